@@ -1,0 +1,1 @@
+//! Compression for hedgerow: bulk inflate for packs

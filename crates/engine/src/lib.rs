@@ -1,0 +1,1 @@
+//! The parallel machine of hedgerow: tickets, workers, ordered commit, budget in bytes

@@ -1,0 +1,307 @@
+use crate::fault::{self, Op};
+use crate::{Error, FileKind, ReadFile, Result, Stat};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, ResolveFlags, CWD};
+use std::ffi::{CStr, OsStr};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A handle on a directory, below which names are resolved without following a symbolic link and
+/// without leaving it.
+///
+/// The handle is `O_PATH`: opening it costs no round trip on a network file system once the
+/// names are known to the client. Paths are byte strings relative to the handle, `/` between
+/// components; an empty path is the directory itself.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    /// What errors put in front of the relative path.
+    label: PathBuf,
+}
+
+/// One entry of a listed directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirEntry {
+    /// Its name: any bytes but `/` and NUL.
+    pub name: Vec<u8>,
+    /// What it is, where the file system says so in the listing.
+    pub kind: Option<FileKind>,
+}
+
+/// A file that was created by [`Dir::create`] and is being filled.
+#[derive(Debug)]
+pub struct NewFile {
+    fd: OwnedFd,
+}
+
+const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Bytes of directory entries fetched by one call.
+const LIST_BUFFER_BYTES: usize = 64 * 1024;
+
+impl Dir {
+    /// Opens the directory at `path`, links followed: the root of a target.
+    pub fn open(path: &Path) -> Result<Self> {
+        let fd = fault::check(Op::Open)
+            .and_then(|()| Ok(rustix::fs::openat(CWD, path, HANDLE, Mode::empty())?))
+            .map_err(|source| Error::new("open", path, source))?;
+        Ok(Dir {
+            fd,
+            label: path.to_owned(),
+        })
+    }
+
+    /// Names errors by paths relative to this directory instead of the path it was opened by.
+    pub fn without_label(mut self) -> Self {
+        self.label = PathBuf::new();
+        self
+    }
+
+    /// Opens the directory `path` beneath this one. A symbolic link anywhere on the way is an
+    /// error (`ELOOP`, or `ENOTDIR` for the last component).
+    pub fn open_dir(&self, path: &[u8]) -> Result<Dir> {
+        let fd = fault::check(Op::Open)
+            .and_then(|()| open_beneath(self.fd.as_fd(), path, HANDLE))
+            .map_err(|source| self.error("open", path, source))?;
+        Ok(Dir {
+            fd,
+            label: self.full(path),
+        })
+    }
+
+    /// Opens the regular file `path` beneath this directory for reading.
+    pub fn open_file(&self, path: &[u8]) -> Result<ReadFile> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let fd = fault::check(Op::Open)
+            .and_then(|()| open_beneath(self.fd.as_fd(), path, flags))
+            .map_err(|source| self.error("open", path, source))?;
+        Ok(ReadFile::from_fd(fd, self.full(path)))
+    }
+
+    /// Creates the file `name` in this directory; it must not exist. Permissions are 0777 or
+    /// 0666 less the process's umask. `name` is one component.
+    pub fn create(&self, name: &[u8], executable: bool) -> Result<NewFile> {
+        let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = one_component(name)
+            .and_then(|()| fault::check(Op::Create))
+            .and_then(|()| Ok(rustix::fs::openat(&self.fd, name, flags, mode)?))
+            .map_err(|source| self.error("create", name, source))?;
+        Ok(NewFile { fd })
+    }
+
+    /// Creates the directory `name` with permissions 0777 less the umask.
+    pub fn create_dir(&self, name: &[u8]) -> Result<()> {
+        one_component(name)
+            .and_then(|()| fault::check(Op::Mkdir))
+            .and_then(|()| {
+                Ok(rustix::fs::mkdirat(
+                    &self.fd,
+                    name,
+                    Mode::from_raw_mode(0o777),
+                )?)
+            })
+            .map_err(|source| self.error("create directory", name, source))
+    }
+
+    /// Creates the symbolic link `name` with the text `target`.
+    pub fn create_symlink(&self, name: &[u8], target: &[u8]) -> Result<()> {
+        one_component(name)
+            .and_then(|()| fault::check(Op::Symlink))
+            .and_then(|()| Ok(rustix::fs::symlinkat(target, &self.fd, name)?))
+            .map_err(|source| self.error("create symlink", name, source))
+    }
+
+    /// Removes `name`, which is not a directory.
+    pub fn remove_file(&self, name: &[u8]) -> Result<()> {
+        self.unlink(name, AtFlags::empty())
+    }
+
+    /// Removes the empty directory `name`.
+    pub fn remove_dir(&self, name: &[u8]) -> Result<()> {
+        self.unlink(name, AtFlags::REMOVEDIR)
+    }
+
+    fn unlink(&self, name: &[u8], flags: AtFlags) -> Result<()> {
+        one_component(name)
+            .and_then(|()| fault::check(Op::Remove))
+            .and_then(|()| Ok(rustix::fs::unlinkat(&self.fd, name, flags)?))
+            .map_err(|source| self.error("remove", name, source))
+    }
+
+    /// The state of the entry `name` of this directory, links not followed. `name` is one
+    /// component: with more, a link in a leading one would be followed.
+    pub fn stat(&self, name: &[u8]) -> Result<Stat> {
+        one_component(name)
+            .and_then(|()| fault::check(Op::Stat))
+            .and_then(|()| {
+                let raw = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                Ok(Stat::from_raw(&raw))
+            })
+            .map_err(|source| self.error("stat", name, source))
+    }
+
+    /// The state of this directory itself.
+    pub fn stat_self(&self) -> Result<Stat> {
+        fault::check(Op::Stat)
+            .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?)))
+            .map_err(|source| self.error("stat", b"", source))
+    }
+
+    /// The text of the symbolic link `name`.
+    pub fn read_link(&self, name: &[u8]) -> Result<Vec<u8>> {
+        one_component(name)
+            .and_then(|()| fault::check(Op::Read))
+            .and_then(|()| Ok(rustix::fs::readlinkat(&self.fd, name, Vec::new())?.into_bytes()))
+            .map_err(|source| self.error("read link", name, source))
+    }
+
+    /// The entries of this directory in the order the file system gives them.
+    pub fn list(&self) -> Result<Vec<DirEntry>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        fault::check(Op::Open)
+            .and_then(|()| Ok(rustix::fs::openat(&self.fd, ".", flags, Mode::empty())?))
+            .and_then(|fd| list(&fd))
+            .map_err(|source| self.error("list", b"", source))
+    }
+
+    fn full(&self, path: &[u8]) -> PathBuf {
+        if path.is_empty() {
+            return self.label.clone();
+        }
+        self.label.join(OsStr::from_bytes(path))
+    }
+
+    fn error(&self, operation: &'static str, path: &[u8], source: io::Error) -> Error {
+        Error::new(operation, self.full(path), source)
+    }
+}
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl NewFile {
+    /// Appends `content`.
+    pub fn write_all(&self, mut content: &[u8]) -> io::Result<()> {
+        while !content.is_empty() {
+            match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(&self.fd, content)?)) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => content = &content[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the write position forward by `bytes`, leaving a hole.
+    pub fn skip(&self, bytes: u64) -> io::Result<()> {
+        rustix::fs::seek(&self.fd, rustix::fs::SeekFrom::Current(bytes as i64))?;
+        Ok(())
+    }
+
+    /// Sets the length, for a file that ends in a hole.
+    pub fn set_len(&self, bytes: u64) -> io::Result<()> {
+        Ok(rustix::fs::ftruncate(&self.fd, bytes)?)
+    }
+
+    /// The state of the file, taken once after the last write.
+    pub fn stat(&self) -> io::Result<Stat> {
+        fault::check(Op::Stat)?;
+        Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?))
+    }
+
+    /// Closes the file and reports what a network file system says only then.
+    pub fn close(self) -> io::Result<()> {
+        fault::check(Op::Close)?;
+        close(self.fd)
+    }
+}
+
+/// Closes `fd`; unlike dropping it, this tells the error.
+#[allow(unsafe_code)]
+fn close(fd: OwnedFd) -> io::Result<()> {
+    use rustix::fd::IntoRawFd;
+    // SAFETY: the descriptor was just taken out of its owner, which will not close it again.
+    match unsafe { rustix::io::try_close(fd.into_raw_fd()) } {
+        // Linux has released the descriptor even when the call was interrupted.
+        Err(rustix::io::Errno::INTR) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// A name must be one component, or resolution could leave the directory it is relative to.
+fn one_component(name: &[u8]) -> io::Result<()> {
+    if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not the name of an entry",
+        ));
+    }
+    Ok(())
+}
+
+/// Opens `path` beneath `at` with no symbolic link on the way: by openat2 where the kernel has
+/// it, else a component at a time.
+fn open_beneath(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+    let path = if path.is_empty() {
+        b".".as_slice()
+    } else {
+        path
+    };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(at, path, flags, Mode::empty(), resolve) {
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => open_stepwise(at, path, flags),
+        other => Ok(other?),
+    }
+}
+
+fn open_stepwise(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+    let mut components = path
+        .split(|byte| *byte == b'/')
+        .filter(|part| !part.is_empty())
+        .peekable();
+    let mut current: Option<OwnedFd> = None;
+    while let Some(component) = components.next() {
+        if component == b".." {
+            return Err(io::Error::from_raw_os_error(
+                rustix::io::Errno::XDEV.raw_os_error(),
+            ));
+        }
+        let flags = if components.peek().is_some() {
+            HANDLE
+        } else {
+            flags
+        } | OFlags::NOFOLLOW;
+        let from = current.as_ref().map_or(at, |fd| fd.as_fd());
+        current = Some(rustix::fs::openat(from, component, flags, Mode::empty())?);
+    }
+    match current {
+        Some(fd) => Ok(fd),
+        None => Ok(rustix::fs::openat(at, ".", flags, Mode::empty())?),
+    }
+}
+
+pub(crate) fn list(fd: &OwnedFd) -> io::Result<Vec<DirEntry>> {
+    fault::check(Op::Read)?;
+    let mut buffer = vec![MaybeUninit::uninit(); LIST_BUFFER_BYTES];
+    let mut listing = RawDir::new(fd, &mut buffer);
+    let mut entries = Vec::new();
+    while let Some(entry) = listing.next() {
+        let entry = entry?;
+        let name: &CStr = entry.file_name();
+        if name != c"." && name != c".." {
+            let kind = FileKind::from_type(entry.file_type());
+            entries.push(DirEntry {
+                name: name.to_bytes().to_vec(),
+                kind,
+            });
+        }
+    }
+    Ok(entries)
+}

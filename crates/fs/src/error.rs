@@ -1,0 +1,84 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A system call that failed: what was being done, to which path, and the system's reason.
+///
+/// Shown as `cannot create 'a/b': No space left on device`.
+#[derive(Debug)]
+pub struct Error {
+    /// The operation, as the verb of a sentence: `create`, `open`, `read`, `rename`.
+    pub operation: &'static str,
+    /// The path it was done to, as the user would name it where that is known.
+    pub path: PathBuf,
+    /// The system's reason.
+    pub source: io::Error,
+}
+
+/// The result of a system call.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of `operation` on `path` for the system's reason `source`.
+    pub fn new(
+        operation: &'static str,
+        path: impl AsRef<Path>,
+        source: impl Into<io::Error>,
+    ) -> Self {
+        Error {
+            operation,
+            path: path.as_ref().to_owned(),
+            source: source.into(),
+        }
+    }
+
+    /// The system's error number, if the reason came from the system.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.source.raw_os_error()
+    }
+
+    /// The kind of the reason.
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "cannot {} '{}': {}",
+            self.operation,
+            self.path.display(),
+            reason(&self.source)
+        )
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// The reason as the C library words it, without Rust's trailing `(os error N)`.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match (error.raw_os_error(), text.find(" (os error ")) {
+        (Some(_), Some(end)) => text[..end].to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_as_one_sentence() {
+        let error = Error::new("create", "a/b", io::Error::from_raw_os_error(28));
+        assert_eq!(
+            error.to_string(),
+            "cannot create 'a/b': No space left on device"
+        );
+    }
+}

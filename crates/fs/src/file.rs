@@ -1,0 +1,165 @@
+use crate::dir::list;
+use crate::fault::{self, Op};
+use crate::{DirEntry, Error, FileKind, Result, Stat};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, CWD};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file opened for reading, with the path that errors name.
+#[derive(Debug)]
+pub struct ReadFile {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl ReadFile {
+    /// Opens `path`, following links: for files of the repository, not of the working tree.
+    pub fn open(path: &Path) -> Result<Self> {
+        let fd = fault::check(Op::Open)
+            .and_then(|()| {
+                Ok(rustix::fs::open(
+                    path,
+                    OFlags::RDONLY | OFlags::CLOEXEC,
+                    Mode::empty(),
+                )?)
+            })
+            .map_err(|source| Error::new("open", path, source))?;
+        Ok(ReadFile {
+            fd,
+            path: path.to_owned(),
+        })
+    }
+
+    pub(crate) fn from_fd(fd: OwnedFd, path: PathBuf) -> Self {
+        ReadFile { fd, path }
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its state now.
+    pub fn stat(&self) -> Result<Stat> {
+        fault::check(Op::Stat)
+            .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?)))
+            .map_err(|source| Error::new("stat", &self.path, source))
+    }
+
+    /// Reads up to `buffer.len()` bytes from where the last read ended; 0 means the end.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match fault::check(Op::Read)
+                .and_then(|()| Ok(rustix::io::read(&self.fd, &mut *buffer)?))
+            {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => return other.map_err(|source| Error::new("read", &self.path, source)),
+            }
+        }
+    }
+
+    /// Replaces `buffer` by the rest of the file; more than `limit` bytes is an error.
+    pub fn read_to_end(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<()> {
+        buffer.clear();
+        let expected = self.stat()?.size;
+        if expected > limit {
+            return Err(self.too_large(limit));
+        }
+        buffer.resize(expected as usize + 1, 0);
+        let mut filled = 0;
+        loop {
+            let count = self.read(&mut buffer[filled..])?;
+            filled += count;
+            if count == 0 {
+                buffer.truncate(filled);
+                return Ok(());
+            }
+            if filled as u64 > limit {
+                return Err(self.too_large(limit));
+            }
+            if filled == buffer.len() {
+                buffer.resize(filled * 2, 0);
+            }
+        }
+    }
+
+    fn too_large(&self, limit: u64) -> Error {
+        let reason = format!("larger than the limit of {limit} bytes");
+        Error::new(
+            "read",
+            &self.path,
+            io::Error::new(io::ErrorKind::InvalidData, reason),
+        )
+    }
+}
+
+impl AsFd for ReadFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl io::Read for ReadFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        ReadFile::read(self, buffer).map_err(|error| error.source)
+    }
+}
+
+/// The content of the file at `path`, or `None` if there is none. Links are followed. More than
+/// `limit` bytes is an error.
+pub fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let file = match ReadFile::open(path) {
+        Err(error) if is_absent(&error) => return Ok(None),
+        other => other?,
+    };
+    let mut content = Vec::new();
+    file.read_to_end(&mut content, limit)?;
+    Ok(Some(content))
+}
+
+/// The entries of the directory at `path` in the order the file system gives them, without `.`
+/// and `..`; `None` if there is no such directory.
+pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened =
+        fault::check(Op::Open).and_then(|()| Ok(rustix::fs::open(path, flags, Mode::empty())?));
+    match opened.map_err(|source| Error::new("open", path, source)) {
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+        Ok(fd) => list(&fd)
+            .map(Some)
+            .map_err(|source| Error::new("list", path, source)),
+    }
+}
+
+/// Whether anything is at `path`; a link counts as such, wherever it points.
+pub fn exists(path: &Path) -> bool {
+    rustix::fs::lstat(path).is_ok()
+}
+
+/// Whether `path` is a directory, links followed.
+pub fn is_directory(path: &Path) -> bool {
+    rustix::fs::stat(path).is_ok_and(|raw| Stat::from_raw(&raw).kind == FileKind::Directory)
+}
+
+/// Where the symbolic link at `path` points.
+pub fn read_link(path: &Path) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+    let target = rustix::fs::readlinkat(CWD, path, Vec::new())
+        .map_err(|source| Error::new("read link", path, source))?;
+    Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
+}
+
+/// The absolute path of `path` with every link resolved.
+pub fn real_path(path: &Path) -> Result<PathBuf> {
+    std::fs::canonicalize(path).map_err(|source| Error::new("resolve", path, source))
+}
+
+fn is_absent(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

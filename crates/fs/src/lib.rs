@@ -1,0 +1,22 @@
+//! Every system call of hedgerow.
+//!
+//! The other crates reach the operating system through this one, and only through it. It offers
+//! mechanism and never decides policy: it opens, lists, stats, creates, renames and removes, it
+//! counts processors and thread time, and it can be told to fail ([`fault`]) so that tests see
+//! what the rest of the program does then.
+//!
+//! Everything that is written below a target is written relative to a [`Dir`] handle, whose
+//! resolution the kernel keeps beneath the handle and free of symbolic links.
+
+mod dir;
+mod error;
+pub mod fault;
+mod file;
+mod lock;
+mod stat;
+
+pub use dir::{Dir, DirEntry, NewFile};
+pub use error::{Error, Result};
+pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
+pub use lock::LockFile;
+pub use stat::{FileKind, Stat, Timestamp};

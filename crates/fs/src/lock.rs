@@ -1,0 +1,99 @@
+use crate::fault::{self, Op};
+use crate::{Error, Result, Stat};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file `X.lock` that was created exclusively beside `X`, to be filled and renamed over it.
+///
+/// Dropped without [`LockFile::commit`] it removes itself, so that a failure leaves the old file
+/// and no lock.
+#[derive(Debug)]
+pub struct LockFile {
+    fd: Option<OwnedFd>,
+    lock: PathBuf,
+    target: PathBuf,
+}
+
+impl LockFile {
+    /// Creates `target` + `.lock`. Fails with [`io::ErrorKind::AlreadyExists`] when another
+    /// process holds it.
+    pub fn acquire(target: &Path) -> Result<Self> {
+        let mut lock = OsString::from(target);
+        lock.push(".lock");
+        let lock = PathBuf::from(lock);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let fd = fault::check(Op::Create)
+            .and_then(|()| Ok(rustix::fs::open(&lock, flags, Mode::from_raw_mode(0o666))?))
+            .map_err(|source| Error::new("create", &lock, source))?;
+        Ok(LockFile {
+            fd: Some(fd),
+            lock,
+            target: target.to_owned(),
+        })
+    }
+
+    /// Appends `content`.
+    pub fn write_all(&mut self, mut content: &[u8]) -> Result<()> {
+        let fd = self
+            .fd
+            .as_ref()
+            .expect("a lock file is open until it is committed");
+        while !content.is_empty() {
+            match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(fd, content)?)) {
+                Ok(count) => content = &content[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::new("write", &self.lock, source)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the content durable before it is renamed into place.
+    pub fn sync(&self) -> Result<()> {
+        let fd = self
+            .fd
+            .as_ref()
+            .expect("a lock file is open until it is committed");
+        rustix::fs::fsync(fd).map_err(|source| Error::new("sync", &self.lock, source))
+    }
+
+    /// Closes the file and renames it over the target, atomically. Returns the state of the file
+    /// as it was right before the rename.
+    pub fn commit(mut self) -> Result<Stat> {
+        let fd = self
+            .fd
+            .take()
+            .expect("a lock file is open until it is committed");
+        let outcome = fault::check(Op::Close)
+            .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&fd)?)))
+            .map_err(|source| Error::new("close", &self.lock, source));
+        drop(fd);
+        let renamed = outcome.and_then(|stat| {
+            fault::check(Op::Rename)
+                .and_then(|()| Ok(rustix::fs::rename(&self.lock, &self.target)?))
+                .map_err(|source| Error::new("rename", &self.lock, source))?;
+            Ok(stat)
+        });
+        if renamed.is_err() {
+            self.remove();
+        }
+        self.lock = PathBuf::new();
+        renamed
+    }
+
+    fn remove(&mut self) {
+        // Nothing is left to do for a lock that cannot be removed: the caller's error is told.
+        let _ = rustix::fs::unlink(&self.lock);
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        if self.fd.take().is_some() {
+            self.remove();
+        }
+    }
+}

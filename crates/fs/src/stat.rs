@@ -1,0 +1,97 @@
+use rustix::fs::{FileType, RawMode};
+
+/// A point in time as file systems keep it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    /// Seconds since the epoch.
+    pub seconds: i64,
+    /// Nanoseconds within the second, below 1,000,000,000.
+    pub nanoseconds: u32,
+}
+
+/// What kind of thing a directory entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A fifo, a socket or a device.
+    Other,
+}
+
+/// The state of a file, as lstat gives it: links are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: FileKind,
+    /// Permission bits and file type, as `st_mode`.
+    pub mode: u32,
+    /// Size in bytes.
+    pub size: u64,
+    /// Last change of content.
+    pub mtime: Timestamp,
+    /// Last change of state.
+    pub ctime: Timestamp,
+    /// Device number.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Hard links.
+    pub nlink: u64,
+}
+
+impl Stat {
+    /// Whether the owner may execute it, the one permission bit that Git records.
+    pub fn is_executable(&self) -> bool {
+        self.mode & 0o100 != 0
+    }
+
+    pub(crate) fn from_raw(raw: &rustix::fs::Stat) -> Self {
+        Stat {
+            kind: FileKind::from_raw(raw.st_mode),
+            mode: raw.st_mode,
+            size: raw.st_size as u64,
+            mtime: Timestamp {
+                seconds: raw.st_mtime as i64,
+                nanoseconds: raw.st_mtime_nsec as u32,
+            },
+            ctime: Timestamp {
+                seconds: raw.st_ctime as i64,
+                nanoseconds: raw.st_ctime_nsec as u32,
+            },
+            dev: raw.st_dev,
+            ino: raw.st_ino,
+            uid: raw.st_uid,
+            gid: raw.st_gid,
+            nlink: raw.st_nlink as u64,
+        }
+    }
+}
+
+impl FileKind {
+    fn from_raw(mode: RawMode) -> Self {
+        match FileType::from_raw_mode(mode) {
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Symlink,
+            _ => FileKind::Other,
+        }
+    }
+
+    pub(crate) fn from_type(file_type: FileType) -> Option<Self> {
+        match file_type {
+            FileType::Unknown => None,
+            FileType::RegularFile => Some(FileKind::File),
+            FileType::Directory => Some(FileKind::Directory),
+            FileType::Symlink => Some(FileKind::Symlink),
+            _ => Some(FileKind::Other),
+        }
+    }
+}

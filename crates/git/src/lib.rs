@@ -1,0 +1,1 @@
+//! Git repositories for hedgerow: configuration, refs, index, attributes, checkout

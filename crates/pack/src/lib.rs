@@ -1,0 +1,1 @@
+//! Reads Git packs, their indexes and loose objects

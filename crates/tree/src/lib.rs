@@ -1,0 +1,1 @@
+//! Entries, paths and their rules, canonical order: what every source and sink of hedgerow speaks

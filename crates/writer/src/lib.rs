@@ -1,0 +1,1 @@
+//! Writes a tree of entries into a directory, in parallel and never outside it

@@ -1,1 +1,13 @@
-//! Git repositories for hedgerow: configuration, refs, index, attributes, checkout
+//! Git repositories for hedgerow: configuration, refs, the index, attributes and filters, and
+//! checkout on top of them.
+//!
+//! The library never prints and never reads the environment: what git takes from there arrives
+//! in a [`repository::Environment`].
+
+pub mod checkout;
+pub mod convert;
+mod error;
+pub mod index;
+pub mod repository;
+
+pub use error::{Error, Result};

@@ -1,0 +1,83 @@
+use bstr::BString;
+use std::path::PathBuf;
+
+/// The result of working with a repository.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong with a repository, worded as git words it where git has words for it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A system call failed.
+    #[error(transparent)]
+    Fs(#[from] hedgerow_fs::Error),
+    /// An object could not be found or read.
+    #[error(transparent)]
+    Pack(#[from] hedgerow_pack::Error),
+    /// There is no repository where one was looked for.
+    #[error("not a git repository (or any of the parent directories): .git")]
+    NotARepository,
+    /// The repository belongs to another user and is not listed in `safe.directory`.
+    #[error("detected dubious ownership in repository at '{}'", path.display())]
+    DubiousOwnership {
+        /// The directory in question.
+        path: PathBuf,
+    },
+    /// A command that needs a working tree met a repository without one.
+    #[error("this operation must be run in a work tree")]
+    NoWorkTree,
+    /// The repository uses something that hedgerow does not read.
+    #[error("unsupported: {what}")]
+    Unsupported {
+        /// What it is.
+        what: String,
+    },
+    /// A configuration file or value that cannot be used.
+    #[error("bad configuration: {reason}")]
+    Config {
+        /// Which one, and why.
+        reason: String,
+    },
+    /// A reference that cannot be read or written.
+    #[error("cannot use reference '{name}': {reason}")]
+    Reference {
+        /// Its full name.
+        name: BString,
+        /// Why.
+        reason: String,
+    },
+    /// Words that name no object.
+    #[error("cannot resolve '{spec}': {reason}")]
+    Revision {
+        /// The words.
+        spec: BString,
+        /// Why.
+        reason: String,
+    },
+    /// An index file that is not what the format says.
+    #[error("corrupt index '{}': {reason}", path.display())]
+    CorruptIndex {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// An object whose content is not what its type says.
+    #[error("corrupt {kind} {id}: {reason}")]
+    CorruptObject {
+        /// commit, tree, blob or tag.
+        kind: &'static str,
+        /// Which object.
+        id: gix_hash::ObjectId,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A conversion or filter that failed on a file.
+    #[error("cannot convert '{path}': {reason}")]
+    Convert {
+        /// The file's path in the tree.
+        path: BString,
+        /// Why.
+        reason: String,
+    },
+}

@@ -20,7 +20,7 @@ mod stat;
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
-pub use filter_process::{FilterInput, FilterOutput, FilterProcess};
+pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use lock::LockFile;
 pub use stat::{FileKind, Stat, Timestamp};

@@ -110,8 +110,10 @@ impl FilterProgram {
                 }
             }
         };
+        // git converts files of a driver without any command as if there were none, on this way.
+        let is_nothing = direction == Direction::Smudge && !self.driver.has_command();
         match outcome {
-            Outcome::Unfiltered(message) if self.driver.required => {
+            Outcome::Unfiltered(message) if self.driver.required && !is_nothing => {
                 let mut reason = format!("{} filter {} failed", direction.name(), self.driver.name);
                 if let Some(message) = message {
                     reason = format!("{reason}: {message}");

@@ -80,4 +80,13 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The caller's token was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// A defect of this program.
+    #[error("internal error: {reason}")]
+    Internal {
+        /// What happened.
+        reason: String,
+    },
 }

@@ -9,5 +9,6 @@ pub mod convert;
 mod error;
 pub mod index;
 pub mod repository;
+pub mod tree;
 
 pub use error::{Error, Result};

@@ -62,6 +62,14 @@ pub enum Error {
         /// What is wrong, and where.
         reason: String,
     },
+    /// An entry that an index cannot take.
+    #[error("cannot add '{path}' to the index: {reason}")]
+    IndexEntry {
+        /// The entry's path.
+        path: BString,
+        /// Why.
+        reason: &'static str,
+    },
     /// An object whose content is not what its type says.
     #[error("corrupt {kind} {id}: {reason}")]
     CorruptObject {

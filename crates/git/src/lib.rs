@@ -7,7 +7,9 @@
 pub mod checkout;
 pub mod convert;
 mod error;
+pub mod ignore;
 pub mod index;
+mod patterns;
 pub mod repository;
 pub mod tree;
 

@@ -41,6 +41,8 @@ pub trait Plan: Sync {
     fn path(&self, row: u32) -> &[u8];
     /// What the row becomes.
     fn form(&self, row: u32) -> Form;
+    /// Whether a file that is in the row's place goes first.
+    fn replaces(&self, row: u32) -> bool;
     /// What a new worker starts with.
     fn worker(&self) -> Self::Worker;
     /// Gives the content of a row, which is not a directory, to `sink`.
@@ -189,7 +191,12 @@ impl<P: Plan> TreeWriter<'_, P> {
             let started = Instant::now();
             let name = last_component(self.plan.path(row));
             let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
-            let outcome = write_entry(handle, name, self.plan.form(row), fill);
+            let outcome = match self.plan.replaces(row) {
+                true => make_way(handle, name),
+                false => Ok(()),
+            };
+            let outcome =
+                outcome.and_then(|()| write_entry(handle, name, self.plan.form(row), fill));
             if let Ok(stat) = &outcome {
                 scope.add_bytes(stat.size);
             }
@@ -250,6 +257,15 @@ pub fn write_entry(
             sink.abandon();
             Err(problem)
         }
+    }
+}
+
+/// Removes the file that an entry replaces. It is created anew rather than written over: its
+/// permissions come from the umask again, and other links to the old file keep their content.
+fn make_way(directory: &Dir, name: &[u8]) -> Result<(), Problem> {
+    match directory.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

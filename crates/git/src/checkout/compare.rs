@@ -1,8 +1,9 @@
 //! Content decides where stat data cannot: files whose stat data differ, or are racy.
 
 use super::state::State;
-use crate::convert::{Buffers, Conversion, Converter};
-use crate::index::{EntryStat, Index, Mode};
+use crate::convert::{Buffers, Conversion, Converter, ToGit};
+use crate::index::{Entry, EntryStat, Index, Mode};
+use crate::repository::Objects;
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
@@ -25,6 +26,7 @@ pub(crate) fn settle(
     index: &Index,
     states: &mut [State],
     converter: &Converter,
+    objects: Objects<'_>,
     options: &Options,
 ) -> Result<Vec<Refreshed>> {
     let suspects = |row: &u32| states[*row as usize] == State::Suspect;
@@ -35,7 +37,7 @@ pub(crate) fn settle(
     let found: Mutex<Vec<(u32, Option<EntryStat>)>> = Mutex::new(Vec::with_capacity(rows.len()));
     let work = |buffers: &mut Buffers, row: u32, _: &hedgerow_engine::Scope<'_, u32>| {
         let entry = &index.entries()[row as usize];
-        let outcome = hash_file(root, index.path(entry), entry.mode, converter, buffers);
+        let outcome = hash_file(root, index.path(entry), entry, index.hash(), converter, objects, buffers);
         let same = outcome.ok().filter(|(id, _)| *id == entry.id);
         if let Ok(mut found) = found.lock() {
             found.push((row, same.map(|(_, stat)| EntryStat::from(&stat))));
@@ -63,8 +65,10 @@ pub(crate) fn settle(
 fn hash_file(
     root: &Dir,
     path: &BStr,
-    mode: Mode,
+    entry: &Entry,
+    hash: gix_hash::Kind,
     converter: &Converter,
+    objects: Objects<'_>,
     buffers: &mut Buffers,
 ) -> Result<(ObjectId, Stat)> {
     let (parent, name) = match path.rfind_byte(b'/') {
@@ -72,8 +76,7 @@ fn hash_file(
         None => (&path[..0], &path[..]),
     };
     let directory = root.open_dir(parent)?;
-    let hash = converter.hash();
-    if mode == Mode::Symlink {
+    if entry.mode == Mode::Symlink {
         let stat = directory.stat(name)?;
         if stat.kind == hedgerow_fs::FileKind::Symlink {
             let target = directory.read_link(name)?;
@@ -83,13 +86,16 @@ fn hash_file(
     let file = directory.open_file(name)?;
     let stat = file.stat()?;
     let conversion = converter.conversion(path);
-    if mode == Mode::Symlink || matches!(conversion, Conversion::Plain) {
+    if entry.mode == Mode::Symlink || matches!(conversion, Conversion::Plain) {
         return Ok((stream_id(hash, &file, stat.size)?, stat));
     }
     let mut content = Vec::new();
     file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
-    let cleaned = converter.to_git(buffers, &conversion, path, &content)?;
-    Ok((blob_id(hash, &cleaned)?, stat))
+    let mut index_content = || Ok(objects.store.read(&objects.replacement(&entry.id)?).ok().map(|o| o.1));
+    let request =
+        ToGit { write_object: false, renormalize: false, index_content: &mut index_content };
+    let cleaned = converter.to_git(buffers, conversion, path, &content, request)?;
+    Ok((blob_id(hash, cleaned.content)?, stat))
 }
 
 fn blob_id(hash: gix_hash::Kind, content: &[u8]) -> Result<ObjectId> {

@@ -4,9 +4,9 @@ use super::progress::Progress;
 use super::transition::Write;
 use crate::convert::{Buffers, Conversion, Converter};
 use crate::index::{EntryStat, Index, Mode};
-use crate::repository::Repository;
-use crate::{Error, Result};
-use bstr::{BStr, BString};
+use crate::repository::Objects;
+use crate::Result;
+use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_writer::{Form, Plan, Problem, Sink, Written};
@@ -15,20 +15,13 @@ use std::sync::Mutex;
 /// Zero bytes that become a hole when a large file is streamed: git's unit.
 const HOLE_BYTES: usize = 16 * 1024;
 
-/// A file that could not be written.
-#[derive(Debug)]
-pub struct Failure {
-    /// Its path in the tree.
-    pub path: BString,
-    /// Why.
-    pub reason: String,
-}
-
 /// What has become of the entries.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     /// The position in the list of writes, and the state of the file that was written.
     pub written: Vec<(u32, EntryStat)>,
+    /// Bytes of the files that were written.
+    pub bytes: u64,
     /// Positions of those that found something in their place.
     pub collided: Vec<u32>,
     /// Positions of those that failed, and why.
@@ -39,12 +32,12 @@ pub(crate) struct Results {
 
 /// Everything a worker needs to write any of the files.
 pub(crate) struct Contents<'a> {
-    pub repository: &'a Repository,
+    pub objects: Objects<'a>,
     pub index: &'a Index,
     pub writes: &'a [Write],
     pub converter: &'a Converter,
     /// The object of each file after replacement, and where it is.
-    pub objects: Vec<(ObjectId, Option<Location>)>,
+    pub located: Vec<(ObjectId, Option<Location>)>,
     pub bases: SharedBases,
     pub big_file_bytes: u64,
     pub symlinks: bool,
@@ -86,7 +79,7 @@ impl<'a> Plan for &'a Contents<'a> {
 
     fn worker(&self) -> Worker<'a> {
         let contents: &'a Contents<'a> = self;
-        let reader = Reader::with_bases(contents.repository.objects(), &contents.bases);
+        let reader = Reader::with_bases(contents.objects.store, &contents.bases);
         Worker { reader, buffers: Buffers::default() }
     }
 
@@ -110,12 +103,12 @@ impl<'a> Plan for &'a Contents<'a> {
             return sink.write(content);
         }
         let converted =
-            self.converter.to_worktree(&mut worker.buffers, &conversion, path, &id, content);
+            self.converter.to_worktree(&mut worker.buffers, conversion, path, &id, content);
         let converted = converted.map_err(Problem::content)?;
-        if let Some(warning) = converted.warning {
-            self.warn(warning);
+        if let Some(message) = converted.message {
+            self.warn(message);
         }
-        sink.write(&converted.content)
+        sink.write(converted.content)
     }
 
     fn written(&self, batch: Vec<Written>) {
@@ -123,7 +116,10 @@ impl<'a> Plan for &'a Contents<'a> {
         let Ok(mut results) = self.results.lock() else { return };
         for Written { row, outcome } in batch {
             match outcome {
-                Ok(stat) => results.written.push((row, EntryStat::from(&stat))),
+                Ok(stat) => {
+                    results.bytes += stat.size;
+                    results.written.push((row, EntryStat::from(&stat)));
+                }
                 Err(Problem::Collided) => results.collided.push(row),
                 Err(problem) => results.failed.push((row, problem.to_string())),
             }
@@ -154,7 +150,7 @@ impl<'a> Contents<'a> {
         &self,
         row: u32,
     ) -> std::result::Result<(ObjectId, Location), Problem> {
-        let (id, location) = self.objects[row as usize];
+        let (id, location) = self.located[row as usize];
         match location {
             Some(location) => Ok((id, location)),
             None => Err(Problem::content(hedgerow_pack::Error::Missing { id })),
@@ -217,17 +213,14 @@ fn stream(
 /// Finds every object once, before anything is written: first where each is, then which delta
 /// bases they share.
 pub(crate) fn locate(
-    repository: &Repository,
+    objects: Objects<'_>,
     index: &Index,
     writes: &[Write],
     base_budget_bytes: usize,
 ) -> Result<(Vec<(ObjectId, Option<Location>)>, SharedBases)> {
-    let replaced = |write: &Write| {
-        let id = index.entries()[write.row as usize].id;
-        repository.replacement(&id).unwrap_or(id)
-    };
-    let ids: Vec<ObjectId> = writes.iter().map(replaced).collect();
-    let mut locations = repository.objects().locate_all(&ids)?;
+    let replaced = |write: &Write| objects.replacement(&index.entries()[write.row as usize].id);
+    let ids: Vec<ObjectId> = writes.iter().map(replaced).collect::<Result<_>>()?;
+    let mut locations = objects.store.locate_all(&ids)?;
     for (write, location) in writes.iter().zip(&mut locations) {
         // A submodule's commit is in another repository.
         if index.entries()[write.row as usize].mode == Mode::Gitlink {
@@ -235,7 +228,6 @@ pub(crate) fn locate(
         }
     }
     let needed: Vec<Location> = locations.iter().flatten().copied().collect();
-    let bases = SharedBases::plan(repository.objects(), &needed, base_budget_bytes)
-        .map_err(Error::from)?;
+    let bases = SharedBases::plan(objects.store, &needed, base_budget_bytes);
     Ok((ids.into_iter().zip(locations).collect(), bases))
 }

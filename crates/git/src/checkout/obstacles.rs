@@ -121,7 +121,7 @@ impl Inquiry<'_> {
                 }
             }
             Place::Blocked => {
-                if let Some(blocking) = self.first_blocking(path)? {
+                if let Some(blocking) = first_blocking(self.root, path)? {
                     self.judge(blocking, Place::File, transition, obstacles, rejects)?;
                 }
             }
@@ -138,7 +138,8 @@ impl Inquiry<'_> {
 
     fn is_where_the_user_is(&self, path: &BStr) -> bool {
         let below = |current: &BStr| {
-            current.strip_prefix(&path[..]).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+            let rest = current.as_bytes().strip_prefix(path.as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
         };
         self.current_directory.is_some_and(below)
     }
@@ -171,24 +172,21 @@ impl Inquiry<'_> {
         }
         Ok(true)
     }
+}
 
-    /// The first part of a path that is there and is not a directory.
-    fn first_blocking<'p>(&self, path: &'p BStr) -> Result<Option<&'p BStr>> {
-        for end in path.find_iter(b"/") {
-            let part = &path[..end];
-            let (parent, name) = match part.rfind_byte(b'/') {
-                Some(at) => (&part[..at], &part[at + 1..]),
-                None => (&part[..0], part),
-            };
-            match self.root.open_dir(parent)?.stat(name) {
-                Ok(stat) if stat.kind != FileKind::Directory => return Ok(Some(part.as_bstr())),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error.into()),
-            }
+/// The first part of a path that is there and is not a directory.
+pub(crate) fn first_blocking<'p>(root: &Dir, path: &'p BStr) -> Result<Option<&'p BStr>> {
+    for end in path.find_iter(b"/") {
+        let part = &path[..end];
+        let (parent, name) = split(part);
+        match root.open_dir(parent)?.stat(name) {
+            Ok(stat) if stat.kind != FileKind::Directory => return Ok(Some(part.as_bstr())),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
         }
-        Ok(None)
     }
+    Ok(None)
 }
 
 /// Removes what was found to be in the way and may go.

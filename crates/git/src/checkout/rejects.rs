@@ -29,6 +29,11 @@ impl Rejects {
         self.paths.push((reason, path.into()));
     }
 
+    /// Adds those of another.
+    pub(crate) fn extend(&mut self, other: Rejects) {
+        self.paths.extend(other.paths);
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()

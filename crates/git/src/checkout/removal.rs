@@ -44,7 +44,7 @@ impl Removal for Removals<'_> {
     }
 
     fn keep(&self) -> Option<&[u8]> {
-        self.keep.map(|path| &path[..])
+        self.keep.map(|path| path.as_ref())
     }
 
     fn removed(&self, batch: Vec<Removed>) {

@@ -192,7 +192,7 @@ impl<'r> Session<'r> {
         let mut directories = Vec::new();
         if states.contains(&State::Suspect) {
             for (directory, id) in attribute_files(index) {
-                let handle = self.root.open_dir(&directory);
+                let handle = self.root.open_dir(&directory[..]);
                 let content = match handle.and_then(|dir| dir.open_file(b".gitattributes")) {
                     Ok(file) => {
                         let mut content = Vec::new();
@@ -220,7 +220,8 @@ impl<'r> Session<'r> {
             info: info.as_deref(),
             ignore_case: self.settings().ignore_case,
         });
-        Ok(Converter::new(super::conversion_options::options(self.repository), attributes))
+        let options = super::conversion_options::options(self.repository)?;
+        Ok(Converter::new(options, attributes))
     }
 
     /// Entries whose files may have changed unseen since the old index was written are marked,

@@ -129,7 +129,7 @@ fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
 fn content_state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
     let now = EntryStat::from(stat);
     if entry.matches(&now, &rules.stat) {
-        return match entry.stat.is_racy(rules.index_mtime) {
+        return match entry.stat.is_racy(rules.index_mtime, &rules.stat) {
             true => State::Suspect,
             false => State::Clean,
         };

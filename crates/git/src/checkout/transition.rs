@@ -3,7 +3,7 @@
 use super::merge::{one_way, two_way, Action, Current};
 use super::rejects::{Reason, Rejects};
 use super::state::State;
-use crate::index::{Entry, EntryStat, Flags, Index, IndexBuilder, Mode, Stage};
+use crate::index::{Entry, EntryStat, Flags, Index, Builder, Mode, Stage};
 use crate::tree::{Change, Difference, Side};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
@@ -77,7 +77,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
     let mut join = Join {
         start,
         clashes: clashes(start),
-        builder: IndexBuilder::successor_of(start.index),
+        builder: Builder::new(start.index.hash(), start.index.version()),
         out: Outputs::default(),
     };
     let entries = start.index.entries();
@@ -102,7 +102,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
     }
     let Join { builder, out, .. } = join;
     Ok(Transition {
-        index: builder.finish()?,
+        index: builder.finish_replacing(start.index),
         writes: out.writes,
         removals: out.removals,
         must_be_absent: out.must_be_absent,
@@ -129,7 +129,7 @@ struct Outputs {
 struct Join<'a> {
     start: &'a Start<'a>,
     clashes: BTreeMap<usize, Clash>,
-    builder: IndexBuilder,
+    builder: Builder,
     out: Outputs,
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         true => forget_suspects(&mut states, &old.index, session, &old)?,
         false => {
             let converter = session.converter_of_worktree(&old.index, &states)?;
-            settle(&session.root, &old.index, &mut states, &converter, &session.engine())?
+            settle(&session.root, &old.index, &mut states, &converter, session.repository.shared_objects(), &session.engine())?
         }
     };
     let (rules, from) = rules(job, &old.index, old.is_new);
@@ -111,7 +111,7 @@ fn forget_suspects(
         }
     }
     let converter = session.converter_of_worktree(index, states)?;
-    settle(&session.root, index, states, &converter, &session.engine())
+    settle(&session.root, index, states, &converter, session.repository.shared_objects(), &session.engine())
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known
@@ -164,14 +164,14 @@ pub(crate) fn write(
         return Ok(());
     }
     session.progress.expect(next.writes.len() as u64);
-    let (objects, bases) =
-        locate(session.repository, &next.index, &next.writes, BASE_BUDGET_BYTES)?;
+    let objects = session.repository.shared_objects();
+    let (located, bases) = locate(objects, &next.index, &next.writes, BASE_BUDGET_BYTES)?;
     let contents = Contents {
-        repository: session.repository,
+        objects,
         index: &next.index,
         writes: &next.writes,
         converter,
-        objects,
+        located,
         bases,
         big_file_bytes: session.settings().big_file_bytes,
         symlinks: session.settings().symlinks,

@@ -1,5 +1,5 @@
 use super::parse::{entries, order, TreeEntry};
-use crate::repository::Repository;
+use crate::repository::{Objects, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -58,7 +58,8 @@ impl Difference {
             return Ok(Difference::default());
         }
         let walk = Walk {
-            repository,
+            objects: repository.shared_objects(),
+            hash: repository.hash_kind(),
             rules,
             next_node: AtomicU32::new(1),
             entries: AtomicU64::new(0),
@@ -121,7 +122,8 @@ enum Item {
 }
 
 struct Walk<'a> {
-    repository: &'a Repository,
+    objects: Objects<'a>,
+    hash: gix_hash::Kind,
     rules: NameRules,
     next_node: AtomicU32,
     entries: AtomicU64,
@@ -158,13 +160,13 @@ impl Walk<'_> {
     }
 
     fn read<'r>(&self, reader: &'r mut Reader<'_>, id: ObjectId) -> Result<&'r [u8]> {
-        let id = self.repository.replacement(&id).unwrap_or(id);
-        let location = self.repository.objects().locate(&id)?;
+        let id = self.objects.replacement(&id)?;
+        let location = self.objects.store.locate(&id)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
         match reader.read(&id, location)? {
             (ObjectKind::Tree, content) => Ok(content),
             (kind, _) => {
-                let reason = format!("a {kind} where a tree is expected");
+                let reason = format!("a {} where a tree is expected", kind.name());
                 Err(Error::CorruptObject { kind: "tree", id, reason })
             }
         }
@@ -177,7 +179,7 @@ impl Walk<'_> {
         content: &'c [u8],
     ) -> Result<Vec<TreeEntry<'c>>> {
         let Some(id) = id else { return Ok(Vec::new()) };
-        entries(content, self.repository.hash(), self.rules).map_err(|reason| {
+        entries(content, self.hash, self.rules).map_err(|reason| {
             let reason = match pair.path.is_empty() {
                 true => reason,
                 false => format!("{reason}, in directory '{}'", pair.path),
@@ -232,7 +234,7 @@ impl Walk<'_> {
     }
 
     fn too_large(&self, pair: &Pair, reason: &str) -> Error {
-        let id = pair.new.or(pair.old).unwrap_or_else(|| self.repository.hash().null());
+        let id = pair.new.or(pair.old).unwrap_or_else(|| self.hash.null());
         let reason = format!("{reason}, in directory '{}'", pair.path);
         Error::CorruptObject { kind: "tree", id, reason }
     }

@@ -1,5 +1,5 @@
 use bstr::ByteSlice;
-use gix_hash::{oid, ObjectId};
+use gix_hash::oid;
 use hedgerow_tree::{check_name, EntryKind, NameRules};
 use std::cmp::Ordering;
 

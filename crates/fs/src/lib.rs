@@ -8,15 +8,21 @@
 //! Everything that is written below a target is written relative to a [`Dir`] handle, whose
 //! resolution the kernel keeps beneath the handle and free of symbolic links.
 
+mod account;
 mod dir;
 mod error;
 pub mod fault;
 mod file;
 mod lock;
+mod path;
+mod process;
 mod stat;
 
+pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
 pub use lock::LockFile;
+pub use path::{append_file, create_directories, is_executable, lstat, remove_file, stat};
+pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};

@@ -14,10 +14,7 @@ pub fn stat(path: &Path) -> Result<Option<Stat>> {
     optional(path, rustix::fs::stat(path))
 }
 
-fn optional(
-    path: &Path,
-    outcome: rustix::io::Result<rustix::fs::Stat>,
-) -> Result<Option<Stat>> {
+fn optional(path: &Path, outcome: rustix::io::Result<rustix::fs::Stat>) -> Result<Option<Stat>> {
     match fault::check(Op::Stat).and_then(|()| Ok(outcome?)) {
         Ok(raw) => Ok(Some(Stat::from_raw(&raw))),
         Err(error)

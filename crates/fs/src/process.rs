@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn directory_and_variables_reach_it() {
-        let mut process = shell("test \"$PWD\" = / && test \"$HEDGEROW_TEST\" = yes && test -z \"$HOME\"");
+        let mut process =
+            shell("test \"$PWD\" = / && test \"$HEDGEROW_TEST\" = yes && test -z \"$HOME\"");
         process.directory = Some("/".into());
         process.variables = vec![
             ("HEDGEROW_TEST".into(), Some("yes".into())),

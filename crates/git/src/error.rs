@@ -23,6 +23,12 @@ pub enum Error {
         /// The directory in question.
         path: PathBuf,
     },
+    /// A repository that cannot be used, or not for what was asked, in git's words.
+    #[error("{reason}")]
+    Setup {
+        /// Git's words.
+        reason: String,
+    },
     /// A command that needs a working tree met a repository without one.
     #[error("this operation must be run in a work tree")]
     NoWorkTree,
@@ -33,7 +39,7 @@ pub enum Error {
         what: String,
     },
     /// A configuration file or value that cannot be used.
-    #[error("bad configuration: {reason}")]
+    #[error("{reason}")]
     Config {
         /// Which one, and why.
         reason: String,

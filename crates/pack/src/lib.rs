@@ -12,6 +12,7 @@ mod alternates;
 mod bases;
 mod big_endian;
 mod chain;
+mod count;
 mod delta;
 mod entry;
 mod error;

@@ -119,9 +119,13 @@ impl Repository {
             ("merge", upstream.merge.clone()),
         ];
         let rebase = self.config.string("branch.autoSetupRebase");
-        let rebase = rebase.as_deref().unwrap_or_default();
-        let wanted = if upstream.remote == "." { "local" } else { "remote" };
-        if rebase == b"always" || rebase == wanted.as_bytes() {
+        let rebase = rebase.unwrap_or_default();
+        let wanted = if upstream.remote == "." {
+            "local"
+        } else {
+            "remote"
+        };
+        if rebase == "always" || rebase == wanted {
             settings.push(("rebase", "true".into()));
         }
         self.edit_config("branch", branch, &settings)

@@ -94,9 +94,8 @@ fn look_in(
     let dot_git = directory.join(".git");
     let target = git_dir::read_git_file(&dot_git, environment)?;
     let has_file = target.is_some();
-    let target = target.or_else(|| {
-        git_dir::is_git_dir(&dot_git, environment).then(|| dot_git.clone())
-    });
+    let target =
+        target.or_else(|| git_dir::is_git_dir(&dot_git, environment).then(|| dot_git.clone()));
     if let Some(git_dir) = target {
         let owned = Owned {
             git_file: has_file.then_some(dot_git.as_path()),
@@ -125,7 +124,10 @@ fn look_in(
 /// of a working tree is not meant by that.
 fn check_bare_allowed(git_dir: &Path, protected: &mut Protected<'_>) -> Result<()> {
     let config = protected.config()?;
-    if config.string("safe.bareRepository").as_deref() != Some(b"explicit") {
+    if config
+        .string("safe.bareRepository")
+        .is_none_or(|value| value != "explicit")
+    {
         return Ok(());
     }
     let path = bytes(git_dir);

@@ -130,7 +130,13 @@ impl Variables {
         let wanted = |name: &OsString| {
             let name = name.as_bytes();
             name.starts_with(b"GIT_")
-                || [b"HOME".as_slice(), b"XDG_CONFIG_HOME", b"EMAIL", b"SUDO_UID"].contains(&name)
+                || [
+                    b"HOME".as_slice(),
+                    b"XDG_CONFIG_HOME",
+                    b"EMAIL",
+                    b"SUDO_UID",
+                ]
+                .contains(&name)
         };
         Variables(
             variables
@@ -297,10 +303,7 @@ mod tests {
         .unwrap();
         assert_eq!(read.git_dir, Some("/a/.git".into()));
         assert_eq!(read.work_tree, None);
-        assert_eq!(
-            read.ceiling_directories,
-            [PathBuf::from("/x"), "/y".into()]
-        );
+        assert_eq!(read.ceiling_directories, [PathBuf::from("/x"), "/y".into()]);
         assert!(read.no_optional_locks);
         assert_eq!(read.committer.name, Some("Ada".into()));
         assert_eq!(read.committer.date, None);

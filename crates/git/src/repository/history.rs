@@ -92,7 +92,7 @@ impl Repository {
         for reference in self.references_below("refs/".into())? {
             tips.extend(reference.id);
         }
-        if tips.iter().any(|tip| tip == old) {
+        if tips.iter().any(|tip| **tip == *old) {
             return Ok(Orphans::default());
         }
         walk.add(old, LEFT)?;

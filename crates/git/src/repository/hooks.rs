@@ -38,12 +38,7 @@ impl Repository {
     /// Runs the `post-checkout` hook, if there is one that may run, and returns how it ended.
     /// `old` and `new` are the commits `HEAD` had and has, null for none; `is_branch` tells a
     /// switch of branches from a checkout of paths.
-    pub fn run_post_checkout(
-        &self,
-        old: &oid,
-        new: &oid,
-        is_branch: bool,
-    ) -> Result<Option<Exit>> {
+    pub fn run_post_checkout(&self, old: &oid, new: &oid, is_branch: bool) -> Result<Option<Exit>> {
         let Hook::Found(program) = self.hook("post-checkout")? else {
             return Ok(None);
         };

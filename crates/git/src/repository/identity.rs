@@ -107,7 +107,11 @@ fn account() -> Option<hedgerow_fs::Account> {
 /// what git calls crud.
 fn cleaned(text: &BString) -> BString {
     let is_crud = |character: char| {
-        character <= ' ' || matches!(character, '.' | ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\'')
+        character <= ' '
+            || matches!(
+                character,
+                '.' | ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\''
+            )
     };
     let kept = text.trim_with(is_crud);
     kept.iter()

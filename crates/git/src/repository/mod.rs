@@ -206,9 +206,6 @@ impl Repository {
 
     /// Whether the hint `advice.NAME` is to be shown.
     pub fn advises(&self, name: &str) -> Result<bool> {
-        Ok(self
-            .config
-            .bool(&format!("advice.{name}"))?
-            .unwrap_or(true))
+        Ok(self.config.bool(&format!("advice.{name}"))?.unwrap_or(true))
     }
 }

@@ -35,6 +35,11 @@ impl Repository {
         Ok(content.lines().rev().filter_map(parse).collect())
     }
 
+    pub(super) fn has_log(&self, name: &BStr) -> bool {
+        self.log_path(name)
+            .is_some_and(|path| hedgerow_fs::exists(&path))
+    }
+
     /// The name of the branch (or the id of the commit) that was left `n` switches ago, as the
     /// log of `HEAD` has it: what `-` and `@{-1}` mean for `n` = 1.
     pub fn previous_branch(&self, n: usize) -> Result<Option<BString>> {
@@ -87,9 +92,10 @@ impl Repository {
             &self.common_dir
         };
         let inner = path.strip_prefix(base).ok()?;
-        Some(base.join("logs").join(OsStr::from_bytes(
-            inner.as_os_str().as_bytes(),
-        )))
+        Some(
+            base.join("logs")
+                .join(OsStr::from_bytes(inner.as_os_str().as_bytes())),
+        )
     }
 }
 

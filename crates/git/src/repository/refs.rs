@@ -22,7 +22,7 @@ const NESTING_LIMIT: usize = 256;
 const MAP_THRESHOLD_BYTES: u64 = 64 << 10;
 
 /// What a short name may stand for, in git's order: the first that exists wins.
-const NAME_RULES: [(&str, &str); 6] = [
+pub(super) const NAME_RULES: [(&str, &str); 6] = [
     ("", ""),
     ("refs/", ""),
     ("refs/tags/", ""),
@@ -261,9 +261,13 @@ impl Repository {
             return None;
         }
         let own = !name.contains(&b'/')
-            || [b"refs/bisect/".as_slice(), b"refs/worktree/", b"refs/rewritten/"]
-                .iter()
-                .any(|prefix| name.starts_with(prefix));
+            || [
+                b"refs/bisect/".as_slice(),
+                b"refs/worktree/",
+                b"refs/rewritten/",
+            ]
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
         if own {
             return Some(self.git_dir.join(OsStr::from_bytes(name)));
         }
@@ -306,7 +310,7 @@ fn list_loose(
     }
     for entry in hedgerow_fs::list_directory(directory)?.unwrap_or_default() {
         let path = directory.join(OsStr::from_bytes(&entry.name));
-        let mut name = BString::from([prefix, entry.name.as_bstr()].concat());
+        let mut name = BString::from([prefix.as_bytes(), &entry.name].concat());
         let kind = match entry.kind {
             Some(kind) => Some(kind),
             None => hedgerow_fs::lstat(&path)?.map(|stat| stat.kind),

@@ -68,7 +68,11 @@ fn translate(specs: &[Refspec<'_>], name: &BStr, to_destination: bool) -> Option
                 Some((start, end)) => [start, star, end].concat().into(),
                 None => to.to_owned(),
             };
-            let source = if to_destination { name } else { result.as_ref() };
+            let source = if to_destination {
+                name
+            } else {
+                result.as_ref()
+            };
             (!excluded(source)).then_some(result)
         })
 }
@@ -149,12 +153,14 @@ impl Repository {
         let same = self.tracking_name(remote.as_ref(), branch);
         let upstream = self.upstream(branch)?.map(|upstream| upstream.tracking);
         let mode = self.config.string("push.default");
-        Ok(match mode.as_deref().map_or(b"simple".as_slice(), |mode| mode) {
-            b"nothing" => None,
-            b"matching" | b"current" => same,
-            b"upstream" | b"tracking" => upstream,
-            _ => upstream.filter(|upstream| same.as_ref() == Some(upstream)),
-        })
+        Ok(
+            match mode.as_deref().map_or(b"simple".as_slice(), |mode| mode) {
+                b"nothing" => None,
+                b"matching" | b"current" => same,
+                b"upstream" | b"tracking" => upstream,
+                _ => upstream.filter(|upstream| same.as_ref() == Some(upstream)),
+            },
+        )
     }
 }
 
@@ -198,6 +204,9 @@ mod tests {
         );
         assert_eq!(names(&rules, "refs/heads/amz", true), None);
         assert_eq!(names(&rules, "refs/r/m/end", false), None);
-        assert_eq!(names(&["refs/heads/a", ":", "a:"], "refs/heads/a", true), None);
+        assert_eq!(
+            names(&["refs/heads/a", ":", "a:"], "refs/heads/a", true),
+            None
+        );
     }
 }

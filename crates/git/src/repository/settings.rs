@@ -218,9 +218,7 @@ impl CheckoutSettings {
             big_file_bytes: big_file_bytes(config)?,
             sparse_checkout: off("core.sparseCheckout")?,
             sparse_checkout_cone: on("core.sparseCheckoutCone")?,
-            index_version: config
-                .integer("index.version")?
-                .or(many_files.then_some(4)),
+            index_version: config.integer("index.version")?.or(many_files.then_some(4)),
             index_skip_hash: config.bool("index.skipHash")?.unwrap_or(many_files),
             index_sparse: off("index.sparse")?,
             attributes_file: user_file(config, environment, "core.attributesFile", "attributes")?,

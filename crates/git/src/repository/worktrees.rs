@@ -60,9 +60,13 @@ fn uses_branch(git_dir: &Path, name: &BStr) -> bool {
         let full = line == name.as_bytes();
         full || [b"refs/heads/".as_slice(), &line].concat() == name.as_bytes()
     };
-    ["rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"]
-        .into_iter()
-        .any(holds)
+    [
+        "rebase-merge/head-name",
+        "rebase-apply/head-name",
+        "BISECT_START",
+    ]
+    .into_iter()
+    .any(holds)
         || updates_branch(git_dir, name)
 }
 

@@ -1,10 +1,12 @@
 use super::entry::{Entry, Flags, Mode, PathRange, Stage};
 use super::extensions::untracked;
+use super::prefix::common_len;
 use super::stat::EntryStat;
 use super::{Index, Version};
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_hash::{Kind, ObjectId};
+use std::cmp::Ordering;
 
 /// Makes an index from entries in ascending order of path bytes, then stage.
 #[derive(Debug)]
@@ -114,32 +116,35 @@ impl Builder {
             return Ok(());
         };
         let before = self.index.path(last);
-        if (before, last.flags.stage) >= (path, stage) {
-            return Err("it is not behind the last entry in order");
-        }
-        if before == path && last.flags.stage == Stage::Merged {
-            return Err("it is both merged and in conflict");
+        let common = common_len(before, path);
+        match before.get(common).cmp(&path.get(common)) {
+            Ordering::Less => {}
+            Ordering::Equal if last.flags.stage < stage => {
+                return match last.flags.stage {
+                    Stage::Merged => Err("it is both merged and in conflict"),
+                    _ => Ok(()),
+                };
+            }
+            _ => return Err("it is not behind the last entry in order"),
         }
         if last.mode == Mode::SparseDirectory && path.starts_with(before) {
             return Err("it lies in a sparse directory");
         }
-        match self.is_below_a_file(path, before, stage) {
+        match self.is_below_a_file(path, common, stage) {
             true => Err("a directory that leads to it is a file"),
             false => Ok(()),
         }
     }
 
-    /// Whether a directory of `path` is also an entry of the same stage. Only directories that
-    /// `before`, the path of the last entry, is not in need a look: a file that bears the name of
-    /// such a directory sorts before it.
-    fn is_below_a_file(&self, path: &BStr, before: &BStr, stage: Stage) -> bool {
-        let common = before
-            .iter()
-            .zip(path.iter())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let slashes = path.find_iter("/").skip_while(|&slash| slash < common);
-        let mut directories = slashes.filter_map(|slash| path.get(..slash));
+    /// Whether a directory of `path` is also an entry of the same stage. The path of the last
+    /// entry, which agrees in `common` bytes, vouches for the directories that it is in itself;
+    /// and a file that bears the name of another one sorts before it, so it is here already.
+    fn is_below_a_file(&self, path: &BStr, common: usize, stage: Stage) -> bool {
+        let Some(last_slash) = path.rfind_byte(b'/').filter(|&slash| slash >= common) else {
+            return false;
+        };
+        let new = path.get(common..=last_slash).unwrap_or_default();
+        let mut directories = new.find_iter("/").map(|slash| &path[..common + slash]);
         directories.any(|directory| self.index.find(directory.as_bstr(), stage).is_ok())
     }
 }

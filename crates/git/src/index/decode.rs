@@ -4,7 +4,7 @@ use super::cursor::{Cursor, Parsed, Problem};
 use super::entry::{Entry, Flags, Mode, PathRange, NAME_LENGTH};
 use super::stat::EntryStat;
 use super::Version;
-use gix_hash::{oid, Kind, ObjectId};
+use gix_hash::{Kind, ObjectId};
 
 /// The bytes of an entry before its object id: ten numbers of 32 bits.
 const STAT_BYTES: usize = 40;
@@ -70,10 +70,11 @@ fn padded(cursor: &mut Cursor<'_>, hash: Kind, paths: &mut Vec<u8>) -> Parsed<En
         NAME_LENGTH => cursor.until(0).ok_or(TRUNCATED)?,
         short => {
             let path = cursor.take(usize::from(short)).ok_or(TRUNCATED)?;
-            if cursor.take_array() != Some(&[0]) {
-                return Err("its path is longer than its flags say".into());
+            match cursor.take_array() {
+                Some(&[0]) => path,
+                Some(_) => return Err("its path is longer than its flags say".into()),
+                None => return Err(TRUNCATED.into()),
             }
-            path
         }
     };
     check_length(path, name_length)?;
@@ -165,8 +166,11 @@ fn number(bytes: &[u8; STAT_BYTES], at: usize) -> u32 {
 
 /// The object id of exactly its bytes.
 pub(super) fn object_id(bytes: &[u8]) -> Parsed<ObjectId> {
-    match oid::try_from_bytes(bytes) {
-        Ok(id) => Ok(id.to_owned()),
-        Err(_) => Err("an object id of the wrong length".into()),
+    if let Ok(bytes) = bytes.try_into() {
+        Ok(ObjectId::Sha1(bytes))
+    } else if let Ok(bytes) = bytes.try_into() {
+        Ok(ObjectId::Sha256(bytes))
+    } else {
+        Err("an object id of a length that no hash has".into())
     }
 }

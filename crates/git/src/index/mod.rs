@@ -21,6 +21,7 @@ mod cursor;
 mod decode;
 mod entry;
 mod extensions;
+mod prefix;
 mod read;
 mod stat;
 mod write;

@@ -3,6 +3,7 @@
 use super::cursor::push_varint;
 use super::entry::Entry;
 use super::extensions::{self, fsmonitor};
+use super::prefix::common_len;
 use super::{checksum, is_racy_by_seconds, Index, Version};
 use gix_hash::ObjectId;
 use hedgerow_fs::Timestamp;
@@ -127,11 +128,7 @@ fn push_entry(out: &mut Vec<u8>, entry: &Entry, size: u32, path: &[u8], previous
     }
     match previous {
         Some(previous) => {
-            let common = previous
-                .iter()
-                .zip(path)
-                .take_while(|(a, b)| a == b)
-                .count();
+            let common = common_len(previous, path);
             push_varint(out, previous.len() - common);
             out.extend_from_slice(path.get(common..).unwrap_or_default());
             out.push(0);

@@ -1,6 +1,7 @@
 //! Cache trees from the entries of an index.
 
 use super::super::entry::{Entry, Mode, PathRange, Stage};
+use super::super::prefix::common_len;
 use super::super::Index;
 use super::{CacheTree, Node};
 use bstr::{BStr, ByteSlice};
@@ -66,15 +67,16 @@ impl Layout {
         let mut open = vec![0];
         let mut previous = BStr::new("");
         for (position, (path, _)) in index.iter().enumerate() {
-            let common = previous
-                .iter()
-                .zip(path.iter())
-                .take_while(|(a, b)| a == b)
-                .count();
-            while let Some(at) = open.pop_if(|at| layout.spans[*at].prefix_len > common) {
+            let common = common_len(previous, path);
+            let mut start = 0;
+            while let Some(&at) = open.last() {
+                start = layout.spans[at].prefix_len;
+                if start <= common {
+                    break;
+                }
                 layout.close(at, position);
+                open.pop();
             }
-            let mut start = open.last().map_or(0, |&at| layout.spans[at].prefix_len);
             while let Some(len) = path[start..].find_byte(b'/') {
                 let name = &path[start..start + len];
                 start += len + 1;

@@ -148,23 +148,28 @@ impl CacheTree {
         }
     }
 
-    /// The same tree with all siblings in order.
+    /// The same tree with all siblings in order, and all names in the order of their nodes.
     fn sorted(&self) -> CacheTree {
-        let mut nodes = Vec::with_capacity(self.nodes.len());
+        let mut sorted = CacheTree {
+            nodes: Vec::with_capacity(self.nodes.len()),
+            names: Vec::with_capacity(self.names.len()),
+        };
         let mut waiting = vec![0];
         while let Some(at) = waiting.pop() {
             let node = self.nodes[at];
-            let end = nodes.len() as u32 + (node.end - at as u32);
-            nodes.push(Node { end, ..node });
+            let name = PathRange {
+                start: sorted.names.len() as u32,
+                len: node.name.len,
+            };
+            let end = sorted.nodes.len() as u32 + (node.end - at as u32);
+            sorted.nodes.push(Node { name, end, ..node });
+            sorted.names.extend_from_slice(self.name(at));
             let first = waiting.len();
             waiting.extend(self.children(at));
             let key = |&at: &usize| (self.name(at).len(), self.name(at));
             waiting[first..].sort_unstable_by(|a, b| key(b).cmp(&key(a)));
         }
-        CacheTree {
-            nodes,
-            names: self.names.clone(),
-        }
+        sorted
     }
 }
 
@@ -172,6 +177,11 @@ impl Index {
     /// Its cache tree, if it has one.
     pub fn cache_tree(&self) -> Option<&CacheTree> {
         self.extensions.cache_tree.as_ref()
+    }
+
+    /// Its cache tree, to invalidate paths in.
+    pub fn cache_tree_mut(&mut self) -> Option<&mut CacheTree> {
+        self.extensions.cache_tree.as_mut()
     }
 
     /// Sets or removes the cache tree, which must be true of this index.

@@ -1,6 +1,7 @@
 //! Git as the oracle, and hostile bytes.
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "tests make their own repositories and look at their files"
 )]
 

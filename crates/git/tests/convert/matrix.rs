@@ -1,6 +1,6 @@
 //! Attributes x configuration x content, both ways.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_git::convert::{
     AttributeSources, Attributes, AutoCrlf, Buffers, ConvertOptions, Converter, Eol, ToGit,
@@ -211,12 +211,11 @@ impl Case {
     }
 
     fn describe(&self, path: &str) -> String {
-        let row: usize = path[1..path.find('/').unwrap()].parse().unwrap();
         let content = &self.files[path];
         let start = &content[..content.len().min(60)];
         format!(
             "{path} ({:?}) {:?} of {:?}",
-            ATTRIBUTES[row],
+            line_of(path),
             String::from_utf8_lossy(start),
             self.options.auto_crlf
         )
@@ -258,36 +257,89 @@ impl Case {
             wrong.len(),
             wrong.join("\n")
         );
-        let mut expected: Vec<_> = output.stderr.lines().map(str::to_owned).collect();
-        expected.sort();
-        messages.sort();
-        assert_eq!(messages, expected);
+        assert_same_lines(messages, &output.stderr);
     }
 
-    fn check_hash_object(&self, with_index: bool) {
+    /// Puts the blobs' contents, unconverted, where the files are.
+    fn write_files(&self) {
         for (path, content) in &self.files {
             self.repository.write(path, content);
         }
-        if !with_index {
-            std::fs::remove_file(self.repository.root.join(".git/index")).unwrap();
-        }
+    }
+
+    /// `hash-object` does not look into the index.
+    fn check_hash_object(&self) {
+        self.write_files();
         let mut paths = self.files.keys().cloned().collect::<Vec<_>>().join("\n");
         paths.push('\n');
-        let output = self
-            .repository
-            .run(&["hash-object", "--stdin-paths"], paths.as_bytes());
+        let output = (self.repository).run(&["hash-object", "--stdin-paths"], paths.as_bytes());
         assert_eq!(output.code, Some(0), "{}", output.stderr);
         let ids = String::from_utf8(output.stdout).unwrap();
+        let expected = self
+            .files
+            .keys()
+            .cloned()
+            .zip(ids.lines().map(str::to_owned))
+            .collect();
+        self.compare_to_git(&expected, &output.stderr, "error", false, |_| None);
+    }
+
+    /// `add` looks into the index, and complains about what will not come back.
+    fn check_add(&mut self, renormalize: bool) {
+        self.files.retain(|path, _| {
+            let keep = !line_of(path).contains("encoding");
+            if !keep {
+                let _ = std::fs::remove_file(self.repository.root.join(path));
+            }
+            keep
+        });
+        std::fs::remove_file(self.repository.root.join(".git/index")).unwrap();
+        let mut indexed = self.files.clone();
+        // The index has CRs where the file has none, too, and the other way round.
+        for (path, content) in &mut indexed {
+            match path.as_str() {
+                path if path.ends_with("c4") => *content = b"one\r\ntwo\r\n".to_vec(),
+                path if path.ends_with("c5") => *content = b"one\ntwo\n".to_vec(),
+                _ => {}
+            }
+        }
+        self.repository.index(&indexed);
+        self.write_files();
+        let args: &[&str] = match renormalize {
+            true => &["add", "--renormalize", "."],
+            false => &["add", "."],
+        };
+        let output = self.repository.run(args, b"");
+        assert_eq!(output.code, Some(0), "{}", output.stderr);
+        let list = String::from_utf8(self.repository.git(&["ls-files", "-s"])).unwrap();
+        let mut expected = BTreeMap::new();
+        for line in list.lines() {
+            let (entry, path) = line.split_once('\t').unwrap();
+            let id = entry.split(' ').nth(1).unwrap();
+            expected.insert(path.to_owned(), id.to_owned());
+        }
+        let index = |path: &str| Some(indexed[path].clone());
+        self.compare_to_git(&expected, &output.stderr, "warning", renormalize, index);
+    }
+
+    fn compare_to_git(
+        &self,
+        expected: &BTreeMap<String, String>,
+        stderr: &str,
+        severity: &str,
+        renormalize: bool,
+        index: impl Fn(&str) -> Option<Vec<u8>>,
+    ) {
         let converter = self.converter();
         let mut buffers = Buffers::default();
         let mut messages = Vec::new();
         let mut wrong = Vec::new();
-        for ((path, content), expected) in self.files.iter().zip(ids.lines()) {
+        for (path, content) in &self.files {
             let conversion = converter.conversion(path.as_str().into());
             let request = ToGit {
-                write_object: false,
-                renormalize: false,
-                index_content: &mut || Ok(with_index.then(|| content.clone())),
+                write_object: severity == "warning",
+                renormalize,
+                index_content: &mut || Ok(index(path)),
             };
             let converted = converter
                 .to_git(
@@ -298,8 +350,12 @@ impl Case {
                     request,
                 )
                 .unwrap();
-            messages.extend(converted.message.map(|message| format!("error: {message}")));
-            if blob_id(converted.content).to_string() != expected {
+            messages.extend(
+                converted
+                    .message
+                    .map(|message| format!("{severity}: {message}")),
+            );
+            if blob_id(converted.content).to_string() != expected[path] {
                 wrong.push(self.describe(path));
             }
         }
@@ -309,18 +365,31 @@ impl Case {
             wrong.len(),
             wrong.join("\n")
         );
-        let mut expected: Vec<_> = output.stderr.lines().map(str::to_owned).collect();
-        expected.sort();
-        messages.sort();
-        assert_eq!(messages, expected);
+        assert_same_lines(messages, stderr);
     }
 }
 
+/// Messages come in any order; only what differs is worth reading. Hints are the CLI's.
+fn assert_same_lines(ours: Vec<String>, git: &str) {
+    let lines = git.lines().filter(|line| !line.starts_with("hint: "));
+    let git: BTreeSet<_> = lines.map(str::to_owned).collect();
+    let ours: BTreeSet<_> = ours.into_iter().collect();
+    let differences: Vec<_> = ours.symmetric_difference(&git).collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+}
+
+/// The assignments that hold for a path of a case.
+fn line_of(path: &str) -> &'static str {
+    let row: usize = path[1..path.find('/').unwrap()].parse().unwrap();
+    ATTRIBUTES[row]
+}
+
 fn check(auto_crlf: AutoCrlf, eol: Option<Eol>) {
-    let case = Case::new(auto_crlf, eol);
+    let mut case = Case::new(auto_crlf, eol);
     case.check_checkout();
-    case.check_hash_object(true);
-    case.check_hash_object(false);
+    case.check_hash_object();
+    case.check_add(false);
+    case.check_add(true);
 }
 
 #[test]

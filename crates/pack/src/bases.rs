@@ -1,6 +1,6 @@
 use crate::entry::EntryKind;
 use crate::object::Place;
-use crate::{Location, ObjectKind, ObjectStore};
+use crate::{Error, Location, ObjectKind, ObjectStore, Result};
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,11 @@ impl SharedBases {
     /// Plans the sharing among the objects at `needed`, reading only the headers of entries. At
     /// most `budget_bytes` of built bases are held at a time; what does not fit is built again
     /// when it is needed again.
-    pub fn plan(store: &ObjectStore, needed: &[Location], budget_bytes: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::ForeignLocation`] for a location of another store. Damage is no error here: it is
+    /// told when the object is read.
+    pub fn plan(store: &ObjectStore, needed: &[Location], budget_bytes: usize) -> Result<Self> {
         Self::plan_with_threads(store, needed, budget_bytes, 1)
     }
 
@@ -50,7 +54,10 @@ impl SharedBases {
         needed: &[Location],
         budget_bytes: usize,
         threads: usize,
-    ) -> Self {
+    ) -> Result<Self> {
+        if !needed.iter().all(|location| store.owns(*location)) {
+            return Err(Error::ForeignLocation);
+        }
         let deltas = find_deltas(store, needed, threads);
         let mut uses: HashMap<Place, u32> = HashMap::new();
         for (place, base) in &deltas {
@@ -59,11 +66,11 @@ impl SharedBases {
         count_whole_objects(needed, &deltas, &mut uses);
         let slot = |uses| Mutex::new(Slot { uses, base: None });
         let shared = uses.into_iter().filter(|(_, uses)| *uses > 1);
-        SharedBases {
+        Ok(SharedBases {
             slots: shared.map(|(place, uses)| (place, slot(uses))).collect(),
             budget_bytes,
             held_bytes: AtomicUsize::new(0),
-        }
+        })
     }
 
     /// How many entries are shared.

@@ -204,6 +204,14 @@ impl ObjectStore {
         }
     }
 
+    /// Whether `location` can be one of this store.
+    pub(crate) fn owns(&self, location: Location) -> bool {
+        match location {
+            Location::Packed { pack, .. } => self.pack(pack).is_some(),
+            Location::Loose { directory } => (directory as usize) < self.directories.len(),
+        }
+    }
+
     pub(crate) fn pack(&self, number: u32) -> Option<&Pack> {
         self.packs.get(number as usize)
     }

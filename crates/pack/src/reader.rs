@@ -29,7 +29,7 @@ pub struct Reader<'s> {
     delta: Vec<u8>,
     /// The file of a loose object.
     pub(crate) input: Vec<u8>,
-    chain: Chain,
+    pub(crate) chain: Chain,
     /// The shared base that was used last, if it is what was asked for.
     held: Option<Base>,
     /// Copies that turned out to be damaged while the current object was being read.

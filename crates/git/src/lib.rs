@@ -14,3 +14,4 @@ pub mod repository;
 pub mod tree;
 
 pub use error::{Error, Result};
+pub use gix_hash::ObjectId;

@@ -228,6 +228,6 @@ pub(crate) fn locate(
         }
     }
     let needed: Vec<Location> = locations.iter().flatten().copied().collect();
-    let bases = SharedBases::plan(objects.store, &needed, base_budget_bytes);
+    let bases = SharedBases::plan(objects.store, &needed, base_budget_bytes)?;
     Ok((ids.into_iter().zip(locations).collect(), bases))
 }

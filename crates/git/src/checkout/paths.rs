@@ -56,7 +56,7 @@ pub fn checkout_paths(
             &session.engine(),
         )?),
     };
-    let mut plan = Plan { old: &old, chosen: Vec::new(), builder: builder(&old.index) };
+    let mut plan = Plan { old: &old, chosen: Vec::new(), unmerged: Vec::new(), builder: builder(&old.index) };
     match &source {
         Some(tree) => plan.from_tree(tree, &mut matcher)?,
         None => plan.from_index(&mut matcher)?,
@@ -65,7 +65,7 @@ pub fn checkout_paths(
     if !unmatched.is_empty() {
         return Ok(PathOutcome::Unmatched(unmatched));
     }
-    let unmerged = plan.unmerged();
+    let unmerged = plan.take_unmerged();
     if !unmerged.is_empty() && !options.force {
         return Ok(PathOutcome::Unmerged(unmerged));
     }
@@ -142,11 +142,34 @@ fn gix_path(path: &[u8]) -> std::path::PathBuf {
     std::ffi::OsStr::from_bytes(path).into()
 }
 
+/// An entry of the new index, without its path.
+#[derive(Clone, Copy)]
+struct Row {
+    id: ObjectId,
+    mode: Mode,
+    stat: EntryStat,
+    flags: Flags,
+}
+
+impl Row {
+    fn new(id: ObjectId, mode: Mode) -> Self {
+        Row { id, mode, stat: EntryStat::default(), flags: Flags::default() }
+    }
+}
+
+impl From<&Entry> for Row {
+    fn from(entry: &Entry) -> Self {
+        Row { id: entry.id, mode: entry.mode, stat: entry.stat, flags: entry.flags }
+    }
+}
+
 /// The index as it will be, entry by entry, and which entries were asked for.
 struct Plan<'a> {
     old: &'a OldIndex,
     /// For each entry: the row it comes from, and whether it is to be written.
     chosen: Vec<(Option<u32>, bool)>,
+    /// Paths in conflict that were asked for.
+    unmerged: Vec<BString>,
     builder: Builder,
 }
 
@@ -155,7 +178,7 @@ impl Plan<'_> {
         for (row, entry) in self.old.index.entries().iter().enumerate() {
             let path = self.old.index.path(entry);
             let chosen = !entry.flags.skip_worktree && matcher.matches(path);
-            self.push(path, Some(row), *entry, chosen)?;
+            self.push(path, Some(row), Row::from(entry), chosen)?;
         }
         Ok(())
     }
@@ -170,7 +193,7 @@ impl Plan<'_> {
             let Some(file) = files.peek() else { break };
             let path = tree.path(file);
             if current.is_some_and(|current| current < path) {
-                self.push(current.unwrap_or_default(), Some(row), entries[row], false)?;
+                self.push(current.unwrap_or_default(), Some(row), Row::from(&entries[row]), false)?;
                 row += 1;
                 continue;
             }
@@ -179,12 +202,12 @@ impl Plan<'_> {
             if !matcher.matches(path) {
                 continue;
             }
-            let mut entry = Entry::new(side.id, mode(side.kind), EntryStat::default(), Flags::default());
+            let mut entry = Row::new(side.id, mode(side.kind));
             let mut from = None;
             while entries.get(row).is_some_and(|entry| self.old.index.path(entry) == path) {
                 let old = entries[row];
                 if old.flags.stage == Stage::Merged && (old.id, old.mode) == (entry.id, entry.mode) {
-                    entry = old;
+                    entry = Row::from(&old);
                 }
                 from = Some(row);
                 row += 1;
@@ -192,24 +215,22 @@ impl Plan<'_> {
             self.push(path, from, entry, true)?;
         }
         for (row, entry) in entries.iter().enumerate().skip(row) {
-            self.push(self.old.index.path(entry), Some(row), *entry, false)?;
+            self.push(self.old.index.path(entry), Some(row), Row::from(entry), false)?;
         }
         Ok(())
     }
 
-    fn push(&mut self, path: &BStr, row: Option<usize>, entry: Entry, chosen: bool) -> Result<()> {
+    fn push(&mut self, path: &BStr, row: Option<usize>, entry: Row, chosen: bool) -> Result<()> {
+        if chosen && entry.flags.stage != Stage::Merged {
+            self.unmerged.push(path.to_owned());
+        }
         self.builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
         self.chosen.push((row.map(|row| row as u32), chosen));
         Ok(())
     }
 
-    fn unmerged(&self) -> Vec<BString> {
-        let entries = self.builder.entries();
-        let unmerged = entries.iter().zip(&self.chosen).filter(|(entry, (_, chosen))| {
-            *chosen && entry.flags.stage != Stage::Merged
-        });
-        let mut paths: Vec<BString> =
-            unmerged.map(|(entry, _)| self.builder.path(entry).to_owned()).collect();
+    fn take_unmerged(&mut self) -> Vec<BString> {
+        let mut paths = std::mem::take(&mut self.unmerged);
         paths.dedup();
         paths
     }

@@ -131,7 +131,7 @@ where
         self.verdicts[row as usize].store(verdict, Ordering::Relaxed);
     }
 
-    fn directory(&self, number: u32) -> &[u8] {
+    fn directory(&self, number: u32) -> &'a [u8] {
         let directory = &self.layout.directories()[number as usize];
         match directory.path_len as usize {
             0 => b"",

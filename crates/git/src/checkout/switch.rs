@@ -40,7 +40,7 @@ pub struct Switched {
     /// What became of the working tree.
     pub outcome: Outcome,
     /// The exit status of the post-checkout hook, if one ran and failed.
-    pub hook_failure: Option<i32>,
+    pub hook_failure: Option<hedgerow_fs::Exit>,
 }
 
 impl Target {
@@ -144,7 +144,7 @@ pub fn switch(
     let null = repository.null_id();
     let before = old.id().unwrap_or(null);
     let hook = repository.run_post_checkout(&before, &commit, true)?;
-    let hook_failure = hook.filter(|status| *status != 0);
+    let hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
     Ok(Switched { old, outcome, hook_failure })
 }
 

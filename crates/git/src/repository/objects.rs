@@ -8,7 +8,6 @@ use std::collections::HashMap;
 /// Replacements of replacements are followed this far, as git does.
 const REPLACEMENT_DEPTH: usize = 5;
 
-<<<<<<< HEAD
 /// A view of a repository's objects that workers may share: the store, and what replaces what.
 #[derive(Clone, Copy, Debug)]
 pub struct Objects<'r> {
@@ -42,9 +41,6 @@ impl Repository {
         Objects { store: &self.objects, replacements: &self.replacements }
     }
 
-=======
-impl Repository {
->>>>>>> repo
     /// The store of the repository's objects, alternates included.
     pub fn objects(&self) -> &ObjectStore {
         &self.objects
@@ -60,27 +56,9 @@ impl Repository {
         Ok(self.objects.locate(id)?.is_some())
     }
 
-<<<<<<< HEAD
     /// What is read instead of `id`: see [`Objects::replacement`].
     pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
         self.shared_objects().replacement(id)
-=======
-    /// What is read instead of `id`: the end of the chain of `refs/replace/`, or `id` itself.
-    pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
-        let mut current = id.to_owned();
-        if self.replacements.is_empty() {
-            return Ok(current);
-        }
-        for _ in 0..REPLACEMENT_DEPTH {
-            match self.replacements.get(&current) {
-                Some(next) => current = *next,
-                None => return Ok(current),
-            }
-        }
-        Err(Error::Setup {
-            reason: format!("replace depth too high for object {id}"),
-        })
->>>>>>> repo
     }
 
     /// Reads the map of replacements: references below `refs/replace/` (or the base given by the

@@ -67,7 +67,8 @@ impl Difference {
             nodes: Mutex::new(Vec::new()),
         };
         let root = Pair { node: 0, path: BString::default(), depth: 0, old, new };
-        let worker = |_| Reader::new(repository.objects());
+        let store = repository.objects();
+        let worker = |_| Reader::new(store);
         let work = |reader: &mut Reader<'_>, pair: Pair, scope: &Scope<'_, Pair>| {
             walk.compare(reader, pair, scope)
         };
@@ -208,7 +209,7 @@ impl Walk<'_> {
             node.items.push(Item::Directory { node: number });
             scope.spawn(Pair {
                 node: number,
-                path: join_path(&pair.path, entry.name),
+                path: join_path(pair.path.as_bstr(), entry.name),
                 depth: pair.depth + 1,
                 old: old.map(|entry| entry.id.to_owned()),
                 new: new.map(|entry| entry.id.to_owned()),

@@ -103,7 +103,10 @@ impl Index {
         &mut self.entries
     }
 
-    /// The path of `entry`, which must be one of this index.
+    /// The path of `entry`.
+    ///
+    /// # Panics
+    /// May panic, or answer nonsense, if the entry is one of another index.
     pub fn path(&self, entry: &Entry) -> &BStr {
         self.paths[entry.path.as_range()].as_bstr()
     }

@@ -3,6 +3,8 @@
 use super::repo::{bytes_of, listing_of};
 use super::*;
 use bstr::BString;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// An index with the entries of `index`, made by a builder.
 fn rebuilt(index: &Index, version: Version) -> Index {
@@ -195,5 +197,62 @@ fn stat_data_are_those_that_git_records() {
         let now = EntryStat::from(&lstat(&repo, path));
         assert_eq!(entry.stat, now);
         assert!(entry.matches(&now, &StatRules::default()));
+    }
+}
+
+/// Entries of any kind under random paths of few letters, so that many share directories.
+fn any_index() -> impl Strategy<Value = Index> {
+    let numbers = any::<[u32; 9]>();
+    let entry = (any::<[u8; 20]>(), 0..4u8, any::<[bool; 4]>(), numbers);
+    let entries = proptest::collection::btree_map("[ab]{1,3}(/[ab-]{1,9}){0,4}", entry, 0..40);
+    entries.prop_map(|entries: BTreeMap<String, _>| {
+        let mut builder = Builder::new(Kind::Sha1, Version::V4);
+        for (path, (id, mode, flags, numbers)) in entries {
+            let mode = [Mode::File, Mode::Executable, Mode::Symlink, Mode::Gitlink][mode as usize];
+            let [assume_valid, skip_worktree, intent_to_add, fsmonitor_valid] = flags;
+            let flags = Flags {
+                stage: Stage::Merged,
+                assume_valid,
+                skip_worktree,
+                intent_to_add,
+                fsmonitor_valid: fsmonitor_valid && mode != Mode::Gitlink,
+            };
+            let [ctime_s, ctime_ns, mtime_s, mtime_ns, dev, ino, uid, gid, size] = numbers;
+            let stat = EntryStat {
+                ctime_s,
+                ctime_ns,
+                mtime_s,
+                mtime_ns,
+                dev,
+                ino,
+                uid,
+                gid,
+                size,
+            };
+            let id = ObjectId::Sha1(id);
+            // Files that clash with directories are refused, and so left out.
+            let _ = builder.push(path.as_str().into(), id, mode, stat, flags);
+        }
+        let mut index = builder.finish();
+        index.extensions.fsmonitor_token = Some(b"token".to_vec());
+        index
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_index_survives_every_version(index in any_index()) {
+        for version in [Version::V2, Version::V3, Version::V4] {
+            let options = WriteOptions {
+                version: Some(version),
+                ..WriteOptions::default()
+            };
+            let bytes = bytes_of(&index, &options);
+            let read = Index::read(&bytes, Kind::Sha1, "index".as_ref(), &mut |_| unreachable!());
+            let read = read.unwrap();
+            prop_assert_eq!(&read.entries, &index.entries);
+            prop_assert_eq!(&read.paths, &index.paths);
+            prop_assert_eq!(bytes_of(&read, &options), bytes);
+        }
     }
 }

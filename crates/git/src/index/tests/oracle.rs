@@ -277,6 +277,10 @@ fn an_index_without_checksum() {
     repo.git(&["config", "index.skipHash", "true"]);
     repo.write("a", "changed");
     repo.git(&["add", "a"]);
+    if !repo.index_bytes().ends_with(&[0; 20]) {
+        eprintln!("skipped: this git is older than 2.40 and knows no index.skipHash");
+        return;
+    }
     let index = same_as_git(&repo);
     assert_eq!(index.checksum(), None);
     let options = WriteOptions {

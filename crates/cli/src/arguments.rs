@@ -97,7 +97,9 @@ fn parse_jobs(text: &str) -> Result<Workers, String> {
     if text == "auto" {
         return Ok(Workers::Auto);
     }
-    let number: i64 = text.parse().map_err(|_| "not a number, and not 'auto'".to_owned())?;
+    let number: i64 = text
+        .parse()
+        .map_err(|_| "not a number, and not 'auto'".to_owned())?;
     Ok(Workers::from_number(number))
 }
 

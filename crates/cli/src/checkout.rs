@@ -20,7 +20,11 @@ use std::time::Instant;
 /// What the words of the command line ask for.
 enum Form {
     Switch(Target),
-    Paths { tree: Option<BString>, pathspecs: Vec<BString>, count: bool },
+    Paths {
+        tree: Option<BString>,
+        pathspecs: Vec<BString>,
+        count: bool,
+    },
 }
 
 pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -48,7 +52,9 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                     paths.iter().for_each(|path| {
                         output.data(format!("{path}: needs merge\n").as_bytes());
                     });
-                    Err(Failure::refused("you need to resolve your current index first"))
+                    Err(Failure::refused(
+                        "you need to resolve your current index first",
+                    ))
                 }
                 Outcome::Done(done) => {
                     for change in &done.local_changes {
@@ -57,15 +63,30 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                     messages::switched(&repository, &target, &switched, command.detach, output)?;
                     summary(done, started, output);
                     let code = tell_failures(done, output);
-                    Ok(if switched.hook_failure.is_some() { code.max(1) } else { code })
+                    Ok(if switched.hook_failure.is_some() {
+                        code.max(1)
+                    } else {
+                        code
+                    })
                 }
             }
         }
-        Form::Paths { tree, pathspecs, count } => {
-            let tree_id = tree.as_ref().map(|tree| repository.resolve_tree(tree.as_bstr()));
+        Form::Paths {
+            tree,
+            pathspecs,
+            count,
+        } => {
+            let tree_id = tree
+                .as_ref()
+                .map(|tree| repository.resolve_tree(tree.as_bstr()));
             let tree_id = tree_id.transpose()?;
             let force = command.force;
-            let options = PathOptions { pathspecs, tree: tree_id, force, execution };
+            let options = PathOptions {
+                pathspecs,
+                tree: tree_id,
+                force,
+                execution,
+            };
             let outcome = checkout_paths(&repository, &options)?;
             drop(meter);
             match outcome {
@@ -99,8 +120,9 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
 }
 
 fn environment(global: &Global) -> Result<Environment, Failure> {
-    let mut directory = std::env::current_dir()
-        .map_err(|error| Failure::fatal(format_args!("cannot find the current directory: {error}")))?;
+    let mut directory = std::env::current_dir().map_err(|error| {
+        Failure::fatal(format_args!("cannot find the current directory: {error}"))
+    })?;
     for part in &global.directory {
         directory.push(part);
     }
@@ -115,10 +137,16 @@ fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
     let paths_follow = !paths.is_empty() || std::env::args_os().any(|word| word == "--");
     match (words.as_slice(), paths_follow) {
         ([], false) => Ok(Form::Switch(Target::head(repository)?)),
-        ([], true) => Ok(Form::Paths { tree: None, pathspecs: paths, count: false }),
-        ([tree], true) if !paths.is_empty() => {
-            Ok(Form::Paths { tree: Some(tree.clone()), pathspecs: paths, count: false })
-        }
+        ([], true) => Ok(Form::Paths {
+            tree: None,
+            pathspecs: paths,
+            count: false,
+        }),
+        ([tree], true) if !paths.is_empty() => Ok(Form::Paths {
+            tree: Some(tree.clone()),
+            pathspecs: paths,
+            count: false,
+        }),
         ([word], _) => {
             let guess = repository.settings().guess && !paths_follow;
             match Target::named(repository, word.as_bstr(), command.detach, guess)? {
@@ -126,7 +154,11 @@ fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
                 None if paths_follow => {
                     Err(Failure::fatal(format_args!("invalid reference: {word}")))
                 }
-                None => Ok(Form::Paths { tree: None, pathspecs: words, count: true }),
+                None => Ok(Form::Paths {
+                    tree: None,
+                    pathspecs: words,
+                    count: true,
+                }),
             }
         }
         (_, true) => Err(Failure::fatal("only one reference expected")),
@@ -137,7 +169,11 @@ fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
                     pathspecs: rest.to_vec(),
                     count: true,
                 }),
-                None => Ok(Form::Paths { tree: None, pathspecs: words, count: true }),
+                None => Ok(Form::Paths {
+                    tree: None,
+                    pathspecs: words,
+                    count: true,
+                }),
             }
         }
     }
@@ -151,7 +187,9 @@ fn execution(
 ) -> Result<Execution, Failure> {
     let settings = repository.settings();
     let workers = command.workers.map(Workers::from_number);
-    let workers = workers.or(global.jobs).or(settings.workers.map(Workers::from_number));
+    let workers = workers
+        .or(global.jobs)
+        .or(settings.workers.map(Workers::from_number));
     let jobs = match workers.unwrap_or(Workers::Auto) {
         Workers::Auto => Jobs::Auto,
         Workers::Count(count) => Jobs::Fixed(count),
@@ -182,16 +220,24 @@ fn summary(done: &Done, started: Instant, output: &Output) {
 }
 
 fn tell_failures(done: &Done, output: &Output) -> u8 {
-    done.warnings.iter().for_each(|warning| output.warn(warning));
+    done.warnings
+        .iter()
+        .for_each(|warning| output.warn(warning));
     if !done.collided.is_empty() {
-        let list: String = done.collided.iter().map(|path| format!("  '{path}'\n")).collect();
+        let list: String = done
+            .collided
+            .iter()
+            .map(|path| format!("  '{path}'\n"))
+            .collect();
         output.warn(format_args!(
             "the following paths have collided (e.g. case-sensitive paths\non a case-insensitive \
              filesystem) and only one from the same\ncolliding group is in the working tree:\n\n\
              {list}"
         ));
     }
-    done.failures.iter().for_each(|failure| output.error(&failure.reason));
+    done.failures
+        .iter()
+        .for_each(|failure| output.error(&failure.reason));
     let _ = INTERRUPTED;
     match done.failures.is_empty() {
         true => 0,

@@ -24,11 +24,20 @@ pub const INTERRUPTED: u8 = 130;
 
 impl Failure {
     pub fn fatal(message: impl Display) -> Self {
-        Failure { severity: "fatal", message: message.to_string(), hint: None, exit_code: FATAL }
+        Failure {
+            severity: "fatal",
+            message: message.to_string(),
+            hint: None,
+            exit_code: FATAL,
+        }
     }
 
     pub fn refused(message: impl Display) -> Self {
-        Failure { severity: "error", exit_code: REFUSED, ..Failure::fatal(message) }
+        Failure {
+            severity: "error",
+            exit_code: REFUSED,
+            ..Failure::fatal(message)
+        }
     }
 }
 

@@ -42,7 +42,9 @@ pub fn switched(
     force_detach: bool,
     output: &Output,
 ) -> Result<(), Error> {
-    let Some(commit) = target.commit else { return Ok(()) };
+    let Some(commit) = target.commit else {
+        return Ok(());
+    };
     if let Head::Detached { id } = &switched.old {
         if *id != commit || target.branch.is_some() {
             left_detached(repository, id, &commit, output)?;
@@ -51,16 +53,25 @@ pub fn switched(
     let Some(branch) = &target.branch else {
         let was_branch = switched.old.branch().is_some();
         if was_branch && !force_detach && repository.advises("detachedHead")? {
-            output.say(format_args!("Note: switching to '{}'.\n\n{DETACHED_ADVICE}", target.name));
+            output.say(format_args!(
+                "Note: switching to '{}'.\n\n{DETACHED_ADVICE}",
+                target.name
+            ));
         }
         return describe(repository, "HEAD is now at", &commit, output);
     };
     if switched.old.branch() == Some(branch.as_bstr()) {
         output.say(format_args!("Already on '{}'", short(branch.as_bstr())));
     } else if target.from_remote.is_some() {
-        output.say(format_args!("Switched to a new branch '{}'", short(branch.as_bstr())));
+        output.say(format_args!(
+            "Switched to a new branch '{}'",
+            short(branch.as_bstr())
+        ));
     } else {
-        output.say(format_args!("Switched to branch '{}'", short(branch.as_bstr())));
+        output.say(format_args!(
+            "Switched to branch '{}'",
+            short(branch.as_bstr())
+        ));
     }
     match repository.tracking_status(branch.as_bstr())? {
         Some(tracking) => output.data_unless_quiet(tracked(&tracking).as_bytes()),
@@ -76,7 +87,10 @@ fn describe(
     output: &Output,
 ) -> Result<(), Error> {
     let subject = repository.commit(id)?.subject();
-    output.say(format_args!("{words} {} {subject}", repository.short_id(id)?));
+    output.say(format_args!(
+        "{words} {} {subject}",
+        repository.short_id(id)?
+    ));
     Ok(())
 }
 
@@ -95,9 +109,16 @@ fn left_detached(
         list.push_str(&format!("  {} {subject}\n", repository.short_id(id)?));
     }
     if orphans.count > orphans.first.len() {
-        list.push_str(&format!(" ... and {} more.\n", orphans.count - orphans.first.len()));
+        list.push_str(&format!(
+            " ... and {} more.\n",
+            orphans.count - orphans.first.len()
+        ));
     }
-    let commits = if orphans.count == 1 { "commit" } else { "commits" };
+    let commits = if orphans.count == 1 {
+        "commit"
+    } else {
+        "commits"
+    };
     output.warn_unless_quiet(format_args!(
         "you are leaving {} {commits} behind, not connected to\nany of your branches:\n\n{list}",
         orphans.count
@@ -143,11 +164,15 @@ fn tracked(tracking: &Tracking) -> String {
 }
 
 fn short_tracking(name: &BStr) -> &BStr {
-    let rest = name.strip_prefix(b"refs/remotes/").or_else(|| name.strip_prefix(b"refs/heads/"));
+    let rest = name
+        .strip_prefix(b"refs/remotes/")
+        .or_else(|| name.strip_prefix(b"refs/heads/"));
     rest.map_or(name, |rest| rest.as_bstr())
 }
 
 /// A pathspec, or a name, that fits nothing.
 pub fn unknown(word: &BStr) -> Failure {
-    Failure::refused(format_args!("pathspec '{word}' did not match any file(s) known to git"))
+    Failure::refused(format_args!(
+        "pathspec '{word}' did not match any file(s) known to git"
+    ))
 }

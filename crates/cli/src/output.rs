@@ -21,7 +21,11 @@ impl Output {
                 std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
             }
         };
-        Output { quiet: global.quiet, verbose: global.verbose > 0, color }
+        Output {
+            quiet: global.quiet,
+            verbose: global.verbose > 0,
+            color,
+        }
     }
 
     /// Data, to standard output. A closed pipe is no error: nobody wants the rest.

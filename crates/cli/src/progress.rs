@@ -24,7 +24,10 @@ impl Meter {
     pub fn start(global: &Global, progress: &Arc<Progress>) -> Meter {
         let wanted = global.progress || std::io::stderr().is_terminal();
         if !wanted || global.no_progress || global.quiet {
-            return Meter { stop: None, thread: None };
+            return Meter {
+                stop: None,
+                thread: None,
+            };
         }
         let (stop, stopped) = channel::<()>();
         let progress = progress.clone();
@@ -43,7 +46,10 @@ impl Meter {
                 }
             }
         });
-        Meter { stop: Some(stop), thread: Some(thread) }
+        Meter {
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 }
 

@@ -24,8 +24,15 @@ const FILE_LIMIT_BYTES: u64 = 100 << 20;
 impl Ignore {
     /// Rules from the contents of `core.excludesFile` and `info/exclude`, in this order.
     pub fn new(outer: &[&[u8]], ignore_case: bool) -> Self {
-        let outer = outer.iter().map(|content| Patterns::parse(content, ignore_case)).collect();
-        Ignore { outer, ignore_case, directories: Mutex::default() }
+        let outer = outer
+            .iter()
+            .map(|content| Patterns::parse(content, ignore_case))
+            .collect();
+        Ignore {
+            outer,
+            ignore_case,
+            directories: Mutex::default(),
+        }
     }
 
     /// Whether `path` below the working tree `root` is ignored, itself or by a directory above it.
@@ -40,7 +47,10 @@ impl Ignore {
 
     fn is_matched(&self, root: &Dir, path: &BStr, is_directory: bool) -> Result<bool> {
         let slashes: Vec<usize> = path.find_iter(b"/").collect();
-        let starts = slashes.iter().rev().map(|at| (&path[..*at], &path[at + 1..]));
+        let starts = slashes
+            .iter()
+            .rev()
+            .map(|at| (&path[..*at], &path[at + 1..]));
         for (directory, rest) in starts.chain([(&path[..0], &path[..])]) {
             let patterns = self.patterns_of(root, directory.as_bstr())?;
             if let Some(verdict) = patterns.matching(rest.as_bstr(), is_directory) {
@@ -48,16 +58,25 @@ impl Ignore {
             }
         }
         let outer = self.outer.iter().rev();
-        let verdict = outer.filter_map(|patterns| patterns.matching(path, is_directory)).next();
+        let verdict = outer
+            .filter_map(|patterns| patterns.matching(path, is_directory))
+            .next();
         Ok(verdict == Some(Verdict::Matched))
     }
 
     fn patterns_of(&self, root: &Dir, directory: &BStr) -> Result<Arc<Patterns>> {
-        let known = self.directories.lock().ok().and_then(|map| map.get(directory).cloned());
+        let known = self
+            .directories
+            .lock()
+            .ok()
+            .and_then(|map| map.get(directory).cloned());
         if let Some(patterns) = known {
             return Ok(patterns);
         }
-        let content = match root.open_dir(directory).and_then(|dir| dir.open_file(b".gitignore")) {
+        let content = match root
+            .open_dir(directory)
+            .and_then(|dir| dir.open_file(b".gitignore"))
+        {
             Ok(file) => {
                 let mut content = Vec::new();
                 file.read_to_end(&mut content, FILE_LIMIT_BYTES)?;
@@ -77,6 +96,8 @@ impl Ignore {
 /// A `.gitignore` that is a link is not read: it could lead anywhere.
 fn is_absent(error: &hedgerow_fs::Error) -> bool {
     const ELOOP: i32 = 40;
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-        || error.raw_os_error() == Some(ELOOP)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    ) || error.raw_os_error() == Some(ELOOP)
 }

@@ -23,7 +23,9 @@ pub struct Patterns {
 impl Patterns {
     /// Reads the content of a file of patterns.
     pub fn parse(content: &[u8], ignore_case: bool) -> Self {
-        let patterns = gix_ignore::parse(content, false).map(|(pattern, _, _)| pattern).collect();
+        let patterns = gix_ignore::parse(content, false)
+            .map(|(pattern, _, _)| pattern)
+            .collect();
         let case = match ignore_case {
             true => Case::Fold,
             false => Case::Sensitive,
@@ -74,6 +76,9 @@ mod tests {
     #[test]
     fn case_is_ignored_where_asked() {
         let patterns = Patterns::parse(b"*.o\n", true);
-        assert_eq!(patterns.matching("A.O".into(), false), Some(Verdict::Matched));
+        assert_eq!(
+            patterns.matching("A.O".into(), false),
+            Some(Verdict::Matched)
+        );
     }
 }

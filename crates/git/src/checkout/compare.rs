@@ -37,7 +37,15 @@ pub(crate) fn settle(
     let found: Mutex<Vec<(u32, Option<EntryStat>)>> = Mutex::new(Vec::with_capacity(rows.len()));
     let work = |buffers: &mut Buffers, row: u32, _: &hedgerow_engine::Scope<'_, u32>| {
         let entry = &index.entries()[row as usize];
-        let outcome = hash_file(root, index.path(entry), entry, index.hash(), converter, objects, buffers);
+        let outcome = hash_file(
+            root,
+            index.path(entry),
+            entry,
+            index.hash(),
+            converter,
+            objects,
+            buffers,
+        );
         let same = outcome.ok().filter(|(id, _)| *id == entry.id);
         if let Ok(mut found) = found.lock() {
             found.push((row, same.map(|(_, stat)| EntryStat::from(&stat))));
@@ -91,9 +99,18 @@ fn hash_file(
     }
     let mut content = Vec::new();
     file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
-    let mut index_content = || Ok(objects.store.read(&objects.replacement(&entry.id)?).ok().map(|o| o.1));
-    let request =
-        ToGit { write_object: false, renormalize: false, index_content: &mut index_content };
+    let mut index_content = || {
+        Ok(objects
+            .store
+            .read(&objects.replacement(&entry.id)?)
+            .ok()
+            .map(|o| o.1))
+    };
+    let request = ToGit {
+        write_object: false,
+        renormalize: false,
+        index_content: &mut index_content,
+    };
     let cleaned = converter.to_git(buffers, conversion, path, &content, request)?;
     Ok((blob_id(hash, cleaned.content)?, stat))
 }
@@ -122,5 +139,7 @@ fn start(hash: gix_hash::Kind, size: u64) -> gix_hash::Hasher {
 }
 
 fn finish(hasher: gix_hash::Hasher) -> Result<ObjectId> {
-    hasher.try_finalize().map_err(|error| Error::Internal { reason: error.to_string() })
+    hasher.try_finalize().map_err(|error| Error::Internal {
+        reason: error.to_string(),
+    })
 }

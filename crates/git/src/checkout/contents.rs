@@ -60,7 +60,8 @@ impl<'a> Plan for &'a Contents<'a> {
     }
 
     fn path(&self, row: u32) -> &[u8] {
-        self.index.path(&self.index.entries()[self.writes[row as usize].row as usize])
+        self.index
+            .path(&self.index.entries()[self.writes[row as usize].row as usize])
     }
 
     fn form(&self, row: u32) -> Form {
@@ -80,7 +81,10 @@ impl<'a> Plan for &'a Contents<'a> {
     fn worker(&self) -> Worker<'a> {
         let contents: &'a Contents<'a> = self;
         let reader = Reader::with_bases(contents.objects.store, &contents.bases);
-        Worker { reader, buffers: Buffers::default() }
+        Worker {
+            reader,
+            buffers: Buffers::default(),
+        }
     }
 
     fn fill(
@@ -98,12 +102,16 @@ impl<'a> Plan for &'a Contents<'a> {
         if matches!(conversion, Conversion::Plain) && self.is_big(worker, &id, location)? {
             return stream(worker, &id, location, sink);
         }
-        let (_, content) = worker.reader.read(&id, location).map_err(Problem::content)?;
+        let (_, content) = worker
+            .reader
+            .read(&id, location)
+            .map_err(Problem::content)?;
         if matches!(conversion, Conversion::Plain) {
             return sink.write(content);
         }
         let converted =
-            self.converter.to_worktree(&mut worker.buffers, conversion, path, &id, content);
+            self.converter
+                .to_worktree(&mut worker.buffers, conversion, path, &id, content);
         let converted = converted.map_err(Problem::content)?;
         if let Some(message) = converted.message {
             self.warn(message);
@@ -113,7 +121,9 @@ impl<'a> Plan for &'a Contents<'a> {
 
     fn written(&self, batch: Vec<Written>) {
         self.progress.add(&batch);
-        let Ok(mut results) = self.results.lock() else { return };
+        let Ok(mut results) = self.results.lock() else {
+            return;
+        };
         for Written { row, outcome } in batch {
             match outcome {
                 Ok(stat) => {
@@ -146,10 +156,7 @@ impl<'a> Plan for &'a Contents<'a> {
 
 impl<'a> Contents<'a> {
     /// The object of a row and where it is.
-    pub(crate) fn object(
-        &self,
-        row: u32,
-    ) -> std::result::Result<(ObjectId, Location), Problem> {
+    pub(crate) fn object(&self, row: u32) -> std::result::Result<(ObjectId, Location), Problem> {
         let (id, location) = self.located[row as usize];
         match location {
             Some(location) => Ok((id, location)),
@@ -159,7 +166,8 @@ impl<'a> Contents<'a> {
 
     /// The path of a row.
     pub(crate) fn entry_path(&self, row: u32) -> &BStr {
-        self.index.path(&self.index.entries()[self.writes[row as usize].row as usize])
+        self.index
+            .path(&self.index.entries()[self.writes[row as usize].row as usize])
     }
 
     /// Remembers something to be told at the end.
@@ -175,7 +183,10 @@ impl<'a> Contents<'a> {
         id: &ObjectId,
         location: Location,
     ) -> std::result::Result<bool, Problem> {
-        let header = worker.reader.header(id, location).map_err(Problem::content)?;
+        let header = worker
+            .reader
+            .header(id, location)
+            .map_err(Problem::content)?;
         Ok(header.size > self.big_file_bytes)
     }
 }

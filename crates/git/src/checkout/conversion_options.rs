@@ -35,7 +35,10 @@ pub(crate) fn options(repository: &Repository) -> Result<ConvertOptions> {
 
 fn words(list: &BString) -> Vec<BString> {
     let parts = list.split(|byte| matches!(byte, b' ' | b','));
-    parts.filter(|part| !part.is_empty()).map(BString::from).collect()
+    parts
+        .filter(|part| !part.is_empty())
+        .map(BString::from)
+        .collect()
 }
 
 fn drivers(repository: &Repository) -> Result<Vec<Driver>> {

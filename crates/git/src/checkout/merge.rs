@@ -79,7 +79,10 @@ mod tests {
     use hedgerow_tree::EntryKind;
 
     fn side(byte: u8) -> Side {
-        Side { kind: EntryKind::File, id: gix_hash::ObjectId::Sha1([byte; 20]) }
+        Side {
+            kind: EntryKind::File,
+            id: gix_hash::ObjectId::Sha1([byte; 20]),
+        }
     }
 
     /// The cases of the table in git-read-tree(1), by their numbers there.
@@ -112,13 +115,19 @@ mod tests {
     #[test]
     fn a_first_checkout_has_no_staged_deletions() {
         let a = side(1);
-        assert_eq!(two_way(Current::Absent, Some(a), Some(a), true), Action::Write(a));
+        assert_eq!(
+            two_way(Current::Absent, Some(a), Some(a), true),
+            Action::Write(a)
+        );
     }
 
     #[test]
     fn a_change_of_mode_alone_is_a_change() {
         let file = side(1);
-        let executable = Side { kind: EntryKind::Executable, ..file };
+        let executable = Side {
+            kind: EntryKind::Executable,
+            ..file
+        };
         let action = two_way(Current::Merged(file), Some(file), Some(executable), false);
         assert_eq!(action, Action::Write(executable));
     }

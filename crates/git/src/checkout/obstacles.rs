@@ -47,10 +47,18 @@ impl Inquiry<'_> {
         let mut obstacles = Vec::new();
         let mut rejects = Rejects::default();
         let index = &transition.index;
-        let rows: Vec<u32> =
-            transition.writes.iter().filter(|write| write.untracked).map(|w| w.row).collect();
+        let rows: Vec<u32> = transition
+            .writes
+            .iter()
+            .filter(|write| write.untracked)
+            .map(|w| w.row)
+            .collect();
         let path = |at: usize| index.path(&index.entries()[rows[at] as usize]);
-        for (at, place) in self.places(rows.len(), &|at| path(at))?.into_iter().enumerate() {
+        for (at, place) in self
+            .places(rows.len(), &|at| path(at))?
+            .into_iter()
+            .enumerate()
+        {
             let gitlink = index.entries()[rows[at] as usize].mode == Mode::Gitlink;
             if place == Place::Directory && gitlink {
                 continue;
@@ -81,7 +89,13 @@ impl Inquiry<'_> {
             Found::Present(stat) if stat.kind == FileKind::Directory => Place::Directory as u8,
             Found::Present(_) => Place::File as u8,
         };
-        let (bytes, _) = survey(self.root, count, |at| path(at).as_ref(), judge, self.options)?;
+        let (bytes, _) = survey(
+            self.root,
+            count,
+            |at| path(at).as_ref(),
+            judge,
+            self.options,
+        )?;
         let place = |byte: u8| match byte {
             1 => Place::File,
             2 => Place::Directory,
@@ -107,7 +121,10 @@ impl Inquiry<'_> {
                     return Ok(());
                 }
                 match force || self.ignore.is_ignored(self.root, path, false)? {
-                    true => obstacles.push(Obstacle { path: path.to_owned(), directory: false }),
+                    true => obstacles.push(Obstacle {
+                        path: path.to_owned(),
+                        directory: false,
+                    }),
                     false => rejects.add(Reason::UntrackedOverwritten, path),
                 }
             }
@@ -115,7 +132,10 @@ impl Inquiry<'_> {
                 if self.is_where_the_user_is(path) {
                     rejects.add(Reason::CurrentDirectory, path);
                 } else if force || self.holds_nothing_of_value(path, transition)? {
-                    obstacles.push(Obstacle { path: path.to_owned(), directory: true });
+                    obstacles.push(Obstacle {
+                        path: path.to_owned(),
+                        directory: true,
+                    });
                 } else {
                     rejects.add(Reason::DirectoryNotClean, path);
                 }
@@ -133,7 +153,10 @@ impl Inquiry<'_> {
     fn is_removed(&self, path: &BStr, transition: &Transition) -> bool {
         let entries = self.old.entries();
         let at = |row: u32| self.old.path(&entries[row as usize]);
-        transition.removals.binary_search_by(|removal| at(removal.row).cmp(path)).is_ok()
+        transition
+            .removals
+            .binary_search_by(|removal| at(removal.row).cmp(path))
+            .is_ok()
     }
 
     fn is_where_the_user_is(&self, path: &BStr) -> bool {
@@ -161,7 +184,11 @@ impl Inquiry<'_> {
                     None => handle.stat(&entry.name)?.kind == FileKind::Directory,
                 };
                 let goes = !is_directory && self.is_removed(path.as_bstr(), transition);
-                if goes || self.ignore.is_ignored(self.root, path.as_bstr(), is_directory)? {
+                if goes
+                    || self
+                        .ignore
+                        .is_ignored(self.root, path.as_bstr(), is_directory)?
+                {
                     continue;
                 }
                 match is_directory {

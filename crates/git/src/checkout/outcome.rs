@@ -94,7 +94,10 @@ pub(crate) fn local_changes(
 }
 
 fn push(changes: &mut Vec<LocalChange>, status: char, path: Option<&BStr>) {
-    changes.extend(path.map(|path| LocalChange { status, path: path.to_owned() }));
+    changes.extend(path.map(|path| LocalChange {
+        status,
+        path: path.to_owned(),
+    }));
 }
 
 fn status(

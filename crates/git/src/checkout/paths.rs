@@ -56,7 +56,12 @@ pub fn checkout_paths(
             &session.engine(),
         )?),
     };
-    let mut plan = Plan { old: &old, chosen: Vec::new(), unmerged: Vec::new(), builder: builder(&old.index) };
+    let mut plan = Plan {
+        old: &old,
+        chosen: Vec::new(),
+        unmerged: Vec::new(),
+        builder: builder(&old.index),
+    };
     match &source {
         Some(tree) => plan.from_tree(tree, &mut matcher)?,
         None => plan.from_index(&mut matcher)?,
@@ -70,7 +75,11 @@ pub fn checkout_paths(
         return Ok(PathOutcome::Unmerged(unmerged));
     }
     let mut done = Done::default();
-    done.warnings.extend(unmerged.iter().map(|path| format!("path '{path}' is unmerged")));
+    done.warnings.extend(
+        unmerged
+            .iter()
+            .map(|path| format!("path '{path}' is unmerged")),
+    );
     let (mut next, states) = plan.transition(&session)?;
     let obstacles = in_the_way(&session, &next, &states)?;
     clear(&session.root, &obstacles)?;
@@ -78,10 +87,14 @@ pub fn checkout_paths(
     write(&session, &mut next, &converter, &mut done)?;
     session.smudge_racy(&mut next.index, &old, &next.kept_from, &states);
     let has = |id: &ObjectId| matches!(repository.has_object(id), Ok(true));
-    next.index.set_cache_tree(CacheTree::build(&next.index, has));
+    next.index
+        .set_cache_tree(CacheTree::build(&next.index, has));
     session.write_index(&next.index)?;
     drop(session);
-    let head = repository.head()?.id().unwrap_or_else(|| repository.null_id());
+    let head = repository
+        .head()?
+        .id()
+        .unwrap_or_else(|| repository.null_id());
     repository.run_post_checkout(&head, &head, false)?;
     Ok(PathOutcome::Done(done))
 }
@@ -99,27 +112,38 @@ struct Matcher {
 
 impl Matcher {
     fn new(repository: &crate::repository::Repository, given: &[BString]) -> Result<Self> {
-        let bad = |spec: &BString, reason: String| Error::Revision { spec: spec.clone(), reason };
+        let bad = |spec: &BString, reason: String| Error::Revision {
+            spec: spec.clone(),
+            reason,
+        };
         let mut patterns: Vec<Pattern> = Vec::with_capacity(given.len());
         for spec in given {
             let pattern = gix_pathspec::parse(spec, gix_pathspec::Defaults::default())
                 .map_err(|error| bad(spec, error.to_string()))?;
             patterns.push(pattern);
         }
-        let prefix = repository.prefix().trim_end_with(|character| character == '/');
+        let prefix = repository
+            .prefix()
+            .trim_end_with(|character| character == '/');
         let prefix = gix_path(prefix);
         let root = repository.require_work_tree()?;
-        let search = Search::from_specs(patterns, Some(&prefix), root)
-            .map_err(|error| bad(&given.first().cloned().unwrap_or_default(), error.to_string()))?;
-        Ok(Matcher { search, given: given.to_vec(), matched: vec![false; given.len()] })
+        let search = Search::from_specs(patterns, Some(&prefix), root).map_err(|error| {
+            bad(
+                &given.first().cloned().unwrap_or_default(),
+                error.to_string(),
+            )
+        })?;
+        Ok(Matcher {
+            search,
+            given: given.to_vec(),
+            matched: vec![false; given.len()],
+        })
     }
 
     fn matches(&mut self, path: &BStr) -> bool {
-        let found = self.search.pattern_matching_relative_path(
-            path,
-            Some(false),
-            &mut |_, _, _, _| false,
-        );
+        let found =
+            self.search
+                .pattern_matching_relative_path(path, Some(false), &mut |_, _, _, _| false);
         match found {
             Some(found) => {
                 if let Some(matched) = self.matched.get_mut(found.sequence_number) {
@@ -132,7 +156,11 @@ impl Matcher {
     }
 
     fn unmatched(&self) -> Vec<BString> {
-        let unmatched = self.given.iter().zip(&self.matched).filter(|(_, matched)| !**matched);
+        let unmatched = self
+            .given
+            .iter()
+            .zip(&self.matched)
+            .filter(|(_, matched)| !**matched);
         unmatched.map(|(spec, _)| spec.clone()).collect()
     }
 }
@@ -153,13 +181,23 @@ struct Row {
 
 impl Row {
     fn new(id: ObjectId, mode: Mode) -> Self {
-        Row { id, mode, stat: EntryStat::default(), flags: Flags::default() }
+        Row {
+            id,
+            mode,
+            stat: EntryStat::default(),
+            flags: Flags::default(),
+        }
     }
 }
 
 impl From<&Entry> for Row {
     fn from(entry: &Entry) -> Self {
-        Row { id: entry.id, mode: entry.mode, stat: entry.stat, flags: entry.flags }
+        Row {
+            id: entry.id,
+            mode: entry.mode,
+            stat: entry.stat,
+            flags: entry.flags,
+        }
     }
 }
 
@@ -193,20 +231,31 @@ impl Plan<'_> {
             let Some(file) = files.peek() else { break };
             let path = tree.path(file);
             if current.is_some_and(|current| current < path) {
-                self.push(current.unwrap_or_default(), Some(row), Row::from(&entries[row]), false)?;
+                self.push(
+                    current.unwrap_or_default(),
+                    Some(row),
+                    Row::from(&entries[row]),
+                    false,
+                )?;
                 row += 1;
                 continue;
             }
             let file = files.next();
-            let Some(side) = file.and_then(|file| file.new) else { continue };
+            let Some(side) = file.and_then(|file| file.new) else {
+                continue;
+            };
             if !matcher.matches(path) {
                 continue;
             }
             let mut entry = Row::new(side.id, mode(side.kind));
             let mut from = None;
-            while entries.get(row).is_some_and(|entry| self.old.index.path(entry) == path) {
+            while entries
+                .get(row)
+                .is_some_and(|entry| self.old.index.path(entry) == path)
+            {
                 let old = entries[row];
-                if old.flags.stage == Stage::Merged && (old.id, old.mode) == (entry.id, entry.mode) {
+                if old.flags.stage == Stage::Merged && (old.id, old.mode) == (entry.id, entry.mode)
+                {
                     entry = Row::from(&old);
                 }
                 from = Some(row);
@@ -215,7 +264,12 @@ impl Plan<'_> {
             self.push(path, from, entry, true)?;
         }
         for (row, entry) in entries.iter().enumerate().skip(row) {
-            self.push(self.old.index.path(entry), Some(row), Row::from(entry), false)?;
+            self.push(
+                self.old.index.path(entry),
+                Some(row),
+                Row::from(entry),
+                false,
+            )?;
         }
         Ok(())
     }
@@ -224,7 +278,8 @@ impl Plan<'_> {
         if chosen && entry.flags.stage != Stage::Merged {
             self.unmerged.push(path.to_owned());
         }
-        self.builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+        self.builder
+            .push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
         self.chosen.push((row.map(|row| row as u32), chosen));
         Ok(())
     }
@@ -238,7 +293,12 @@ impl Plan<'_> {
     /// Files that are as their entries say are not written again.
     fn transition(self, session: &Session<'_>) -> Result<(Transition, Vec<State>)> {
         let index = self.builder.finish_replacing(&self.old.index);
-        let states = states(&session.root, &index, &session.rules(self.old), &session.engine())?;
+        let states = states(
+            &session.root,
+            &index,
+            &session.rules(self.old),
+            &session.engine(),
+        )?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
         for (row, (from, chosen)) in self.chosen.iter().enumerate() {
@@ -249,7 +309,11 @@ impl Plan<'_> {
             if write {
                 let replaces = states[row].is_file();
                 let untracked = !replaces && entry.mode != Mode::Gitlink;
-                writes.push(Write { row: row as u32, replaces, untracked });
+                writes.push(Write {
+                    row: row as u32,
+                    replaces,
+                    untracked,
+                });
             }
         }
         let next = Transition {
@@ -265,17 +329,16 @@ impl Plan<'_> {
 }
 
 /// What the files of the checkout replace: git overwrites whatever is there.
-fn in_the_way(
-    session: &Session<'_>,
-    next: &Transition,
-    states: &[State],
-) -> Result<Vec<Obstacle>> {
+fn in_the_way(session: &Session<'_>, next: &Transition, states: &[State]) -> Result<Vec<Obstacle>> {
     let mut obstacles = Vec::new();
     for write in &next.writes {
         let path = next.index.path(&next.index.entries()[write.row as usize]);
         match states[write.row as usize] {
             State::Directory => {
-                obstacles.push(Obstacle { path: path.to_owned(), directory: true });
+                obstacles.push(Obstacle {
+                    path: path.to_owned(),
+                    directory: true,
+                });
             }
             State::Blocked => {
                 let blocking = super::obstacles::first_blocking(&session.root, path)?;

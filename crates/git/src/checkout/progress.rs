@@ -31,7 +31,8 @@ impl Progress {
 
     pub(crate) fn add(&self, batch: &[Written]) {
         let bytes = batch.iter().filter_map(|entry| entry.outcome.as_ref().ok());
-        self.bytes.fetch_add(bytes.map(|stat| stat.size).sum(), Ordering::Relaxed);
+        self.bytes
+            .fetch_add(bytes.map(|stat| stat.size).sum(), Ordering::Relaxed);
         self.files.fetch_add(batch.len() as u64, Ordering::Relaxed);
     }
 }

@@ -67,9 +67,7 @@ impl Reason {
                 "Updating the following directories would lose untracked files in them:",
                 "",
             ),
-            Reason::CurrentDirectory => {
-                ("Refusing to remove the current working directory:", "")
-            }
+            Reason::CurrentDirectory => ("Refusing to remove the current working directory:", ""),
             Reason::UntrackedOverwritten => (
                 "The following untracked working tree files would be overwritten by checkout:",
                 "Please move or remove them before you switch branches.",

@@ -16,7 +16,12 @@ pub(crate) struct Removals<'a> {
 impl<'a> Removals<'a> {
     /// `removals` are rows of `index`; the directory `keep` stays even if it is emptied.
     pub(crate) fn new(index: &'a Index, removals: &'a [Remove], keep: Option<&'a BStr>) -> Self {
-        Removals { index, removals, keep, results: Mutex::default() }
+        Removals {
+            index,
+            removals,
+            keep,
+            results: Mutex::default(),
+        }
     }
 
     /// How many were removed, and which could not be.
@@ -48,13 +53,18 @@ impl Removal for Removals<'_> {
     }
 
     fn removed(&self, batch: Vec<Removed>) {
-        let Ok(mut results) = self.results.lock() else { return };
+        let Ok(mut results) = self.results.lock() else {
+            return;
+        };
         for Removed { row, outcome } in batch {
             match outcome {
                 Ok(()) => results.0 += 1,
                 Err(problem) => {
                     let reason = problem.to_string();
-                    results.1.push(Failure { path: self.path_of(row).to_owned(), reason });
+                    results.1.push(Failure {
+                        path: self.path_of(row).to_owned(),
+                        reason,
+                    });
                 }
             }
         }

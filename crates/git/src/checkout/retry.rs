@@ -52,22 +52,32 @@ impl Contents<'_> {
         }
         let plan = &self;
         let mut worker = plan.worker();
-        write_entry(&directory, name, plan.form(row), |sink| plan.fill(&mut worker, row, sink))
+        write_entry(&directory, name, plan.form(row), |sink| {
+            plan.fill(&mut worker, row, sink)
+        })
     }
 
     /// The files, written before, whose names now lead to one of `inodes`.
     fn others_at(&self, root: &Dir, inodes: &BTreeSet<u32>) -> Vec<BString> {
-        let Ok(results) = self.results.lock() else { return Vec::new() };
+        let Ok(results) = self.results.lock() else {
+            return Vec::new();
+        };
         let is_there = |row: u32| {
             let path = self.entry_path(row);
             let (parent, name) = match path.rfind_byte(b'/') {
                 Some(at) => (&path[..at], &path[at + 1..]),
                 None => (&path[..0], &path[..]),
             };
-            let stat = root.open_dir(parent).and_then(|directory| directory.stat(name));
+            let stat = root
+                .open_dir(parent)
+                .and_then(|directory| directory.stat(name));
             stat.is_ok_and(|stat| inodes.contains(&(stat.ino as u32)))
         };
-        let rows = results.written.iter().map(|(row, _)| *row).filter(|row| is_there(*row));
+        let rows = results
+            .written
+            .iter()
+            .map(|(row, _)| *row)
+            .filter(|row| is_there(*row));
         rows.map(|row| self.entry_path(row).to_owned()).collect()
     }
 }

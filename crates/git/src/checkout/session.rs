@@ -5,9 +5,7 @@ use super::sparse::SparsePatterns;
 use super::state::{State, StateRules};
 use crate::convert::{AttributeSources, Attributes, Converter};
 use crate::ignore::Ignore;
-use crate::index::{
-    CheckStat, EntryStat, Index, Mode, StatRules, Version, WriteOptions,
-};
+use crate::index::{CheckStat, EntryStat, Index, Mode, StatRules, Version, WriteOptions};
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -62,7 +60,9 @@ impl<'r> Session<'r> {
         let work_tree = repository.require_work_tree()?;
         let lock = LockFile::acquire(repository.index_path())?;
         let root = Dir::open(work_tree)?.without_label();
-        let prefix = repository.prefix().trim_end_with(|character| character == '/');
+        let prefix = repository
+            .prefix()
+            .trim_end_with(|character| character == '/');
         let current_directory = (!prefix.is_empty()).then(|| BString::from(prefix));
         Ok(Session {
             repository,
@@ -85,7 +85,10 @@ impl<'r> Session<'r> {
 
     pub(crate) fn names(&self) -> NameRules {
         let settings = self.settings();
-        NameRules { protect_ntfs: settings.protect_ntfs, protect_hfs: settings.protect_hfs }
+        NameRules {
+            protect_ntfs: settings.protect_ntfs,
+            protect_hfs: settings.protect_hfs,
+        }
     }
 
     /// How the engine is to run a step.
@@ -101,7 +104,11 @@ impl<'r> Session<'r> {
     /// How the engine is to write that many files.
     pub(crate) fn engine_for(&self, files: usize) -> hedgerow_engine::Options {
         let mut options = self.engine();
-        if self.execution.threshold.is_some_and(|threshold| (files as u64) < threshold) {
+        if self
+            .execution
+            .threshold
+            .is_some_and(|threshold| (files as u64) < threshold)
+        {
             options.jobs = Jobs::Fixed(NonZeroUsize::MIN);
         }
         options
@@ -112,7 +119,11 @@ impl<'r> Session<'r> {
         let hash = self.repository.hash_kind();
         if !hedgerow_fs::exists(path) {
             let index = Index::empty(hash);
-            return Ok(OldIndex { index, is_new: true, mtime: Timestamp::default() });
+            return Ok(OldIndex {
+                index,
+                is_new: true,
+                mtime: Timestamp::default(),
+            });
         }
         let file = ReadFile::open(path)?;
         let mtime = file.stat()?.mtime;
@@ -128,7 +139,11 @@ impl<'r> Session<'r> {
         };
         let index = Index::read(&content, hash, path, &mut shared)?;
         let index = super::sparse_index::expand(self.repository, index, self.names())?;
-        Ok(OldIndex { index, is_new: false, mtime })
+        Ok(OldIndex {
+            index,
+            is_new: false,
+            mtime,
+        })
     }
 
     pub(crate) fn rules(&self, old: &OldIndex) -> StateRules {
@@ -216,7 +231,10 @@ impl<'r> Session<'r> {
         let attributes = Attributes::new(&AttributeSources {
             system: None,
             global: global.as_deref(),
-            directories: directories.iter().map(|(d, c)| (d.as_bstr(), c.as_slice())).collect(),
+            directories: directories
+                .iter()
+                .map(|(d, c)| (d.as_bstr(), c.as_slice()))
+                .collect(),
             info: info.as_deref(),
             ignore_case: self.settings().ignore_case,
         });
@@ -283,7 +301,9 @@ fn attribute_files(index: &Index) -> Vec<(BString, ObjectId)> {
     const NAME: &[u8] = b".gitattributes";
     let mut files = Vec::new();
     for (path, entry) in index.iter() {
-        let Some(directory) = path.strip_suffix(NAME) else { continue };
+        let Some(directory) = path.strip_suffix(NAME) else {
+            continue;
+        };
         let is_file = matches!(entry.mode, Mode::File | Mode::Executable);
         if is_file && (directory.is_empty() || directory.ends_with(b"/")) {
             let directory = directory.strip_suffix(b"/").unwrap_or(directory);

@@ -13,7 +13,9 @@ pub(crate) struct SparsePatterns {
 impl SparsePatterns {
     /// Reads the content of `info/sparse-checkout`.
     pub(crate) fn parse(content: &[u8], ignore_case: bool) -> Self {
-        SparsePatterns { patterns: Patterns::parse(content, ignore_case) }
+        SparsePatterns {
+            patterns: Patterns::parse(content, ignore_case),
+        }
     }
 
     /// Whether the file `path` is to be left out of the working tree: the last pattern that fits

@@ -27,7 +27,10 @@ pub(crate) fn expand(repository: &Repository, index: Index, names: NameRules) ->
             let Some(side) = file.new else { continue };
             let mut whole = BString::from(path);
             whole.extend_from_slice(files.path(file));
-            let flags = Flags { skip_worktree: true, ..Flags::default() };
+            let flags = Flags {
+                skip_worktree: true,
+                ..Flags::default()
+            };
             let mode = super::transition::mode(side.kind);
             builder.push(whole.as_ref(), side.id, mode, EntryStat::default(), flags)?;
         }

@@ -42,7 +42,10 @@ impl State {
     ];
 
     fn from_byte(byte: u8) -> State {
-        State::ALL.get(usize::from(byte)).copied().unwrap_or(State::Unknown)
+        State::ALL
+            .get(usize::from(byte))
+            .copied()
+            .unwrap_or(State::Unknown)
     }
 
     /// Whether something that is not a directory is at the path.
@@ -96,8 +99,9 @@ fn states_of_unmerged(
 ) -> Result<Vec<State>> {
     let entries = index.entries();
     let same = |a: usize, b: usize| index.path(&entries[a]) == index.path(&entries[b]);
-    let firsts: Vec<usize> =
-        (0..entries.len()).filter(|row| *row == 0 || !same(*row - 1, *row)).collect();
+    let firsts: Vec<usize> = (0..entries.len())
+        .filter(|row| *row == 0 || !same(*row - 1, *row))
+        .collect();
     let path = |at: usize| index.path(&entries[firsts[at]]).as_ref();
     let judge = |at: usize, found: Found<'_>| judge(firsts[at], found);
     let (verdicts, _) = survey(root, firsts.len(), path, judge, options)?;

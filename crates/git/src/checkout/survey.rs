@@ -42,7 +42,13 @@ pub(crate) fn survey<'a>(
 ) -> Result<(Vec<u8>, Report)> {
     let layout = Layout::new(count, &path);
     let verdicts: Vec<AtomicU8> = (0..count).map(|_| AtomicU8::new(0)).collect();
-    let survey = Survey { root, path: &path, judge: &judge, layout: &layout, verdicts: &verdicts };
+    let survey = Survey {
+        root,
+        path: &path,
+        judge: &judge,
+        layout: &layout,
+        verdicts: &verdicts,
+    };
     let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| {
         survey.work(task, scope);
         Ok::<(), Error>(())
@@ -53,7 +59,10 @@ pub(crate) fn survey<'a>(
         Failure::Failed(error) => error,
         Failure::Panicked(reason) => Error::Internal { reason },
     })?;
-    Ok((verdicts.into_iter().map(AtomicU8::into_inner).collect(), report))
+    Ok((
+        verdicts.into_iter().map(AtomicU8::into_inner).collect(),
+        report,
+    ))
 }
 
 struct Survey<'s, P, J> {
@@ -75,11 +84,16 @@ where
                 Ok(directory) => self.enter(number, &directory, scope),
                 Err(error) => self.judge_below(number, not_opened(&error)),
             },
-            Task::Rows { directory: number, span } => {
+            Task::Rows {
+                directory: number,
+                span,
+            } => {
                 let rows = &self.layout.rows(number)[span.start as usize..span.end as usize];
                 match self.root.open_dir(self.directory(number)) {
                     Ok(directory) => self.ask(&directory, rows, scope),
-                    Err(error) => rows.iter().for_each(|row| self.note(*row, not_opened(&error))),
+                    Err(error) => rows
+                        .iter()
+                        .for_each(|row| self.note(*row, not_opened(&error))),
                 }
             }
         }
@@ -93,7 +107,10 @@ where
         let first = CHUNK_ROWS.min(rows.len());
         for start in (first..rows.len()).step_by(CHUNK_ROWS) {
             let end = (start + CHUNK_ROWS).min(rows.len());
-            scope.spawn(Task::Rows { directory: number, span: start as u32..end as u32 });
+            scope.spawn(Task::Rows {
+                directory: number,
+                span: start as u32..end as u32,
+            });
         }
         self.ask(directory, &rows[..first], scope);
     }
@@ -121,7 +138,10 @@ where
     fn judge_below(&self, number: u32, found: Found<'_>) {
         let mut pending = vec![number];
         while let Some(number) = pending.pop() {
-            self.layout.rows(number).iter().for_each(|row| self.note(*row, found));
+            self.layout
+                .rows(number)
+                .iter()
+                .for_each(|row| self.note(*row, found));
             pending.extend(self.layout.children(number));
         }
     }

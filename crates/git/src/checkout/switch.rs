@@ -50,7 +50,12 @@ impl Target {
             Head::Branch { name, id } => (short(name.as_bstr()), Some(name), id),
             Head::Detached { id } => ("HEAD".into(), None, Some(id)),
         };
-        Ok(Target { name, branch, from_remote: None, commit })
+        Ok(Target {
+            name,
+            branch,
+            from_remote: None,
+            commit,
+        })
     }
 
     /// What `words` name: a branch, or else any revision. `None` if they name nothing, with
@@ -70,13 +75,23 @@ impl Target {
         if let Some(reference) = repository.reference(full.as_bstr())?.filter(|_| !detach) {
             if let Some(id) = reference.id {
                 let commit = Some(peeled(repository, id, words)?);
-                return Ok(Some(Target { name, branch: Some(full), from_remote: None, commit }));
+                return Ok(Some(Target {
+                    name,
+                    branch: Some(full),
+                    from_remote: None,
+                    commit,
+                }));
             }
         }
         match repository.resolve_commit(words) {
             Ok(id) => {
                 let commit = Some(id);
-                return Ok(Some(Target { name, branch: None, from_remote: None, commit }));
+                return Ok(Some(Target {
+                    name,
+                    branch: None,
+                    from_remote: None,
+                    commit,
+                }));
             }
             Err(Error::Revision { .. }) => {}
             Err(error) => return Err(error),
@@ -87,19 +102,22 @@ impl Target {
         Target::of_remote(repository, name, full)
     }
 
-    fn of_remote(
-        repository: &Repository,
-        name: BString,
-        full: BString,
-    ) -> Result<Option<Target>> {
+    fn of_remote(repository: &Repository, name: BString, full: BString) -> Result<Option<Target>> {
         match repository.dwim_remote_branch(name.as_bstr())? {
             RemoteMatch::None => Ok(None),
             RemoteMatch::One(upstream) => {
                 let tracking = repository.reference(upstream.tracking.as_bstr())?;
                 let id = tracking.and_then(|reference| reference.id);
-                let commit = id.map(|id| peeled(repository, id, name.as_bstr())).transpose()?;
+                let commit = id
+                    .map(|id| peeled(repository, id, name.as_bstr()))
+                    .transpose()?;
                 let branch = Some(full);
-                Ok(Some(Target { name, branch, from_remote: Some(upstream), commit }))
+                Ok(Some(Target {
+                    name,
+                    branch,
+                    from_remote: Some(upstream),
+                    commit,
+                }))
             }
             RemoteMatch::Several(_) => Err(Error::Revision {
                 reason: "it matches branches of several remotes".into(),
@@ -110,10 +128,12 @@ impl Target {
 }
 
 fn peeled(repository: &Repository, id: ObjectId, spec: &BStr) -> Result<ObjectId> {
-    repository.peel(&id, Some(hedgerow_pack::ObjectKind::Commit))?.ok_or_else(|| Error::Revision {
-        spec: spec.to_owned(),
-        reason: "it is not a commit".into(),
-    })
+    repository
+        .peel(&id, Some(hedgerow_pack::ObjectKind::Commit))?
+        .ok_or_else(|| Error::Revision {
+            spec: spec.to_owned(),
+            reason: "it is not a commit".into(),
+        })
 }
 
 /// Moves working tree, index and HEAD to `target`, and runs the post-checkout hook.
@@ -125,9 +145,17 @@ pub fn switch(
     let old = repository.head()?;
     refuse_shared_branch(repository, target, &old)?;
     let Some(commit) = target.commit else {
-        return Ok(Switched { old, outcome: Outcome::Done(Done::default()), hook_failure: None });
+        return Ok(Switched {
+            old,
+            outcome: Outcome::Done(Done::default()),
+            hook_failure: None,
+        });
     };
-    let old_tree = old.id().map(|id| repository.commit(&id)).transpose()?.map(|c| c.tree);
+    let old_tree = old
+        .id()
+        .map(|id| repository.commit(&id))
+        .transpose()?
+        .map(|c| c.tree);
     let job = Move {
         old: old_tree,
         new: repository.commit(&commit)?.tree,
@@ -138,19 +166,29 @@ pub fn switch(
     let outcome = update(&mut session, &job)?;
     drop(session);
     if !matches!(outcome, Outcome::Done(_)) {
-        return Ok(Switched { old, outcome, hook_failure: None });
+        return Ok(Switched {
+            old,
+            outcome,
+            hook_failure: None,
+        });
     }
     move_head(repository, target, &old, commit)?;
     let null = repository.null_id();
     let before = old.id().unwrap_or(null);
     let hook = repository.run_post_checkout(&before, &commit, true)?;
     let hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
-    Ok(Switched { old, outcome, hook_failure })
+    Ok(Switched {
+        old,
+        outcome,
+        hook_failure,
+    })
 }
 
 /// A branch that another working tree has checked out would move under it.
 fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) -> Result<()> {
-    let Some(branch) = &target.branch else { return Ok(()) };
+    let Some(branch) = &target.branch else {
+        return Ok(());
+    };
     if old.branch() == Some(branch.as_bstr()) {
         return Ok(());
     }
@@ -166,12 +204,7 @@ fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) ->
     }
 }
 
-fn move_head(
-    repository: &Repository,
-    target: &Target,
-    old: &Head,
-    commit: ObjectId,
-) -> Result<()> {
+fn move_head(repository: &Repository, target: &Target, old: &Head, commit: ObjectId) -> Result<()> {
     let committer = repository.committer()?;
     let message = repository.checkout_message(old, target.name.as_bstr());
     let head = match &target.branch {

@@ -3,7 +3,7 @@
 use super::merge::{one_way, two_way, Action, Current};
 use super::rejects::{Reason, Rejects};
 use super::state::State;
-use crate::index::{Entry, EntryStat, Flags, Index, Builder, Mode, Stage};
+use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::{Change, Difference, Side};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
@@ -114,7 +114,10 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
 /// How many entries share the path of the one at `row`.
 fn stages(index: &Index, row: usize) -> usize {
     let path = index.path(&index.entries()[row]);
-    index.entries()[row..].iter().take_while(|entry| index.path(entry) == path).count()
+    index.entries()[row..]
+        .iter()
+        .take_while(|entry| index.path(entry) == path)
+        .count()
 }
 
 #[derive(Default)]
@@ -157,7 +160,9 @@ impl Join<'_> {
     }
 
     fn action(&self, row: Option<usize>, change: Option<&Change>) -> Action {
-        let current = row.map_or(Current::Absent, |row| current(&self.start.index.entries()[row]));
+        let current = row.map_or(Current::Absent, |row| {
+            current(&self.start.index.entries()[row])
+        });
         let (old, new) = change.map_or((None, None), |change| (change.old, change.new));
         match self.start.rules {
             // What the trees have in common they do not list: to the rules it is any one side.
@@ -196,7 +201,11 @@ impl Join<'_> {
             },
             // It enters; a file that is there already stays as it is.
             (true, false) if state == State::Absent => {
-                let write = Write { row: self.row(), replaces: false, untracked: false };
+                let write = Write {
+                    row: self.row(),
+                    replaces: false,
+                    untracked: false,
+                };
                 self.out.writes.push(write);
             }
             _ => {}
@@ -235,7 +244,11 @@ impl Join<'_> {
             let untracked = state.is_none_or(|state| {
                 matches!(state, State::Directory | State::Blocked | State::Absent)
             });
-            self.out.writes.push(Write { row: self.row(), replaces, untracked });
+            self.out.writes.push(Write {
+                row: self.row(),
+                replaces,
+                untracked,
+            });
         }
         self.push(path, None, side.id, mode, EntryStat::default(), flags)
     }
@@ -295,14 +308,20 @@ impl Join<'_> {
 }
 
 fn removal(row: usize, entry: &Entry) -> Remove {
-    Remove { row: row as u32, directory: entry.mode == Mode::Gitlink }
+    Remove {
+        row: row as u32,
+        directory: entry.mode == Mode::Gitlink,
+    }
 }
 
 fn current(entry: &Entry) -> Current {
     if entry.flags.stage != Stage::Merged {
         return Current::Unmerged;
     }
-    Current::Merged(Side { kind: kind(entry.mode), id: entry.id })
+    Current::Merged(Side {
+        kind: kind(entry.mode),
+        id: entry.id,
+    })
 }
 
 /// The kind of a tree entry as the index writes it.
@@ -342,7 +361,12 @@ fn clashes(start: &Start<'_>) -> BTreeMap<usize, Clash> {
         return clashes;
     }
     let mut last_parent: &[u8] = b"";
-    for change in start.changes.changes().iter().filter(|change| change.new.is_some()) {
+    for change in start
+        .changes
+        .changes()
+        .iter()
+        .filter(|change| change.new.is_some())
+    {
         let path: &[u8] = start.changes.path(change);
         let below = start.index.range_under(path.as_bstr());
         clashes.extend(below.map(|row| (row, Clash::BelowFile)));
@@ -351,8 +375,15 @@ fn clashes(start: &Start<'_>) -> BTreeMap<usize, Clash> {
             continue;
         }
         last_parent = parent;
-        let ends = parent.find_iter(b"/").chain((!parent.is_empty()).then_some(parent.len()));
-        let at = |end: usize| start.index.find(parent[..end].as_bstr(), Stage::Merged).ok();
+        let ends = parent
+            .find_iter(b"/")
+            .chain((!parent.is_empty()).then_some(parent.len()));
+        let at = |end: usize| {
+            start
+                .index
+                .find(parent[..end].as_bstr(), Stage::Merged)
+                .ok()
+        };
         clashes.extend(ends.filter_map(at).map(|row| (row, Clash::AboveFile)));
     }
     clashes

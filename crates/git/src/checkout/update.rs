@@ -40,12 +40,24 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
-    let mut states = states(&session.root, &old.index, &session.rules(&old), &session.engine())?;
+    let mut states = states(
+        &session.root,
+        &old.index,
+        &session.rules(&old),
+        &session.engine(),
+    )?;
     let refreshed = match job.force {
         true => forget_suspects(&mut states, &old.index, session, &old)?,
         false => {
             let converter = session.converter_of_worktree(&old.index, &states)?;
-            settle(&session.root, &old.index, &mut states, &converter, session.repository.shared_objects(), &session.engine())?
+            settle(
+                &session.root,
+                &old.index,
+                &mut states,
+                &converter,
+                session.repository.shared_objects(),
+                &session.engine(),
+            )?
         }
     };
     let (rules, from) = rules(job, &old.index, old.is_new);
@@ -57,7 +69,11 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         &session.engine(),
     )?;
     let sparse = session.sparse_patterns()?;
-    let excludes = |path: &BStr, _| sparse.as_ref().is_some_and(|s: &SparsePatterns| s.excludes(path));
+    let excludes = |path: &BStr, _| {
+        sparse
+            .as_ref()
+            .is_some_and(|s: &SparsePatterns| s.excludes(path))
+    };
     let mut next = transition(&Start {
         index: &old.index,
         states: &states,
@@ -111,7 +127,14 @@ fn forget_suspects(
         }
     }
     let converter = session.converter_of_worktree(index, states)?;
-    settle(&session.root, index, states, &converter, session.repository.shared_objects(), &session.engine())
+    settle(
+        &session.root,
+        index,
+        states,
+        &converter,
+        session.repository.shared_objects(),
+        &session.engine(),
+    )
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known
@@ -121,7 +144,10 @@ fn rules(job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
         let from = if is_new { None } else { job.old };
         return (Rules::TwoWay { initial: is_new }, from);
     }
-    let known = index.cache_tree().filter(|tree| tree.fits(index)).and_then(CacheTree::root_id);
+    let known = index
+        .cache_tree()
+        .filter(|tree| tree.fits(index))
+        .and_then(CacheTree::root_id);
     match known {
         Some(tree) => (Rules::OneWay { complete: false }, Some(*tree)),
         None => (Rules::OneWay { complete: true }, None),
@@ -129,18 +155,16 @@ fn rules(job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
 }
 
 fn unmerged_paths(index: &Index) -> Vec<BString> {
-    let unmerged = index.entries().iter().filter(|entry| entry.flags.stage != Stage::Merged);
+    let unmerged = index
+        .entries()
+        .iter()
+        .filter(|entry| entry.flags.stage != Stage::Merged);
     let mut paths: Vec<BString> = unmerged.map(|entry| index.path(entry).to_owned()).collect();
     paths.dedup();
     paths
 }
 
-fn remove(
-    session: &Session<'_>,
-    old: &Index,
-    next: &Transition,
-    done: &mut Done,
-) -> Result<()> {
+fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done) -> Result<()> {
     if next.removals.is_empty() {
         return Ok(());
     }
@@ -184,7 +208,9 @@ pub(crate) fn write(
     done.note(&report);
     contents.retry_collided(&session.root, done);
     let results = contents.results.into_inner();
-    let results = results.map_err(|_| Error::Internal { reason: "a lock was poisoned".into() })?;
+    let results = results.map_err(|_| Error::Internal {
+        reason: "a lock was poisoned".into(),
+    })?;
     settle_results(next, results, done);
     Ok(())
 }
@@ -195,7 +221,10 @@ fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     done.warnings.extend(results.warnings);
     for (at, reason) in results.failed {
         let entry = &next.index.entries()[next.writes[at as usize].row as usize];
-        done.failures.push(Failure { path: next.index.path(entry).to_owned(), reason });
+        done.failures.push(Failure {
+            path: next.index.path(entry).to_owned(),
+            reason,
+        });
     }
     done.failures.sort_by(|a, b| a.path.cmp(&b.path));
     let entries = next.index.entries_mut();
@@ -219,7 +248,9 @@ fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
 }
 
 fn cache_tree(session: &Session<'_>, index: &Index) -> Option<CacheTree> {
-    CacheTree::build(index, |id| matches!(session.repository.has_object(id), Ok(true)))
+    CacheTree::build(index, |id| {
+        matches!(session.repository.has_object(id), Ok(true))
+    })
 }
 
 fn stopped(error: hedgerow_writer::Error) -> Error {

@@ -38,7 +38,10 @@ impl Objects<'_> {
 impl Repository {
     /// The view of its objects that workers may share.
     pub fn shared_objects(&self) -> Objects<'_> {
-        Objects { store: &self.objects, replacements: &self.replacements }
+        Objects {
+            store: &self.objects,
+            replacements: &self.replacements,
+        }
     }
 
     /// The store of the repository's objects, alternates included.

@@ -66,14 +66,23 @@ impl Difference {
             path_bytes: AtomicU64::new(0),
             nodes: Mutex::new(Vec::new()),
         };
-        let root = Pair { node: 0, path: BString::default(), depth: 0, old, new };
+        let root = Pair {
+            node: 0,
+            path: BString::default(),
+            depth: 0,
+            old,
+            new,
+        };
         let store = repository.objects();
         let worker = |_| Reader::new(store);
         let work = |reader: &mut Reader<'_>, pair: Pair, scope: &Scope<'_, Pair>| {
             walk.compare(reader, pair, scope)
         };
         run_tasks(options, vec![root], worker, work).map_err(failure)?;
-        let nodes = walk.nodes.into_inner().map_err(|_| failure_text("a lock was poisoned"))?;
+        let nodes = walk
+            .nodes
+            .into_inner()
+            .map_err(|_| failure_text("a lock was poisoned"))?;
         Ok(assemble(nodes, walk.next_node.into_inner() as usize))
     }
 
@@ -97,7 +106,9 @@ fn failure(failure: Failure<Error>) -> Error {
 }
 
 fn failure_text(reason: &str) -> Error {
-    Error::Internal { reason: reason.to_owned() }
+    Error::Internal {
+        reason: reason.to_owned(),
+    }
 }
 
 /// Two trees at one path that are to be compared.
@@ -118,8 +129,14 @@ struct Node {
 }
 
 enum Item {
-    Change { name: (u32, u32), old: Option<Side>, new: Option<Side> },
-    Directory { node: u32 },
+    Change {
+        name: (u32, u32),
+        old: Option<Side>,
+        new: Option<Side>,
+    },
+    Directory {
+        node: u32,
+    },
 }
 
 struct Walk<'a> {
@@ -133,12 +150,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn compare(
-        &self,
-        reader: &mut Reader<'_>,
-        pair: Pair,
-        scope: &Scope<'_, Pair>,
-    ) -> Result<()> {
+    fn compare(&self, reader: &mut Reader<'_>, pair: Pair, scope: &Scope<'_, Pair>) -> Result<()> {
         if pair.depth > DEPTH_LIMIT {
             return Err(self.too_large(&pair, "trees are nested too deeply"));
         }
@@ -153,10 +165,20 @@ impl Walk<'_> {
         };
         let new = self.parse(&pair, pair.new, new_content)?;
         let names = Vec::new();
-        let mut node = Node { number: pair.node, path: pair.path.clone(), names, items: Vec::new() };
-        join(&old, &new, |old, new| self.add(&mut node, &pair, old, new, scope));
+        let mut node = Node {
+            number: pair.node,
+            path: pair.path.clone(),
+            names,
+            items: Vec::new(),
+        };
+        join(&old, &new, |old, new| {
+            self.add(&mut node, &pair, old, new, scope)
+        });
         self.charge(&pair, &node)?;
-        self.nodes.lock().map_err(|_| failure_text("a lock was poisoned"))?.push(node);
+        self.nodes
+            .lock()
+            .map_err(|_| failure_text("a lock was poisoned"))?
+            .push(node);
         Ok(())
     }
 
@@ -168,7 +190,11 @@ impl Walk<'_> {
             (ObjectKind::Tree, content) => Ok(content),
             (kind, _) => {
                 let reason = format!("a {} where a tree is expected", kind.name());
-                Err(Error::CorruptObject { kind: "tree", id, reason })
+                Err(Error::CorruptObject {
+                    kind: "tree",
+                    id,
+                    reason,
+                })
             }
         }
     }
@@ -185,7 +211,11 @@ impl Walk<'_> {
                 true => reason,
                 false => format!("{reason}, in directory '{}'", pair.path),
             };
-            Error::CorruptObject { kind: "tree", id, reason }
+            Error::CorruptObject {
+                kind: "tree",
+                id,
+                reason,
+            }
         })
     }
 
@@ -219,7 +249,11 @@ impl Walk<'_> {
         let start = node.names.len() as u32;
         node.names.extend_from_slice(entry.name);
         let name = (start, node.names.len() as u32);
-        node.items.push(Item::Change { name, old: old.map(side), new: new.map(side) });
+        node.items.push(Item::Change {
+            name,
+            old: old.map(side),
+            new: new.map(side),
+        });
     }
 
     /// Counts what a node adds to the result against the limits.
@@ -237,12 +271,19 @@ impl Walk<'_> {
     fn too_large(&self, pair: &Pair, reason: &str) -> Error {
         let id = pair.new.or(pair.old).unwrap_or_else(|| self.hash.null());
         let reason = format!("{reason}, in directory '{}'", pair.path);
-        Error::CorruptObject { kind: "tree", id, reason }
+        Error::CorruptObject {
+            kind: "tree",
+            id,
+            reason,
+        }
     }
 }
 
 fn side(entry: &TreeEntry<'_>) -> Side {
-    Side { kind: entry.kind, id: entry.id.to_owned() }
+    Side {
+        kind: entry.kind,
+        id: entry.id.to_owned(),
+    }
 }
 
 fn join_path(directory: &BStr, name: &[u8]) -> BString {
@@ -306,7 +347,11 @@ fn assemble(nodes: Vec<Node>, count: usize) -> Difference {
                 let name = &node.names[name.0 as usize..name.1 as usize];
                 result.paths.extend_from_slice(name);
                 let path = (start, result.paths.len() as u32);
-                result.changes.push(Change { path, old: *old, new: *new });
+                result.changes.push(Change {
+                    path,
+                    old: *old,
+                    new: *new,
+                });
             }
         }
     }

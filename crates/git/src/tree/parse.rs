@@ -29,7 +29,10 @@ pub fn entries<'a>(
     while !rest.is_empty() {
         let (entry, after) = entry(rest, hash)?;
         check_name(entry.name, entry.kind, rules).map_err(|error| error.to_string())?;
-        if entries.last().is_some_and(|last| order(last, &entry) != Ordering::Less) {
+        if entries
+            .last()
+            .is_some_and(|last| order(last, &entry) != Ordering::Less)
+        {
             return Err(format!("'{}' is not in order", entry.name.as_bstr()));
         }
         if entry.kind == EntryKind::Directory && has_file_of_that_name(&entries, entry.name) {
@@ -43,9 +46,17 @@ pub fn entries<'a>(
 
 fn entry(content: &[u8], hash: gix_hash::Kind) -> Result<(TreeEntry<'_>, &[u8]), String> {
     let (mode, rest) = content.split_once_str(b" ").ok_or("an entry has no mode")?;
-    let (name, rest) = rest.split_once_str(b"\0").ok_or("an entry's name has no end")?;
-    let id = rest.get(..hash.len_in_bytes()).ok_or("an entry's object id is cut off")?;
-    let entry = TreeEntry { name, kind: kind(mode)?, id: oid::from_bytes_unchecked(id) };
+    let (name, rest) = rest
+        .split_once_str(b"\0")
+        .ok_or("an entry's name has no end")?;
+    let id = rest
+        .get(..hash.len_in_bytes())
+        .ok_or("an entry's object id is cut off")?;
+    let entry = TreeEntry {
+        name,
+        kind: kind(mode)?,
+        id: oid::from_bytes_unchecked(id),
+    };
     Ok((entry, &rest[hash.len_in_bytes()..]))
 }
 
@@ -82,14 +93,20 @@ pub(crate) fn order(a: &TreeEntry<'_>, b: &TreeEntry<'_>) -> Ordering {
             None if entry.kind == EntryKind::Directory => Some(b'/'),
             None => None,
         };
-        next(a).cmp(&next(b)).then_with(|| a.name.len().cmp(&b.name.len()))
+        next(a)
+            .cmp(&next(b))
+            .then_with(|| a.name.len().cmp(&b.name.len()))
     })
 }
 
 /// A file sorts before a directory of the same name, with names in between that go on with a
 /// byte below `/`: all of these start with the name.
 fn has_file_of_that_name(before: &[TreeEntry<'_>], name: &[u8]) -> bool {
-    before.iter().rev().take_while(|entry| entry.name.starts_with(name)).any(|e| e.name == name)
+    before
+        .iter()
+        .rev()
+        .take_while(|entry| entry.name.starts_with(name))
+        .any(|e| e.name == name)
 }
 
 #[cfg(test)]
@@ -107,7 +124,10 @@ mod tests {
 
     fn read(content: &[u8]) -> Result<Vec<(String, EntryKind)>, String> {
         let listed = entries(content, gix_hash::Kind::Sha1, NameRules::default())?;
-        Ok(listed.iter().map(|entry| (entry.name.to_str_lossy().into(), entry.kind)).collect())
+        Ok(listed
+            .iter()
+            .map(|entry| (entry.name.to_str_lossy().into(), entry.kind))
+            .collect())
     }
 
     #[test]
@@ -141,7 +161,12 @@ mod tests {
         assert!(read(&tree(&[("100644", "a"), ("100644", "a")])).is_err());
         assert!(read(&tree(&[("120000", "a"), ("40000", "a")])).is_err());
         assert!(read(&tree(&[("120000", "a"), ("100644", "a-b"), ("40000", "a")])).is_err());
-        assert!(read(&tree(&[("100644", "a-b"), ("40000", "a"), ("100644", "a0")])).is_ok());
+        assert!(read(&tree(&[
+            ("100644", "a-b"),
+            ("40000", "a"),
+            ("100644", "a0")
+        ]))
+        .is_ok());
     }
 
     #[test]

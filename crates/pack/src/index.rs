@@ -142,7 +142,8 @@ mod tests {
     proptest! {
         #[test]
         fn random_bytes_never_panic(
-            data in prop::collection::vec(any::<u8>(), 0..200), flat in any::<bool>(), v2 in any::<bool>(),
+            data in prop::collection::vec(any::<u8>(), 0..200),
+            flat in any::<bool>(), v2 in any::<bool>(),
         ) {
             // Random fanouts decrease; flat ones let the checks of sizes be reached.
             let fanout = if flat { vec![0; FANOUT_BYTES] } else { Vec::new() };

@@ -17,8 +17,9 @@ const MIN_OBJECTS_PER_THREAD: usize = 8 * 1024;
 /// slots, and no reader ever waits for another to build something.
 ///
 /// When the budget is used up, nothing more is shared until a last use frees some of it. Dropping
-/// the oldest base instead was measured to be no better from 16 MiB on and up to twice as slow
-/// where a job comes back to the same files, as one over several commits does.
+/// the oldest base instead was measured on one commit each of Linux and Kubernetes: a few per cent
+/// faster on Linux up to 16 MiB, no different from 32 MiB on; and on five commits of Kubernetes in
+/// a row, with 64 MiB, half as fast.
 #[derive(Debug)]
 pub struct SharedBases {
     slots: HashMap<Place, Mutex<Slot>>,

@@ -15,6 +15,11 @@ const MIN_OBJECTS_PER_THREAD: usize = 8 * 1024;
 /// and once if it is itself wanted. The first reader to build an entry that is needed again leaves
 /// it in the entry's own slot, and the last one to need it takes it out. There is no lock over all
 /// slots, and no reader ever waits for another to build something.
+///
+/// When the budget is used up, nothing more is shared until a last use frees some of it. Dropping
+/// the oldest base instead was measured on one commit each of Linux and Kubernetes: a few per cent
+/// faster on Linux up to 16 MiB, no different from 32 MiB on; and on five commits of Kubernetes in
+/// a row, with 64 MiB, half as fast.
 #[derive(Debug)]
 pub struct SharedBases {
     slots: HashMap<Place, Mutex<Slot>>,
@@ -102,6 +107,14 @@ impl SharedBases {
         if slot.uses > 0 && slot.base.is_none() && self.reserve(content.len()) {
             let content = content.into();
             slot.base = Some(Base { kind, content });
+        }
+    }
+
+    /// Counts a use of the entry at `place` by a caller who needed neither the base nor to build
+    /// it.
+    pub(crate) fn skip(&self, place: Place) {
+        if let Some(slot) = self.slots.get(&place) {
+            self.count_use(&mut lock(slot));
         }
     }
 

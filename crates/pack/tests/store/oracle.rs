@@ -1,10 +1,7 @@
 //! Every object of repositories that git packed in every way it can, against `git cat-file`.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod support;
-
+use crate::support::{overwrite, Known, Repository};
 use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader, SharedBases, StoreOptions};
-use support::{overwrite, Known, Repository};
 
 const DEEP: &[&str] = &["repack", "-adfq", "--depth=250", "--window=50"];
 
@@ -190,7 +187,7 @@ fn loose_objects_at_every_compression_level() {
     let repository = Repository::new("sha1");
     repository.add_loose(b"", 6);
     for level in 0..10 {
-        repository.add_loose(&support::text(level as usize, 2000), level);
+        repository.add_loose(&crate::support::text(level as usize, 2000), level);
     }
     let locations = check_clean(&repository);
     assert_eq!(locations.len(), 11);

@@ -1,12 +1,9 @@
 //! Packs that were made to hurt: each fault is told for what it is, with bounded work and memory.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod support;
-
+use crate::support::craft::{self, blob_id, delta, distance, made_up, Craft};
+use crate::support::Repository;
 use hedgerow_pack::{Error, Fault, Location, ObjectId, ObjectStore, Reader, SharedBases};
 use hedgerow_pack::{Result, StoreOptions};
-use support::craft::{self, blob_id, delta, distance, made_up, Craft};
-use support::Repository;
 
 /// Copies the whole of a base of five bytes.
 const COPY_5: &[u8] = &[0x90, 5];
@@ -262,7 +259,7 @@ fn a_chain_of_a_hundred_thousand_deltas() {
 #[test]
 fn the_size_limit_is_kept_and_streams_may_exceed_it() {
     let repository = Repository::new("sha1");
-    let content = support::text(1, 20_000);
+    let content = crate::support::text(1, 20_000);
     let mut craft = Craft::new();
     let (id, _) = craft.add_blob(&content);
     craft.write(&repository.objects(), "1");

@@ -1,5 +1,4 @@
 //! Packs made by hand, with entries that git would not write.
-#![allow(clippy::disallowed_methods, dead_code)]
 
 use hedgerow_pack::{HashKind, ObjectId};
 use std::io::Write;

@@ -1,12 +1,9 @@
 //! Truncations and flipped bits in every kind of file, all over it: no panic, no wrong answer
 //! that hashing would not tell, and no loss of what is whole elsewhere.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod support;
-
+use crate::support::{overwrite, Known, Repository};
 use hedgerow_pack::{Error, ObjectStore, Reader, StoreOptions};
 use std::path::{Path, PathBuf};
-use support::{overwrite, Known, Repository};
 
 /// About how many truncations and how many flips are tried on a file.
 const TRIES: usize = 150;
@@ -195,7 +192,7 @@ fn damaged_reverse_indexes_are_never_noticed_in_the_answers() {
 #[test]
 fn damaged_loose_objects() {
     let repository = Repository::new("sha1");
-    let id = repository.add_loose(&support::text(3, 40), 6);
+    let id = repository.add_loose(&crate::support::text(3, 40), 6);
     let known = repository.known();
     let hex = id.to_hex().to_string();
     let file: PathBuf = repository.objects().join(&hex[..2]).join(&hex[2..]);

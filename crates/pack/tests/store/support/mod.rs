@@ -1,5 +1,4 @@
 //! Repositories made by git, and git's own answers about them.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, dead_code)]
 
 pub mod craft;
 

@@ -7,6 +7,8 @@ mod failure;
 mod messages;
 mod output;
 mod progress;
+mod report;
+mod statistics;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -41,9 +41,9 @@ pub fn switched(
     switched: &Switched,
     force_detach: bool,
     output: &Output,
-) -> Result<(), Error> {
+) -> Result<String, Error> {
     let Some(commit) = target.commit else {
-        return Ok(());
+        return Ok(String::new());
     };
     if let Head::Detached { id } = &switched.old {
         if *id != commit || target.branch.is_some() {
@@ -169,8 +169,15 @@ fn short_tracking(name: &BStr) -> &BStr {
 }
 
 /// A pathspec, or a name, that fits nothing.
-pub fn unknown(word: &BStr) -> Failure {
-    Failure::refused(format_args!(
-        "pathspec '{word}' did not match any file(s) known to git"
-    ))
+pub fn unknown(word: &BStr) -> String {
+    format!("pathspec '{word}' did not match any file(s) known to git")
+}
+
+/// Paths of which only one can exist on this file system.
+pub fn collided(paths: &[BString]) -> String {
+    let list: String = paths.iter().map(|path| format!("  '{path}'\n")).collect();
+    format!(
+        "the following paths have collided (e.g. case-sensitive paths\non a case-insensitive \
+         filesystem) and only one from the same\ncolliding group is in the working tree:\n\n{list}"
+    )
 }

@@ -18,7 +18,7 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
             let found = command.find_subcommand(name).cloned();
             let found = found
                 .ok_or_else(|| Failure::fatal(format_args!("there is no command '{name}'")))?;
-            render(found.name(format!("hedgerow-{name}")), &mut content)?;
+            render(found.display_name(format!("hedgerow-{name}")), &mut content)?;
         }
     }
     output.data(&content);

@@ -1,2 +1,36 @@
-//! The command line of hedgerow.
-fn main() {}
+//! The command line of hedgerow: arguments in, words and exit codes out. What is done is done by
+//! the libraries.
+
+mod arguments;
+mod checkout;
+mod failure;
+mod generate;
+mod messages;
+mod output;
+mod progress;
+mod report;
+mod statistics;
+mod version;
+
+use crate::arguments::Command;
+use crate::failure::Failure;
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match arguments::Arguments::try_parse_from(arguments::words()) {
+        Ok(arguments) => arguments,
+        Err(error) => return arguments::refuse(&error),
+    };
+    let output = output::Output::new(&arguments.global);
+    let outcome = match &arguments.command {
+        _ if arguments.version => {
+            version::show(arguments.global.verbose > 0, &output);
+            Ok(0)
+        }
+        Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
+        Some(Command::Generate(what)) => generate::run(what, &output),
+        None => Err(Failure::usage("a command is missing; see 'hedgerow --help'")),
+    };
+    output.end(outcome)
+}

@@ -1,1 +1,15 @@
-//! Compression for hedgerow: bulk inflate for packs
+//! Compression for hedgerow: inflating the zlib streams of Git objects.
+//!
+//! [`Inflater`] inflates a stream whose length is known into one buffer, as fast as the machine
+//! can; [`StreamInflater`] works in pieces, for streams whose length is not known or that are too
+//! large to hold.
+
+mod error;
+mod inflate;
+mod stream;
+mod versions;
+
+pub use error::{Error, Result};
+pub use inflate::{can_expand_to, Inflater};
+pub use stream::{Step, StreamInflater};
+pub use versions::versions;

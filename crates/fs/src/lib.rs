@@ -8,19 +8,27 @@
 //! Everything that is written below a target is written relative to a [`Dir`] handle, whose
 //! resolution the kernel keeps beneath the handle and free of symbolic links.
 
+mod account;
 mod dir;
 mod error;
 pub mod fault;
 mod file;
 mod filter_process;
 mod iconv;
+mod interrupt;
 mod lock;
+mod path;
+mod process;
 mod stat;
 
+pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
+pub use interrupt::catch_interrupts;
 pub use lock::LockFile;
+pub use path::{append_file, create_directories, is_executable, lstat, remove_file, stat};
+pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};

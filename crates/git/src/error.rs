@@ -23,6 +23,12 @@ pub enum Error {
         /// The directory in question.
         path: PathBuf,
     },
+    /// A repository that cannot be used, or not for what was asked, in git's words.
+    #[error("{reason}")]
+    Setup {
+        /// Git's words.
+        reason: String,
+    },
     /// A command that needs a working tree met a repository without one.
     #[error("this operation must be run in a work tree")]
     NoWorkTree,
@@ -33,7 +39,7 @@ pub enum Error {
         what: String,
     },
     /// A configuration file or value that cannot be used.
-    #[error("bad configuration: {reason}")]
+    #[error("{reason}")]
     Config {
         /// Which one, and why.
         reason: String,
@@ -62,6 +68,14 @@ pub enum Error {
         /// What is wrong, and where.
         reason: String,
     },
+    /// An entry that an index cannot take.
+    #[error("cannot add '{path}' to the index: {reason}")]
+    IndexEntry {
+        /// The entry's path.
+        path: BString,
+        /// Why.
+        reason: &'static str,
+    },
     /// An object whose content is not what its type says.
     #[error("corrupt {kind} {id}: {reason}")]
     CorruptObject {
@@ -78,6 +92,15 @@ pub enum Error {
         /// The file's path in the tree.
         path: BString,
         /// Why.
+        reason: String,
+    },
+    /// The caller's token was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// A defect of this program.
+    #[error("internal error: {reason}")]
+    Internal {
+        /// What happened.
         reason: String,
     },
 }

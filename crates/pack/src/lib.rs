@@ -1,6 +1,53 @@
-//! Reads Git packs, their indexes and loose objects.
+//! Reads Git objects: packs, their accelerators, and loose objects.
+//!
+//! An [`ObjectStore`] is a set of immutable maps that any number of threads read without a lock;
+//! each thread has its own [`Reader`], which owns the inflaters and buffers it reuses for every
+//! object. [`SharedBases`] lets the readers of one job share the delta bases they have in common.
+//!
+//! Nothing a file says is trusted: lengths are checked before memory is asked for, positions
+//! before they are followed, and chains of deltas are walked, never recursed into. An accelerator
+//! (multi-pack-index, reverse index) that is broken costs a warning and time, not correctness.
 
-/// placeholder until the crate is written
-#[derive(Debug, thiserror::Error)]
-#[error("object")]
-pub struct Error;
+mod alternates;
+mod bases;
+mod big_endian;
+mod chain;
+mod count;
+mod delta;
+mod entry;
+mod error;
+mod id_table;
+mod index;
+mod locate;
+mod loose;
+mod map;
+mod midx;
+mod object;
+mod pack;
+mod prefix;
+mod reader;
+mod repair;
+mod reverse;
+mod store;
+mod stream;
+
+pub use bases::SharedBases;
+pub use error::{Error, Fault, Result};
+pub use gix_hash::{oid, Kind as HashKind, ObjectId};
+pub use object::{Location, ObjectHeader, ObjectKind};
+pub use reader::Reader;
+pub use store::{ObjectStore, StoreOptions};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_the_store_and_own_their_readers() {
+        fn shared<T: Send + Sync>() {}
+        fn owned<T: Send>() {}
+        shared::<ObjectStore>();
+        shared::<SharedBases>();
+        owned::<Reader<'static>>();
+    }
+}

@@ -1,1 +1,211 @@
-//! (in the making)
+//! A repository: where its parts are, its configuration, references, objects and the words that
+//! name them.
+//!
+//! [`Repository::discover`] finds it the way git does and reads the configuration once; nothing
+//! is written but by the functions that say so. The environment arrives as [`Environment`].
+
+mod branch;
+mod commit;
+mod config;
+mod config_edit;
+mod discover;
+mod environment;
+mod format;
+mod git_dir;
+mod head;
+mod history;
+mod hooks;
+mod identity;
+mod objects;
+mod ownership;
+mod reflog;
+mod refs;
+mod remote;
+mod revision;
+mod settings;
+mod values;
+mod worktrees;
+
+pub use branch::{NewBranch, RemoteMatch};
+pub use commit::Commit;
+pub use config::Config;
+pub use environment::{Environment, Person};
+pub use head::HeadTarget;
+pub use history::{Orphans, Tracking};
+pub use hooks::Hook;
+pub use identity::Signature;
+pub use objects::Objects;
+pub use reflog::LogEntry;
+pub use refs::{Head, NamedReference, Reference};
+pub use remote::Upstream;
+pub use revision::{IndexLookup, Resolved, Wanted};
+pub use settings::{
+    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
+    UntrackedCache,
+};
+
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use discover::Layout;
+use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A repository that was found and may be used.
+#[derive(Debug)]
+pub struct Repository {
+    environment: Environment,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    work_tree: Option<PathBuf>,
+    prefix: BString,
+    index_path: PathBuf,
+    hash: gix_hash::Kind,
+    partial_clone: Option<BString>,
+    bare: bool,
+    config: Config,
+    settings: CheckoutSettings,
+    objects: ObjectStore,
+    packed: OnceLock<Option<gix_ref::packed::Buffer>>,
+    replacements: HashMap<ObjectId, ObjectId>,
+}
+
+impl Repository {
+    /// Finds and opens the repository that git would use in `environment`: the one `GIT_DIR`
+    /// names, or the one whose working tree or Git directory the current directory is in.
+    ///
+    /// Fails with [`Error::NotARepository`] if there is none, with [`Error::DubiousOwnership`] if
+    /// it is somebody else's, with [`Error::Setup`], [`Error::Config`] or [`Error::Unsupported`]
+    /// if it cannot be used.
+    pub fn discover(environment: &Environment) -> Result<Self> {
+        let layout = discover::discover(environment)?;
+        Self::open(environment, layout)
+    }
+
+    /// Opens the repository of the directory `path` as [`Repository::discover`] does from there,
+    /// whatever repository the environment names.
+    pub fn open_at(path: &Path, environment: &Environment) -> Result<Self> {
+        Self::discover(&Environment {
+            cwd: environment.cwd.join(path),
+            git_dir: None,
+            work_tree: None,
+            index_file: None,
+            common_dir: None,
+            object_directory: None,
+            ..environment.clone()
+        })
+    }
+
+    fn open(environment: &Environment, layout: Layout) -> Result<Self> {
+        let branch = refs::head_branch(&layout.git_dir);
+        let branch = branch
+            .as_ref()
+            .and_then(|name| <&gix_ref::FullNameRef>::try_from(name.as_bstr()).ok());
+        let scope = config::Scope {
+            git_dir: &layout.git_dir,
+            common_dir: &layout.common_dir,
+            worktree_config: layout.format.worktree_config,
+            branch,
+        };
+        let config = Config::load(environment, Some(&scope))?;
+        let bare = layout.work_tree.is_none() && layout.format.bare != Some(false);
+        let hash = layout.format.hash;
+        let settings = CheckoutSettings::resolve(&config, environment, bare, hash)?;
+        let options = StoreOptions {
+            hash,
+            read_reverse_index: settings.read_reverse_index,
+            read_multi_pack_index: settings.multi_pack_index,
+            alternates: environment
+                .alternate_object_directories
+                .iter()
+                .map(|path| environment.cwd.join(path))
+                .collect(),
+            ..StoreOptions::default()
+        };
+        let objects = ObjectStore::open(&layout.objects_dir, options)?;
+        let mut repository = Repository {
+            environment: environment.clone(),
+            git_dir: layout.git_dir,
+            common_dir: layout.common_dir,
+            work_tree: layout.work_tree,
+            prefix: layout.prefix,
+            index_path: layout.index_path,
+            hash,
+            partial_clone: layout.format.partial_clone,
+            bare,
+            config,
+            settings,
+            objects,
+            packed: OnceLock::new(),
+            replacements: HashMap::new(),
+        };
+        repository.replacements = repository.load_replacements()?;
+        Ok(repository)
+    }
+
+    /// The Git directory of this working tree.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The directory shared by all working trees of the repository; often the Git directory.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// The top of the working tree, if there is one.
+    pub fn work_tree(&self) -> Option<&Path> {
+        self.work_tree.as_deref()
+    }
+
+    /// The top of the working tree, for what cannot do without: else [`Error::NoWorkTree`].
+    pub fn require_work_tree(&self) -> Result<&Path> {
+        self.work_tree.as_deref().ok_or(Error::NoWorkTree)
+    }
+
+    /// The way from the top of the working tree to the current directory: empty, or ending in `/`.
+    pub fn prefix(&self) -> &BStr {
+        self.prefix.as_ref()
+    }
+
+    /// The index file, which need not exist.
+    pub fn index_path(&self) -> &Path {
+        &self.index_path
+    }
+
+    /// Whether the repository has no working tree and is meant to have none.
+    pub fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// The hash function of object ids.
+    pub fn hash_kind(&self) -> gix_hash::Kind {
+        self.hash
+    }
+
+    /// The remote that has the objects missing here, in a partial clone.
+    pub fn partial_clone_remote(&self) -> Option<&BStr> {
+        self.partial_clone.as_ref().map(|name| name.as_ref())
+    }
+
+    /// The merged configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The settings of a checkout.
+    pub fn settings(&self) -> &CheckoutSettings {
+        &self.settings
+    }
+
+    /// The environment it was found in.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Whether the hint `advice.NAME` is to be shown.
+    pub fn advises(&self, name: &str) -> Result<bool> {
+        Ok(self.config.bool(&format!("advice.{name}"))?.unwrap_or(true))
+    }
+}

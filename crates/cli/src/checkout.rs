@@ -1,0 +1,305 @@
+//! `hedgerow checkout`: which of its forms is meant, running it, and what is said about it.
+
+use crate::arguments::{Checkout, Global, Workers};
+use crate::failure::{Failure, PARTIAL, REFUSED};
+use crate::messages;
+use crate::output::Output;
+use crate::progress::Meter;
+use crate::report::{summary, Report};
+use crate::statistics;
+use bstr::{BString, ByteSlice};
+use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_git::checkout::{
+    checkout_paths, switch, Done, Execution, Outcome, PathOptions, PathOutcome, Progress,
+    SwitchOptions, Target,
+};
+use hedgerow_git::repository::{Environment, Repository};
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What the words of the command line ask for.
+enum Form {
+    Switch(Target),
+    Paths(Paths),
+}
+
+struct Paths {
+    tree: Option<BString>,
+    pathspecs: Vec<BString>,
+    /// Say how many were updated: git does where no `--` was given.
+    count: bool,
+}
+
+/// What the steps of one command share.
+struct Run<'a> {
+    command: &'a Checkout,
+    global: &'a Global,
+    output: &'a Output,
+    repository: Repository,
+    execution: Execution,
+    started: Instant,
+}
+
+pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let started = Instant::now();
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let repository = Repository::discover(&environment(global)?)?;
+    repository.require_work_tree()?;
+    repository
+        .objects()
+        .warnings()
+        .iter()
+        .for_each(|warning| output.warn(warning));
+    let form = form(&repository, command)?;
+    let cancel = CancelToken::from_static(interrupted);
+    let execution = execution(&repository, command, global, cancel);
+    let run = Run {
+        command,
+        global,
+        output,
+        repository,
+        execution,
+        started,
+    };
+    let meter = Meter::start(global, &run.execution.progress);
+    let code = match form {
+        Form::Switch(target) => run.switch(&target, meter),
+        Form::Paths(paths) => run.paths(&paths, meter),
+    }?;
+    statistics::tell(global, run.execution.recorder.as_deref(), output)?;
+    Ok(code)
+}
+
+impl Run<'_> {
+    fn switch(&self, target: &Target, meter: Meter) -> Result<u8, Failure> {
+        let options = SwitchOptions {
+            force: self.command.force,
+            list_changes: !self.command.force && !self.global.quiet,
+            execution: self.execution.clone(),
+        };
+        let switched = switch(&self.repository, target, &options)?;
+        drop(meter);
+        if self.global.json {
+            let commit = target.commit.map(|id| id.to_string());
+            let report = Report::switch(&switched.outcome, commit, self.started.elapsed());
+            self.output.data(report.to_json().as_bytes());
+        }
+        match &switched.outcome {
+            Outcome::Rejected(rejects) => {
+                messages::rejected(rejects, self.output);
+                Ok(REFUSED)
+            }
+            Outcome::Unmerged(paths) => {
+                let lines: String = paths
+                    .iter()
+                    .map(|path| format!("{path}: needs merge\n"))
+                    .collect();
+                self.data(&lines);
+                Err(Failure::refused(
+                    "you need to resolve your current index first",
+                ))
+            }
+            Outcome::Done(done) => {
+                for change in &done.local_changes {
+                    self.data(&format!("{}\t{}\n", change.status, change.path));
+                }
+                let detach = self.command.detach;
+                let tracking =
+                    messages::switched(&self.repository, target, &switched, detach, self.output)?;
+                self.data(&tracking);
+                let code = self.tell(done);
+                Ok(if switched.hook_failure.is_some() {
+                    code.max(REFUSED)
+                } else {
+                    code
+                })
+            }
+        }
+    }
+
+    fn paths(&self, paths: &Paths, meter: Meter) -> Result<u8, Failure> {
+        let tree = paths
+            .tree
+            .as_ref()
+            .map(|tree| self.repository.resolve_tree(tree.as_bstr()));
+        let tree = tree.transpose()?;
+        let options = PathOptions {
+            pathspecs: paths.pathspecs.clone(),
+            tree,
+            force: self.command.force,
+            execution: self.execution.clone(),
+        };
+        let outcome = checkout_paths(&self.repository, &options)?;
+        drop(meter);
+        match &outcome {
+            PathOutcome::Unmatched(specs) => {
+                specs
+                    .iter()
+                    .for_each(|spec| self.output.error(messages::unknown(spec.as_bstr())));
+                Ok(REFUSED)
+            }
+            PathOutcome::Unmerged(paths) => {
+                if self.global.json {
+                    let report = Report::unmerged(paths, self.started.elapsed());
+                    self.output.data(report.to_json().as_bytes());
+                }
+                let unmerged = |path| self.output.error(format_args!("path '{path}' is unmerged"));
+                paths.iter().for_each(unmerged);
+                Ok(REFUSED)
+            }
+            PathOutcome::Done(done) => {
+                if self.global.json {
+                    let report = Report::done(done, None, self.started.elapsed());
+                    self.output.data(report.to_json().as_bytes());
+                }
+                if paths.count {
+                    let from = match tree {
+                        Some(id) => self.repository.short_id(&id)?,
+                        None => "the index".into(),
+                    };
+                    let noun = if done.written == 1 { "path" } else { "paths" };
+                    self.output
+                        .say(format_args!("Updated {} {noun} from {from}", done.written));
+                }
+                Ok(self.tell(done))
+            }
+        }
+    }
+
+    /// Git prints this to standard output; with `--json` that carries the document alone.
+    fn data(&self, text: &str) {
+        if !self.global.json && !self.global.quiet {
+            self.output.data(text.as_bytes());
+        }
+    }
+
+    /// Tells warnings, collisions and failures, and the exit code that they mean.
+    fn tell(&self, done: &Done) -> u8 {
+        let output = self.output;
+        done.warnings
+            .iter()
+            .for_each(|warning| output.warn(warning));
+        if !done.collided.is_empty() {
+            output.warn(messages::collided(&done.collided));
+        }
+        done.failures
+            .iter()
+            .for_each(|failure| output.error(&failure.reason));
+        if done.written + done.removed > 0 {
+            output.for_people(self.global, summary(done, self.started.elapsed()));
+        }
+        match done.failures.is_empty() {
+            true => 0,
+            false => PARTIAL,
+        }
+    }
+}
+
+fn environment(global: &Global) -> Result<Environment, Failure> {
+    let mut directory = std::env::current_dir().map_err(|error| {
+        Failure::fatal(format_args!("cannot find the current directory: {error}"))
+    })?;
+    for part in &global.directory {
+        directory.push(part);
+    }
+    if !hedgerow_fs::is_directory(&directory) {
+        let path = directory.display();
+        return Err(Failure::fatal(format_args!(
+            "cannot change to '{path}': No such directory"
+        )));
+    }
+    Ok(Environment::from_vars(std::env::vars_os(), directory)?)
+}
+
+/// Whether the words are a revision, paths, or both: git-checkout(1).
+fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
+    let bytes = |word: &OsString| BString::from(word.clone().into_vec());
+    let words: Vec<BString> = command.words.iter().map(bytes).collect();
+    let pathspecs: Vec<BString> = command.paths.iter().map(bytes).collect();
+    let separated = !pathspecs.is_empty() || std::env::args_os().any(|word| word == "--");
+    let paths = |tree: Option<&BString>, pathspecs: &[BString], count| {
+        Ok(Form::Paths(Paths {
+            tree: tree.cloned(),
+            pathspecs: pathspecs.to_vec(),
+            count,
+        }))
+    };
+    match (words.as_slice(), separated) {
+        ([], false) => Ok(Form::Switch(Target::head(repository)?)),
+        ([], true) if pathspecs.is_empty() => Ok(Form::Switch(Target::head(repository)?)),
+        ([], true) => paths(None, &pathspecs, false),
+        ([tree], true) if !pathspecs.is_empty() => paths(Some(tree), &pathspecs, false),
+        ([word], _) => one_word(repository, command, word, separated),
+        (_, true) => Err(Failure::fatal("only one reference expected")),
+        ([first, rest @ ..], false) => {
+            match Target::named(repository, first.as_bstr(), true, false)? {
+                Some(_) => paths(Some(first), rest, true),
+                None => paths(None, &words, true),
+            }
+        }
+    }
+}
+
+/// A single word is a branch or a revision, or else a path.
+fn one_word(
+    repository: &Repository,
+    command: &Checkout,
+    word: &BString,
+    separated: bool,
+) -> Result<Form, Failure> {
+    let guess = repository.settings().guess && !separated;
+    match Target::named(repository, word.as_bstr(), command.detach, guess)? {
+        Some(target) => Ok(Form::Switch(target)),
+        None if separated || command.detach => {
+            Err(Failure::fatal(format_args!("invalid reference: {word}")))
+        }
+        None => Ok(Form::Paths(Paths {
+            tree: None,
+            pathspecs: vec![word.clone()],
+            count: true,
+        })),
+    }
+}
+
+/// `--workers` over `--jobs` over `checkout.workers` over choosing by itself. Git's own test
+/// suite asks for workers and no threshold through a variable.
+fn execution(
+    repository: &Repository,
+    command: &Checkout,
+    global: &Global,
+    cancel: CancelToken,
+) -> Execution {
+    let settings = repository.settings();
+    let tested = repository.environment().test_checkout_workers.as_ref();
+    let tested = tested.and_then(|text| text.to_str().ok()?.trim().parse::<i64>().ok());
+    let configured = tested.or(settings.workers).map(Workers::from_number);
+    let workers = command
+        .workers
+        .map(Workers::from_number)
+        .or(global.jobs)
+        .or(configured);
+    let jobs = match workers.unwrap_or(Workers::Auto) {
+        Workers::Auto => Jobs::Auto,
+        Workers::Count(count) => Jobs::Fixed(count),
+        Workers::PerProcessor => Jobs::Fixed(processors()),
+    };
+    let threshold = match (command.threshold, tested, jobs) {
+        (Some(threshold), ..) => Some(threshold),
+        (None, Some(_), _) | (None, None, Jobs::Auto) => None,
+        (None, None, Jobs::Fixed(_)) => Some(settings.parallel_threshold),
+    };
+    Execution {
+        jobs,
+        threshold: threshold.and_then(|threshold| u64::try_from(threshold).ok()),
+        cancel,
+        recorder: statistics::recorder(global),
+        progress: Arc::new(Progress::default()),
+    }
+}
+
+fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}

@@ -1,0 +1,100 @@
+use crate::fault::{self, Op};
+use crate::{Error, Result, Stat};
+use rustix::fs::{Access, Mode, OFlags};
+use std::io;
+use std::path::Path;
+
+/// The state of what is at `path`, a link itself and not its target; `None` if nothing is.
+pub fn lstat(path: &Path) -> Result<Option<Stat>> {
+    optional(path, rustix::fs::lstat(path))
+}
+
+/// The state of what `path` leads to, links followed; `None` if nothing is there.
+pub fn stat(path: &Path) -> Result<Option<Stat>> {
+    optional(path, rustix::fs::stat(path))
+}
+
+fn optional(path: &Path, outcome: rustix::io::Result<rustix::fs::Stat>) -> Result<Option<Stat>> {
+    match fault::check(Op::Stat).and_then(|()| Ok(outcome?)) {
+        Ok(raw) => Ok(Some(Stat::from_raw(&raw))),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(source) => Err(Error::new("stat", path, source)),
+    }
+}
+
+/// Whether this process may execute `path`, or search it if it is a directory.
+pub fn is_executable(path: &Path) -> bool {
+    rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+/// Creates the directory `path` and those above it that are missing.
+pub fn create_directories(path: &Path) -> Result<()> {
+    fault::check(Op::Mkdir)
+        .and_then(|()| std::fs::create_dir_all(path))
+        .map_err(|source| Error::new("create directory", path, source))
+}
+
+/// Appends `content` to the file at `path` in one write, as a log wants it. Returns false and does
+/// nothing if there is no such file and `create` is false.
+pub fn append_file(path: &Path, content: &[u8], create: bool) -> Result<bool> {
+    let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    if create {
+        flags |= OFlags::CREATE;
+    }
+    let opened = fault::check(Op::Open)
+        .and_then(|()| Ok(rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?));
+    let fd = match opened {
+        Err(error) if !create && error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        other => other.map_err(|source| Error::new("open", path, source))?,
+    };
+    let mut rest = content;
+    while !rest.is_empty() {
+        match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(&fd, rest)?)) {
+            Ok(0) => return Err(Error::new("write", path, io::ErrorKind::WriteZero)),
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => return Err(Error::new("write", path, source)),
+        }
+    }
+    Ok(true)
+}
+
+/// Removes the file at `path`; returns false if there was none.
+pub fn remove_file(path: &Path) -> Result<bool> {
+    match fault::check(Op::Remove).and_then(|()| Ok(rustix::fs::unlink(path)?)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(Error::new("remove", path, source)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_grows_only_where_it_exists_or_may_be_created() {
+        let directory = std::env::temp_dir().join(format!("hedgerow-path-{}", std::process::id()));
+        let nested = directory.join("a/b");
+        create_directories(&nested).unwrap();
+        let log = nested.join("log");
+        assert!(!append_file(&log, b"one\n", false).unwrap());
+        assert!(append_file(&log, b"one\n", true).unwrap());
+        assert!(append_file(&log, b"two\n", false).unwrap());
+        assert_eq!(std::fs::read(&log).unwrap(), b"one\ntwo\n");
+        assert_eq!(stat(&log).unwrap().unwrap().size, 8);
+        assert!(lstat(&log.join("below a file")).unwrap().is_none());
+        assert!(is_executable(&nested));
+        assert!(!is_executable(&log));
+        assert!(remove_file(&log).unwrap());
+        assert!(!remove_file(&log).unwrap());
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}

@@ -1,0 +1,102 @@
+use crate::{Error, Result};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+
+/// A program to run to its end, with this process's standard streams.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    /// The program: a path, or a name looked up in `PATH`.
+    pub program: PathBuf,
+    /// Its arguments, without the program itself.
+    pub arguments: Vec<OsString>,
+    /// The directory it starts in; this process's own if `None`.
+    pub directory: Option<PathBuf>,
+    /// Variables set on top of the inherited environment, or removed from it where `None`.
+    pub variables: Vec<(OsString, Option<OsString>)>,
+    /// Whether what it writes to standard output goes to standard error.
+    pub output_to_error: bool,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It ended by itself with this status.
+    Status(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+impl Process {
+    /// Runs it and waits for its end. A program that cannot be started is an error.
+    pub fn run(&self) -> Result<Exit> {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.arguments);
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if self.output_to_error {
+            command.stdout(error_stream(&self.program)?);
+        }
+        let status = command
+            .status()
+            .map_err(|source| Error::new("run", &self.program, source))?;
+        Ok(match (status.code(), status.signal()) {
+            (Some(code), _) => Exit::Status(code),
+            (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+        })
+    }
+}
+
+fn error_stream(program: &Path) -> Result<std::process::Stdio> {
+    rustix::io::dup(rustix::stdio::stderr())
+        .map(std::process::Stdio::from)
+        .map_err(|source| Error::new("run", program, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Process {
+        Process {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            ..Process::default()
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_program_is_told() {
+        assert_eq!(shell("exit 3").run().unwrap(), Exit::Status(3));
+        assert_eq!(shell("kill -9 $$").run().unwrap(), Exit::Signal(9));
+        let missing = Process {
+            program: "/nonexistent/program".into(),
+            ..Process::default()
+        };
+        let error = missing.run().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot run '/nonexistent/program': No such file or directory"
+        );
+    }
+
+    #[test]
+    fn directory_and_variables_reach_it() {
+        let mut process =
+            shell("test \"$PWD\" = / && test \"$HEDGEROW_TEST\" = yes && test -z \"$HOME\"");
+        process.directory = Some("/".into());
+        process.variables = vec![
+            ("HEDGEROW_TEST".into(), Some("yes".into())),
+            ("HOME".into(), None),
+        ];
+        process.output_to_error = true;
+        assert_eq!(process.run().unwrap(), Exit::Status(0));
+    }
+}

@@ -1,0 +1,118 @@
+//! Commits, as far as a checkout looks into them: git-commit-tree(1).
+
+use super::Repository;
+use crate::{Error, Result};
+use bstr::{BString, ByteSlice};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
+
+/// A parsed commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its id.
+    pub id: ObjectId,
+    /// Its tree.
+    pub tree: ObjectId,
+    /// Its parents, first one first.
+    pub parents: Vec<ObjectId>,
+    /// Who wrote it: `NAME <MAIL> SECONDS ZONE`, as it stands there.
+    pub author: BString,
+    /// Who committed it, likewise.
+    pub committer: BString,
+    /// When it was committed, in seconds since the epoch; 0 if that cannot be read.
+    pub seconds: i64,
+    /// Its message, in whatever encoding it has.
+    pub message: BString,
+}
+
+impl Commit {
+    /// The first paragraph of the message in one line, as git shows it.
+    pub fn subject(&self) -> BString {
+        let lines: Vec<&[u8]> = self
+            .message
+            .lines()
+            .map(<[u8]>::trim_end)
+            .skip_while(|line| line.is_empty())
+            .take_while(|line| !line.is_empty())
+            .collect();
+        bstr::join(" ", lines).into()
+    }
+}
+
+impl Repository {
+    /// The commit `id`, replaced where a replacement is set. An object of another kind, or one
+    /// that is no proper commit, is [`Error::CorruptObject`].
+    pub fn commit(&self, id: &oid) -> Result<Commit> {
+        self.commit_with(&mut Reader::new(&self.objects), id)
+    }
+
+    /// As [`Repository::commit`], with a reader that is kept for many.
+    pub(super) fn commit_with(&self, reader: &mut Reader<'_>, id: &oid) -> Result<Commit> {
+        let found = self.replacement(id)?;
+        let missing = || hedgerow_pack::Error::Missing { id: found };
+        let location = self.objects.locate(&found)?.ok_or_else(missing)?;
+        let (kind, content) = reader.read(&found, location)?;
+        let corrupt = |reason: String| Error::CorruptObject {
+            kind: "commit",
+            id: id.to_owned(),
+            reason,
+        };
+        if kind != ObjectKind::Commit {
+            return Err(corrupt(format!("it is a {}", kind_name(kind))));
+        }
+        let parsed = gix_object::CommitRef::from_bytes(content, self.hash)
+            .map_err(|error| corrupt(error.probable_cause().to_string()))?;
+        Ok(Commit {
+            id: id.to_owned(),
+            tree: parsed.tree(),
+            parents: parsed.parents().collect(),
+            author: parsed.author.to_owned(),
+            committer: parsed.committer.to_owned(),
+            seconds: parsed.time().map_or(0, |time| time.seconds),
+            message: parsed.message.to_owned(),
+        })
+    }
+
+    /// The object that the tag `id` points to, and its kind as the tag has it.
+    pub(super) fn tag_target(&self, id: &oid) -> Result<ObjectId> {
+        let (_, content) = self.read_object(id)?;
+        let parsed = gix_object::TagRef::from_bytes(&content, self.hash).map_err(|error| {
+            Error::CorruptObject {
+                kind: "tag",
+                id: id.to_owned(),
+                reason: error.probable_cause().to_string(),
+            }
+        })?;
+        Ok(parsed.target())
+    }
+}
+
+/// The name of a kind of object, as git has it.
+pub(super) fn kind_name(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Commit => "commit",
+        ObjectKind::Tree => "tree",
+        ObjectKind::Blob => "blob",
+        ObjectKind::Tag => "tag",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_subject_is_the_first_paragraph() {
+        let mut commit = Commit {
+            id: ObjectId::null(gix_hash::Kind::Sha1),
+            tree: ObjectId::null(gix_hash::Kind::Sha1),
+            parents: Vec::new(),
+            author: BString::default(),
+            committer: BString::default(),
+            seconds: 0,
+            message: "\n  \nadd  \nthings\n\nbody\n".into(),
+        };
+        assert_eq!(commit.subject(), "add things");
+        commit.message = "".into();
+        assert_eq!(commit.subject(), "");
+    }
+}

@@ -1,0 +1,232 @@
+//! Walks over commits for what a switch of branches tells: how far a branch is from its upstream,
+//! and which commits are left behind. Grafts and shallow boundaries are taken as they are read:
+//! a parent that is missing in a shallow clone ends the walk there.
+
+use super::{Repository, Upstream};
+use crate::{Error, Result};
+use bstr::{BStr, BString};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
+use std::collections::{BinaryHeap, HashMap};
+
+/// How a branch relates to the branch it follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracking {
+    /// The branch it follows.
+    pub upstream: Upstream,
+    /// Whether that branch does not exist (any more).
+    pub is_gone: bool,
+    /// Commits that only the branch has.
+    pub ahead: usize,
+    /// Commits that only the branch it follows has.
+    pub behind: usize,
+}
+
+/// Commits that no reference leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Orphans {
+    /// How many there are.
+    pub count: usize,
+    /// Id and subject of the first four, newest first.
+    pub first: Vec<(ObjectId, BString)>,
+}
+
+/// The search for orphaned commits ends after this many commits.
+const ORPHAN_LIMIT: usize = 1_000_000;
+/// So many orphaned commits are listed.
+const SHOWN_ORPHANS: usize = 4;
+
+/// Which side a commit was reached from.
+const LEFT: u8 = 1;
+const RIGHT: u8 = 2;
+const BOTH: u8 = LEFT | RIGHT;
+/// Commits walked on after all that are queued are common: a clock that was wrong may have put a
+/// parent before its child.
+const SLOP: usize = 5;
+
+impl Repository {
+    /// How far the branch with the full name `branch` is from its upstream; `None` if it has none.
+    pub fn tracking_status(&self, branch: &BStr) -> Result<Option<Tracking>> {
+        let Some(upstream) = self.upstream(branch)? else {
+            return Ok(None);
+        };
+        let id = |name: &BStr| Ok::<_, Error>(self.reference(name)?.and_then(|found| found.id));
+        let tracking = id(upstream.tracking.as_ref())?;
+        let (Some(own), Some(other)) = (id(branch)?, tracking) else {
+            return Ok(Some(Tracking {
+                is_gone: tracking.is_none(),
+                upstream,
+                ahead: 0,
+                behind: 0,
+            }));
+        };
+        let (ahead, behind) = self.ahead_behind(&own, &other)?;
+        Ok(Some(Tracking {
+            upstream,
+            is_gone: false,
+            ahead,
+            behind,
+        }))
+    }
+
+    /// How many commits only `left` reaches, and how many only `right`.
+    pub fn ahead_behind(&self, left: &oid, right: &oid) -> Result<(usize, usize)> {
+        if left == right {
+            return Ok((0, 0));
+        }
+        let mut walk = Walk::new(self, |mark| mark != BOTH);
+        walk.add(left, LEFT)?;
+        walk.add(right, RIGHT)?;
+        walk.run(usize::MAX)?;
+        let count = |side: u8| {
+            let commits = walk.commits.values();
+            commits.filter(|commit| commit.mark == side).count()
+        };
+        Ok((count(LEFT), count(RIGHT)))
+    }
+
+    /// The commits that `old` reaches and neither `new` nor any reference does: those a switch
+    /// away from a detached `old` leaves behind.
+    pub fn orphaned_commits(&self, old: &oid, new: Option<&oid>) -> Result<Orphans> {
+        let mut walk = Walk::new(self, |mark| mark == LEFT);
+        let mut tips: Vec<ObjectId> = new.map(ToOwned::to_owned).into_iter().collect();
+        for reference in self.references_below("refs/".into())? {
+            tips.extend(reference.id);
+        }
+        if tips.iter().any(|tip| **tip == *old) {
+            return Ok(Orphans::default());
+        }
+        walk.add(old, LEFT)?;
+        for tip in &tips {
+            if let Some(commit) = self.peel_to_commit(tip)? {
+                walk.add(&commit, RIGHT)?;
+            }
+        }
+        walk.run(ORPHAN_LIMIT)?;
+        let mut left: Vec<(i64, ObjectId)> = walk
+            .commits
+            .iter()
+            .filter(|(_, commit)| commit.mark == LEFT)
+            .map(|(id, commit)| (commit.seconds, *id))
+            .collect();
+        left.sort_unstable_by(|a, b| b.cmp(a));
+        let mut orphans = Orphans {
+            count: left.len(),
+            first: Vec::new(),
+        };
+        for (_, id) in left.into_iter().take(SHOWN_ORPHANS) {
+            orphans.first.push((id, self.commit(&id)?.subject()));
+        }
+        Ok(orphans)
+    }
+
+    /// The commit that `id` is or that its tags lead to; `None` if that is something else or
+    /// missing.
+    fn peel_to_commit(&self, id: &oid) -> Result<Option<ObjectId>> {
+        match self.peel(id, Some(ObjectKind::Commit)) {
+            Ok(commit) => Ok(commit),
+            Err(Error::Pack(_) | Error::CorruptObject { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A walk from two sets of commits, newest first, that stops where nothing of interest is left.
+struct Walk<'a> {
+    repository: &'a Repository,
+    reader: Reader<'a>,
+    /// Which marks keep the walk going.
+    is_open: fn(u8) -> bool,
+    /// Ordered by date, then by id, so that the order of additions does not matter.
+    queue: BinaryHeap<(i64, ObjectId)>,
+    commits: HashMap<ObjectId, Visited>,
+    /// Queued commits that keep the walk going.
+    open: usize,
+    has_shallow: bool,
+}
+
+struct Visited {
+    seconds: i64,
+    parents: Vec<ObjectId>,
+    mark: u8,
+    is_queued: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(repository: &'a Repository, is_open: fn(u8) -> bool) -> Self {
+        Walk {
+            has_shallow: hedgerow_fs::exists(&repository.common_dir.join("shallow")),
+            reader: Reader::new(&repository.objects),
+            repository,
+            is_open,
+            queue: BinaryHeap::new(),
+            commits: HashMap::new(),
+            open: 0,
+        }
+    }
+
+    /// Marks the commit `id` as reached from `side` and queues it if that is news.
+    fn add(&mut self, id: &oid, side: u8) -> Result<()> {
+        let id = id.to_owned();
+        if !self.commits.contains_key(&id) {
+            match self.load(&id) {
+                Ok(visited) => self.commits.insert(id, visited),
+                Err(Error::Pack(_)) if self.has_shallow => return Ok(()),
+                Err(error) => return Err(error),
+            };
+        }
+        let Some(visited) = self.commits.get_mut(&id) else {
+            return Ok(());
+        };
+        let before = visited.mark;
+        if before | side == before {
+            return Ok(());
+        }
+        visited.mark |= side;
+        let was_open = visited.is_queued && (self.is_open)(before);
+        self.open -= usize::from(was_open);
+        self.open += usize::from((self.is_open)(visited.mark));
+        if !visited.is_queued {
+            visited.is_queued = true;
+            self.queue.push((visited.seconds, id));
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, id: &ObjectId) -> Result<Visited> {
+        let commit = self.repository.commit_with(&mut self.reader, id)?;
+        Ok(Visited {
+            seconds: commit.seconds,
+            parents: commit.parents,
+            mark: 0,
+            is_queued: false,
+        })
+    }
+
+    /// Walks until nothing is open, and a little further, or until `limit` commits were met.
+    fn run(&mut self, limit: usize) -> Result<()> {
+        let mut slop = SLOP;
+        while let Some((_, id)) = self.queue.pop() {
+            let Some(visited) = self.commits.get_mut(&id) else {
+                continue;
+            };
+            visited.is_queued = false;
+            let mark = visited.mark;
+            let parents = visited.parents.clone();
+            self.open -= usize::from((self.is_open)(mark));
+            for parent in parents {
+                self.add(&parent, mark)?;
+            }
+            if self.open > 0 {
+                slop = SLOP;
+            } else if slop == 0 {
+                break;
+            } else {
+                slop -= 1;
+            }
+            if self.commits.len() >= limit {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

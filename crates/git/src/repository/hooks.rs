@@ -1,0 +1,84 @@
+//! Hooks: githooks(5).
+
+use super::Repository;
+use crate::Result;
+use hedgerow_fs::{Exit, FileKind, Process};
+use hedgerow_pack::{oid, ObjectId};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A hook as it was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// There is none.
+    Absent,
+    /// It is there but may not be executed; git ignores it and says so.
+    NotExecutable(PathBuf),
+    /// It is there and may run.
+    Found(PathBuf),
+}
+
+impl Repository {
+    /// Looks for the hook `name` in `core.hooksPath`, else in `hooks` of the repository.
+    pub fn hook(&self, name: &str) -> Result<Hook> {
+        let directory = match &self.settings.hooks_path {
+            Some(path) => self.hook_base().join(path),
+            None => self.common_dir.join("hooks"),
+        };
+        let path = directory.join(name);
+        let is_file =
+            hedgerow_fs::stat(&path)?.is_some_and(|stat| stat.kind != FileKind::Directory);
+        Ok(match (is_file, hedgerow_fs::is_executable(&path)) {
+            (true, true) => Hook::Found(path),
+            (true, false) => Hook::NotExecutable(path),
+            (false, _) => Hook::Absent,
+        })
+    }
+
+    /// Runs the `post-checkout` hook, if there is one that may run, and returns how it ended.
+    /// `old` and `new` are the commits `HEAD` had and has, null for none; `is_branch` tells a
+    /// switch of branches from a checkout of paths.
+    pub fn run_post_checkout(&self, old: &oid, new: &oid, is_branch: bool) -> Result<Option<Exit>> {
+        let Hook::Found(program) = self.hook("post-checkout")? else {
+            return Ok(None);
+        };
+        let flag = if is_branch { "1" } else { "0" };
+        let process = Process {
+            program,
+            arguments: vec![old.to_string().into(), new.to_string().into(), flag.into()],
+            directory: Some(self.hook_base().to_owned()),
+            variables: self.hook_variables(),
+            output_to_error: true,
+        };
+        Ok(Some(process.run()?))
+    }
+
+    /// The null id of this repository, which stands for no commit in a hook's arguments.
+    pub fn null_id(&self) -> ObjectId {
+        ObjectId::null(self.hash)
+    }
+
+    /// Hooks run at the top of the working tree, or in the Git directory of a bare repository.
+    fn hook_base(&self) -> &Path {
+        self.work_tree.as_deref().unwrap_or(&self.git_dir)
+    }
+
+    /// The hook must find the same repository from where it runs. Where it would anyway, nothing
+    /// is set, so that a hook may use other repositories.
+    fn hook_variables(&self) -> Vec<(OsString, Option<OsString>)> {
+        let mut variables = Vec::new();
+        if self.git_dir != self.hook_base().join(".git") {
+            let git_dir = self.git_dir.clone().into_os_string();
+            variables.push((OsString::from("GIT_DIR"), Some(git_dir)));
+        }
+        if self.environment.work_tree.is_some() {
+            let work_tree = self.work_tree.clone().map(PathBuf::into_os_string);
+            variables.push(("GIT_WORK_TREE".into(), work_tree));
+        }
+        if self.environment.index_file.is_some() {
+            let index = self.index_path.clone().into_os_string();
+            variables.push(("GIT_INDEX_FILE".into(), Some(index)));
+        }
+        variables
+    }
+}

@@ -1,0 +1,150 @@
+//! Who acts, for the logs of references: git-commit(1) under "COMMIT INFORMATION".
+
+use super::environment::Person;
+use super::Repository;
+use crate::{Error, Result};
+use bstr::{BString, ByteSlice};
+
+/// A person and a point in time, as commits and logs have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The name, without the characters a signature cannot hold.
+    pub name: BString,
+    /// The mail address, likewise.
+    pub email: BString,
+    /// Seconds since the epoch and the offset of the zone.
+    pub time: gix_date::Time,
+}
+
+impl Signature {
+    /// `NAME <MAIL> SECONDS ZONE`.
+    pub(super) fn to_line(&self) -> BString {
+        let time = format!("> {} {}", self.time.seconds, zone(self.time.offset));
+        [&self.name[..], b" <", &self.email[..], time.as_bytes()]
+            .concat()
+            .into()
+    }
+}
+
+impl Repository {
+    /// Who is written into the logs: `GIT_COMMITTER_*`, then `committer.*` and `user.*`, then the
+    /// account of this process. Fails for a date that cannot be read.
+    pub fn committer(&self) -> Result<Signature> {
+        self.person("committer", &self.environment.committer)
+    }
+
+    fn person(&self, role: &str, given: &Person) -> Result<Signature> {
+        let configured = |key: &str| {
+            self.config
+                .string(&format!("{role}.{key}"))
+                .or_else(|| self.config.string(&format!("user.{key}")))
+        };
+        let name = given.name.clone().or_else(|| configured("name"));
+        let email = given
+            .email
+            .clone()
+            .or_else(|| configured("email"))
+            .or_else(|| self.environment.email.clone());
+        let time = match &given.date {
+            Some(date) => parse_date(date)?,
+            None => gix_date::Time::now_local_or_utc(),
+        };
+        Ok(Signature {
+            name: cleaned(&name.unwrap_or_else(account_name)),
+            email: cleaned(&email.unwrap_or_else(account_address)),
+            time,
+        })
+    }
+}
+
+fn parse_date(date: &BString) -> Result<gix_date::Time> {
+    date.to_str()
+        .ok()
+        .and_then(|text| gix_date::parse(text.strip_prefix('@').unwrap_or(text), None).ok())
+        .ok_or_else(|| Error::Setup {
+            reason: format!("invalid date format: {date}"),
+        })
+}
+
+/// The full name of the account: up to the first comma, `&` standing for the login name.
+fn account_name() -> BString {
+    let Some(account) = account() else {
+        return "unknown".into();
+    };
+    let comment = account.comment.split(|byte| *byte == b',').next();
+    let mut name = BString::default();
+    for byte in comment.unwrap_or_default() {
+        match byte {
+            b'&' => {
+                let start = name.len();
+                name.extend_from_slice(&account.name);
+                if let Some(first) = name.get_mut(start) {
+                    first.make_ascii_uppercase();
+                }
+            }
+            other => name.push(*other),
+        }
+    }
+    if name.is_empty() {
+        account.name.into()
+    } else {
+        name
+    }
+}
+
+fn account_address() -> BString {
+    let user = account().map_or_else(|| b"unknown".to_vec(), |account| account.name);
+    let host = hedgerow_fs::host_name();
+    let end = if host.contains(&b'.') { "" } else { ".(none)" };
+    [&user[..], b"@", &host, end.as_bytes()].concat().into()
+}
+
+fn account() -> Option<hedgerow_fs::Account> {
+    hedgerow_fs::account_by_uid(hedgerow_fs::effective_uid())
+}
+
+/// Takes out what would break the line: angle brackets and line ends anywhere, and at the ends
+/// what git calls crud.
+fn cleaned(text: &BString) -> BString {
+    let is_crud = |character: char| {
+        character <= ' '
+            || matches!(
+                character,
+                '.' | ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\''
+            )
+    };
+    let kept = text.trim_with(is_crud);
+    kept.iter()
+        .copied()
+        .filter(|byte| !matches!(byte, b'\n' | b'<' | b'>'))
+        .collect::<Vec<u8>>()
+        .into()
+}
+
+fn zone(offset_seconds: i32) -> String {
+    let minutes = offset_seconds.unsigned_abs() / 60;
+    let sign = if offset_seconds < 0 { '-' } else { '+' };
+    format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crud_is_taken_out() {
+        assert_eq!(cleaned(&" Ada <L>. ".into()), "Ada L");
+        assert_eq!(cleaned(&"a\nb".into()), "ab");
+        assert_eq!(cleaned(&"\"'".into()), "");
+    }
+
+    #[test]
+    fn a_line_of_a_signature() {
+        let signature = Signature {
+            name: "Ada".into(),
+            email: "a@b".into(),
+            time: gix_date::Time::new(1_700_000_000, -5 * 3600 - 1800),
+        };
+        assert_eq!(signature.to_line(), "Ada <a@b> 1700000000 -0530");
+    }
+}

@@ -1,0 +1,86 @@
+//! Reading objects, with replacements: git-replace(1).
+
+use super::Repository;
+use crate::{Error, Result};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore};
+use std::collections::HashMap;
+
+/// Replacements of replacements are followed this far, as git does.
+const REPLACEMENT_DEPTH: usize = 5;
+
+/// A view of a repository's objects that workers may share: the store, and what replaces what.
+#[derive(Clone, Copy, Debug)]
+pub struct Objects<'r> {
+    /// The store of the repository's objects, alternates included.
+    pub store: &'r ObjectStore,
+    replacements: &'r HashMap<ObjectId, ObjectId>,
+}
+
+impl Objects<'_> {
+    /// What is read instead of `id`: the end of the chain of `refs/replace/`, or `id` itself.
+    pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
+        let mut current = id.to_owned();
+        if self.replacements.is_empty() {
+            return Ok(current);
+        }
+        for _ in 0..REPLACEMENT_DEPTH {
+            match self.replacements.get(&current) {
+                Some(next) => current = *next,
+                None => return Ok(current),
+            }
+        }
+        Err(Error::Setup {
+            reason: format!("replace depth too high for object {id}"),
+        })
+    }
+}
+
+impl Repository {
+    /// The view of its objects that workers may share.
+    pub fn shared_objects(&self) -> Objects<'_> {
+        Objects {
+            store: &self.objects,
+            replacements: &self.replacements,
+        }
+    }
+
+    /// The store of the repository's objects, alternates included.
+    pub fn objects(&self) -> &ObjectStore {
+        &self.objects
+    }
+
+    /// The kind and content of the object `id`, or of what replaces it.
+    pub fn read_object(&self, id: &oid) -> Result<(ObjectKind, Vec<u8>)> {
+        Ok(self.objects.read(&self.replacement(id)?)?)
+    }
+
+    /// Whether there is an object `id`.
+    pub fn has_object(&self, id: &oid) -> Result<bool> {
+        Ok(self.objects.locate(id)?.is_some())
+    }
+
+    /// What is read instead of `id`: see [`Objects::replacement`].
+    pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
+        self.shared_objects().replacement(id)
+    }
+
+    /// Reads the map of replacements: references below `refs/replace/` (or the base given by the
+    /// environment) whose last part is an object id.
+    pub(super) fn load_replacements(&self) -> Result<HashMap<ObjectId, ObjectId>> {
+        let mut replacements = HashMap::new();
+        let enabled = self.config.bool("core.useReplaceRefs")?.unwrap_or(true);
+        if !enabled || self.environment.no_replace_objects {
+            return Ok(replacements);
+        }
+        let base = self.environment.replace_ref_base.as_deref();
+        let base = base.map_or(b"refs/replace/".as_slice(), |base| base.as_slice());
+        for reference in self.references_below(base.into())? {
+            let name = reference.name.as_slice();
+            let last = name.rsplit(|byte| *byte == b'/').next().unwrap_or(name);
+            if let (Ok(id), Some(target)) = (ObjectId::from_hex(last), reference.id) {
+                replacements.insert(id, target);
+            }
+        }
+        Ok(replacements)
+    }
+}

@@ -1,0 +1,190 @@
+//! What words name an object: gitrevisions(7).
+//!
+//! The grammar is read from the right, as git does: a suffix applies to whatever the words before
+//! it name. `None` among the private functions means that the words name nothing, so that another
+//! rule may be tried; an error ends the search.
+
+mod abbreviate;
+mod message;
+mod name;
+mod path;
+mod peel;
+mod prefix;
+mod suffix;
+
+use super::Repository;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_pack::{ObjectId, ObjectKind};
+use std::cell::RefCell;
+
+/// Finds the object of a path at a stage (0 to 3) of the index.
+pub type IndexLookup<'a> = dyn Fn(&BStr, u8) -> Result<Option<ObjectId>> + 'a;
+
+/// What kind of object is asked for: decides between several that an abbreviated id fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// Any kind.
+    #[default]
+    Any,
+    /// A commit, or a tag of one.
+    Commit,
+    /// A tree, or what leads to one.
+    Tree,
+    /// A blob.
+    Blob,
+}
+
+/// What words name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The object.
+    pub id: ObjectId,
+    /// What git would warn of, in its words: an ambiguous name, a log that is too short.
+    pub warnings: Vec<String>,
+}
+
+/// Words nested deeper than this are refused; each level takes a suffix off.
+const DEPTH_LIMIT: usize = 1000;
+
+/// One question, with what is noticed on the way to its answer.
+struct Resolver<'a> {
+    repository: &'a Repository,
+    index: Option<&'a IndexLookup<'a>>,
+    warnings: RefCell<Vec<String>>,
+}
+
+impl Repository {
+    /// The object that `spec` names.
+    ///
+    /// Understood are ids and their abbreviations, references, `@`, `@{N}`, `@{DATE}`, `@{-N}`,
+    /// `@{upstream}`, `@{push}`, `^N`, `~N`, `^{}`, `^{KIND}`, `^{/TEXT}`, `:/TEXT`, `REV:PATH` and
+    /// the output of git-describe(1). A range is not. Fails with [`Error::Revision`].
+    pub fn resolve(&self, spec: &BStr) -> Result<ObjectId> {
+        Ok(self.resolve_with(spec, Wanted::Any, None)?.id)
+    }
+
+    /// As [`Repository::resolve`], with the kind that is wanted, and with `:PATH` and `:N:PATH`
+    /// looked up by `index`.
+    pub fn resolve_with(
+        &self,
+        spec: &BStr,
+        wanted: Wanted,
+        index: Option<&IndexLookup<'_>>,
+    ) -> Result<Resolved> {
+        let resolver = Resolver {
+            repository: self,
+            index,
+            warnings: RefCell::default(),
+        };
+        let id = resolver
+            .resolve(spec, wanted)?
+            .ok_or_else(|| failed(spec, "unknown revision or path not in the working tree."))?;
+        Ok(Resolved {
+            id,
+            warnings: resolver.warnings.into_inner(),
+        })
+    }
+
+    /// The commit that `spec` names, tags followed to it.
+    pub fn resolve_commit(&self, spec: &BStr) -> Result<ObjectId> {
+        let id = self.resolve_with(spec, Wanted::Commit, None)?.id;
+        self.peel(&id, Some(ObjectKind::Commit))?
+            .ok_or_else(|| failed(spec, "not a commit"))
+    }
+
+    /// The tree that `spec` names: a tree, or that of a commit or of a tag of either.
+    pub fn resolve_tree(&self, spec: &BStr) -> Result<ObjectId> {
+        let id = self.resolve_with(spec, Wanted::Tree, None)?.id;
+        self.peel(&id, Some(ObjectKind::Tree))?
+            .ok_or_else(|| failed(spec, "not a tree object"))
+    }
+
+    /// `HEAD` at a branch name that stands for one: `-` and `@{-N}` become the branch that was
+    /// left `N` switches ago, `NAME@{upstream}` the one that is followed, `@` is `HEAD`. Other
+    /// names stay as they are.
+    pub fn expand_branch_name(&self, name: &BStr) -> Result<BString> {
+        let name = if name == "-" { "@{-1}".into() } else { name };
+        let resolver = Resolver {
+            repository: self,
+            index: None,
+            warnings: RefCell::default(),
+        };
+        Ok(resolver
+            .substitute(name, 0)?
+            .unwrap_or_else(|| name.to_owned()))
+    }
+}
+
+impl Resolver<'_> {
+    fn resolve(&self, spec: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
+        if let Some(id) = self.object(spec, wanted, 0)? {
+            return Ok(Some(id));
+        }
+        if let Some(rest) = spec.strip_prefix(b":") {
+            return match rest.strip_prefix(b"/") {
+                Some(pattern) => self.find_message(pattern.as_bstr(), None),
+                None => self.in_index(rest.as_bstr()),
+            };
+        }
+        let Some(colon) = colon_outside_braces(spec) else {
+            return Ok(None);
+        };
+        let (tree, path) = spec.split_at(colon);
+        let tree_spec = tree.as_bstr();
+        let Some(tree) = self.object(tree_spec, Wanted::Tree, 0)? else {
+            return Err(failed(spec, &format!("invalid object name '{tree_spec}'.")));
+        };
+        let path = path.get(1..).unwrap_or_default().as_bstr();
+        self.in_tree(tree_spec, &tree, path).map(Some)
+    }
+
+    /// What words without a path name: the suffix they end with applied, or a plain name.
+    fn object(&self, spec: &BStr, wanted: Wanted, depth: usize) -> Result<Option<ObjectId>> {
+        if depth > DEPTH_LIMIT {
+            return Err(failed(spec, "nested too deeply"));
+        }
+        if let Some((inner, step)) = suffix::parent_step(spec) {
+            return self.step(inner, step, depth + 1);
+        }
+        if let Some((inner, onion)) = suffix::onion(spec) {
+            return self.peel_onion(inner, onion, depth + 1);
+        }
+        if let Some(id) = self.named(spec)? {
+            return Ok(Some(id));
+        }
+        if let Some(digits) = suffix::described(spec) {
+            if let Some(id) = self.abbreviated(digits, Wanted::Commit)? {
+                return Ok(Some(id));
+            }
+        }
+        self.abbreviated(spec, wanted)
+    }
+
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.borrow_mut();
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+}
+
+fn colon_outside_braces(spec: &BStr) -> Option<usize> {
+    let mut depth = 0usize;
+    for (position, byte) in spec.iter().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 => return Some(position),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn failed(spec: &BStr, reason: &str) -> Error {
+    Error::Revision {
+        spec: spec.to_owned(),
+        reason: reason.to_owned(),
+    }
+}

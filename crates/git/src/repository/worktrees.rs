@@ -1,0 +1,80 @@
+//! The other working trees of a repository: git-worktree(1) under "DETAILS".
+
+use super::git_dir::read_line_file;
+use super::refs::head_branch;
+use super::Repository;
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+impl Repository {
+    /// The working tree other than this one that uses the branch with the full name `name`: has
+    /// it checked out, or is rebasing or bisecting it.
+    pub fn branch_checked_out_elsewhere(&self, name: &BStr) -> Result<Option<PathBuf>> {
+        for (git_dir, path) in self.working_trees()? {
+            if git_dir != self.git_dir && uses_branch(&git_dir, name) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The Git directory and the top of every working tree: the main one first, linked ones by
+    /// name.
+    fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let mut found = Vec::new();
+        let main_is_bare = self.config.bool("core.bare")?.unwrap_or(false);
+        if !main_is_bare {
+            let top = match self.common_dir.file_name() {
+                Some(name) if name == ".git" => self.common_dir.parent(),
+                _ => None,
+            };
+            let top = top.unwrap_or(&self.common_dir).to_owned();
+            found.push((self.common_dir.clone(), top));
+        }
+        let linked = self.common_dir.join("worktrees");
+        let mut entries = hedgerow_fs::list_directory(&linked)?.unwrap_or_default();
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        for entry in entries {
+            let git_dir = linked.join(OsStr::from_bytes(&entry.name));
+            let Some(line) = read_line_file(&git_dir.join("gitdir")) else {
+                continue;
+            };
+            let dot_git = git_dir.join(PathBuf::from(OsString::from_vec(line)));
+            let top = dot_git.parent().unwrap_or(Path::new("/"));
+            let top = hedgerow_fs::real_path(top).unwrap_or_else(|_| top.to_owned());
+            found.push((git_dir, top));
+        }
+        Ok(found)
+    }
+}
+
+fn uses_branch(git_dir: &Path, name: &BStr) -> bool {
+    if head_branch(git_dir).is_some_and(|branch| branch == name) {
+        return true;
+    }
+    let holds = |file: &str| {
+        let line = read_line_file(&git_dir.join(file)).unwrap_or_default();
+        let full = line == name.as_bytes();
+        full || [b"refs/heads/".as_slice(), &line].concat() == name.as_bytes()
+    };
+    [
+        "rebase-merge/head-name",
+        "rebase-apply/head-name",
+        "BISECT_START",
+    ]
+    .into_iter()
+    .any(holds)
+        || updates_branch(git_dir, name)
+}
+
+/// A rebase with `--update-refs` moves these branches at its end: three lines each, the first the
+/// name.
+fn updates_branch(git_dir: &Path, name: &BStr) -> bool {
+    let list = read_line_file(&git_dir.join("rebase-merge/update-refs")).unwrap_or_default();
+    let list = BString::from(list);
+    let mut names = list.lines().step_by(3);
+    names.any(|line| line == name.as_bytes())
+}

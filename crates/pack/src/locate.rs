@@ -1,0 +1,231 @@
+use crate::pack::Pack;
+use crate::store::MultiIndex;
+use crate::{loose, Error, Location, ObjectStore, Result};
+use gix_hash::{oid, ObjectId};
+use std::collections::HashSet;
+
+/// From how many wanted loose objects that share a first byte on, listing their directory beats
+/// asking for each.
+const LIST_FROM: usize = 8;
+
+/// A pack that was passed over in a search.
+type Unusable = Option<(std::path::PathBuf, String)>;
+
+impl ObjectStore {
+    /// Where the object `id` is; `None` if it is nowhere.
+    ///
+    /// # Errors
+    /// [`Error::UnusablePack`] if it is nowhere, but a pack it may be in is broken.
+    pub fn locate(&self, id: &oid) -> Result<Option<Location>> {
+        let mut hint = None;
+        if let Some(found) = self.locate_packed(id, &mut hint)? {
+            return Ok(Some(found));
+        }
+        match self.locate_loose(id) {
+            Some(found) => Ok(Some(found)),
+            None => self.last_resort(id),
+        }
+    }
+
+    /// Where each of the objects `ids` is, in their order; `None` for one that is nowhere.
+    ///
+    /// # Errors
+    /// As [`ObjectStore::locate`].
+    pub fn locate_all(&self, ids: &[ObjectId]) -> Result<Vec<Option<Location>>> {
+        let mut hint = None;
+        let mut found = Vec::with_capacity(ids.len());
+        let mut absent = Vec::new();
+        for (index, id) in ids.iter().enumerate() {
+            let location = self.locate_packed(id, &mut hint)?;
+            if location.is_none() {
+                absent.push((*id, index));
+            }
+            found.push(location);
+        }
+        absent.sort_unstable();
+        for group in absent.chunk_by(|a, b| a.0.first_byte() == b.0.first_byte()) {
+            self.locate_loose_group(group, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Fills in `found` for `group`: ids of one first byte, with their indexes.
+    fn locate_loose_group(
+        &self,
+        group: &[(ObjectId, usize)],
+        found: &mut [Option<Location>],
+    ) -> Result<()> {
+        let listed = match group.first() {
+            Some((first, _)) if group.len() >= LIST_FROM => {
+                Some(self.list_loose(first.first_byte())?)
+            }
+            _ => None,
+        };
+        for (id, index) in group {
+            let location = match &listed {
+                Some(listed) => listed.iter().zip(0..).find_map(|(ids, directory)| {
+                    ids.contains(id).then_some(Location::Loose { directory })
+                }),
+                None => self.locate_loose(id),
+            };
+            let location = match location {
+                None => self.last_resort(id)?,
+                found => found,
+            };
+            if let Some(slot) = found.get_mut(*index) {
+                *slot = location;
+            }
+        }
+        Ok(())
+    }
+
+    /// For each object directory, the loose objects whose ids start with `byte`.
+    fn list_loose(&self, byte: u8) -> Result<Vec<HashSet<ObjectId>>> {
+        let list = |directory| {
+            let ids = loose::list(directory, byte, self.options.hash)?;
+            Ok(ids.into_iter().collect())
+        };
+        self.directories.iter().map(|path| list(path)).collect()
+    }
+
+    /// Searches the multi-pack-indexes and then the packs they do not list. `hint` is the pack of
+    /// the last hit: neighbours in a tree tend to be in one pack.
+    fn locate_packed(&self, id: &oid, hint: &mut Option<u32>) -> Result<Option<Location>> {
+        for multi_index in &self.multi_indexes {
+            if let Some(found) = self.locate_by_multi_index(multi_index, id) {
+                return Ok(Some(found));
+            }
+        }
+        let candidates = hint.iter().chain(&self.uncovered);
+        for number in candidates {
+            let found = self.pack(*number).and_then(|pack| usable_offset(pack, id));
+            if let Some(offset) = found {
+                let pack = *number;
+                *hint = Some(pack);
+                return Ok(Some(Location::Packed { pack, offset }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Looks `id` up in `multi_index` and confirms the answer by the pack's own index: nothing
+    /// else would tell that the file is damaged or stale.
+    fn locate_by_multi_index(&self, multi_index: &MultiIndex, id: &oid) -> Option<Location> {
+        let (number, offset) = multi_index.file.lookup(id.as_bytes())?;
+        let pack = multi_index.packs.get(number as usize).copied();
+        let Some((pack, data)) = pack.and_then(|pack| Some((pack, self.pack(pack)?))) else {
+            self.distrust(multi_index);
+            return None;
+        };
+        let confirmed = data.index().ok()?.lookup(id.as_bytes());
+        if confirmed != Some(offset) {
+            self.distrust(multi_index);
+        }
+        let offset = confirmed.filter(|_| data.data().is_ok())?;
+        Some(Location::Packed { pack, offset })
+    }
+
+    fn distrust(&self, multi_index: &MultiIndex) {
+        let path = multi_index.path.display();
+        self.warn(format!(
+            "'{path}' does not agree with the indexes of its packs"
+        ));
+    }
+
+    pub(crate) fn locate_loose(&self, id: &oid) -> Option<Location> {
+        let has = |directory: &std::path::PathBuf| hedgerow_fs::exists(&loose::path(directory, id));
+        let directory = self.directories.iter().position(has)? as u32;
+        Some(Location::Loose { directory })
+    }
+
+    /// What is left for an object that is in no pack it should be in, and not loose: the packs
+    /// whose multi-pack-index does not know it, and the question which packs could not be read.
+    fn last_resort(&self, id: &oid) -> Result<Option<Location>> {
+        let mut unusable: Unusable = None;
+        for (pack, number) in self.packs.iter().zip(0..) {
+            if let Some(offset) = usable_offset(pack, id) {
+                for multi_index in &self.multi_indexes {
+                    let lists_pack = multi_index.packs.contains(&number);
+                    if lists_pack && multi_index.file.lookup(id.as_bytes()).is_none() {
+                        self.distrust(multi_index);
+                    }
+                }
+                let pack = number;
+                return Ok(Some(Location::Packed { pack, offset }));
+            }
+            if let (None, Some(reason)) = (&unusable, reason_for_doubt(pack, id)) {
+                unusable = Some((pack.path().to_owned(), reason));
+            }
+        }
+        match unusable {
+            None => Ok(None),
+            Some((pack, reason)) => Err(Error::UnusablePack {
+                id: id.to_owned(),
+                pack,
+                reason,
+            }),
+        }
+    }
+
+    /// Every place that has `id`: packs in order of search, then loose objects.
+    pub(crate) fn all_copies<'s>(&'s self, id: &'s oid) -> impl Iterator<Item = Location> + 's {
+        let packed = self
+            .packs
+            .iter()
+            .zip(0..)
+            .filter_map(move |(pack, number)| {
+                let offset = usable_offset(pack, id)?;
+                Some(Location::Packed {
+                    pack: number,
+                    offset,
+                })
+            });
+        let directories = self.directories.iter().zip(0..);
+        let loose = directories.filter_map(move |(path, directory)| {
+            let exists = hedgerow_fs::exists(&loose::path(path, id));
+            exists.then_some(Location::Loose { directory })
+        });
+        packed.chain(loose)
+    }
+
+    /// Where the object `id` is that an entry of the pack `number` is a delta against: in the same
+    /// pack as a rule, but no pack of a hostile repository need follow it.
+    pub(crate) fn locate_base(&self, number: u32, id: &oid) -> Result<Option<Location>> {
+        match self.pack(number).and_then(|pack| usable_offset(pack, id)) {
+            Some(offset) => Ok(Some(Location::Packed {
+                pack: number,
+                offset,
+            })),
+            None => self.locate(id),
+        }
+    }
+
+    /// Whether `location` can be one of this store.
+    pub(crate) fn owns(&self, location: Location) -> bool {
+        match location {
+            Location::Packed { pack, .. } => self.pack(pack).is_some(),
+            Location::Loose { directory } => (directory as usize) < self.directories.len(),
+        }
+    }
+
+    pub(crate) fn pack(&self, number: u32) -> Option<&Pack> {
+        self.packs.get(number as usize)
+    }
+}
+
+/// Where `id` is in `pack`, if both the pack and its index can be used.
+pub(crate) fn usable_offset(pack: &Pack, id: &oid) -> Option<u64> {
+    let offset = pack.index().ok()?.lookup(id.as_bytes())?;
+    pack.data().is_ok().then_some(offset)
+}
+
+/// Why `pack` may have `id` although it cannot be had from it.
+fn reason_for_doubt(pack: &Pack, id: &oid) -> Option<String> {
+    match pack.index() {
+        Err(reason) => Some(reason.to_owned()),
+        Ok(index) => {
+            index.lookup(id.as_bytes())?;
+            pack.data().err().map(str::to_owned)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The one place that maps files into memory.
+
+use hedgerow_fs::{Error, ReadFile, Result};
+use std::ops::Deref;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+
+/// A whole file, read-only, mapped.
+#[derive(Debug)]
+pub(crate) struct Map {
+    raw: Option<memmap2::Mmap>,
+}
+
+impl Map {
+    /// Maps the file at `path`. An empty file is an empty map.
+    #[allow(unsafe_code)]
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = ReadFile::open(path)?;
+        if file.stat()?.size == 0 {
+            return Ok(Map { raw: None });
+        }
+        // SAFETY: the map is private and read-only. Git never changes a pack, an index or an
+        // accelerator in place: it writes a new file and renames it, which leaves this map on the
+        // old one. Someone who truncates such a file under a running program ends it by SIGBUS,
+        // as it ends git; no code here relies on two reads of a byte being equal for its memory
+        // safety.
+        let raw = unsafe { memmap2::Mmap::map(file.as_fd().as_raw_fd()) }
+            .map_err(|source| Error::new("map", path, source))?;
+        Ok(Map { raw: Some(raw) })
+    }
+}
+
+impl Deref for Map {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.raw.as_deref().unwrap_or_default()
+    }
+}

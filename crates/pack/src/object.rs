@@ -1,0 +1,107 @@
+use gix_hash::ObjectId;
+
+/// The four kinds of object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// A commit.
+    Commit,
+    /// A directory.
+    Tree,
+    /// The content of a file.
+    Blob,
+    /// An annotated tag.
+    Tag,
+}
+
+/// What is known of an object without building it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectHeader {
+    /// Its kind.
+    pub kind: ObjectKind,
+    /// The length of its content in bytes.
+    pub size: u64,
+}
+
+/// Where an object of one [`crate::ObjectStore`] is kept; means nothing to another store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Location {
+    /// In a pack.
+    Packed {
+        /// The pack's number in the store.
+        pack: u32,
+        /// Where its entry starts, in bytes from the start of the pack.
+        offset: u64,
+    },
+    /// In a file of its own.
+    Loose {
+        /// The number of the object directory in the store.
+        directory: u32,
+    },
+}
+
+impl ObjectKind {
+    /// Its name: what starts a loose object and every hashed object.
+    pub fn name(self) -> &'static str {
+        match self {
+            ObjectKind::Commit => "commit",
+            ObjectKind::Tree => "tree",
+            ObjectKind::Blob => "blob",
+            ObjectKind::Tag => "tag",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"commit" => Some(ObjectKind::Commit),
+            b"tree" => Some(ObjectKind::Tree),
+            b"blob" => Some(ObjectKind::Blob),
+            b"tag" => Some(ObjectKind::Tag),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for ObjectKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Hashes `content` as an object of `kind`. `None` is a detected SHA-1 collision attack.
+pub(crate) fn hash(
+    hash_kind: gix_hash::Kind,
+    kind: ObjectKind,
+    content: &[u8],
+) -> Option<ObjectId> {
+    let mut hasher = gix_hash::hasher(hash_kind);
+    hasher.update(format!("{} {}\0", kind.name(), content.len()).as_bytes());
+    hasher.update(content);
+    hasher.try_finalize().ok()
+}
+
+/// An entry of a pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub pack: u32,
+    pub offset: u64,
+}
+
+impl From<Place> for Location {
+    fn from(place: Place) -> Self {
+        Location::Packed {
+            pack: place.pack,
+            offset: place.offset,
+        }
+    }
+}
+
+impl Location {
+    /// The entry of a pack that it is, if it is one.
+    pub(crate) fn place(self) -> Option<Place> {
+        match self {
+            Location::Packed { pack, offset } => Some(Place { pack, offset }),
+            Location::Loose { .. } => None,
+        }
+    }
+}

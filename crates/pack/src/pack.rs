@@ -1,0 +1,183 @@
+use crate::big_endian::u32_at;
+use crate::entry::{self, Entry};
+use crate::index::PackIndex;
+use crate::map::Map;
+use crate::reverse::ReverseIndex;
+use crate::Fault;
+use gix_hash::ObjectId;
+use hedgerow_codec::can_expand_to;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+
+/// One pack and what belongs to it. Each file is mapped when it is first needed; from then on
+/// every thread reads it without a lock.
+#[derive(Debug)]
+pub(crate) struct Pack {
+    /// The `.pack` file; the others differ in their extension.
+    path: PathBuf,
+    hash: gix_hash::Kind,
+    /// Whether to use a reverse index: there is one and it is wanted.
+    has_reverse: bool,
+    index: OnceLock<Result<PackIndex, String>>,
+    entries: OnceLock<Result<Entries, String>>,
+    reverse: OnceLock<Result<ReverseIndex, String>>,
+    /// Whether the reverse index was caught in a wrong answer.
+    reverse_lies: AtomicBool,
+}
+
+/// The mapped `.pack` file.
+#[derive(Debug)]
+struct Entries {
+    map: Map,
+    /// Where the entries end and the checksum starts.
+    end: usize,
+}
+
+impl Pack {
+    pub fn new(path: PathBuf, hash: gix_hash::Kind, has_reverse: bool) -> Self {
+        Pack {
+            path,
+            hash,
+            has_reverse,
+            index: OnceLock::new(),
+            entries: OnceLock::new(),
+            reverse: OnceLock::new(),
+            reverse_lies: AtomicBool::new(false),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its index, or the reason why it cannot be used.
+    pub fn index(&self) -> Result<&PackIndex, &str> {
+        let open = || PackIndex::open(&self.path.with_extension("idx"), self.hash.len_in_bytes());
+        self.index
+            .get_or_init(open)
+            .as_ref()
+            .map_err(String::as_str)
+    }
+
+    /// The pack from its start to the end of its last entry, or the reason why it cannot be used.
+    pub fn data(&self) -> Result<&[u8], &str> {
+        let open = || Entries::open(&self.path, self.index().ok(), self.hash.len_in_bytes());
+        let entries = self.entries.get_or_init(open);
+        entries.as_ref().map(Entries::data).map_err(String::as_str)
+    }
+
+    /// The header of the entry at `offset`, and the compressed bytes after it with all that
+    /// follows them in the pack.
+    pub fn entry(&self, offset: u64) -> Result<(Entry, &[u8]), Fault> {
+        let data = self
+            .data()
+            .map_err(|reason| Fault::Unreadable(reason.to_owned()))?;
+        let entry = entry::parse(data, offset, self.hash.len_in_bytes())?;
+        Ok((entry, data.get(entry.data..).unwrap_or_default()))
+    }
+
+    /// Whether the entry at `offset` is long enough to inflate to `size` bytes. How long it is
+    /// follows from where the next one starts: the reverse index says that at once. What it
+    /// denies is asked of all offsets of the index before it is believed.
+    pub fn can_hold(&self, offset: u64, size: u64) -> bool {
+        let (Ok(index), Ok(data)) = (self.index(), self.data()) else {
+            return false;
+        };
+        let end = data.len() as u64;
+        let fits = |end: u64| can_expand_to(end.saturating_sub(offset), size);
+        if let Some((_, next)) = self
+            .reverse()
+            .and_then(|reverse| reverse.find(index, offset))
+        {
+            if fits(next.unwrap_or(end)) {
+                return true;
+            }
+        }
+        let offsets = (0..index.count()).filter_map(|position| index.offset(position));
+        let next = offsets.filter(|other| *other > offset).fold(end, u64::min);
+        if fits(next) && self.reverse().is_some() {
+            self.reverse_lies.store(true, Ordering::Relaxed);
+        }
+        fits(next)
+    }
+
+    /// The id of the object whose entry is at `offset`.
+    pub fn id_at(&self, offset: u64) -> Option<ObjectId> {
+        let index = self.index().ok()?;
+        let found = self
+            .reverse()
+            .and_then(|reverse| reverse.find(index, offset));
+        let position = match found {
+            Some((position, _)) => position,
+            None => (0..index.count()).find(|at| index.offset(*at) == Some(offset))?,
+        };
+        index.id(position).map(ObjectId::from_bytes_or_panic)
+    }
+
+    fn reverse(&self) -> Option<&ReverseIndex> {
+        if !self.has_reverse {
+            return None;
+        }
+        let index = self.index().ok()?;
+        let open = || ReverseIndex::open(&self.path.with_extension("rev"), index, self.hash);
+        self.reverse.get_or_init(open).as_ref().ok()
+    }
+
+    /// What has been found wrong with the files of this pack so far.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut add = |extension, reason: &str| {
+            let path = self.path.with_extension(extension);
+            warnings.push(format!("'{}': {reason}", path.display()));
+        };
+        if let Some(Err(reason)) = self.index.get() {
+            add("idx", reason);
+        }
+        if let Some(Err(reason)) = self.entries.get() {
+            add("pack", reason);
+        }
+        if let Some(Err(reason)) = self.reverse.get() {
+            add("rev", reason);
+        }
+        if self.reverse_lies.load(Ordering::Relaxed) {
+            add("rev", "does not agree with the index of the pack");
+        }
+        warnings
+    }
+}
+
+impl Entries {
+    /// Maps the pack at `path`. Its header must be that of a pack; count and checksum must be
+    /// those of the index where there is one. The content is not hashed.
+    fn open(path: &Path, index: Option<&PackIndex>, hash_len: usize) -> Result<Self, String> {
+        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let end = check(&map, index, hash_len)?;
+        Ok(Entries { map, end })
+    }
+
+    fn data(&self) -> &[u8] {
+        self.map.get(..self.end).unwrap_or_default()
+    }
+}
+
+/// Returns where the entries end.
+fn check(data: &[u8], index: Option<&PackIndex>, hash_len: usize) -> Result<usize, &'static str> {
+    let least = entry::PACK_HEADER_BYTES as usize + hash_len;
+    if data.len() < least || data.get(..4) != Some(b"PACK") {
+        return Err("not a pack");
+    }
+    if !matches!(u32_at(data, 4), Some(2 | 3)) {
+        return Err("unknown pack version");
+    }
+    let end = data.len() - hash_len;
+    if let Some(index) = index {
+        if u32_at(data, 8) != Some(index.count()) {
+            return Err("pack and index have different counts of objects");
+        }
+        if data.get(end..) != Some(index.pack_checksum()) {
+            return Err("pack does not match its index");
+        }
+    }
+    Ok(end)
+}

@@ -1,0 +1,72 @@
+use crate::big_endian::u32_at;
+use crate::index::PackIndex;
+use crate::map::Map;
+use std::path::Path;
+
+const HEADER_BYTES: usize = 12;
+
+/// The reverse index of one pack (`.rev`): the positions of its index in order of offsets.
+#[derive(Debug)]
+pub(crate) struct ReverseIndex {
+    map: Map,
+    count: u32,
+}
+
+impl ReverseIndex {
+    /// Maps the reverse index at `path`, which belongs to the pack of `index`. An error is a
+    /// reason.
+    pub fn open(path: &Path, index: &PackIndex, hash: gix_hash::Kind) -> Result<Self, String> {
+        let map = Map::open(path).map_err(|error| error.to_string())?;
+        check(&map, index, hash).map_err(|reason| format!("bad reverse index: {reason}"))?;
+        let count = index.count();
+        Ok(ReverseIndex { map, count })
+    }
+
+    /// The position in `index` of the entry at `offset`, and the offset of the entry after it.
+    /// `None` if there is no such entry, or the reverse index does not agree with the index.
+    pub fn find(&self, index: &PackIndex, offset: u64) -> Option<(u32, Option<u64>)> {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let position = self.position(middle)?;
+            match index.offset(position)?.cmp(&offset) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => {
+                    let next =
+                        (middle + 1 < self.count).then(|| index.offset(self.position(middle + 1)?));
+                    return Some((position, next.flatten()));
+                }
+            }
+        }
+        None
+    }
+
+    fn position(&self, order: u32) -> Option<u32> {
+        u32_at(&self.map, HEADER_BYTES + order as usize * 4).filter(|found| *found < self.count)
+    }
+}
+
+fn check(data: &[u8], index: &PackIndex, hash: gix_hash::Kind) -> Result<(), &'static str> {
+    let hash_id = match hash {
+        gix_hash::Kind::Sha256 => 2,
+        _ => 1,
+    };
+    if data.get(..4) != Some(b"RIDX") {
+        return Err("no signature");
+    }
+    if u32_at(data, 4) != Some(1) {
+        return Err("unknown version");
+    }
+    if u32_at(data, 8) != Some(hash_id) {
+        return Err("other hash function");
+    }
+    let trailer = HEADER_BYTES + index.count() as usize * 4;
+    if data.len() != trailer + 2 * hash.len_in_bytes() {
+        return Err("wrong size");
+    }
+    if data.get(trailer..trailer + hash.len_in_bytes()) != Some(index.pack_checksum()) {
+        return Err("made for another pack");
+    }
+    Ok(())
+}

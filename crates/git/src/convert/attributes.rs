@@ -24,7 +24,8 @@ pub struct AttributeSources<'a> {
     /// Each `.gitattributes` of the tree: its directory (`""` is the top, no slash at the end)
     /// and content. Of several for one directory the first counts: for a checkout list those of
     /// the index (or of the tree that `attr.tree` or `GIT_ATTR_SOURCE` names, and then no other)
-    /// before those of the working tree, for adding files the other way round.
+    /// before those of the working tree, for adding files the other way round. A byte order mark
+    /// at the start of one from the working tree does not belong to it.
     pub directories: Vec<(&'a BStr, &'a [u8])>,
     /// `$GIT_DIR/info/attributes`, which overrules all others.
     pub info: Option<&'a [u8]>,

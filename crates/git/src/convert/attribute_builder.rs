@@ -108,17 +108,17 @@ impl<'a> Builder<'a> {
     pub(super) fn build(self) -> Attributes {
         let mut namer = Namer::new(&self.macros);
         let macros = namer.macros(&self.macros);
-        let info = namer.rules(&self.info);
+        let info = namer.rules(&self.info, self.ignore_case);
         let mut directories = HashMap::new();
         for (directory, file) in &self.directories {
-            if let Some(rules) = namer.rules(file) {
+            if let Some(rules) = namer.rules(file, self.ignore_case) {
                 directories.insert((*directory).to_owned(), rules);
             }
         }
         let outer = self
             .outer
             .iter()
-            .filter_map(|file| namer.rules(file))
+            .filter_map(|file| namer.rules(file, self.ignore_case))
             .collect();
         Attributes {
             info,
@@ -126,7 +126,6 @@ impl<'a> Builder<'a> {
             outer,
             macros,
             values: namer.values,
-            ignore_case: self.ignore_case,
             messages: self.messages,
         }
     }
@@ -188,7 +187,7 @@ impl<'a> Namer<'a> {
     }
 
     /// The rules of `file` that matter, if any.
-    fn rules(&mut self, file: &File<'a>) -> Option<Arc<RuleSet>> {
+    fn rules(&mut self, file: &File<'a>, ignore_case: bool) -> Option<Arc<RuleSet>> {
         let mut rules = Vec::new();
         for (pattern, assignments) in file {
             let assignments = self.assignments(assignments);
@@ -202,7 +201,7 @@ impl<'a> Namer<'a> {
                 });
             }
         }
-        (!rules.is_empty()).then(|| Arc::new(RuleSet::new(rules)))
+        (!rules.is_empty()).then(|| Arc::new(RuleSet::new(rules, ignore_case)))
     }
 
     fn assignments(&mut self, assignments: &Assignments<'a>) -> Box<[(AttributeId, State)]> {

@@ -49,7 +49,6 @@ pub struct Attributes {
     /// nothing keeps a file from making macros of the others.
     pub(super) macros: Vec<Box<[(AttributeId, State)]>>,
     pub(super) values: Vec<BString>,
-    pub(super) ignore_case: bool,
     pub(super) messages: Vec<String>,
 }
 
@@ -125,7 +124,7 @@ impl Attributes {
     /// Applies the rules that match `path`, the strongest first, until nothing is left open.
     fn fill(&self, path: &BStr, scratch: &mut Scratch<'_>) {
         if let Some(rules) = &self.info {
-            rules.apply(path, self.ignore_case, scratch);
+            rules.apply(path, scratch);
         }
         if !self.directories.is_empty() {
             let mut directory = path;
@@ -134,12 +133,12 @@ impl Attributes {
                 directory = directory[..end].as_bstr();
                 if let Some(rules) = self.directories.get(directory) {
                     let start = if end == 0 { 0 } else { end + 1 };
-                    rules.apply(path[start..].as_bstr(), self.ignore_case, scratch);
+                    rules.apply(path[start..].as_bstr(), scratch);
                 }
             }
         }
         for rules in &self.outer {
-            rules.apply(path, self.ignore_case, scratch);
+            rules.apply(path, scratch);
         }
     }
 

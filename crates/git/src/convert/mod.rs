@@ -21,6 +21,7 @@ mod ident;
 mod lane;
 mod options;
 mod packet;
+mod rule_index;
 mod stream;
 mod text_stats;
 mod utf;

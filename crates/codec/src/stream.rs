@@ -107,7 +107,8 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_of_any_size_make_the_whole(
-            content in prop::collection::vec(any::<u8>(), 0..5000), size_in in 1_usize..70, size_out in 1_usize..70,
+            content in prop::collection::vec(any::<u8>(), 0..5000),
+            size_in in 1_usize..70, size_out in 1_usize..70,
         ) {
             let mut stream = deflate(&content);
             let length = stream.len();

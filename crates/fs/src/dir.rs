@@ -66,7 +66,7 @@ impl Dir {
             .map_err(|source| self.error("open", path, source))?;
         Ok(Dir {
             fd,
-            label: self.full(path),
+            label: self.path_of(path),
         })
     }
 
@@ -76,7 +76,7 @@ impl Dir {
         let fd = fault::check(Op::Open)
             .and_then(|()| open_beneath(self.fd.as_fd(), path, flags))
             .map_err(|source| self.error("open", path, source))?;
-        Ok(ReadFile::from_fd(fd, self.full(path)))
+        Ok(ReadFile::from_fd(fd, self.path_of(path)))
     }
 
     /// Creates the file `name` in this directory; it must not exist. Permissions are 0777 or
@@ -167,7 +167,8 @@ impl Dir {
             .map_err(|source| self.error("list", b"", source))
     }
 
-    fn full(&self, path: &[u8]) -> PathBuf {
+    /// The path of an entry of this directory as errors name it.
+    pub fn path_of(&self, path: &[u8]) -> PathBuf {
         if path.is_empty() {
             return self.label.clone();
         }
@@ -175,7 +176,7 @@ impl Dir {
     }
 
     fn error(&self, operation: &'static str, path: &[u8], source: io::Error) -> Error {
-        Error::new(operation, self.full(path), source)
+        Error::new(operation, self.path_of(path), source)
     }
 }
 

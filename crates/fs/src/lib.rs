@@ -13,6 +13,8 @@ mod dir;
 mod error;
 pub mod fault;
 mod file;
+mod filter_process;
+mod iconv;
 mod lock;
 mod path;
 mod process;
@@ -22,6 +24,8 @@ pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Acc
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
+pub use filter_process::{FilterInput, FilterOutput, FilterProcess};
+pub use iconv::Iconv;
 pub use lock::LockFile;
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,

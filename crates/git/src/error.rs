@@ -68,6 +68,14 @@ pub enum Error {
         /// What is wrong, and where.
         reason: String,
     },
+    /// An entry that an index cannot take.
+    #[error("cannot add '{path}' to the index: {reason}")]
+    IndexEntry {
+        /// The entry's path.
+        path: BString,
+        /// Why.
+        reason: &'static str,
+    },
     /// An object whose content is not what its type says.
     #[error("corrupt {kind} {id}: {reason}")]
     CorruptObject {
@@ -84,6 +92,15 @@ pub enum Error {
         /// The file's path in the tree.
         path: BString,
         /// Why.
+        reason: String,
+    },
+    /// The caller's token was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// A defect of this program.
+    #[error("internal error: {reason}")]
+    Internal {
+        /// What happened.
         reason: String,
     },
 }

@@ -7,7 +7,11 @@
 pub mod checkout;
 pub mod convert;
 mod error;
+pub mod ignore;
 pub mod index;
+mod patterns;
 pub mod repository;
+pub mod tree;
 
 pub use error::{Error, Result};
+pub use gix_hash::ObjectId;

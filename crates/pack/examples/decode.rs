@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     clock.tell("locate");
     let found: Option<Vec<Location>> = found.into_iter().collect();
     let locations = found.ok_or("an object is missing")?;
-    let bases = SharedBases::plan_with_threads(&store, &locations, budget, threads);
+    let bases = SharedBases::plan_with_threads(&store, &locations, budget, threads)?;
     clock.tell("plan");
     let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> hedgerow_pack::Result<()> {

@@ -1,6 +1,6 @@
 use crate::entry::EntryKind;
 use crate::object::Place;
-use crate::{Location, ObjectKind, ObjectStore};
+use crate::{Error, Location, ObjectKind, ObjectStore, Result};
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +15,11 @@ const MIN_OBJECTS_PER_THREAD: usize = 8 * 1024;
 /// and once if it is itself wanted. The first reader to build an entry that is needed again leaves
 /// it in the entry's own slot, and the last one to need it takes it out. There is no lock over all
 /// slots, and no reader ever waits for another to build something.
+///
+/// When the budget is used up, nothing more is shared until a last use frees some of it. Dropping
+/// the oldest base instead was measured on one commit each of Linux and Kubernetes: a few per cent
+/// faster on Linux up to 16 MiB, no different from 32 MiB on; and on five commits of Kubernetes in
+/// a row, with 64 MiB, half as fast.
 #[derive(Debug)]
 pub struct SharedBases {
     slots: HashMap<Place, Mutex<Slot>>,
@@ -40,7 +45,11 @@ impl SharedBases {
     /// Plans the sharing among the objects at `needed`, reading only the headers of entries. At
     /// most `budget_bytes` of built bases are held at a time; what does not fit is built again
     /// when it is needed again.
-    pub fn plan(store: &ObjectStore, needed: &[Location], budget_bytes: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::ForeignLocation`] for a location of another store. Damage is no error here: it is
+    /// told when the object is read.
+    pub fn plan(store: &ObjectStore, needed: &[Location], budget_bytes: usize) -> Result<Self> {
         Self::plan_with_threads(store, needed, budget_bytes, 1)
     }
 
@@ -50,7 +59,10 @@ impl SharedBases {
         needed: &[Location],
         budget_bytes: usize,
         threads: usize,
-    ) -> Self {
+    ) -> Result<Self> {
+        if !needed.iter().all(|location| store.owns(*location)) {
+            return Err(Error::ForeignLocation);
+        }
         let deltas = find_deltas(store, needed, threads);
         let mut uses: HashMap<Place, u32> = HashMap::new();
         for (place, base) in &deltas {
@@ -59,11 +71,11 @@ impl SharedBases {
         count_whole_objects(needed, &deltas, &mut uses);
         let slot = |uses| Mutex::new(Slot { uses, base: None });
         let shared = uses.into_iter().filter(|(_, uses)| *uses > 1);
-        SharedBases {
+        Ok(SharedBases {
             slots: shared.map(|(place, uses)| (place, slot(uses))).collect(),
             budget_bytes,
             held_bytes: AtomicUsize::new(0),
-        }
+        })
     }
 
     /// How many entries are shared.
@@ -95,6 +107,14 @@ impl SharedBases {
         if slot.uses > 0 && slot.base.is_none() && self.reserve(content.len()) {
             let content = content.into();
             slot.base = Some(Base { kind, content });
+        }
+    }
+
+    /// Counts a use of the entry at `place` by a caller who needed neither the base nor to build
+    /// it.
+    pub(crate) fn skip(&self, place: Place) {
+        if let Some(slot) = self.slots.get(&place) {
+            self.count_use(&mut lock(slot));
         }
     }
 

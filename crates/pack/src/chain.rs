@@ -88,6 +88,11 @@ impl Chain {
         self.deltas.pop()
     }
 
+    /// The deltas that are still to be applied, nearest to the root first.
+    pub fn remaining(&self) -> impl Iterator<Item = Place> + '_ {
+        self.deltas.iter().rev().copied()
+    }
+
     /// The object's own delta, if it is one.
     pub fn first(&self) -> Option<Place> {
         self.deltas.first().copied()

@@ -113,3 +113,106 @@ fn sparse(mut data: &[u8], present: u8) -> Result<(usize, &[u8]), Fault> {
     }
     Ok((value, data))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A piece of a result: copied from the base, or new.
+    #[derive(Clone, Debug)]
+    enum Piece {
+        Copy(usize, usize),
+        Insert(Vec<u8>),
+    }
+
+    fn number(mut value: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    }
+
+    fn encode(piece: &Piece, out: &mut Vec<u8>) {
+        match piece {
+            Piece::Insert(bytes) => {
+                out.push(bytes.len() as u8);
+                out.extend_from_slice(bytes);
+            }
+            Piece::Copy(offset, size) => {
+                let at = out.len();
+                out.push(0x80);
+                let size = if *size == 0x10000 { 0 } else { *size };
+                for (value, bit) in [(*offset, 0), (size, 4)] {
+                    for index in 0..4 {
+                        let byte = (value >> (index * 8)) as u8;
+                        if byte != 0 {
+                            out[at] |= 1 << (bit + index);
+                            out.push(byte);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn piece() -> impl Strategy<Value = Piece> {
+        prop_oneof![
+            (
+                any::<usize>(),
+                prop_oneof![1_usize..2000, Just(0x10000_usize)]
+            )
+                .prop_map(|(offset, size)| Piece::Copy(offset, size)),
+            prop::collection::vec(any::<u8>(), 1..128).prop_map(Piece::Insert),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_delta_makes_what_it_was_made_from(
+            seed in any::<u8>(), pieces in prop::collection::vec(piece(), 0..20),
+        ) {
+            let source: Vec<u8> =
+                (0..80_000_usize).map(|n| (n * 31 / 7) as u8 ^ seed).collect();
+            let (mut expected, mut instructions) = (Vec::new(), Vec::new());
+            for piece in pieces {
+                let piece = match piece {
+                    Piece::Copy(offset, size) => Piece::Copy(offset % (80_000 - size), size),
+                    insert => insert,
+                };
+                encode(&piece, &mut instructions);
+                match piece {
+                    Piece::Copy(offset, size) => {
+                        expected.extend_from_slice(&source[offset..offset + size]);
+                    }
+                    Piece::Insert(bytes) => expected.extend_from_slice(&bytes),
+                }
+            }
+            let lengths = [number(source.len()), number(expected.len())].concat();
+            let delta = [lengths, instructions].concat();
+            let (header, instructions) = parse_header(&delta).unwrap();
+            let declared = (header.source, header.result);
+            prop_assert_eq!(declared, (source.len() as u64, expected.len() as u64));
+            prop_assert_eq!(result_length(instructions).unwrap(), header.result);
+            let mut result = vec![0; expected.len()];
+            apply(&source, instructions, &mut result).unwrap();
+            prop_assert_eq!(result, expected);
+        }
+
+        #[test]
+        fn random_bytes_never_panic(
+            delta in prop::collection::vec(any::<u8>(), 0..60), length in 0_usize..200,
+        ) {
+            let mut result = vec![0; length];
+            if let Ok((_, instructions)) = parse_header(&delta) {
+                let made = apply(&[7; 100], instructions, &mut result);
+                if made.is_ok() {
+                    prop_assert_eq!(result_length(instructions), Ok(length as u64));
+                }
+            }
+        }
+    }
+}

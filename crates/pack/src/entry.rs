@@ -101,3 +101,59 @@ impl Cursor<'_> {
         Ok(*byte)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_distances_of_the_format_are_understood() {
+        let parse_at = |distance: &[u8]| {
+            let mut data = vec![0; 20_000];
+            data.extend_from_slice(&[0x65]);
+            data.extend_from_slice(distance);
+            match parse(&data, 20_000, 20) {
+                Ok(Entry {
+                    kind: EntryKind::OffsetDelta(base),
+                    size: 5,
+                    ..
+                }) => Ok(20_000 - base),
+                Ok(entry) => panic!("{entry:?}"),
+                Err(fault) => Err(fault),
+            }
+        };
+        assert_eq!(parse_at(&[0x7f]), Ok(127));
+        assert_eq!(parse_at(&[0x80, 0x00]), Ok(128));
+        assert_eq!(parse_at(&[0xff, 0x7f]), Ok(16_511));
+        assert_eq!(parse_at(&[0x80, 0x80, 0x00]), Ok(16_512));
+        assert_eq!(parse_at(&[0x00]), Err(Fault::BaseOffset));
+        assert_eq!(parse_at(&[0x80]), Err(Fault::TruncatedHeader));
+        assert_eq!(parse_at(&[0x80, 0x9b, 0x15]), Err(Fault::BaseOffset));
+    }
+
+    #[test]
+    fn sizes_fill_64_bits_and_no_more() {
+        let mut data = vec![0; 12];
+        data.extend_from_slice(&[0xbf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]);
+        assert_eq!(parse(&data, 12, 20).unwrap().size, u64::MAX);
+        data[21] = 0x1f;
+        assert_eq!(parse(&data, 12, 20).unwrap_err(), Fault::LengthOverflow);
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(
+            data in prop::collection::vec(any::<u8>(), 0..80), offset in any::<u64>(),
+        ) {
+            for offset in [offset, offset % 80] {
+                if let Ok(entry) = parse(&data, offset, 20) {
+                    prop_assert!(entry.data <= data.len());
+                    if let EntryKind::OffsetDelta(base) = entry.kind {
+                        prop_assert!((PACK_HEADER_BYTES..offset).contains(&base));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -49,6 +49,9 @@ pub enum Error {
         /// What is wrong.
         fault: Fault,
     },
+    /// A location that another store gave.
+    #[error("the location is not one of this object store")]
+    ForeignLocation,
     /// The content was read without a fault but is not what the id names.
     #[error("object {id} has content that hashes to {actual}")]
     HashMismatch {

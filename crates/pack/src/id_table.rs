@@ -112,3 +112,65 @@ impl IdTable {
 fn spread_key(id: &[u8]) -> u64 {
     u64::from(u32_at(id, 1).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The fanout and the table of `ids`.
+    fn table(ids: &[[u8; 20]]) -> (Vec<u8>, IdTable) {
+        let mut data = Vec::new();
+        for first in 0..=255_u8 {
+            let count = ids.iter().filter(|id| id[0] <= first).count() as u32;
+            data.extend_from_slice(&count.to_be_bytes());
+        }
+        data.extend(ids.iter().flatten());
+        let ids = IdTable::new(&data, 0, FANOUT_BYTES, 20, 20).unwrap();
+        (data, ids)
+    }
+
+    /// Ids that share long beginnings as often as not, as a hostile table's may.
+    fn any_id() -> impl Strategy<Value = [u8; 20]> {
+        (any::<[u8; 20]>(), 0_usize..20, 0_u8..3).prop_map(|(mut id, from, fill)| {
+            id[..from].fill(fill);
+            id
+        })
+    }
+
+    #[test]
+    fn a_fanout_that_decreases_or_ends_early_is_refused() {
+        let (mut data, _) = table(&[[3; 20], [9; 20]]);
+        assert!(IdTable::new(&data[..FANOUT_BYTES - 1], 0, FANOUT_BYTES, 20, 20).is_none());
+        data[4 * 8 + 3] = 5;
+        assert!(IdTable::new(&data, 0, FANOUT_BYTES, 20, 20).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn every_id_is_found_and_no_other(
+            mut ids in prop::collection::vec(any_id(), 0..300), other in any_id(),
+        ) {
+            ids.sort_unstable();
+            ids.dedup();
+            let (data, table) = table(&ids);
+            for (position, id) in ids.iter().enumerate() {
+                prop_assert_eq!(table.lookup(&data, id), Some(position as u32));
+                prop_assert_eq!(table.lower_bound(&data, |found| found.cmp(id)), position as u32);
+            }
+            let expected = ids.binary_search(&other).ok().map(|position| position as u32);
+            prop_assert_eq!(table.lookup(&data, &other), expected);
+        }
+
+        #[test]
+        fn a_table_that_is_not_sorted_ends_the_search_all_the_same(
+            ids in prop::collection::vec(any_id(), 0..100), wanted in any_id(),
+        ) {
+            let (data, table) = table(&ids);
+            if let Some(position) = table.lookup(&data, &wanted) {
+                prop_assert_eq!(table.id(&data, position), Some(wanted.as_slice()));
+            }
+            table.lookup(&data[..data.len() / 2], &wanted);
+        }
+    }
+}

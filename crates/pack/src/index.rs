@@ -133,3 +133,26 @@ fn parse_v2(data: &[u8], hash_len: usize) -> Result<(IdTable, Offsets), &'static
     };
     Ok((ids, offsets))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(
+            data in prop::collection::vec(any::<u8>(), 0..200),
+            flat in any::<bool>(), v2 in any::<bool>(),
+        ) {
+            // Random fanouts decrease; flat ones let the checks of sizes be reached.
+            let fanout = if flat { vec![0; FANOUT_BYTES] } else { Vec::new() };
+            let magic = if v2 { b"\xfftOc\0\0\0\x02".as_slice() } else { b"" };
+            let data = [magic, &fanout, &data].concat();
+            let parsed = if v2 { parse_v2(&data, 20) } else { parse_v1(&data, 20) };
+            if let Ok((ids, _)) = parsed {
+                prop_assert!(u64::from(ids.count()) * 24 <= data.len() as u64);
+            }
+        }
+    }
+}

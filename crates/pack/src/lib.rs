@@ -37,3 +37,17 @@ pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use reader::Reader;
 pub use store::{ObjectStore, StoreOptions};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_the_store_and_own_their_readers() {
+        fn shared<T: Send + Sync>() {}
+        fn owned<T: Send>() {}
+        shared::<ObjectStore>();
+        shared::<SharedBases>();
+        owned::<Reader<'static>>();
+    }
+}

@@ -117,17 +117,12 @@ impl ObjectStore {
             self.distrust(multi_index);
             return None;
         };
-        match usable_offset(data, id) {
-            Some(confirmed) if confirmed == offset => Some(Location::Packed { pack, offset }),
-            Some(confirmed) => {
-                self.distrust(multi_index);
-                Some(Location::Packed {
-                    pack,
-                    offset: confirmed,
-                })
-            }
-            None => None,
+        let confirmed = data.index().ok()?.lookup(id.as_bytes());
+        if confirmed != Some(offset) {
+            self.distrust(multi_index);
         }
+        let offset = confirmed.filter(|_| data.data().is_ok())?;
+        Some(Location::Packed { pack, offset })
     }
 
     fn distrust(&self, multi_index: &MultiIndex) {
@@ -150,7 +145,8 @@ impl ObjectStore {
         for (pack, number) in self.packs.iter().zip(0..) {
             if let Some(offset) = usable_offset(pack, id) {
                 for multi_index in &self.multi_indexes {
-                    if multi_index.packs.contains(&number) {
+                    let lists_pack = multi_index.packs.contains(&number);
+                    if lists_pack && multi_index.file.lookup(id.as_bytes()).is_none() {
                         self.distrust(multi_index);
                     }
                 }
@@ -201,6 +197,14 @@ impl ObjectStore {
                 offset,
             })),
             None => self.locate(id),
+        }
+    }
+
+    /// Whether `location` can be one of this store.
+    pub(crate) fn owns(&self, location: Location) -> bool {
+        match location {
+            Location::Packed { pack, .. } => self.pack(pack).is_some(),
+            Location::Loose { directory } => (directory as usize) < self.directories.len(),
         }
     }
 

@@ -75,3 +75,44 @@ fn parse_size(digits: &[u8]) -> Option<u64> {
         value.checked_mul(10)?.checked_add(u64::from(digit))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_headers_as_git_writes_them_are_accepted() {
+        let size = |text: &str| parse_header(text.as_bytes()).map(|(header, _)| header.size);
+        assert_eq!(size("blob 0\0"), Ok(0));
+        assert_eq!(size("commit 18446744073709551615\0x"), Ok(u64::MAX));
+        let (header, length) = parse_header(b"tag 12\0content").unwrap();
+        assert_eq!((header.kind, length), (ObjectKind::Tag, 7));
+        for bad in [
+            "",
+            "\0",
+            "blob\0",
+            "blob \0",
+            "blob 01\0",
+            "blob 1 \0",
+            "blob -1\0",
+            "blob +1\0",
+            "blob  1\0",
+            "Blob 1\0",
+            "delta 1\0",
+            "blob 1",
+            "blob 18446744073709551616\0",
+        ] {
+            assert_eq!(size(bad), Err(Fault::LooseHeader), "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..40)) {
+            let _ = parse_header(&data);
+            let _ = parse_header(&[b"blob ", data.as_slice()].concat());
+            let _ = header(&mut StreamInflater::new(), &data);
+        }
+    }
+}

@@ -157,3 +157,45 @@ fn parse_names(chunk: &[u8], count: u32) -> Result<Vec<String>, String> {
     }
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_of_indexes_in_the_same_directory() {
+        let parse = |chunk: &[u8], count| parse_names(chunk, count);
+        assert_eq!(parse(b"a.idx\0b.idx\0\0\0", 2).unwrap(), ["a.idx", "b.idx"]);
+        for bad in [
+            b"a.idx".as_slice(),
+            b"../a.idx\0",
+            b"a.pack\0",
+            b"\0",
+            b"\xff.idx\0",
+        ] {
+            assert!(parse(bad, 1).is_err(), "{bad:?}");
+        }
+        assert!(parse(b"a.idx\0", u32::MAX).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(
+            mut data in prop::collection::vec(any::<u8>(), 12..300), chunks in 0_u8..8,
+            names in prop::collection::vec(any::<u8>(), 0..50), count in any::<u32>(),
+        ) {
+            data[..8].copy_from_slice(&[b'M', b'I', b'D', b'X', 1, 1, chunks, 0]);
+            for (row, name) in [b"PNAM", b"OIDF", b"OIDL", b"OOFF", b"LOFF"].iter().enumerate() {
+                let start = HEADER_BYTES + row * CHUNK_ROW_BYTES;
+                if let Some(target) = data.get_mut(start..start + 4) {
+                    target.copy_from_slice(*name);
+                }
+            }
+            if let Ok((chunks, _)) = parse_header(&data, gix_hash::Kind::Sha1) {
+                prop_assert!(data.get(chunks.names).is_some());
+            }
+            let _ = parse_names(&names, count);
+        }
+    }
+}

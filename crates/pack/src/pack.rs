@@ -5,7 +5,9 @@ use crate::map::Map;
 use crate::reverse::ReverseIndex;
 use crate::Fault;
 use gix_hash::ObjectId;
+use hedgerow_codec::can_expand_to;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 
 /// One pack and what belongs to it. Each file is mapped when it is first needed; from then on
@@ -20,6 +22,8 @@ pub(crate) struct Pack {
     index: OnceLock<Result<PackIndex, String>>,
     entries: OnceLock<Result<Entries, String>>,
     reverse: OnceLock<Result<ReverseIndex, String>>,
+    /// Whether the reverse index was caught in a wrong answer.
+    reverse_lies: AtomicBool,
 }
 
 /// The mapped `.pack` file.
@@ -39,6 +43,7 @@ impl Pack {
             index: OnceLock::new(),
             entries: OnceLock::new(),
             reverse: OnceLock::new(),
+            reverse_lies: AtomicBool::new(false),
         }
     }
 
@@ -72,25 +77,29 @@ impl Pack {
         Ok((entry, data.get(entry.data..).unwrap_or_default()))
     }
 
-    /// Where the entry at `offset` ends: by the reverse index, or by looking at every offset.
-    pub fn entry_end(&self, offset: u64) -> Option<u64> {
-        let end = self.data().ok()?.len() as u64;
-        let index = self.index().ok()?;
+    /// Whether the entry at `offset` is long enough to inflate to `size` bytes. How long it is
+    /// follows from where the next one starts: the reverse index says that at once. What it
+    /// denies is asked of all offsets of the index before it is believed.
+    pub fn can_hold(&self, offset: u64, size: u64) -> bool {
+        let (Ok(index), Ok(data)) = (self.index(), self.data()) else {
+            return false;
+        };
+        let end = data.len() as u64;
+        let fits = |end: u64| can_expand_to(end.saturating_sub(offset), size);
         if let Some((_, next)) = self
             .reverse()
             .and_then(|reverse| reverse.find(index, offset))
         {
-            return Some(next.unwrap_or(end));
+            if fits(next.unwrap_or(end)) {
+                return true;
+            }
         }
-        self.entry_end_by_scan(offset)
-    }
-
-    /// Where the entry at `offset` ends, by the index alone.
-    pub fn entry_end_by_scan(&self, offset: u64) -> Option<u64> {
-        let end = self.data().ok()?.len() as u64;
-        let index = self.index().ok()?;
         let offsets = (0..index.count()).filter_map(|position| index.offset(position));
-        Some(offsets.filter(|other| *other > offset).fold(end, u64::min))
+        let next = offsets.filter(|other| *other > offset).fold(end, u64::min);
+        if fits(next) && self.reverse().is_some() {
+            self.reverse_lies.store(true, Ordering::Relaxed);
+        }
+        fits(next)
     }
 
     /// The id of the object whose entry is at `offset`.
@@ -115,14 +124,26 @@ impl Pack {
         self.reverse.get_or_init(open).as_ref().ok()
     }
 
-    /// Why the reverse index is not used although there is one.
-    pub fn reverse_warning(&self) -> Option<String> {
-        self.reverse();
-        let reason = self.reverse.get()?.as_ref().err()?;
-        Some(format!(
-            "'{}': {reason}",
-            self.path.with_extension("rev").display()
-        ))
+    /// What has been found wrong with the files of this pack so far.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut add = |extension, reason: &str| {
+            let path = self.path.with_extension(extension);
+            warnings.push(format!("'{}': {reason}", path.display()));
+        };
+        if let Some(Err(reason)) = self.index.get() {
+            add("idx", reason);
+        }
+        if let Some(Err(reason)) = self.entries.get() {
+            add("pack", reason);
+        }
+        if let Some(Err(reason)) = self.reverse.get() {
+            add("rev", reason);
+        }
+        if self.reverse_lies.load(Ordering::Relaxed) {
+            add("rev", "does not agree with the index of the pack");
+        }
+        warnings
     }
 }
 

@@ -18,7 +18,7 @@ const DELTA_HEADER_BYTES: usize = 20;
 #[derive(Debug)]
 pub struct Reader<'s> {
     pub(crate) store: &'s ObjectStore,
-    bases: Option<&'s SharedBases>,
+    pub(crate) bases: Option<&'s SharedBases>,
     inflater: Inflater,
     pub(crate) stream: StreamInflater,
     /// The object that was built last; longer than the object if an earlier one was.
@@ -29,7 +29,7 @@ pub struct Reader<'s> {
     delta: Vec<u8>,
     /// The file of a loose object.
     pub(crate) input: Vec<u8>,
-    chain: Chain,
+    pub(crate) chain: Chain,
     /// The shared base that was used last, if it is what was asked for.
     held: Option<Base>,
     /// Copies that turned out to be damaged while the current object was being read.
@@ -188,8 +188,8 @@ impl<'s> Reader<'s> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (entry, input) = pack.entry(place.offset)?;
         check_limit(self.store, entry.size)?;
-        if entry.size > SMALL_BYTES {
-            check_plausible(pack, place.offset, entry.size, input.len())?;
+        if entry.size > SMALL_BYTES && !pack.can_hold(place.offset, entry.size) {
+            return Err(Fault::Implausible(entry.size));
         }
         let size = entry.size as usize;
         let buffer = match target {
@@ -307,23 +307,6 @@ fn check_limit(store: &ObjectStore, size: u64) -> Result<(), Fault> {
         return Err(Fault::TooLarge { size, limit });
     }
     Ok(())
-}
-
-/// Whether the entry at `offset` is long enough to hold `size` bytes.
-fn check_plausible(
-    pack: &crate::pack::Pack,
-    offset: u64,
-    size: u64,
-    available: usize,
-) -> Result<(), Fault> {
-    let length = |end: Option<u64>| end.map_or(available as u64, |end| end.saturating_sub(offset));
-    // What a reverse index says is doubted before the entry is.
-    if can_expand_to(length(pack.entry_end(offset)), size)
-        || can_expand_to(length(pack.entry_end_by_scan(offset)), size)
-    {
-        return Ok(());
-    }
-    Err(Fault::Implausible(size))
 }
 
 /// The first `size` bytes of `buffer`, grown if it must be. What is in them is left over.

@@ -73,13 +73,11 @@ impl Reader<'_> {
                 Ok(outcome) => return Ok(outcome),
                 Err(failure) => failure,
             };
-            let hopeless = matches!(failure.fault, Fault::TooLarge { .. });
-            let repairable = !hopeless && self.damaged.len() < MAX_REPAIRS;
-            let at = failure.at;
-            let damaged_id = failure.id.or_else(|| self.id_at(at, id, location));
+            let repairable = self.damaged.len() < MAX_REPAIRS;
+            let damaged = self.blame(&failure, id, location);
             let error = failure.into_error(self.store, id);
             let error = first.take().unwrap_or(error);
-            match damaged_id.map(|damaged_id| (at, damaged_id)) {
+            match damaged {
                 Some(damaged) if repairable && !self.damaged.contains(&damaged) => {
                     self.damaged.push(damaged);
                     first = Some(error);
@@ -89,13 +87,26 @@ impl Reader<'_> {
         }
     }
 
-    /// The id of the object at `at`: the one that was asked for at `location`, or a base of it.
-    fn id_at(&self, at: Location, id: &oid, location: Location) -> Option<ObjectId> {
-        if at == location {
-            return Some(id.to_owned());
+    /// The copy to work around after `failure` to read `id` at `location`, and its object's id.
+    fn blame(
+        &self,
+        failure: &Failure,
+        id: &oid,
+        location: Location,
+    ) -> Option<(Location, ObjectId)> {
+        if let Some(id) = failure.id {
+            return Some((failure.at, id));
         }
-        let place = at.place()?;
-        self.store.pack(place.pack)?.id_at(place.offset)
+        // A place that no index lists was never an entry: the delta that led there is damaged.
+        let above = self.chain.remaining().map(Location::from);
+        let mut suspects = std::iter::once(failure.at).chain(above);
+        suspects.find_map(|at| {
+            if at == location {
+                return Some((at, id.to_owned()));
+            }
+            let place = at.place()?;
+            Some((at, self.store.pack(place.pack)?.id_at(place.offset)?))
+        })
     }
 }
 

@@ -95,10 +95,11 @@ impl ObjectStore {
         self.options.hash
     }
 
-    /// What was found broken but could be done without: accelerators and alternates.
+    /// What has been found broken so far but could be done without: accelerators, alternates,
+    /// and packs. A file that no object was needed from has not been looked at.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = self.lock_warnings().clone();
-        all.extend(self.packs.iter().filter_map(Pack::reverse_warning));
+        all.extend(self.packs.iter().flat_map(Pack::warnings));
         all
     }
 

@@ -95,6 +95,9 @@ impl Reader<'_> {
     ) -> Result<ObjectHeader> {
         self.stream.reset();
         let mut piece = vec![0; PIECE_BYTES];
+        if let (Some(bases), Some(place)) = (self.bases, at.place()) {
+            bases.skip(place);
+        }
         let outcome = match source {
             Source::Entry(place, kind) => self
                 .stream_entry(place, &mut piece, sink)

@@ -1,1 +1,14 @@
-//! Entries, paths and their rules, canonical order: what every source and sink of hedgerow speaks
+//! What every source and sink of hedgerow speaks: kinds of entries, the rules that a name must
+//! keep before it may become a path on disk, the canonical order, and the grouping of an ordered
+//! list of paths by directory.
+//!
+//! This crate knows no format and makes no system call.
+
+mod dot_git;
+mod kind;
+mod layout;
+mod name;
+
+pub use kind::EntryKind;
+pub use layout::{Directory, Layout};
+pub use name::{check_name, check_path, NameError, NameRules};

@@ -1,1 +1,28 @@
-//! (in the making)
+//! From blobs to working-tree files and back: line ends, `$Id$`, encodings and filter programs,
+//! as gitattributes(5) and git-config(1) describe them.
+//!
+//! [`Attributes`] knows what the attributes files say, [`Converter`] decides from that and from
+//! the configuration what a path needs (its [`Conversion`]) and does what can be done here.
+
+mod attribute_builder;
+mod attribute_line;
+mod attribute_rules;
+mod attributes;
+mod buffers;
+mod conversion;
+mod converter;
+mod encoding;
+mod eol;
+mod ident;
+mod options;
+mod stream;
+mod text_stats;
+mod utf;
+
+pub use attributes::{AttributeSources, Attributes};
+pub use buffers::Buffers;
+pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};
+pub use converter::{Converted, Converter, ToGit};
+pub use eol::EolAction;
+pub use options::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
+pub use stream::StreamConversion;

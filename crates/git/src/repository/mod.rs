@@ -36,6 +36,7 @@ pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
 pub use identity::Signature;
+pub use objects::Objects;
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;

@@ -8,22 +8,15 @@ use std::collections::HashMap;
 /// Replacements of replacements are followed this far, as git does.
 const REPLACEMENT_DEPTH: usize = 5;
 
-impl Repository {
+/// A view of a repository's objects that workers may share: the store, and what replaces what.
+#[derive(Clone, Copy, Debug)]
+pub struct Objects<'r> {
     /// The store of the repository's objects, alternates included.
-    pub fn objects(&self) -> &ObjectStore {
-        &self.objects
-    }
+    pub store: &'r ObjectStore,
+    replacements: &'r HashMap<ObjectId, ObjectId>,
+}
 
-    /// The kind and content of the object `id`, or of what replaces it.
-    pub fn read_object(&self, id: &oid) -> Result<(ObjectKind, Vec<u8>)> {
-        Ok(self.objects.read(&self.replacement(id)?)?)
-    }
-
-    /// Whether there is an object `id`.
-    pub fn has_object(&self, id: &oid) -> Result<bool> {
-        Ok(self.objects.locate(id)?.is_some())
-    }
-
+impl Objects<'_> {
     /// What is read instead of `id`: the end of the chain of `refs/replace/`, or `id` itself.
     pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
         let mut current = id.to_owned();
@@ -39,6 +32,36 @@ impl Repository {
         Err(Error::Setup {
             reason: format!("replace depth too high for object {id}"),
         })
+    }
+}
+
+impl Repository {
+    /// The view of its objects that workers may share.
+    pub fn shared_objects(&self) -> Objects<'_> {
+        Objects {
+            store: &self.objects,
+            replacements: &self.replacements,
+        }
+    }
+
+    /// The store of the repository's objects, alternates included.
+    pub fn objects(&self) -> &ObjectStore {
+        &self.objects
+    }
+
+    /// The kind and content of the object `id`, or of what replaces it.
+    pub fn read_object(&self, id: &oid) -> Result<(ObjectKind, Vec<u8>)> {
+        Ok(self.objects.read(&self.replacement(id)?)?)
+    }
+
+    /// Whether there is an object `id`.
+    pub fn has_object(&self, id: &oid) -> Result<bool> {
+        Ok(self.objects.locate(id)?.is_some())
+    }
+
+    /// What is read instead of `id`: see [`Objects::replacement`].
+    pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
+        self.shared_objects().replacement(id)
     }
 
     /// Reads the map of replacements: references below `refs/replace/` (or the base given by the

@@ -1,0 +1,70 @@
+//! Errors as the user sees them: a sentence, a hint, an exit code.
+
+use std::fmt::Display;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub struct Failure {
+    /// `fatal` or `error`.
+    pub severity: &'static str,
+    pub message: String,
+    /// What to do about it, if known.
+    pub hint: Option<String>,
+    pub exit_code: u8,
+}
+
+/// Git's exit code for what cannot go on.
+pub const FATAL: u8 = 128;
+/// Git's exit code for what was refused.
+pub const REFUSED: u8 = 1;
+/// Finished, but some entries failed; each was named.
+pub const PARTIAL: u8 = 3;
+/// Interrupted by the user.
+pub const INTERRUPTED: u8 = 130;
+
+impl Failure {
+    pub fn fatal(message: impl Display) -> Self {
+        Failure {
+            severity: "fatal",
+            message: message.to_string(),
+            hint: None,
+            exit_code: FATAL,
+        }
+    }
+
+    pub fn refused(message: impl Display) -> Self {
+        Failure {
+            severity: "error",
+            exit_code: REFUSED,
+            ..Failure::fatal(message)
+        }
+    }
+}
+
+impl From<hedgerow_git::Error> for Failure {
+    fn from(error: hedgerow_git::Error) -> Self {
+        use hedgerow_git::Error;
+        let mut failure = Failure::fatal(&error);
+        match &error {
+            Error::Interrupted => {
+                failure.severity = "error";
+                failure.exit_code = INTERRUPTED;
+            }
+            Error::DubiousOwnership { path } => {
+                failure.hint = Some(format!(
+                    "if you trust it: git config --global --add safe.directory '{}'",
+                    path.display()
+                ));
+            }
+            Error::Fs(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
+                failure.hint = Some(
+                    "another git process may be at work in this repository; if none is, remove \
+                     the file"
+                        .into(),
+                );
+            }
+            _ => {}
+        }
+        failure
+    }
+}

@@ -1,0 +1,178 @@
+//! What git says when it has checked something out, in git's words.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use bstr::{BStr, ByteSlice};
+use hedgerow_git::checkout::{short, Rejects, Switched, Target};
+use hedgerow_git::repository::{Head, Repository, Tracking};
+use hedgerow_git::Error;
+
+const DETACHED_ADVICE: &str = "\
+You are in 'detached HEAD' state. You can look around, make experimental
+changes and commit them, and you can discard any commits you make in this
+state without impacting any branches by switching back to a branch.
+
+If you want to create a new branch to retain commits you create, you may
+do so (now or later) by using -c with the switch command. Example:
+
+  git switch -c <new-branch-name>
+
+Or undo this operation with:
+
+  git switch -
+
+Turn off this advice by setting config variable advice.detachedHead to false
+";
+
+/// Which paths keep a checkout from happening.
+pub fn rejected(rejects: &Rejects, output: &Output) {
+    for (reason, paths) in rejects.by_reason() {
+        let (before, after) = reason.words();
+        let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
+        output.error(format_args!("{before}\n{list}{after}"));
+    }
+    output.error_line("Aborting");
+}
+
+/// Where HEAD was, where it is, and what that means.
+pub fn switched(
+    repository: &Repository,
+    target: &Target,
+    switched: &Switched,
+    force_detach: bool,
+    output: &Output,
+) -> Result<(), Error> {
+    let Some(commit) = target.commit else {
+        return Ok(());
+    };
+    if let Head::Detached { id } = &switched.old {
+        if *id != commit || target.branch.is_some() {
+            left_detached(repository, id, &commit, output)?;
+        }
+    }
+    let Some(branch) = &target.branch else {
+        let was_branch = switched.old.branch().is_some();
+        if was_branch && !force_detach && repository.advises("detachedHead")? {
+            output.say(format_args!(
+                "Note: switching to '{}'.\n\n{DETACHED_ADVICE}",
+                target.name
+            ));
+        }
+        return describe(repository, "HEAD is now at", &commit, output);
+    };
+    if switched.old.branch() == Some(branch.as_bstr()) {
+        output.say(format_args!("Already on '{}'", short(branch.as_bstr())));
+    } else if target.from_remote.is_some() {
+        output.say(format_args!(
+            "Switched to a new branch '{}'",
+            short(branch.as_bstr())
+        ));
+    } else {
+        output.say(format_args!(
+            "Switched to branch '{}'",
+            short(branch.as_bstr())
+        ));
+    }
+    match repository.tracking_status(branch.as_bstr())? {
+        Some(tracking) => output.data_unless_quiet(tracked(&tracking).as_bytes()),
+        None => {}
+    }
+    Ok(())
+}
+
+fn describe(
+    repository: &Repository,
+    words: &str,
+    id: &hedgerow_git::ObjectId,
+    output: &Output,
+) -> Result<(), Error> {
+    let subject = repository.commit(id)?.subject();
+    output.say(format_args!(
+        "{words} {} {subject}",
+        repository.short_id(id)?
+    ));
+    Ok(())
+}
+
+fn left_detached(
+    repository: &Repository,
+    old: &hedgerow_git::ObjectId,
+    new: &hedgerow_git::ObjectId,
+    output: &Output,
+) -> Result<(), Error> {
+    let orphans = repository.orphaned_commits(old, Some(new))?;
+    if orphans.count == 0 {
+        return describe(repository, "Previous HEAD position was", old, output);
+    }
+    let mut list = String::new();
+    for (id, subject) in &orphans.first {
+        list.push_str(&format!("  {} {subject}\n", repository.short_id(id)?));
+    }
+    if orphans.count > orphans.first.len() {
+        list.push_str(&format!(
+            " ... and {} more.\n",
+            orphans.count - orphans.first.len()
+        ));
+    }
+    let commits = if orphans.count == 1 {
+        "commit"
+    } else {
+        "commits"
+    };
+    output.warn_unless_quiet(format_args!(
+        "you are leaving {} {commits} behind, not connected to\nany of your branches:\n\n{list}",
+        orphans.count
+    ));
+    if repository.advises("detachedHead")? {
+        let these = if orphans.count == 1 { "it" } else { "them" };
+        output.say(format_args!(
+            "If you want to keep {these} by creating a new branch, this may be a good time\nto do \
+             so with:\n\n git branch <new-branch-name> {}\n",
+            repository.short_id(old)?
+        ));
+    }
+    Ok(())
+}
+
+fn tracked(tracking: &Tracking) -> String {
+    let name = short_tracking(tracking.upstream.tracking.as_bstr());
+    let plural = |count: usize| if count == 1 { "commit" } else { "commits" };
+    if tracking.is_gone {
+        return format!(
+            "Your branch is based on '{name}', but the upstream is gone.\n  (use \"git branch \
+             --unset-upstream\" to fixup)\n"
+        );
+    }
+    match (tracking.ahead, tracking.behind) {
+        (0, 0) => format!("Your branch is up to date with '{name}'.\n"),
+        (ahead, 0) => format!(
+            "Your branch is ahead of '{name}' by {ahead} {}.\n  (use \"git push\" to publish your \
+             local commits)\n",
+            plural(ahead)
+        ),
+        (0, behind) => format!(
+            "Your branch is behind '{name}' by {behind} {}, and can be fast-forwarded.\n  (use \
+             \"git pull\" to update your local branch)\n",
+            plural(behind)
+        ),
+        (ahead, behind) => format!(
+            "Your branch and '{name}' have diverged,\nand have {ahead} and {behind} different \
+             commits each, respectively.\n  (use \"git pull\" if you want to integrate the remote \
+             branch with yours)\n"
+        ),
+    }
+}
+
+fn short_tracking(name: &BStr) -> &BStr {
+    let rest = name
+        .strip_prefix(b"refs/remotes/")
+        .or_else(|| name.strip_prefix(b"refs/heads/"));
+    rest.map_or(name, |rest| rest.as_bstr())
+}
+
+/// A pathspec, or a name, that fits nothing.
+pub fn unknown(word: &BStr) -> Failure {
+    Failure::refused(format_args!(
+        "pathspec '{word}' did not match any file(s) known to git"
+    ))
+}

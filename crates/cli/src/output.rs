@@ -1,0 +1,101 @@
+//! Where words go: data to standard output, the rest to standard error.
+
+use crate::arguments::{Color, Global};
+use crate::failure::Failure;
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+pub struct Output {
+    quiet: bool,
+    verbose: bool,
+    color: bool,
+}
+
+impl Output {
+    pub fn new(global: &Global) -> Self {
+        let color = match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
+            }
+        };
+        Output {
+            quiet: global.quiet,
+            verbose: global.verbose > 0,
+            color,
+        }
+    }
+
+    /// Data, to standard output. A closed pipe is no error: nobody wants the rest.
+    pub fn data(&self, bytes: &[u8]) {
+        let _ = std::io::stdout().lock().write_all(bytes);
+    }
+
+    /// A line to standard error, unless quiet.
+    pub fn say(&self, line: impl Display) {
+        if !self.quiet {
+            self.line(line);
+        }
+    }
+
+    /// A line to standard error, only if verbose.
+    pub fn detail(&self, line: impl Display) {
+        if self.verbose {
+            self.line(line);
+        }
+    }
+
+    pub fn warn(&self, message: impl Display) {
+        self.line(format_args!("{} {message}", self.paint("warning:", "33")));
+    }
+
+    pub fn warn_unless_quiet(&self, message: impl Display) {
+        if !self.quiet {
+            self.warn(message);
+        }
+    }
+
+    pub fn data_unless_quiet(&self, bytes: &[u8]) {
+        if !self.quiet {
+            self.data(bytes);
+        }
+    }
+
+    /// A line to standard error, even if quiet.
+    pub fn error_line(&self, line: impl Display) {
+        self.line(line);
+    }
+
+    pub fn error(&self, message: impl Display) {
+        self.line(format_args!("{} {message}", self.paint("error:", "31")));
+    }
+
+    /// Tells a failure, if it is one, and turns the outcome into the exit code.
+    pub fn end(&self, outcome: Result<u8, Failure>) -> ExitCode {
+        match outcome {
+            Ok(code) => ExitCode::from(code),
+            Err(failure) => {
+                let label = self.paint(&format!("{}:", failure.severity), "31");
+                self.line(format_args!("{label} {}", failure.message));
+                if let Some(hint) = failure.hint {
+                    self.line(format_args!("\n{} {hint}", self.paint("hint:", "36")));
+                }
+                ExitCode::from(failure.exit_code)
+            }
+        }
+    }
+
+    fn line(&self, line: impl Display) {
+        // There is nowhere left to tell that standard error is gone.
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+
+    fn paint(&self, text: &str, code: &str) -> String {
+        match self.color {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+}

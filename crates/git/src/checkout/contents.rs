@@ -1,0 +1,244 @@
+//! The content of the files to be written: from packs and loose objects, through conversions.
+
+use super::progress::Progress;
+use super::transition::Write;
+use crate::convert::{Buffers, Conversion, Converter};
+use crate::index::{EntryStat, Index, Mode};
+use crate::repository::Objects;
+use crate::Result;
+use bstr::BStr;
+use gix_hash::ObjectId;
+use hedgerow_pack::{Location, Reader, SharedBases};
+use hedgerow_writer::{Form, Plan, Problem, Sink, Written};
+use std::sync::Mutex;
+
+/// Zero bytes that become a hole when a large file is streamed: git's unit.
+const HOLE_BYTES: usize = 16 * 1024;
+
+/// What has become of the entries.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    /// The position in the list of writes, and the state of the file that was written.
+    pub written: Vec<(u32, EntryStat)>,
+    /// Bytes of the files that were written.
+    pub bytes: u64,
+    /// Positions of those that found something in their place.
+    pub collided: Vec<u32>,
+    /// Positions of those that failed, and why.
+    pub failed: Vec<(u32, String)>,
+    /// Conversions that could not be done; the content was written as it is.
+    pub warnings: Vec<String>,
+}
+
+/// Everything a worker needs to write any of the files.
+pub(crate) struct Contents<'a> {
+    pub objects: Objects<'a>,
+    pub index: &'a Index,
+    pub writes: &'a [Write],
+    pub converter: &'a Converter,
+    /// The object of each file after replacement, and where it is.
+    pub located: Vec<(ObjectId, Option<Location>)>,
+    pub bases: SharedBases,
+    pub big_file_bytes: u64,
+    pub symlinks: bool,
+    pub progress: &'a Progress,
+    pub lanes: super::lanes::Lanes<'a>,
+    pub results: Mutex<Results>,
+}
+
+/// What one worker keeps from file to file.
+pub(crate) struct Worker<'a> {
+    reader: Reader<'a>,
+    buffers: Buffers,
+}
+
+impl<'a> Plan for &'a Contents<'a> {
+    type Worker = Worker<'a>;
+
+    fn count(&self) -> usize {
+        self.writes.len()
+    }
+
+    fn path(&self, row: u32) -> &[u8] {
+        self.index
+            .path(&self.index.entries()[self.writes[row as usize].row as usize])
+    }
+
+    fn form(&self, row: u32) -> Form {
+        match self.index.entries()[self.writes[row as usize].row as usize].mode {
+            Mode::File => Form::File,
+            Mode::Executable => Form::Executable,
+            Mode::Symlink if self.symlinks => Form::Symlink,
+            Mode::Symlink => Form::File,
+            Mode::Gitlink | Mode::SparseDirectory => Form::Directory,
+        }
+    }
+
+    fn replaces(&self, row: u32) -> bool {
+        self.writes[row as usize].replaces
+    }
+
+    fn worker(&self) -> Worker<'a> {
+        let contents: &'a Contents<'a> = self;
+        let reader = Reader::with_bases(contents.objects.store, &contents.bases);
+        Worker {
+            reader,
+            buffers: Buffers::default(),
+        }
+    }
+
+    fn fill(
+        &self,
+        worker: &mut Worker<'a>,
+        row: u32,
+        sink: &mut Sink<'_>,
+    ) -> std::result::Result<(), Problem> {
+        let (id, location) = self.object(row)?;
+        let path = self.entry_path(row);
+        let conversion = match self.form(row) {
+            Form::File | Form::Executable => self.converter.conversion(path),
+            _ => Conversion::Plain,
+        };
+        if matches!(conversion, Conversion::Plain) && self.is_big(worker, &id, location)? {
+            return stream(worker, &id, location, sink);
+        }
+        let (_, content) = worker
+            .reader
+            .read(&id, location)
+            .map_err(Problem::content)?;
+        if matches!(conversion, Conversion::Plain) {
+            return sink.write(content);
+        }
+        let converted =
+            self.converter
+                .to_worktree(&mut worker.buffers, conversion, path, &id, content);
+        let converted = converted.map_err(Problem::content)?;
+        if let Some(message) = converted.message {
+            self.warn(message);
+        }
+        sink.write(converted.content)
+    }
+
+    fn written(&self, batch: Vec<Written>) {
+        self.progress.add(&batch);
+        let Ok(mut results) = self.results.lock() else {
+            return;
+        };
+        for Written { row, outcome } in batch {
+            match outcome {
+                Ok(stat) => {
+                    results.bytes += stat.size;
+                    results.written.push((row, EntryStat::from(&stat)));
+                }
+                Err(Problem::Collided) => results.collided.push(row),
+                Err(problem) => results.failed.push((row, problem.to_string())),
+            }
+        }
+    }
+
+    fn lanes(&self) -> &[Vec<u32>] {
+        self.lanes.rows()
+    }
+
+    fn in_lane(&self, row: u32) -> bool {
+        self.lanes.contains(row)
+    }
+
+    fn run_lane(
+        &self,
+        worker: &mut Worker<'a>,
+        lane: usize,
+        writer: &mut hedgerow_writer::LaneWriter<'_>,
+    ) {
+        self.lanes.run(self, &mut worker.reader, lane, writer);
+    }
+}
+
+impl<'a> Contents<'a> {
+    /// The object of a row and where it is.
+    pub(crate) fn object(&self, row: u32) -> std::result::Result<(ObjectId, Location), Problem> {
+        let (id, location) = self.located[row as usize];
+        match location {
+            Some(location) => Ok((id, location)),
+            None => Err(Problem::content(hedgerow_pack::Error::Missing { id })),
+        }
+    }
+
+    /// The path of a row.
+    pub(crate) fn entry_path(&self, row: u32) -> &BStr {
+        self.index
+            .path(&self.index.entries()[self.writes[row as usize].row as usize])
+    }
+
+    /// Remembers something to be told at the end.
+    pub(crate) fn warn(&self, warning: String) {
+        if let Ok(mut results) = self.results.lock() {
+            results.warnings.push(warning);
+        }
+    }
+
+    fn is_big(
+        &self,
+        worker: &mut Worker<'_>,
+        id: &ObjectId,
+        location: Location,
+    ) -> std::result::Result<bool, Problem> {
+        let header = worker
+            .reader
+            .header(id, location)
+            .map_err(Problem::content)?;
+        Ok(header.size > self.big_file_bytes)
+    }
+}
+
+/// Writes an object in pieces, runs of zero bytes as holes.
+fn stream(
+    worker: &mut Worker<'_>,
+    id: &ObjectId,
+    location: Location,
+    sink: &mut Sink<'_>,
+) -> std::result::Result<(), Problem> {
+    let mut problem = None;
+    let mut write = |piece: &[u8]| {
+        for block in piece.chunks(HOLE_BYTES) {
+            let hole = block.len() == HOLE_BYTES && block.iter().all(|byte| *byte == 0);
+            let outcome = match hole {
+                true => sink.write_hole(block.len() as u64),
+                false => sink.write(block),
+            };
+            if let Err(error) = outcome {
+                problem = Some(error);
+                return Err(std::io::ErrorKind::Other.into());
+            }
+        }
+        Ok(())
+    };
+    let outcome = worker.reader.stream(id, location, &mut write);
+    match (problem, outcome) {
+        (Some(problem), _) => Err(problem),
+        (None, Err(error)) => Err(Problem::content(error)),
+        (None, Ok(_)) => Ok(()),
+    }
+}
+
+/// Finds every object once, before anything is written: first where each is, then which delta
+/// bases they share.
+pub(crate) fn locate(
+    objects: Objects<'_>,
+    index: &Index,
+    writes: &[Write],
+    base_budget_bytes: usize,
+) -> Result<(Vec<(ObjectId, Option<Location>)>, SharedBases)> {
+    let replaced = |write: &Write| objects.replacement(&index.entries()[write.row as usize].id);
+    let ids: Vec<ObjectId> = writes.iter().map(replaced).collect::<Result<_>>()?;
+    let mut locations = objects.store.locate_all(&ids)?;
+    for (write, location) in writes.iter().zip(&mut locations) {
+        // A submodule's commit is in another repository.
+        if index.entries()[write.row as usize].mode == Mode::Gitlink {
+            *location = None;
+        }
+    }
+    let needed: Vec<Location> = locations.iter().flatten().copied().collect();
+    let bases = SharedBases::plan(objects.store, &needed, base_budget_bytes)?;
+    Ok((ids.into_iter().zip(locations).collect(), bases))
+}

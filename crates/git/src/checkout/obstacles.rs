@@ -1,0 +1,270 @@
+//! What is in the way of the files to be written and is not in the index: whether it may go.
+
+use super::rejects::{Reason, Rejects};
+use super::survey::{survey, Found};
+use super::transition::{Rules, Transition};
+use crate::ignore::Ignore;
+use crate::index::{Index, Mode};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_engine::Options;
+use hedgerow_fs::{Dir, FileKind};
+use std::io;
+
+/// Something that is in the way and may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Obstacle {
+    /// Its path.
+    pub path: BString,
+    /// Whether it is a directory, which goes with all that is in it.
+    pub directory: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Place {
+    Free = 0,
+    File,
+    Directory,
+    Blocked,
+}
+
+/// Who asks, and by which rules.
+pub(crate) struct Inquiry<'a> {
+    pub root: &'a Dir,
+    pub old: &'a Index,
+    pub rules: Rules,
+    pub ignore: &'a Ignore,
+    /// Where the user is: it must stay a directory.
+    pub current_directory: Option<&'a BStr>,
+    pub options: &'a Options,
+}
+
+impl Inquiry<'_> {
+    /// Looks at the places of all files that the index did not know. What may go is returned, in
+    /// ascending order; what may not is added to the rejects.
+    pub(crate) fn obstacles(&self, transition: &mut Transition) -> Result<Vec<Obstacle>> {
+        let mut obstacles = Vec::new();
+        let mut rejects = Rejects::default();
+        let index = &transition.index;
+        let rows: Vec<u32> = transition
+            .writes
+            .iter()
+            .filter(|write| write.untracked)
+            .map(|w| w.row)
+            .collect();
+        let path = |at: usize| index.path(&index.entries()[rows[at] as usize]);
+        for (at, place) in self
+            .places(rows.len(), &|at| path(at))?
+            .into_iter()
+            .enumerate()
+        {
+            let gitlink = index.entries()[rows[at] as usize].mode == Mode::Gitlink;
+            if place == Place::Directory && gitlink {
+                continue;
+            }
+            self.judge(path(at), place, transition, &mut obstacles, &mut rejects)?;
+        }
+        let absent = &transition.must_be_absent;
+        let places = self.places(absent.len(), &|at| absent[at].as_bstr())?;
+        for (path, place) in absent.iter().zip(places) {
+            if place == Place::File && !self.ignore.is_ignored(self.root, path.as_bstr(), false)? {
+                rejects.add(Reason::UntrackedRemoved, path.clone());
+            }
+        }
+        transition.rejects.extend(rejects);
+        obstacles.sort_by(|a: &Obstacle, b| a.path.cmp(&b.path));
+        obstacles.dedup();
+        Ok(obstacles)
+    }
+
+    fn places<'p>(
+        &self,
+        count: usize,
+        path: &(dyn Fn(usize) -> &'p BStr + Sync),
+    ) -> Result<Vec<Place>> {
+        let judge = |_: usize, found: Found<'_>| match found {
+            Found::Absent | Found::Unknown(_) => Place::Free as u8,
+            Found::Blocked => Place::Blocked as u8,
+            Found::Present(stat) if stat.kind == FileKind::Directory => Place::Directory as u8,
+            Found::Present(_) => Place::File as u8,
+        };
+        let (bytes, _) = survey(
+            self.root,
+            count,
+            |at| path(at).as_ref(),
+            judge,
+            self.options,
+        )?;
+        let place = |byte: u8| match byte {
+            1 => Place::File,
+            2 => Place::Directory,
+            3 => Place::Blocked,
+            _ => Place::Free,
+        };
+        Ok(bytes.into_iter().map(place).collect())
+    }
+
+    fn judge(
+        &self,
+        path: &BStr,
+        place: Place,
+        transition: &Transition,
+        obstacles: &mut Vec<Obstacle>,
+        rejects: &mut Rejects,
+    ) -> Result<()> {
+        let force = matches!(self.rules, Rules::OneWay { .. });
+        match place {
+            Place::Free => {}
+            Place::File => {
+                if self.is_removed(path, transition) {
+                    return Ok(());
+                }
+                match force || self.ignore.is_ignored(self.root, path, false)? {
+                    true => obstacles.push(Obstacle {
+                        path: path.to_owned(),
+                        directory: false,
+                    }),
+                    false => rejects.add(Reason::UntrackedOverwritten, path),
+                }
+            }
+            Place::Directory => {
+                if self.is_where_the_user_is(path) {
+                    rejects.add(Reason::CurrentDirectory, path);
+                } else if force || self.holds_nothing_of_value(path, transition)? {
+                    obstacles.push(Obstacle {
+                        path: path.to_owned(),
+                        directory: true,
+                    });
+                } else {
+                    rejects.add(Reason::DirectoryNotClean, path);
+                }
+            }
+            Place::Blocked => {
+                if let Some(blocking) = first_blocking(self.root, path)? {
+                    self.judge(blocking, Place::File, transition, obstacles, rejects)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the path is in the old index and goes anyway.
+    fn is_removed(&self, path: &BStr, transition: &Transition) -> bool {
+        let entries = self.old.entries();
+        let at = |row: u32| self.old.path(&entries[row as usize]);
+        transition
+            .removals
+            .binary_search_by(|removal| at(removal.row).cmp(path))
+            .is_ok()
+    }
+
+    fn is_where_the_user_is(&self, path: &BStr) -> bool {
+        let below = |current: &BStr| {
+            let rest = current.as_bytes().strip_prefix(path.as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        };
+        self.current_directory.is_some_and(below)
+    }
+
+    /// Whether everything in a directory is ignored or is removed anyway.
+    fn holds_nothing_of_value(&self, path: &BStr, transition: &Transition) -> Result<bool> {
+        if self.ignore.is_ignored(self.root, path, true)? {
+            return Ok(true);
+        }
+        let mut pending = vec![path.to_owned()];
+        while let Some(directory) = pending.pop() {
+            let handle = self.root.open_dir(&directory)?;
+            for entry in handle.list()? {
+                let mut path = directory.clone();
+                path.push(b'/');
+                path.extend_from_slice(&entry.name);
+                let is_directory = match entry.kind {
+                    Some(kind) => kind == FileKind::Directory,
+                    None => handle.stat(&entry.name)?.kind == FileKind::Directory,
+                };
+                let goes = !is_directory && self.is_removed(path.as_bstr(), transition);
+                if goes
+                    || self
+                        .ignore
+                        .is_ignored(self.root, path.as_bstr(), is_directory)?
+                {
+                    continue;
+                }
+                match is_directory {
+                    true => pending.push(path),
+                    false => return Ok(false),
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The first part of a path that is there and is not a directory.
+pub(crate) fn first_blocking<'p>(root: &Dir, path: &'p BStr) -> Result<Option<&'p BStr>> {
+    for end in path.find_iter(b"/") {
+        let part = &path[..end];
+        let (parent, name) = split(part);
+        match root.open_dir(parent)?.stat(name) {
+            Ok(stat) if stat.kind != FileKind::Directory => return Ok(Some(part.as_bstr())),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+/// Removes what was found to be in the way and may go.
+pub(crate) fn clear(root: &Dir, obstacles: &[Obstacle]) -> Result<()> {
+    for obstacle in obstacles {
+        let outcome = match obstacle.directory {
+            true => remove_directory(root, &obstacle.path),
+            false => remove_file(root, &obstacle.path),
+        };
+        match outcome {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+fn remove_file(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
+    let (parent, name) = split(path);
+    root.open_dir(parent)?.remove_file(name)
+}
+
+/// Removes a directory with all that is in it, without recursion: paths can be as deep as the
+/// disk has room.
+fn remove_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
+    let mut pending = vec![(path.to_vec(), false)];
+    while let Some((directory, emptied)) = pending.pop() {
+        if emptied {
+            let (parent, name) = split(&directory);
+            root.open_dir(parent)?.remove_dir(name)?;
+            continue;
+        }
+        let handle = root.open_dir(&directory)?;
+        pending.push((directory.clone(), true));
+        for entry in handle.list()? {
+            let is_directory = match entry.kind {
+                Some(kind) => kind == FileKind::Directory,
+                None => handle.stat(&entry.name)?.kind == FileKind::Directory,
+            };
+            match is_directory {
+                true => pending.push(([&directory, &b"/"[..], &entry.name].concat(), false)),
+                false => handle.remove_file(&entry.name)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.rfind_byte(b'/') {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (&path[..0], path),
+    }
+}

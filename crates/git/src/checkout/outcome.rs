@@ -1,0 +1,124 @@
+use super::rejects::Rejects;
+use super::state::State;
+use super::transition::{mode, Transition};
+use crate::index::{Entry, Mode};
+use crate::tree::Difference;
+use bstr::{BStr, BString};
+use hedgerow_engine::Report;
+
+/// How a checkout ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was done, apart from the failures it names.
+    Done(Done),
+    /// It would lose something; nothing was touched.
+    Rejected(Rejects),
+    /// The index has these paths in conflict; nothing was touched.
+    Unmerged(Vec<BString>),
+}
+
+/// What a checkout did.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Files, links and submodule directories written.
+    pub written: u64,
+    /// Bytes of their content.
+    pub bytes: u64,
+    /// Files removed.
+    pub removed: u64,
+    /// Entries that could not be written or removed; the others were.
+    pub failures: Vec<Failure>,
+    /// Things to tell the user that did not keep anything from being done.
+    pub warnings: Vec<String>,
+    /// Paths of which only one can exist on this file system, since it ignores case.
+    pub collided: Vec<BString>,
+    /// What the user changed and what was carried over; only listed if asked for.
+    pub local_changes: Vec<LocalChange>,
+    /// The most workers that were at work at a time.
+    pub workers: usize,
+}
+
+impl Done {
+    pub(crate) fn note(&mut self, report: &Report) {
+        self.workers = self.workers.max(report.workers_peak);
+    }
+}
+
+/// An entry that could not be written or removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its path in the tree.
+    pub path: BString,
+    /// Why, in a sentence that names the path.
+    pub reason: String,
+}
+
+/// A path that differs from the commit that was checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalChange {
+    /// `A`, `D`, `M`, `T` or `U`, as `git diff --name-status` has it.
+    pub status: char,
+    /// The path.
+    pub path: BString,
+}
+
+/// Compares the files and the index with the tree that was checked out. `staged` lists that tree
+/// whole; it is `None` if the index equals it.
+pub(crate) fn local_changes(
+    next: &Transition,
+    states: &[State],
+    staged: Option<&Difference>,
+) -> Vec<LocalChange> {
+    let mut changes = Vec::new();
+    let mut tree = staged.map(|tree| tree.changes().iter().peekable());
+    let path_in_tree = |change| staged.map(|tree| tree.path(change));
+    for (row, entry) in next.index.entries().iter().enumerate() {
+        let path = next.index.path(entry);
+        let mut in_tree = Some((entry.mode, entry.id));
+        if let Some(tree) = &mut tree {
+            while let Some(change) = tree.next_if(|change| path_in_tree(change) < Some(path)) {
+                push(&mut changes, 'D', path_in_tree(change));
+            }
+            let same = tree.next_if(|change| path_in_tree(change) == Some(path));
+            let side = same.and_then(|change| change.new);
+            in_tree = side.map(|side| (mode(side.kind), side.id));
+        }
+        let state = next.kept_from[row].map_or(State::Clean, |from| states[from as usize]);
+        let status = status(entry, in_tree, state);
+        push(&mut changes, status.unwrap_or(' '), status.map(|_| path));
+    }
+    for change in tree.into_iter().flatten() {
+        push(&mut changes, 'D', path_in_tree(change));
+    }
+    changes
+}
+
+fn push(changes: &mut Vec<LocalChange>, status: char, path: Option<&BStr>) {
+    changes.extend(path.map(|path| LocalChange {
+        status,
+        path: path.to_owned(),
+    }));
+}
+
+fn status(
+    entry: &Entry,
+    in_tree: Option<(Mode, gix_hash::ObjectId)>,
+    state: State,
+) -> Option<char> {
+    if entry.flags.skip_worktree || entry.flags.assume_valid {
+        return None;
+    }
+    let gone = matches!(state, State::Absent | State::Blocked | State::Directory);
+    let Some((mode, id)) = in_tree else {
+        return (!gone && !entry.flags.intent_to_add).then_some('A');
+    };
+    let links = |mode| matches!(mode, Mode::Symlink | Mode::Gitlink);
+    match state {
+        _ if gone && entry.mode != Mode::Gitlink => Some('D'),
+        State::TypeChanged => Some('T'),
+        _ if links(mode) != links(entry.mode) => Some('T'),
+        State::Modified | State::Suspect | State::Unknown => Some('M'),
+        _ if (mode, id) != (entry.mode, entry.id) => Some('M'),
+        _ => None,
+    }
+}

@@ -1,0 +1,72 @@
+use super::outcome::Failure;
+use super::transition::Remove;
+use crate::index::Index;
+use bstr::BStr;
+use hedgerow_writer::{Removal, Removed};
+use std::sync::Mutex;
+
+/// The files of the old index that go, for [`hedgerow_writer::remove_paths`].
+pub(crate) struct Removals<'a> {
+    index: &'a Index,
+    removals: &'a [Remove],
+    keep: Option<&'a BStr>,
+    results: Mutex<(u64, Vec<Failure>)>,
+}
+
+impl<'a> Removals<'a> {
+    /// `removals` are rows of `index`; the directory `keep` stays even if it is emptied.
+    pub(crate) fn new(index: &'a Index, removals: &'a [Remove], keep: Option<&'a BStr>) -> Self {
+        Removals {
+            index,
+            removals,
+            keep,
+            results: Mutex::default(),
+        }
+    }
+
+    /// How many were removed, and which could not be.
+    pub(crate) fn into_results(self) -> (u64, Vec<Failure>) {
+        self.results.into_inner().unwrap_or_default()
+    }
+
+    fn path_of(&self, row: u32) -> &BStr {
+        let row = self.removals[row as usize].row;
+        self.index.path(&self.index.entries()[row as usize])
+    }
+}
+
+impl Removal for Removals<'_> {
+    fn count(&self) -> usize {
+        self.removals.len()
+    }
+
+    fn path(&self, row: u32) -> &[u8] {
+        self.path_of(row)
+    }
+
+    fn is_directory(&self, row: u32) -> bool {
+        self.removals[row as usize].directory
+    }
+
+    fn keep(&self) -> Option<&[u8]> {
+        self.keep.map(|path| path.as_ref())
+    }
+
+    fn removed(&self, batch: Vec<Removed>) {
+        let Ok(mut results) = self.results.lock() else {
+            return;
+        };
+        for Removed { row, outcome } in batch {
+            match outcome {
+                Ok(()) => results.0 += 1,
+                Err(problem) => {
+                    let reason = problem.to_string();
+                    results.1.push(Failure {
+                        path: self.path_of(row).to_owned(),
+                        reason,
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Files that found something in their place. On a file system that ignores case it is another
+//! file of the same tree: they are written once more, one after the other in the order of the
+//! index, so that the last one wins, as with git.
+
+use super::contents::Contents;
+use super::outcome::Done;
+use bstr::{BString, ByteSlice};
+use hedgerow_fs::{Dir, FileKind, Stat};
+use hedgerow_writer::{write_entry, Plan, Problem, Written};
+use std::collections::BTreeSet;
+
+impl Contents<'_> {
+    /// Writes the collided files again and names all that share a place.
+    pub(crate) fn retry_collided(&self, root: &Dir, done: &mut Done) {
+        let mut rows = match self.results.lock() {
+            Ok(mut results) => std::mem::take(&mut results.collided),
+            Err(_) => return,
+        };
+        rows.sort_unstable();
+        let mut inodes = BTreeSet::new();
+        for row in rows {
+            let outcome = self.write_over(root, row);
+            if let Ok(stat) = &outcome {
+                inodes.insert(stat.ino as u32);
+                done.collided.push(self.entry_path(row).to_owned());
+            }
+            (&self).written(vec![Written { row, outcome }]);
+        }
+        if !inodes.is_empty() {
+            done.collided.extend(self.others_at(root, &inodes));
+            done.collided.sort();
+            done.collided.dedup();
+        }
+    }
+
+    fn write_over(&self, root: &Dir, row: u32) -> Result<Stat, Problem> {
+        let path = self.entry_path(row);
+        let (parent, name) = match path.rfind_byte(b'/') {
+            Some(at) => (&path[..at], &path[at + 1..]),
+            None => (&path[..0], &path[..]),
+        };
+        let directory = root.open_dir(parent)?;
+        match directory.stat(name) {
+            Ok(stat) if stat.kind == FileKind::Directory => {
+                let reason = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+                let path = directory.path_of(name);
+                return Err(hedgerow_fs::Error::new("create", path, reason).into());
+            }
+            Ok(_) => directory.remove_file(name)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        let plan = &self;
+        let mut worker = plan.worker();
+        write_entry(&directory, name, plan.form(row), |sink| {
+            plan.fill(&mut worker, row, sink)
+        })
+    }
+
+    /// The files, written before, whose names now lead to one of `inodes`.
+    fn others_at(&self, root: &Dir, inodes: &BTreeSet<u32>) -> Vec<BString> {
+        let Ok(results) = self.results.lock() else {
+            return Vec::new();
+        };
+        let is_there = |row: u32| {
+            let path = self.entry_path(row);
+            let (parent, name) = match path.rfind_byte(b'/') {
+                Some(at) => (&path[..at], &path[at + 1..]),
+                None => (&path[..0], &path[..]),
+            };
+            let stat = root
+                .open_dir(parent)
+                .and_then(|directory| directory.stat(name));
+            stat.is_ok_and(|stat| inodes.contains(&(stat.ino as u32)))
+        };
+        let rows = results
+            .written
+            .iter()
+            .map(|(row, _)| *row)
+            .filter(|row| is_there(*row));
+        rows.map(|row| self.entry_path(row).to_owned()).collect()
+    }
+}

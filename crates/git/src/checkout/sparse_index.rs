@@ -1,0 +1,39 @@
+//! A sparse index has one entry for a whole directory outside of the cone. Checkout works on
+//! files, and puts the files in the directory's place; git reads either form.
+
+use crate::index::{Builder, EntryStat, Flags, Index, Mode};
+use crate::repository::Repository;
+use crate::tree::Difference;
+use crate::Result;
+use bstr::BString;
+use hedgerow_engine::Options;
+use hedgerow_tree::NameRules;
+
+/// The same index with a file for each that its directory entries stand for.
+pub(crate) fn expand(repository: &Repository, index: Index, names: NameRules) -> Result<Index> {
+    let is_directory = |(_, entry): (_, &crate::index::Entry)| entry.mode == Mode::SparseDirectory;
+    if !index.iter().any(is_directory) {
+        return Ok(index);
+    }
+    let mut builder = Builder::new(index.hash(), index.version());
+    for (path, entry) in index.iter() {
+        if entry.mode != Mode::SparseDirectory {
+            builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+            continue;
+        }
+        let options = Options::default();
+        let files = Difference::between(repository, None, Some(entry.id), names, &options)?;
+        for file in files.changes() {
+            let Some(side) = file.new else { continue };
+            let mut whole = BString::from(path);
+            whole.extend_from_slice(files.path(file));
+            let flags = Flags {
+                skip_worktree: true,
+                ..Flags::default()
+            };
+            let mode = super::transition::mode(side.kind);
+            builder.push(whole.as_ref(), side.id, mode, EntryStat::default(), flags)?;
+        }
+    }
+    Ok(builder.finish())
+}

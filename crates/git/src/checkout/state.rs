@@ -1,0 +1,145 @@
+//! How the files of the working tree stand to the index that describes them.
+
+use super::survey::{survey, Found};
+use crate::index::{Entry, EntryStat, Index, Mode, StatRules};
+use crate::Result;
+use hedgerow_engine::Options;
+use hedgerow_fs::{Dir, FileKind, Stat, Timestamp};
+
+/// The state of one index entry's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// There is none.
+    Absent = 0,
+    /// There is none, since something above it is not a directory.
+    Blocked,
+    /// It is as the index says.
+    Clean,
+    /// Only its content can tell: its stat data differ, or it may have changed within the tick of
+    /// the clock in which the index was written.
+    Suspect,
+    /// It is not as the index says.
+    Modified,
+    /// It is of another type; not a directory.
+    TypeChanged,
+    /// There is a directory instead.
+    Directory,
+    /// It could not be asked.
+    Unknown,
+}
+
+impl State {
+    const ALL: [State; 8] = [
+        State::Absent,
+        State::Blocked,
+        State::Clean,
+        State::Suspect,
+        State::Modified,
+        State::TypeChanged,
+        State::Directory,
+        State::Unknown,
+    ];
+
+    fn from_byte(byte: u8) -> State {
+        State::ALL
+            .get(usize::from(byte))
+            .copied()
+            .unwrap_or(State::Unknown)
+    }
+
+    /// Whether something that is not a directory is at the path.
+    pub(crate) fn is_file(self) -> bool {
+        use State::*;
+        matches!(self, Clean | Suspect | Modified | TypeChanged)
+    }
+}
+
+/// What comparing needs to know of the repository's settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateRules {
+    /// Which stat fields count.
+    pub stat: StatRules,
+    /// `core.fileMode`.
+    pub trust_mode: bool,
+    /// `core.symlinks`; where it is off, links are written as files.
+    pub symlinks: bool,
+    /// When the index file was last written: files changed then or later may have changed since.
+    pub index_mtime: Timestamp,
+}
+
+/// The state of every entry of `index`, in its order.
+pub(crate) fn states(
+    root: &Dir,
+    index: &Index,
+    rules: &StateRules,
+    options: &Options,
+) -> Result<Vec<State>> {
+    let entries = index.entries();
+    let judge = |row: usize, found: Found<'_>| match found {
+        Found::Absent => State::Absent as u8,
+        Found::Blocked => State::Blocked as u8,
+        Found::Unknown(_) => State::Unknown as u8,
+        Found::Present(stat) => state(&entries[row], stat, rules) as u8,
+    };
+    if index.is_unmerged() {
+        return states_of_unmerged(root, index, judge, options);
+    }
+    let path = |row: usize| index.path(&entries[row]).as_ref();
+    let (verdicts, _) = survey(root, entries.len(), path, judge, options)?;
+    Ok(verdicts.into_iter().map(State::from_byte).collect())
+}
+
+/// The stages of one path share its state: only the first is asked for.
+fn states_of_unmerged(
+    root: &Dir,
+    index: &Index,
+    judge: impl Fn(usize, Found<'_>) -> u8 + Sync,
+    options: &Options,
+) -> Result<Vec<State>> {
+    let entries = index.entries();
+    let same = |a: usize, b: usize| index.path(&entries[a]) == index.path(&entries[b]);
+    let firsts: Vec<usize> = (0..entries.len())
+        .filter(|row| *row == 0 || !same(*row - 1, *row))
+        .collect();
+    let path = |at: usize| index.path(&entries[firsts[at]]).as_ref();
+    let judge = |at: usize, found: Found<'_>| judge(firsts[at], found);
+    let (verdicts, _) = survey(root, firsts.len(), path, judge, options)?;
+    let mut states = vec![State::Absent; entries.len()];
+    for (at, first) in firsts.iter().enumerate() {
+        let end = firsts.get(at + 1).copied().unwrap_or(entries.len());
+        states[*first..end].fill(State::from_byte(verdicts[at]));
+    }
+    Ok(states)
+}
+
+fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
+    match (entry.mode, stat.kind) {
+        (Mode::Gitlink | Mode::SparseDirectory, FileKind::Directory) => State::Clean,
+        (_, FileKind::Directory) => State::Directory,
+        (Mode::File | Mode::Executable, FileKind::File) => {
+            let executable = entry.mode == Mode::Executable;
+            if rules.trust_mode && stat.is_executable() != executable {
+                return State::Modified;
+            }
+            content_state(entry, stat, rules)
+        }
+        (Mode::Symlink, FileKind::Symlink) => content_state(entry, stat, rules),
+        (Mode::Symlink, FileKind::File) if !rules.symlinks => content_state(entry, stat, rules),
+        _ => State::TypeChanged,
+    }
+}
+
+fn content_state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
+    let now = EntryStat::from(stat);
+    if entry.matches(&now, &rules.stat) {
+        return match entry.stat.is_racy(rules.index_mtime, &rules.stat) {
+            true => State::Suspect,
+            false => State::Clean,
+        };
+    }
+    match entry.stat.size != now.size && entry.stat.size != 0 {
+        true => State::Modified,
+        false => State::Suspect,
+    }
+}

@@ -1,0 +1,171 @@
+use crate::{Error, Result};
+use hedgerow_engine::{run_tasks, Failure, Options, Report, Scope};
+use hedgerow_fs::{Dir, Stat};
+use hedgerow_tree::Layout;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
+
+/// What is at a path of the working tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found<'a> {
+    /// Nothing.
+    Absent,
+    /// Nothing, because something above it is not a directory.
+    Blocked,
+    /// This, links not followed.
+    Present(&'a Stat),
+    /// It could not be asked.
+    Unknown(&'a hedgerow_fs::Error),
+}
+
+/// Paths taken at a time by a worker from one directory.
+const CHUNK_ROWS: usize = 64;
+
+enum Task {
+    Directory(u32),
+    Rows { directory: u32, span: Range<u32> },
+}
+
+/// Asks for the state of each of `count` paths below `root`, given in ascending byte order, in
+/// parallel and spread over directories. Below a directory that is not there nothing is asked.
+///
+/// `judge` boils a path's state down to one byte, on any worker; the answer has a byte for each
+/// row.
+pub(crate) fn survey<'a>(
+    root: &Dir,
+    count: usize,
+    path: impl Fn(usize) -> &'a [u8] + Sync,
+    judge: impl Fn(usize, Found<'_>) -> u8 + Sync,
+    options: &Options,
+) -> Result<(Vec<u8>, Report)> {
+    let layout = Layout::new(count, &path);
+    let verdicts: Vec<AtomicU8> = (0..count).map(|_| AtomicU8::new(0)).collect();
+    let survey = Survey {
+        root,
+        path: &path,
+        judge: &judge,
+        layout: &layout,
+        verdicts: &verdicts,
+    };
+    let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| {
+        survey.work(task, scope);
+        Ok::<(), Error>(())
+    };
+    let report = run_tasks(options, vec![Task::Directory(0)], |_| (), work);
+    let report = report.map_err(|failure| match failure {
+        Failure::Cancelled => Error::Interrupted,
+        Failure::Failed(error) => error,
+        Failure::Panicked(reason) => Error::Internal { reason },
+    })?;
+    Ok((
+        verdicts.into_iter().map(AtomicU8::into_inner).collect(),
+        report,
+    ))
+}
+
+struct Survey<'s, P, J> {
+    root: &'s Dir,
+    path: &'s P,
+    judge: &'s J,
+    layout: &'s Layout,
+    verdicts: &'s [AtomicU8],
+}
+
+impl<'a, P, J> Survey<'_, P, J>
+where
+    P: Fn(usize) -> &'a [u8] + Sync,
+    J: Fn(usize, Found<'_>) -> u8 + Sync,
+{
+    fn work(&self, task: Task, scope: &Scope<'_, Task>) {
+        match task {
+            Task::Directory(number) => match self.root.open_dir(self.directory(number)) {
+                Ok(directory) => self.enter(number, &directory, scope),
+                Err(error) => self.judge_below(number, not_opened(&error)),
+            },
+            Task::Rows {
+                directory: number,
+                span,
+            } => {
+                let rows = &self.layout.rows(number)[span.start as usize..span.end as usize];
+                match self.root.open_dir(self.directory(number)) {
+                    Ok(directory) => self.ask(&directory, rows, scope),
+                    Err(error) => rows
+                        .iter()
+                        .for_each(|row| self.note(*row, not_opened(&error))),
+                }
+            }
+        }
+    }
+
+    fn enter(&self, number: u32, directory: &Dir, scope: &Scope<'_, Task>) {
+        for child in self.layout.children(number) {
+            scope.spawn_first(Task::Directory(*child));
+        }
+        let rows = self.layout.rows(number);
+        let first = CHUNK_ROWS.min(rows.len());
+        for start in (first..rows.len()).step_by(CHUNK_ROWS) {
+            let end = (start + CHUNK_ROWS).min(rows.len());
+            scope.spawn(Task::Rows {
+                directory: number,
+                span: start as u32..end as u32,
+            });
+        }
+        self.ask(directory, &rows[..first], scope);
+    }
+
+    fn ask(&self, directory: &Dir, rows: &[u32], scope: &Scope<'_, Task>) {
+        for row in rows {
+            if scope.is_cancelled() {
+                return;
+            }
+            let path = (self.path)(*row as usize);
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+            let started = Instant::now();
+            let outcome = directory.stat(name);
+            scope.record_operation(started.elapsed());
+            match &outcome {
+                Ok(stat) => self.note(*row, Found::Present(stat)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.note(*row, Found::Absent);
+                }
+                Err(error) => self.note(*row, Found::Unknown(error)),
+            }
+        }
+    }
+
+    fn judge_below(&self, number: u32, found: Found<'_>) {
+        let mut pending = vec![number];
+        while let Some(number) = pending.pop() {
+            self.layout
+                .rows(number)
+                .iter()
+                .for_each(|row| self.note(*row, found));
+            pending.extend(self.layout.children(number));
+        }
+    }
+
+    fn note(&self, row: u32, found: Found<'_>) {
+        let verdict = (self.judge)(row as usize, found);
+        self.verdicts[row as usize].store(verdict, Ordering::Relaxed);
+    }
+
+    fn directory(&self, number: u32) -> &'a [u8] {
+        let directory = &self.layout.directories()[number as usize];
+        match directory.path_len as usize {
+            0 => b"",
+            len => &(self.path)(directory.witness as usize)[..len],
+        }
+    }
+}
+
+fn not_opened(error: &hedgerow_fs::Error) -> Found<'_> {
+    const ELOOP: i32 = 40;
+    match error.kind() {
+        io::ErrorKind::NotFound => Found::Absent,
+        io::ErrorKind::NotADirectory => Found::Blocked,
+        _ if error.raw_os_error() == Some(ELOOP) => Found::Blocked,
+        _ => Found::Unknown(error),
+    }
+}

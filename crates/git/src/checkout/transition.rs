@@ -1,0 +1,390 @@
+//! From what is to what will be: the new index, and what has to be done in the working tree.
+
+use super::merge::{one_way, two_way, Action, Current};
+use super::rejects::{Reason, Rejects};
+use super::state::State;
+use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage};
+use crate::tree::{Change, Difference, Side};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_tree::EntryKind;
+use std::collections::BTreeMap;
+
+/// Which rules decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// Keep what the user changed, or refuse. `initial`: there was no index.
+    TwoWay { initial: bool },
+    /// Overwrite what the user changed.
+    OneWay {
+        /// The changes list the new tree whole: what they don't name is not in it.
+        complete: bool,
+    },
+}
+
+/// What the transition starts from.
+pub(crate) struct Start<'a> {
+    pub index: &'a Index,
+    /// The state of each entry's file.
+    pub states: &'a [State],
+    /// What differs between the old tree and the new.
+    pub changes: &'a Difference,
+    pub rules: Rules,
+    /// Whether a path is outside of the sparse checkout.
+    pub is_excluded: &'a dyn Fn(&BStr, Mode) -> bool,
+    /// Whether sparse checkout is on: entries may come and go with it.
+    pub sparse: bool,
+}
+
+/// A file of the new index that is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Write {
+    /// Its row in the new index.
+    pub row: u32,
+    /// A file that the index knows is in its place and goes first.
+    pub replaces: bool,
+    /// The index did not know anything in its place: what is there is untracked.
+    pub untracked: bool,
+}
+
+/// A path of the old index that is to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Remove {
+    /// Its row in the old index.
+    pub row: u32,
+    /// It is the directory of a submodule.
+    pub directory: bool,
+}
+
+/// What has to be done.
+#[derive(Debug)]
+pub(crate) struct Transition {
+    /// The index as it will be; stat data of what is to be written still missing.
+    pub index: Index,
+    /// Ascending.
+    pub writes: Vec<Write>,
+    /// Ascending.
+    pub removals: Vec<Remove>,
+    /// Paths that must not be there though nothing is written to them.
+    pub must_be_absent: Vec<BString>,
+    /// For each row of the new index the row of the old one that it is kept from.
+    pub kept_from: Vec<Option<u32>>,
+    pub rejects: Rejects,
+}
+
+/// Joins index and changes, path by path.
+pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
+    let mut join = Join {
+        start,
+        clashes: clashes(start),
+        builder: Builder::new(start.index.hash(), start.index.version()),
+        out: Outputs::default(),
+    };
+    let entries = start.index.entries();
+    let mut changes = start.changes.changes().iter().peekable();
+    let mut row = 0;
+    loop {
+        let current = entries.get(row).map(|entry| start.index.path(entry));
+        let changed = changes.peek().map(|change| start.changes.path(change));
+        let (path, stages, change) = match (current, changed) {
+            (None, None) => break,
+            (Some(path), Some(changed)) if path == changed => {
+                (path, stages(start.index, row), changes.next())
+            }
+            (Some(path), changed) if changed.is_none_or(|changed| path < changed) => {
+                (path, stages(start.index, row), None)
+            }
+            (_, Some(changed)) => (changed, 0, changes.next()),
+            (Some(path), None) => (path, stages(start.index, row), None),
+        };
+        join.visit(path, row..row + stages, change)?;
+        row += stages;
+    }
+    let Join { builder, out, .. } = join;
+    Ok(Transition {
+        index: builder.finish_replacing(start.index),
+        writes: out.writes,
+        removals: out.removals,
+        must_be_absent: out.must_be_absent,
+        kept_from: out.kept_from,
+        rejects: out.rejects,
+    })
+}
+
+/// How many entries share the path of the one at `row`.
+fn stages(index: &Index, row: usize) -> usize {
+    let path = index.path(&index.entries()[row]);
+    index.entries()[row..]
+        .iter()
+        .take_while(|entry| index.path(entry) == path)
+        .count()
+}
+
+#[derive(Default)]
+struct Outputs {
+    writes: Vec<Write>,
+    removals: Vec<Remove>,
+    must_be_absent: Vec<BString>,
+    kept_from: Vec<Option<u32>>,
+    rejects: Rejects,
+}
+
+struct Join<'a> {
+    start: &'a Start<'a>,
+    clashes: BTreeMap<usize, Clash>,
+    builder: Builder,
+    out: Outputs,
+}
+
+impl Join<'_> {
+    fn visit(
+        &mut self,
+        path: &BStr,
+        rows: std::ops::Range<usize>,
+        change: Option<&Change>,
+    ) -> Result<()> {
+        let row = (!rows.is_empty()).then_some(rows.start);
+        let action = self.action(row, change);
+        match (action, row) {
+            (Action::Keep, Some(row)) => match self.clashes.get(&row) {
+                Some(clash) => self.give_way(row, path, *clash),
+                None => self.keep(path, row)?,
+            },
+            (Action::Write(side), _) => self.write(path, row, side)?,
+            (Action::Remove, Some(row)) => self.remove(path, row),
+            (Action::StayAbsent, _) => self.out.must_be_absent.push(path.to_owned()),
+            (Action::Reject(reason), _) => self.out.rejects.add(reason, path),
+            (Action::Keep | Action::Remove | Action::Ignore, _) => {}
+        }
+        Ok(())
+    }
+
+    fn action(&self, row: Option<usize>, change: Option<&Change>) -> Action {
+        let current = row.map_or(Current::Absent, |row| {
+            current(&self.start.index.entries()[row])
+        });
+        let (old, new) = change.map_or((None, None), |change| (change.old, change.new));
+        match self.start.rules {
+            // What the trees have in common they do not list: to the rules it is any one side.
+            Rules::TwoWay { .. } if change.is_none() => match current {
+                Current::Unmerged => Action::Reject(Reason::WouldOverwrite),
+                _ => Action::Keep,
+            },
+            Rules::TwoWay { initial } => two_way(current, old, new, initial),
+            Rules::OneWay { complete } => {
+                let new = match (change, current) {
+                    (None, Current::Merged(side)) if !complete => Some(side),
+                    _ => new,
+                };
+                let dirty = row.is_some_and(|row| {
+                    let skipped = self.start.index.entries()[row].flags.skip_worktree;
+                    !skipped && self.start.states[row] != State::Clean
+                });
+                one_way(current, new, dirty)
+            }
+        }
+    }
+
+    fn keep(&mut self, path: &BStr, row: usize) -> Result<()> {
+        let entry = self.start.index.entries()[row];
+        let mut flags = entry.flags;
+        if self.start.sparse {
+            flags.skip_worktree = (self.start.is_excluded)(path, entry.mode);
+        }
+        let state = self.start.states[row];
+        match (entry.flags.skip_worktree, flags.skip_worktree) {
+            // It leaves the sparse checkout: only if nothing is lost.
+            (false, true) => match state {
+                State::Clean => self.out.removals.push(removal(row, &entry)),
+                State::Absent => {}
+                _ => flags.skip_worktree = false,
+            },
+            // It enters; a file that is there already stays as it is.
+            (true, false) if state == State::Absent => {
+                let write = Write {
+                    row: self.row(),
+                    replaces: false,
+                    untracked: false,
+                };
+                self.out.writes.push(write);
+            }
+            _ => {}
+        }
+        self.push(path, Some(row), entry.id, entry.mode, entry.stat, flags)
+    }
+
+    fn write(&mut self, path: &BStr, row: Option<usize>, side: Side) -> Result<()> {
+        let mode = mode(side.kind);
+        let old = row.map(|row| self.start.index.entries()[row]);
+        let merged = old.filter(|entry| entry.flags.stage == Stage::Merged);
+        if let (Some(row), Some(_)) = (row, merged) {
+            if !self.may_replace(row, path) {
+                return Ok(());
+            }
+        }
+        let mut flags = Flags::default();
+        if self.start.sparse {
+            flags.skip_worktree = (self.start.is_excluded)(path, mode);
+        } else if let Some(old) = merged {
+            flags.skip_worktree = old.flags.skip_worktree;
+        }
+        let state = row.map(|row| self.start.states[row]);
+        let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
+        if was_directory && mode != Mode::Gitlink {
+            if let (Some(row), Some(old)) = (row, old) {
+                self.out.removals.push(removal(row, &old));
+            }
+        }
+        if flags.skip_worktree {
+            if let (Some(row), Some(old), Some(State::Clean)) = (row, old, state) {
+                self.out.removals.push(removal(row, &old));
+            }
+        } else {
+            let replaces = state.is_some_and(State::is_file) && !was_directory;
+            let untracked = state.is_none_or(|state| {
+                matches!(state, State::Directory | State::Blocked | State::Absent)
+            });
+            self.out.writes.push(Write {
+                row: self.row(),
+                replaces,
+                untracked,
+            });
+        }
+        self.push(path, None, side.id, mode, EntryStat::default(), flags)
+    }
+
+    fn remove(&mut self, path: &BStr, row: usize) {
+        if self.may_replace(row, path) {
+            let entry = self.start.index.entries()[row];
+            self.out.removals.push(removal(row, &entry));
+        }
+    }
+
+    /// An entry that neither tree has, at a place that the new tree needs for a directory or a
+    /// file.
+    fn give_way(&mut self, row: usize, path: &BStr, clash: Clash) {
+        let entry = self.start.index.entries()[row];
+        match (self.start.states[row], clash) {
+            (State::Absent | State::Blocked, _) => {}
+            (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
+            (_, Clash::BelowFile) => self.out.rejects.add(Reason::NotUpToDate, path),
+            (_, Clash::AboveFile) => self.out.rejects.add(Reason::UntrackedOverwritten, path),
+        }
+    }
+
+    /// Whether the entry's file may be overwritten or removed; if not, says so.
+    fn may_replace(&mut self, row: usize, path: &BStr) -> bool {
+        if matches!(self.start.rules, Rules::OneWay { .. }) {
+            return true;
+        }
+        let gitlink = self.start.index.entries()[row].mode == Mode::Gitlink;
+        match self.start.states[row] {
+            State::Clean | State::Absent => true,
+            _ if gitlink => true,
+            _ => {
+                self.out.rejects.add(Reason::NotUpToDate, path);
+                false
+            }
+        }
+    }
+
+    fn row(&self) -> u32 {
+        self.out.kept_from.len() as u32
+    }
+
+    fn push(
+        &mut self,
+        path: &BStr,
+        from: Option<usize>,
+        id: gix_hash::ObjectId,
+        mode: Mode,
+        stat: EntryStat,
+        flags: Flags,
+    ) -> Result<()> {
+        self.builder.push(path, id, mode, stat, flags)?;
+        self.out.kept_from.push(from.map(|row| row as u32));
+        Ok(())
+    }
+}
+
+fn removal(row: usize, entry: &Entry) -> Remove {
+    Remove {
+        row: row as u32,
+        directory: entry.mode == Mode::Gitlink,
+    }
+}
+
+fn current(entry: &Entry) -> Current {
+    if entry.flags.stage != Stage::Merged {
+        return Current::Unmerged;
+    }
+    Current::Merged(Side {
+        kind: kind(entry.mode),
+        id: entry.id,
+    })
+}
+
+/// The kind of a tree entry as the index writes it.
+pub(crate) fn mode(kind: EntryKind) -> Mode {
+    match kind {
+        EntryKind::File => Mode::File,
+        EntryKind::Executable => Mode::Executable,
+        EntryKind::Symlink => Mode::Symlink,
+        EntryKind::Gitlink => Mode::Gitlink,
+        EntryKind::Directory => Mode::SparseDirectory,
+    }
+}
+
+/// The mode of an index entry as trees name it.
+pub(crate) fn kind(mode: Mode) -> EntryKind {
+    match mode {
+        Mode::File => EntryKind::File,
+        Mode::Executable => EntryKind::Executable,
+        Mode::Symlink => EntryKind::Symlink,
+        Mode::Gitlink => EntryKind::Gitlink,
+        Mode::SparseDirectory => EntryKind::Directory,
+    }
+}
+
+/// Why a row of the index cannot stay beside an addition of the new tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clash {
+    /// It is below a path where the new tree has a file.
+    BelowFile,
+    /// It is a file where the new tree has a directory.
+    AboveFile,
+}
+
+fn clashes(start: &Start<'_>) -> BTreeMap<usize, Clash> {
+    let mut clashes = BTreeMap::new();
+    if start.index.entries().is_empty() {
+        return clashes;
+    }
+    let mut last_parent: &[u8] = b"";
+    for change in start
+        .changes
+        .changes()
+        .iter()
+        .filter(|change| change.new.is_some())
+    {
+        let path: &[u8] = start.changes.path(change);
+        let below = start.index.range_under(path.as_bstr());
+        clashes.extend(below.map(|row| (row, Clash::BelowFile)));
+        let parent = path.rfind_byte(b'/').map_or(&path[..0], |at| &path[..at]);
+        if parent == last_parent {
+            continue;
+        }
+        last_parent = parent;
+        let ends = parent
+            .find_iter(b"/")
+            .chain((!parent.is_empty()).then_some(parent.len()));
+        let at = |end: usize| {
+            start
+                .index
+                .find(parent[..end].as_bstr(), Stage::Merged)
+                .ok()
+        };
+        clashes.extend(ends.filter_map(at).map(|row| (row, Clash::AboveFile)));
+    }
+    clashes
+}

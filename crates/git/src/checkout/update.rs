@@ -1,0 +1,281 @@
+//! Moving the working tree and the index from one tree to another.
+
+use super::compare::{settle, Refreshed};
+use super::contents::{locate, Contents, Results};
+use super::lanes::Lanes;
+use super::obstacles::{clear, Inquiry};
+use super::outcome::{Done, Failure, LocalChange, Outcome};
+use super::removal::Removals;
+use super::session::Session;
+use super::sparse::SparsePatterns;
+use super::state::{states, State};
+use super::transition::{transition, Rules, Start, Transition, Write};
+use crate::convert::Converter;
+use crate::index::{CacheTree, Index, Stage};
+use crate::tree::Difference;
+use crate::{Error, Result};
+use bstr::{BStr, BString};
+use gix_hash::ObjectId;
+use hedgerow_writer::{remove_paths, write_tree};
+use std::sync::Mutex;
+
+/// Bytes of delta bases that are kept to be shared at a time.
+const BASE_BUDGET_BYTES: usize = 32 << 20;
+
+/// From where to where.
+pub(crate) struct Move {
+    /// The tree of the commit that is checked out; `None` if there is none yet.
+    pub old: Option<ObjectId>,
+    /// The tree to check out.
+    pub new: ObjectId,
+    /// Overwrite local changes and untracked files.
+    pub force: bool,
+    /// Compare the result with `new` and the working tree, to tell what is still changed.
+    pub list_changes: bool,
+}
+
+/// Checks out a tree: reads what is, decides, refuses or acts, and writes the index last.
+pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
+    let old = session.read_index()?;
+    if old.index.is_unmerged() && !job.force {
+        return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
+    }
+    let mut states = states(
+        &session.root,
+        &old.index,
+        &session.rules(&old),
+        &session.engine(),
+    )?;
+    let refreshed = match job.force {
+        true => forget_suspects(&mut states, &old.index, session, &old)?,
+        false => {
+            let converter = session.converter_of_worktree(&old.index, &states)?;
+            settle(
+                &session.root,
+                &old.index,
+                &mut states,
+                &converter,
+                session.repository.shared_objects(),
+                &session.engine(),
+            )?
+        }
+    };
+    let (rules, from) = rules(job, &old.index, old.is_new);
+    let changes = Difference::between(
+        session.repository,
+        from,
+        Some(job.new),
+        session.names(),
+        &session.engine(),
+    )?;
+    let sparse = session.sparse_patterns()?;
+    let excludes = |path: &BStr, _| {
+        sparse
+            .as_ref()
+            .is_some_and(|s: &SparsePatterns| s.excludes(path))
+    };
+    let mut next = transition(&Start {
+        index: &old.index,
+        states: &states,
+        changes: &changes,
+        rules,
+        is_excluded: &excludes,
+        sparse: sparse.is_some(),
+    })?;
+    drop(changes);
+    let ignore = session.ignore()?;
+    let inquiry = Inquiry {
+        root: &session.root,
+        old: &old.index,
+        rules,
+        ignore: &ignore,
+        current_directory: session.current_directory(),
+        options: &session.engine(),
+    };
+    let obstacles = inquiry.obstacles(&mut next)?;
+    if !next.rejects.is_empty() {
+        return Ok(Outcome::Rejected(next.rejects));
+    }
+    let converter = session.converter_of_tree(&next.index)?;
+    clear(&session.root, &obstacles)?;
+    let mut done = Done::default();
+    remove(session, &old.index, &next, &mut done)?;
+    write(session, &mut next, &converter, &mut done)?;
+    refresh(&mut next, &refreshed);
+    session.smudge_racy(&mut next.index, &old, &next.kept_from, &states);
+    next.index.set_cache_tree(cache_tree(session, &next.index));
+    if job.list_changes {
+        done.local_changes = local_changes(session, &next, &states, job.new)?;
+    }
+    session.write_index(&next.index)?;
+    Ok(Outcome::Done(done))
+}
+
+/// Under force a file whose stat data differ is simply written again, as with git; only racy
+/// ones are read.
+fn forget_suspects(
+    states: &mut [State],
+    index: &Index,
+    session: &Session<'_>,
+    old: &super::session::OldIndex,
+) -> Result<Vec<Refreshed>> {
+    let rules = session.rules(old);
+    for (state, entry) in states.iter_mut().zip(index.entries()) {
+        let racy = entry.stat.is_racy(rules.index_mtime, &rules.stat);
+        if *state == State::Suspect && !racy {
+            *state = State::Modified;
+        }
+    }
+    let converter = session.converter_of_worktree(index, states)?;
+    settle(
+        &session.root,
+        index,
+        states,
+        &converter,
+        session.repository.shared_objects(),
+        &session.engine(),
+    )
+}
+
+/// Which rules decide, and from which tree the changes are to be listed. Where the index is known
+/// to be a tree, only what differs from that one needs to be looked at.
+fn rules(job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
+    if !job.force {
+        let from = if is_new { None } else { job.old };
+        return (Rules::TwoWay { initial: is_new }, from);
+    }
+    let known = index
+        .cache_tree()
+        .filter(|tree| tree.fits(index))
+        .and_then(CacheTree::root_id);
+    match known {
+        Some(tree) => (Rules::OneWay { complete: false }, Some(*tree)),
+        None => (Rules::OneWay { complete: true }, None),
+    }
+}
+
+fn unmerged_paths(index: &Index) -> Vec<BString> {
+    let unmerged = index
+        .entries()
+        .iter()
+        .filter(|entry| entry.flags.stage != Stage::Merged);
+    let mut paths: Vec<BString> = unmerged.map(|entry| index.path(entry).to_owned()).collect();
+    paths.dedup();
+    paths
+}
+
+fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done) -> Result<()> {
+    if next.removals.is_empty() {
+        return Ok(());
+    }
+    let removals = Removals::new(old, &next.removals, session.current_directory());
+    let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
+    done.note(&report);
+    let (removed, failures) = removals.into_results();
+    done.removed += removed;
+    done.failures.extend(failures);
+    Ok(())
+}
+
+/// Writes all files, then those that found another in their place once more, one after the other.
+pub(crate) fn write(
+    session: &Session<'_>,
+    next: &mut Transition,
+    converter: &Converter,
+    done: &mut Done,
+) -> Result<()> {
+    if next.writes.is_empty() {
+        return Ok(());
+    }
+    session.progress.expect(next.writes.len() as u64);
+    let objects = session.repository.shared_objects();
+    let (located, bases) = locate(objects, &next.index, &next.writes, BASE_BUDGET_BYTES)?;
+    let contents = Contents {
+        objects,
+        index: &next.index,
+        writes: &next.writes,
+        converter,
+        located,
+        bases,
+        big_file_bytes: session.settings().big_file_bytes,
+        symlinks: session.settings().symlinks,
+        progress: &session.progress,
+        lanes: Lanes::new(session, &next.index, &next.writes, converter),
+        results: Mutex::default(),
+    };
+    let engine = session.engine_for(next.writes.len());
+    let report = write_tree(&session.root, &&contents, &engine).map_err(stopped)?;
+    done.note(&report);
+    contents.retry_collided(&session.root, done);
+    let results = contents.results.into_inner();
+    let results = results.map_err(|_| Error::Internal {
+        reason: "a lock was poisoned".into(),
+    })?;
+    settle_results(next, results, done);
+    Ok(())
+}
+
+fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
+    done.written += results.written.len() as u64;
+    done.bytes += results.bytes;
+    done.warnings.extend(results.warnings);
+    for (at, reason) in results.failed {
+        let entry = &next.index.entries()[next.writes[at as usize].row as usize];
+        done.failures.push(Failure {
+            path: next.index.path(entry).to_owned(),
+            reason,
+        });
+    }
+    done.failures.sort_by(|a, b| a.path.cmp(&b.path));
+    let entries = next.index.entries_mut();
+    for (at, stat) in results.written {
+        let Write { row, .. } = next.writes[at as usize];
+        entries[row as usize].stat = stat;
+    }
+}
+
+/// Files that were read and found unchanged get their stat data of now.
+fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
+    if refreshed.is_empty() {
+        return;
+    }
+    for (row, from) in next.kept_from.iter().enumerate() {
+        let Some(from) = from else { continue };
+        if let Ok(at) = refreshed.binary_search_by_key(from, |(row, _)| *row) {
+            next.index.entries_mut()[row].stat = refreshed[at].1;
+        }
+    }
+}
+
+fn cache_tree(session: &Session<'_>, index: &Index) -> Option<CacheTree> {
+    CacheTree::build(index, |id| {
+        matches!(session.repository.has_object(id), Ok(true))
+    })
+}
+
+fn stopped(error: hedgerow_writer::Error) -> Error {
+    match error {
+        hedgerow_writer::Error::Cancelled => Error::Interrupted,
+        hedgerow_writer::Error::Panicked(reason) => Error::Internal { reason },
+    }
+}
+
+/// What the user changed and the checkout carried over, as `git checkout` lists it.
+fn local_changes(
+    session: &Session<'_>,
+    next: &Transition,
+    states: &[State],
+    tree: ObjectId,
+) -> Result<Vec<LocalChange>> {
+    let staged = match next.index.cache_tree().and_then(CacheTree::root_id) {
+        Some(root) if *root == tree => None,
+        _ => Some(Difference::between(
+            session.repository,
+            None,
+            Some(tree),
+            session.names(),
+            &session.engine(),
+        )?),
+    };
+    Ok(super::outcome::local_changes(next, states, staged.as_ref()))
+}

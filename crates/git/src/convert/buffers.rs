@@ -1,0 +1,62 @@
+//! The memory conversions take place in.
+
+use super::encoding::Converters;
+
+/// Buffers that grew beyond this for one huge file are given back.
+const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
+
+/// The memory one worker converts in, file after file.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    converters: Converters,
+    front: Vec<u8>,
+    back: Vec<u8>,
+}
+
+/// A chain of steps over the content of one file, each from one buffer into the other.
+pub(super) struct Steps<'a> {
+    converters: &'a mut Converters,
+    input: &'a [u8],
+    /// The content so far, once a step changed it.
+    front: &'a mut Vec<u8>,
+    back: &'a mut Vec<u8>,
+    is_changed: bool,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(buffers: &'a mut Buffers, input: &'a [u8]) -> Steps<'a> {
+        for buffer in [&mut buffers.front, &mut buffers.back] {
+            if buffer.capacity() > MAX_KEPT_BYTES {
+                *buffer = Vec::new();
+            }
+        }
+        Steps {
+            converters: &mut buffers.converters,
+            input,
+            front: &mut buffers.front,
+            back: &mut buffers.back,
+            is_changed: false,
+        }
+    }
+
+    /// Runs a step, which appends to an empty buffer and tells whether that is the content now.
+    pub(super) fn run(&mut self, step: impl FnOnce(&mut Converters, &[u8], &mut Vec<u8>) -> bool) {
+        let content = match self.is_changed {
+            true => self.front.as_slice(),
+            false => self.input,
+        };
+        self.back.clear();
+        if step(self.converters, content, self.back) {
+            std::mem::swap(self.front, self.back);
+            self.is_changed = true;
+        }
+    }
+
+    pub(super) fn finish(self) -> &'a [u8] {
+        if self.is_changed {
+            self.front
+        } else {
+            self.input
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What is to be done with the content of a path.
+
+use super::attributes::{PathStates, State};
+use super::eol::EolAction;
+use super::options::{AutoCrlf, ConvertOptions, Eol};
+
+/// What happens to the content of a file between the repository and the working tree. Only
+/// regular files have one: links and submodules are never converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Nothing, either way.
+    Plain,
+    /// Something that is done here.
+    InCore(InCore),
+    /// A filter program is asked, after what is done here on the way to the working tree, and
+    /// before it on the way back.
+    Driver(DriverConversion),
+}
+
+/// The part of a conversion that needs no other program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InCore {
+    /// What happens to line ends.
+    pub(super) eol: EolAction,
+    /// Whether `$Id$` is expanded.
+    pub(super) ident: bool,
+    /// The number of an encoding in the converter.
+    pub(super) encoding: Option<u32>,
+    /// Whether git streams it, which makes a difference to odd `$Id$` keywords.
+    pub(super) streamable: bool,
+}
+
+/// The part of a conversion that a filter program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverConversion {
+    /// The position of the driver in [`ConvertOptions::drivers`].
+    pub index: usize,
+    /// How it is asked.
+    pub kind: DriverKind,
+    /// What is done here.
+    pub in_core: InCore,
+}
+
+/// How a filter driver works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriverKind {
+    /// A process of its own for each file.
+    Command,
+    /// One process for all files.
+    Process,
+}
+
+impl Conversion {
+    /// Whether content enters the working tree as it is, whatever it is.
+    pub fn is_identity_to_worktree(&self) -> bool {
+        match self {
+            Conversion::Plain => true,
+            Conversion::InCore(in_core) => {
+                !in_core.ident && in_core.encoding.is_none() && !in_core.eol.writes_crlf()
+            }
+            Conversion::Driver(_) => false,
+        }
+    }
+
+    /// Whether content can be converted piece by piece, so that a huge file needs no memory.
+    pub fn is_streamable(&self) -> bool {
+        match self {
+            Conversion::Plain => true,
+            Conversion::InCore(in_core) => in_core.streamable,
+            Conversion::Driver(_) => false,
+        }
+    }
+
+    /// The part that is done here.
+    pub(super) fn in_core(&self) -> InCore {
+        match self {
+            Conversion::Plain => InCore::default(),
+            Conversion::InCore(in_core) => *in_core,
+            Conversion::Driver(driver) => driver.in_core,
+        }
+    }
+}
+
+/// The attributes about line ends, before the configuration fills what they leave open.
+#[derive(Clone, Copy)]
+enum TextAttribute {
+    Unspecified,
+    Binary,
+    Text(Option<Eol>),
+    Auto,
+}
+
+/// Decides about line ends from attributes and configuration. Also tells whether git would
+/// stream such a file: not if it has to look at the content to guess.
+pub(super) fn eol_action<'a>(
+    states: &PathStates,
+    options: &ConvertOptions,
+    value: &dyn Fn(State) -> Option<&'a [u8]>,
+) -> (EolAction, bool) {
+    let read = |state: State| match state {
+        State::Set => TextAttribute::Text(None),
+        State::Unset => TextAttribute::Binary,
+        State::Unspecified => TextAttribute::Unspecified,
+        State::Value(_) => match value(state) {
+            Some(b"input") => TextAttribute::Text(Some(Eol::Lf)),
+            Some(b"auto") => TextAttribute::Auto,
+            _ => TextAttribute::Unspecified,
+        },
+    };
+    let mut text = read(states.text);
+    if matches!(text, TextAttribute::Unspecified) {
+        text = read(states.crlf);
+    }
+    let eol = match value(states.eol) {
+        Some(b"lf") => Some(Eol::Lf),
+        Some(b"crlf") => Some(Eol::CrLf),
+        _ => None,
+    };
+    let default_eol = match options.auto_crlf {
+        AutoCrlf::True => Eol::CrLf,
+        AutoCrlf::Input => Eol::Lf,
+        AutoCrlf::False => options.eol,
+    };
+    match (text, eol) {
+        (TextAttribute::Binary, _) => (EolAction::Keep, true),
+        (TextAttribute::Auto, Some(eol)) => (EolAction::Auto(eol), eol == Eol::Lf),
+        (TextAttribute::Auto, None) => (EolAction::Auto(default_eol), false),
+        (TextAttribute::Text(_) | TextAttribute::Unspecified, Some(eol)) => {
+            (EolAction::Text(eol), true)
+        }
+        (TextAttribute::Text(eol), None) => (EolAction::Text(eol.unwrap_or(default_eol)), true),
+        (TextAttribute::Unspecified, None) => match options.auto_crlf {
+            AutoCrlf::False => (EolAction::Keep, true),
+            AutoCrlf::True => (EolAction::Auto(Eol::CrLf), false),
+            AutoCrlf::Input => (EolAction::Auto(Eol::Lf), true),
+        },
+    }
+}

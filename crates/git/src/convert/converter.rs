@@ -1,0 +1,339 @@
+//! Content on its way to the working tree and back.
+
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+
+use super::attributes::{Attributes, State};
+use super::buffers::{Buffers, Steps};
+use super::conversion::{eol_action, Conversion, DriverConversion, DriverKind, InCore};
+use super::encoding::{Converters, Encoding};
+use super::eol::{self, RoundTrip};
+use super::ident;
+use super::options::{AutoCrlf, ConvertOptions, Driver, SafeCrlf};
+use super::stream::StreamConversion;
+use crate::{Error, Result};
+
+/// Decides what happens to the content of each path, and does it as far as no filter program is
+/// needed. Immutable; workers share one.
+#[derive(Debug)]
+pub struct Converter {
+    options: ConvertOptions,
+    attributes: Attributes,
+    /// What each attribute value is as an encoding and as the name of a driver.
+    encodings: Vec<Option<Encoding>>,
+    drivers: Vec<Option<usize>>,
+    /// Whether nothing at all is ever converted.
+    is_plain: bool,
+}
+
+/// Content after conversion.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Converted<'a> {
+    /// The content: what went in, if nothing had to change.
+    pub content: &'a [u8],
+    /// What git would print about it. It goes on all the same, and exits as if nothing had been.
+    pub message: Option<String>,
+}
+
+/// What [`Converter::to_git`] wants to know.
+pub struct ToGit<'a> {
+    /// Whether the result becomes an object. Then content that would not come back is an error;
+    /// otherwise (for status and diff) it is a message.
+    pub write_object: bool,
+    /// Whether carriage returns in the index are no reason to keep them (`add --renormalize`).
+    pub renormalize: bool,
+    /// Reads the content of the path in the index, if it has one. Called only where it matters.
+    pub index_content: &'a mut dyn FnMut() -> Result<Option<Vec<u8>>>,
+}
+
+impl Converter {
+    /// A converter for a tree with these attributes.
+    pub fn new(options: ConvertOptions, attributes: Attributes) -> Converter {
+        let mut encodings: Vec<_> = attributes
+            .values
+            .iter()
+            .map(|name| Encoding::named(name.as_ref()))
+            .collect();
+        encodings.push(Some(Encoding::nameless()));
+        let drivers = &options.drivers;
+        let position = |name: &BString| drivers.iter().position(|driver| driver.name == *name);
+        Converter {
+            encodings,
+            drivers: attributes.values.iter().map(position).collect(),
+            is_plain: attributes.is_empty() && options.auto_crlf == AutoCrlf::False,
+            options,
+            attributes,
+        }
+    }
+
+    /// The attributes it was made with.
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// A driver by its position.
+    pub fn driver(&self, index: usize) -> Option<&Driver> {
+        self.options.drivers.get(index)
+    }
+
+    /// Whether every file is [`Conversion::Plain`].
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// What happens to the regular file at `path`, which is relative to the top of the tree.
+    pub fn conversion(&self, path: &BStr) -> Conversion {
+        if self.is_plain {
+            return Conversion::Plain;
+        }
+        let states = self.attributes.lookup(path);
+        let value = |state| match state {
+            State::Value(number) => Some(self.attributes.value(number).as_bytes()),
+            _ => None,
+        };
+        let (eol, streamable) = eol_action(&states, &self.options, &value);
+        let encoding = match states.encoding {
+            State::Unspecified => None,
+            State::Set | State::Unset => Some(self.encodings.len() as u32 - 1),
+            State::Value(number) => {
+                let encoding = self.encodings.get(number as usize);
+                encoding.is_some_and(Option::is_some).then_some(number)
+            }
+        };
+        let in_core = InCore {
+            eol,
+            ident: states.ident == State::Set,
+            encoding,
+            streamable: streamable && encoding.is_none(),
+        };
+        if let State::Value(number) = states.filter {
+            if let Some(index) = self.drivers.get(number as usize).copied().flatten() {
+                return self.with_driver(index, in_core);
+            }
+        }
+        let nothing = InCore {
+            streamable: true,
+            ..InCore::default()
+        };
+        if in_core == nothing {
+            return Conversion::Plain;
+        }
+        Conversion::InCore(in_core)
+    }
+
+    /// A driver that does nothing counts as none, unless it is required: then it fails.
+    fn with_driver(&self, index: usize, in_core: InCore) -> Conversion {
+        let in_core = InCore {
+            streamable: false,
+            ..in_core
+        };
+        let kind = match self.options.drivers.get(index) {
+            Some(driver) if driver.process.is_some() => DriverKind::Process,
+            _ => DriverKind::Command,
+        };
+        Conversion::Driver(DriverConversion {
+            index,
+            kind,
+            in_core,
+        })
+    }
+
+    /// Converts `content`, the blob `id`, for the working tree, as far as that is done here: the
+    /// result for [`Conversion::Driver`] is what its filter gets.
+    ///
+    /// # Errors
+    /// A `working-tree-encoding` attribute without a value. An encoding that is unknown, or that
+    /// cannot express the content, is only a message: git then writes what it has.
+    pub fn to_worktree<'a>(
+        &self,
+        buffers: &'a mut Buffers,
+        conversion: Conversion,
+        path: &BStr,
+        id: &ObjectId,
+        content: &'a [u8],
+    ) -> Result<Converted<'a>> {
+        if conversion.is_identity_to_worktree() {
+            return Ok(Converted {
+                content,
+                message: None,
+            });
+        }
+        let in_core = conversion.in_core();
+        let encoding = self.encoding(in_core, path)?;
+        let mut steps = Steps::new(buffers, content);
+        if in_core.ident {
+            steps.run(|_, content, out| match in_core.streamable {
+                true => ident::expand_stream(content, id, out),
+                false => ident::expand(content, id, out),
+            });
+        }
+        steps.run(|_, content, out| eol::to_worktree(in_core.eol, content, out));
+        let mut message = None;
+        if let Some(encoding) = encoding {
+            steps.run(|converters, content, out| {
+                if content.is_empty() {
+                    return false;
+                }
+                let outcome = encoding.to_worktree(converters, path, content, out);
+                message = outcome.err();
+                message.is_none()
+            });
+        }
+        Ok(Converted {
+            content: steps.finish(),
+            message,
+        })
+    }
+
+    /// Converts a file piece by piece, with the same result as [`to_worktree`]; `None` if that
+    /// needs the whole content.
+    ///
+    /// [`to_worktree`]: Converter::to_worktree
+    pub fn stream_to_worktree(
+        &self,
+        conversion: Conversion,
+        id: &ObjectId,
+    ) -> Option<StreamConversion> {
+        let in_core = conversion.in_core();
+        conversion
+            .is_streamable()
+            .then(|| StreamConversion::new(in_core.ident.then_some(id), in_core.eol.writes_crlf()))
+    }
+
+    /// Converts `content` of the working tree for the repository, as far as that is done here:
+    /// for [`Conversion::Driver`] it is what its filter has made of the file.
+    ///
+    /// # Errors
+    /// A `working-tree-encoding` attribute without a value; with
+    /// [`write_object`](ToGit::write_object) also content that is not in its encoding, or that a
+    /// checkout would not give back although the configuration wants that.
+    pub fn to_git<'a>(
+        &self,
+        buffers: &'a mut Buffers,
+        conversion: Conversion,
+        path: &BStr,
+        content: &'a [u8],
+        mut request: ToGit<'_>,
+    ) -> Result<Converted<'a>> {
+        if conversion == Conversion::Plain {
+            return Ok(Converted {
+                content,
+                message: None,
+            });
+        }
+        let in_core = conversion.in_core();
+        let encoding = self.encoding(in_core, path)?;
+        let mut steps = Steps::new(buffers, content);
+        let mut failure = None;
+        let mut message = None;
+        if let Some(encoding) = encoding.filter(|_| !content.is_empty()) {
+            steps.run(|converters, content, out| {
+                failure = encoding.to_git(converters, path, content, out).err();
+                if failure.is_none() && request.write_object {
+                    failure = self.round_trip_failure(encoding, converters, path, content, out);
+                }
+                failure.is_none()
+            });
+        }
+        if let Some(reason) = failure {
+            if request.write_object {
+                return Err(fatal(path, reason));
+            }
+            message = Some(reason);
+        }
+        let mut line_ends = Ok(None);
+        steps.run(|_, content, out| {
+            let outcome = self.eol_to_git(in_core, path, content, out, &mut request);
+            let changed = matches!(outcome, Ok((true, _)));
+            line_ends = outcome.map(|(_, lossy)| lossy);
+            changed
+        });
+        if let Some(lossy) = line_ends? {
+            message = message.or(Some(lossy));
+        }
+        if in_core.ident {
+            steps.run(|_, content, out| ident::collapse(content, out));
+        }
+        Ok(Converted {
+            content: steps.finish(),
+            message,
+        })
+    }
+
+    /// The encoding of a file, if it has one.
+    fn encoding(&self, in_core: InCore, path: &BStr) -> Result<Option<&Encoding>> {
+        let number = in_core.encoding.map(|number| number as usize);
+        let encoding = number.and_then(|number| self.encodings.get(number)?.as_ref());
+        if encoding.is_some_and(Encoding::is_nameless) {
+            let reason = "true/false are no valid working-tree-encodings";
+            return Err(fatal(path, reason.to_owned()));
+        }
+        Ok(encoding)
+    }
+
+    /// Why `content` would not come back from `utf8`, for the encodings that want to know.
+    fn round_trip_failure(
+        &self,
+        encoding: &Encoding,
+        converters: &mut Converters,
+        path: &BStr,
+        content: &[u8],
+        utf8: &[u8],
+    ) -> Option<String> {
+        let name = encoding.name();
+        let checked = &self.options.round_trip_encodings;
+        let is_checked = checked
+            .iter()
+            .any(|checked| checked.eq_ignore_ascii_case(name));
+        if !is_checked || encoding.survives(converters, content, utf8) {
+            return None;
+        }
+        Some(format!(
+            "encoding '{path}' from {name} to UTF-8 and back is not the same"
+        ))
+    }
+
+    /// Line ends on the way to the repository: whether they change, and what to say about it.
+    fn eol_to_git(
+        &self,
+        in_core: InCore,
+        path: &BStr,
+        content: &[u8],
+        out: &mut Vec<u8>,
+        request: &mut ToGit<'_>,
+    ) -> Result<(bool, Option<String>)> {
+        let safe = match request.write_object && !request.renormalize {
+            true => self.options.safe_crlf,
+            false => SafeCrlf::False,
+        };
+        let mut index_has_crlf = || {
+            if request.renormalize {
+                return Ok(false);
+            }
+            let content = (request.index_content)()?;
+            Ok(content.is_some_and(|content| eol::has_crlf(&content)))
+        };
+        let (changed, round_trip) =
+            eol::to_git(in_core.eol, content, safe, out, &mut index_has_crlf)?;
+        match round_trip {
+            RoundTrip::Safe => Ok((changed, None)),
+            RoundTrip::Lossy(change) if safe == SafeCrlf::True => {
+                let change = change.replace("will", "would");
+                Err(fatal(path, format!("{change} in {path}")))
+            }
+            RoundTrip::Lossy(change) => Ok((
+                changed,
+                Some(format!(
+                    "in the working copy of '{path}', {change} the next time Git touches it"
+                )),
+            )),
+        }
+    }
+}
+
+fn fatal(path: &BStr, reason: String) -> Error {
+    Error::Convert {
+        path: path.to_owned(),
+        reason,
+    }
+}

@@ -1,0 +1,204 @@
+//! `working-tree-encoding`.
+
+use std::collections::HashMap;
+
+use bstr::{BStr, BString};
+use hedgerow_fs::Iconv;
+
+use super::utf::{self, Order, Utf, Width};
+
+/// An encoding that files have in the working tree; in the repository they are UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Encoding {
+    name: BString,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The attribute has no value: git refuses to go on.
+    Nameless,
+    /// Converted here.
+    Utf(Utf),
+    /// Converted by the system.
+    System,
+}
+
+/// Why a conversion is not done; the content stays as it is unless the caller insists.
+pub(super) type Failure = String;
+
+/// The system's converters that a worker has open.
+#[derive(Debug, Default)]
+pub(super) struct Converters {
+    open: HashMap<(BString, BString), Option<Iconv>>,
+}
+
+impl Converters {
+    /// Appends `content` in another encoding to `out`; false if that cannot be done.
+    fn convert(&mut self, to: &BStr, from: &BStr, content: &[u8], out: &mut Vec<u8>) -> bool {
+        let iconv = self
+            .open
+            .entry((to.to_owned(), from.to_owned()))
+            .or_insert_with(|| open(to, from));
+        iconv
+            .as_mut()
+            .is_some_and(|iconv| iconv.convert(content, out).is_ok())
+    }
+}
+
+/// Opens a converter, also under the name that git tries when the system lacks one.
+fn open(to: &BStr, from: &BStr) -> Option<Iconv> {
+    fn fallback(name: &BStr) -> &BStr {
+        if name.eq_ignore_ascii_case(b"latin-1") {
+            BStr::new(b"ISO-8859-1")
+        } else if rest_of_utf(name).is_some_and(|rest| rest == b"8") {
+            BStr::new(b"UTF-8")
+        } else {
+            name
+        }
+    }
+    Iconv::open(to, from).or_else(|| Iconv::open(fallback(to), fallback(from)))
+}
+
+impl Encoding {
+    /// The encoding of a `working-tree-encoding=name`; `None` if that is UTF-8 or empty, and so
+    /// nothing is to be done.
+    pub(super) fn named(name: &BStr) -> Option<Encoding> {
+        let rest = rest_of_utf(name);
+        if name.is_empty() || rest.as_deref() == Some(b"8") {
+            return None;
+        }
+        let utf = |width, order, bom| Kind::Utf(Utf { width, order, bom });
+        let kind = match rest.as_deref() {
+            Some(b"16") => utf(Width::Sixteen, Order::NATIVE, true),
+            Some(b"16LE-BOM") => utf(Width::Sixteen, Order::Little, true),
+            Some(b"16BE-BOM") => utf(Width::Sixteen, Order::Big, true),
+            Some(b"16LE") => utf(Width::Sixteen, Order::Little, false),
+            Some(b"16BE") => utf(Width::Sixteen, Order::Big, false),
+            Some(b"32") => utf(Width::ThirtyTwo, Order::NATIVE, true),
+            Some(b"32LE") => utf(Width::ThirtyTwo, Order::Little, false),
+            Some(b"32BE") => utf(Width::ThirtyTwo, Order::Big, false),
+            _ => Kind::System,
+        };
+        Some(Encoding {
+            name: name.to_owned(),
+            kind,
+        })
+    }
+
+    /// The encoding of a `working-tree-encoding` or `-working-tree-encoding`.
+    pub(super) fn nameless() -> Encoding {
+        Encoding {
+            name: BString::default(),
+            kind: Kind::Nameless,
+        }
+    }
+
+    pub(super) fn name(&self) -> &BStr {
+        self.name.as_ref()
+    }
+
+    /// Whether the attribute has no value, which is an error for the whole command.
+    pub(super) fn is_nameless(&self) -> bool {
+        self.kind == Kind::Nameless
+    }
+
+    /// Appends `content`, of the repository, in this encoding to `out`.
+    pub(super) fn to_worktree(
+        &self,
+        converters: &mut Converters,
+        path: &BStr,
+        content: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        if self.encode(converters, content, out) {
+            return Ok(());
+        }
+        let name = &self.name;
+        Err(format!("failed to encode '{path}' from UTF-8 to {name}"))
+    }
+
+    fn encode(&self, converters: &mut Converters, content: &[u8], out: &mut Vec<u8>) -> bool {
+        match self.kind {
+            Kind::Utf(utf) => utf.encode(content, out),
+            _ => converters.convert(self.name(), BStr::new(b"UTF-8"), content, out),
+        }
+    }
+
+    /// Appends `content`, of the working tree in this encoding, as UTF-8 to `out`.
+    pub(super) fn to_git(
+        &self,
+        converters: &mut Converters,
+        path: &BStr,
+        content: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let name = &self.name;
+        let rest = rest_of_utf(self.name());
+        if let Kind::Utf(utf) = self.kind {
+            let has_bom = utf::has_bom(utf.width, content);
+            if !utf.bom && has_bom {
+                return Err(format!(
+                    "BOM is prohibited in '{path}' if encoded as {name}"
+                ));
+            }
+            // Of the names with a byte order mark git checks only those without an order.
+            let is_unordered = rest.as_ref().is_some_and(|rest| rest.len() == 2);
+            if is_unordered && !has_bom {
+                return Err(format!("BOM is required in '{path}' if encoded as {name}"));
+            }
+        }
+        let done = match self.kind {
+            // git writes this one but does not read it.
+            _ if rest.as_deref() == Some(b"16BE-BOM") => false,
+            Kind::Utf(utf) => utf.decode(content, out),
+            _ => converters.convert(BStr::new(b"UTF-8"), self.name(), content, out),
+        };
+        if done {
+            return Ok(());
+        }
+        Err(format!("failed to encode '{path}' from {name} to UTF-8"))
+    }
+
+    /// Whether `content`, of the working tree, comes back from its form in the repository, `utf8`.
+    pub(super) fn survives(
+        &self,
+        converters: &mut Converters,
+        content: &[u8],
+        utf8: &[u8],
+    ) -> bool {
+        let mut back = Vec::with_capacity(content.len());
+        self.encode(converters, utf8, &mut back) && back == content
+    }
+}
+
+/// What follows `UTF` or `UTF-` in `name`, in capitals.
+fn rest_of_utf(name: &BStr) -> Option<Vec<u8>> {
+    let (head, rest) = name.split_at_checked(3)?;
+    if !head.eq_ignore_ascii_case(b"utf") {
+        return None;
+    }
+    let rest = rest.strip_prefix(b"-").unwrap_or(rest);
+    Some(rest.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind_of(name: &str) -> Option<Kind> {
+        Encoding::named(name.into()).map(|encoding| encoding.kind)
+    }
+
+    #[test]
+    fn names_are_read_as_git_reads_them() {
+        for utf8 in ["", "UTF-8", "utf8", "Utf-8"] {
+            assert_eq!(kind_of(utf8), None, "{utf8}");
+        }
+        assert_eq!(kind_of("utf16le-bom"), kind_of("UTF-16LE-BOM"));
+        assert!(matches!(kind_of("Utf-32be"), Some(Kind::Utf(_))));
+        for other in ["UTF-7", "latin-1", "UT", "UTF-32LE-BOM"] {
+            assert_eq!(kind_of(other), Some(Kind::System), "{other}");
+        }
+    }
+}

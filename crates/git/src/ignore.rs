@@ -1,0 +1,103 @@
+//! Which untracked paths git ignores: gitignore(5).
+
+use crate::patterns::{Patterns, Verdict};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_fs::Dir;
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// Ignore rules: the user's and the repository's, and the `.gitignore` files of the working tree,
+/// which are read when a path below them is asked about.
+#[derive(Debug)]
+pub struct Ignore {
+    /// Lowest precedence first.
+    outer: Vec<Patterns>,
+    ignore_case: bool,
+    directories: Mutex<HashMap<BString, Arc<Patterns>>>,
+}
+
+/// Git ignores what is beyond, and so do we: nobody writes such a file.
+const FILE_LIMIT_BYTES: u64 = 100 << 20;
+
+impl Ignore {
+    /// Rules from the contents of `core.excludesFile` and `info/exclude`, in this order.
+    pub fn new(outer: &[&[u8]], ignore_case: bool) -> Self {
+        let outer = outer
+            .iter()
+            .map(|content| Patterns::parse(content, ignore_case))
+            .collect();
+        Ignore {
+            outer,
+            ignore_case,
+            directories: Mutex::default(),
+        }
+    }
+
+    /// Whether `path` below the working tree `root` is ignored, itself or by a directory above it.
+    pub fn is_ignored(&self, root: &Dir, path: &BStr, is_directory: bool) -> Result<bool> {
+        for end in path.find_iter(b"/") {
+            if self.is_matched(root, path[..end].as_bstr(), true)? {
+                return Ok(true);
+            }
+        }
+        self.is_matched(root, path, is_directory)
+    }
+
+    fn is_matched(&self, root: &Dir, path: &BStr, is_directory: bool) -> Result<bool> {
+        let slashes: Vec<usize> = path.find_iter(b"/").collect();
+        let starts = slashes
+            .iter()
+            .rev()
+            .map(|at| (&path[..*at], &path[at + 1..]));
+        for (directory, rest) in starts.chain([(&path[..0], &path[..])]) {
+            let patterns = self.patterns_of(root, directory.as_bstr())?;
+            if let Some(verdict) = patterns.matching(rest.as_bstr(), is_directory) {
+                return Ok(verdict == Verdict::Matched);
+            }
+        }
+        let outer = self.outer.iter().rev();
+        let verdict = outer
+            .filter_map(|patterns| patterns.matching(path, is_directory))
+            .next();
+        Ok(verdict == Some(Verdict::Matched))
+    }
+
+    fn patterns_of(&self, root: &Dir, directory: &BStr) -> Result<Arc<Patterns>> {
+        let known = self
+            .directories
+            .lock()
+            .ok()
+            .and_then(|map| map.get(directory).cloned());
+        if let Some(patterns) = known {
+            return Ok(patterns);
+        }
+        let content = match root
+            .open_dir(directory)
+            .and_then(|dir| dir.open_file(b".gitignore"))
+        {
+            Ok(file) => {
+                let mut content = Vec::new();
+                file.read_to_end(&mut content, FILE_LIMIT_BYTES)?;
+                content
+            }
+            Err(error) if is_absent(&error) => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let patterns = Arc::new(Patterns::parse(&content, self.ignore_case));
+        if let Ok(mut map) = self.directories.lock() {
+            map.insert(directory.to_owned(), patterns.clone());
+        }
+        Ok(patterns)
+    }
+}
+
+/// A `.gitignore` that is a link is not read: it could lead anywhere.
+fn is_absent(error: &hedgerow_fs::Error) -> bool {
+    const ELOOP: i32 = 40;
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    ) || error.raw_os_error() == Some(ELOOP)
+}

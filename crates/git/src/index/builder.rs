@@ -1,0 +1,150 @@
+use super::entry::{Entry, Flags, Mode, PathRange, Stage};
+use super::extensions::untracked;
+use super::prefix::common_len;
+use super::stat::EntryStat;
+use super::{Index, Version};
+use crate::{Error, Result};
+use bstr::{BStr, ByteSlice};
+use gix_hash::{Kind, ObjectId};
+use std::cmp::Ordering;
+
+/// Makes an index from entries in ascending order of path bytes, then stage.
+#[derive(Debug)]
+pub struct Builder {
+    index: Index,
+}
+
+impl Builder {
+    /// A builder of an index that [`Index::write`] writes as `version`.
+    pub fn new(hash: Kind, version: Version) -> Self {
+        let mut index = Index::empty(hash);
+        index.version = version;
+        Builder { index }
+    }
+
+    /// Makes room for `entries` more entries whose paths sum to `path_bytes`.
+    pub fn reserve(&mut self, entries: usize, path_bytes: usize) {
+        self.index.entries.reserve(entries);
+        self.index.paths.reserve(path_bytes);
+    }
+
+    /// Adds an entry behind all others. A sparse directory's path ends in a slash.
+    ///
+    /// # Errors
+    /// [`Error::IndexEntry`] if the entry does not follow the last one in order, if the path is
+    /// merged and in conflict at once, a file and a directory at once, empty or holds a NUL, if
+    /// the id is null or of another hash, or if the index has 4 GiB of paths. Whether the path
+    /// is safe to check out is not looked at.
+    pub fn push(
+        &mut self,
+        path: &BStr,
+        id: ObjectId,
+        mode: Mode,
+        stat: EntryStat,
+        flags: Flags,
+    ) -> Result<()> {
+        let refused = |reason| Error::IndexEntry {
+            path: path.to_owned(),
+            reason,
+        };
+        self.check(path, &id, mode, flags.stage).map_err(refused)?;
+        let range = PathRange::new(self.index.paths.len(), path.len());
+        let range = range.ok_or_else(|| refused("the paths exceed 4 GiB"))?;
+        self.index.paths.extend_from_slice(path);
+        self.index.extensions.sparse |= mode == Mode::SparseDirectory;
+        self.index.entries.push(Entry {
+            id,
+            mode,
+            stat,
+            flags,
+            path: range,
+        });
+        Ok(())
+    }
+
+    /// The index, without any extension but what follows from its entries.
+    pub fn finish(self) -> Index {
+        self.index
+    }
+
+    /// The index, with those extensions of `old`, the index it replaces, that are still true:
+    /// the file system monitor's token (its flags came with the entries), the cache of untracked
+    /// files (emptied if the set of paths changed), and being sparse. The sides of resolved
+    /// conflicts are dropped, as Git does when it switches branches; the cache tree is the
+    /// caller's to set.
+    pub fn finish_replacing(mut self, old: &Index) -> Index {
+        let same_paths = self.has_paths_of(old);
+        let kept = &mut self.index.extensions;
+        kept.fsmonitor_token
+            .clone_from(&old.extensions.fsmonitor_token);
+        kept.sparse |= old.extensions.sparse;
+        kept.untracked = match &old.extensions.untracked {
+            Some(data) if same_paths => Some(data.clone()),
+            Some(data) => untracked::emptied(data, old.hash),
+            None => None,
+        };
+        self.index
+    }
+
+    fn has_paths_of(&self, old: &Index) -> bool {
+        let paths = |index: &Index| index.entries.len();
+        paths(&self.index) == paths(old)
+            && self.index.iter().map(|e| e.0).eq(old.iter().map(|e| e.0))
+    }
+
+    fn check(
+        &self,
+        path: &BStr,
+        id: &ObjectId,
+        mode: Mode,
+        stage: Stage,
+    ) -> std::result::Result<(), &'static str> {
+        if path.is_empty() || path.find_byte(0).is_some() {
+            return Err("a path must not be empty nor hold a NUL");
+        }
+        if id.is_null() || id.kind() != self.index.hash {
+            return Err("its object id is null or of another hash");
+        }
+        if self.index.entries.len() >= u32::MAX as usize {
+            return Err("there are 2^32 entries already");
+        }
+        let is_directory = mode == Mode::SparseDirectory;
+        if is_directory != path.ends_with(b"/") || (is_directory && stage != Stage::Merged) {
+            return Err("sparse directories, and only they, are merged and end in a slash");
+        }
+        let Some(last) = self.index.entries.last() else {
+            return Ok(());
+        };
+        let before = self.index.path(last);
+        let common = common_len(before, path);
+        match before.get(common).cmp(&path.get(common)) {
+            Ordering::Less => {}
+            Ordering::Equal if last.flags.stage < stage => {
+                return match last.flags.stage {
+                    Stage::Merged => Err("it is both merged and in conflict"),
+                    _ => Ok(()),
+                };
+            }
+            _ => return Err("it is not behind the last entry in order"),
+        }
+        if last.mode == Mode::SparseDirectory && path.starts_with(before) {
+            return Err("it lies in a sparse directory");
+        }
+        match self.is_below_a_file(path, common, stage) {
+            true => Err("a directory that leads to it is a file"),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a directory of `path` is also an entry of the same stage. The path of the last
+    /// entry, which agrees in `common` bytes, vouches for the directories that it is in itself;
+    /// and a file that bears the name of another one sorts before it, so it is here already.
+    fn is_below_a_file(&self, path: &BStr, common: usize, stage: Stage) -> bool {
+        let Some(last_slash) = path.rfind_byte(b'/').filter(|&slash| slash >= common) else {
+            return false;
+        };
+        let new = path.get(common..=last_slash).unwrap_or_default();
+        let mut directories = new.find_iter("/").map(|slash| &path[..common + slash]);
+        directories.any(|directory| self.index.find(directory.as_bstr(), stage).is_ok())
+    }
+}

@@ -1,0 +1,230 @@
+//! Cache trees from the entries of an index.
+
+use super::super::entry::{Entry, Mode, PathRange, Stage};
+use super::super::prefix::common_len;
+use super::super::Index;
+use super::{CacheTree, Node};
+use bstr::{BStr, ByteSlice};
+use gix_hash::ObjectId;
+
+impl CacheTree {
+    /// The cache tree of `index`, its trees' ids computed from the entries; `None` for an index
+    /// in conflict.
+    ///
+    /// A directory is invalid if `exists` says that the object database has no such tree, if it
+    /// has an entry that is only intended to be added, or if a directory in it is invalid: those
+    /// are Git's rules (`cache_tree_update` with `WRITE_TREE_REPAIR`). A tree whose computing
+    /// the collision detection refuses counts as one that does not exist.
+    pub fn build(index: &Index, mut exists: impl FnMut(&ObjectId) -> bool) -> Option<Self> {
+        if index.is_unmerged() {
+            return None;
+        }
+        let mut layout = Layout::of(index);
+        let mut content = Vec::new();
+        layout.assign(index, |layout, at| {
+            layout.tree_content(index, at, &mut content);
+            let kind = gix_object::Kind::Tree;
+            let id = gix_object::compute_hash(index.hash(), kind, &content).ok()?;
+            exists(&id).then_some(id)
+        });
+        Some(layout.tree.sorted())
+    }
+
+    /// The cache tree of `index` with ids that the caller knows, as after a checkout: `known` is
+    /// asked for the tree at each directory (empty for the root), after those below it. It must
+    /// be that of exactly the entries that the index has there. A directory is invalid if
+    /// `known` knows nothing, or for what it holds, as with [`build`](Self::build); in an index
+    /// in conflict, also if it holds a conflict.
+    pub fn from_known(index: &Index, mut known: impl FnMut(&BStr) -> Option<ObjectId>) -> Self {
+        let mut layout = Layout::of(index);
+        layout.assign(index, |layout, at| known(layout.path(index, at)));
+        layout.tree.sorted()
+    }
+}
+
+/// The directories of an index in the order of their paths, as nodes without ids.
+struct Layout {
+    tree: CacheTree,
+    /// Of each node, the first entry it spans and the length of its path with a slash behind it.
+    spans: Vec<Span>,
+}
+
+struct Span {
+    first: usize,
+    prefix_len: usize,
+}
+
+impl Layout {
+    fn of(index: &Index) -> Self {
+        let mut layout = Layout {
+            tree: CacheTree {
+                nodes: Vec::new(),
+                names: Vec::new(),
+            },
+            spans: Vec::new(),
+        };
+        layout.open(index, 0, 0, &[]);
+        let mut open = vec![0];
+        let mut previous = BStr::new("");
+        for (position, (path, _)) in index.iter().enumerate() {
+            let common = common_len(previous, path);
+            let mut start = 0;
+            while let Some(&at) = open.last() {
+                start = layout.spans[at].prefix_len;
+                if start <= common {
+                    break;
+                }
+                layout.close(at, position);
+                open.pop();
+            }
+            while let Some(len) = path[start..].find_byte(b'/') {
+                let name = &path[start..start + len];
+                start += len + 1;
+                open.push(layout.open(index, position, start, name));
+            }
+            previous = path;
+        }
+        for at in open.into_iter().rev() {
+            layout.close(at, index.entries().len());
+        }
+        layout
+    }
+
+    fn open(&mut self, index: &Index, first: usize, prefix_len: usize, name: &[u8]) -> usize {
+        let range = PathRange::new(self.tree.names.len(), name.len());
+        self.tree.nodes.push(Node {
+            name: range.expect("no more names than paths, and those fit"),
+            entry_count: None,
+            id: index.hash().null(),
+            end: 0,
+        });
+        self.tree.names.extend_from_slice(name);
+        self.spans.push(Span { first, prefix_len });
+        self.spans.len() - 1
+    }
+
+    /// Ends the node `at` before the entry `position`.
+    fn close(&mut self, at: usize, position: usize) {
+        let end = self.tree.nodes.len() as u32;
+        let node = &mut self.tree.nodes[at];
+        node.end = end;
+        node.entry_count = Some((position - self.spans[at].first) as u32);
+    }
+
+    /// Gives each node the id that `id_of` finds for it, children before parents, and makes
+    /// invalid what has none.
+    fn assign(&mut self, index: &Index, mut id_of: impl FnMut(&Self, usize) -> Option<ObjectId>) {
+        // Counts of invalid nodes are needed until all trees that contain them were looked at.
+        let mut invalid = vec![false; self.tree.nodes.len()];
+        for at in (0..self.tree.nodes.len()).rev() {
+            let id = match self.sparse_directory(index, at) {
+                Some(entry) => Some(entry.id),
+                None => {
+                    let broken_below = self.tree.children(at).any(|child| invalid[child]);
+                    let sound = !broken_below && self.own_entries(index, at).all(is_in_tree);
+                    sound.then(|| id_of(self, at)).flatten()
+                }
+            };
+            match id {
+                Some(id) => self.tree.nodes[at].id = id,
+                None => invalid[at] = true,
+            }
+        }
+        for (node, invalid) in self.tree.nodes.iter_mut().zip(invalid) {
+            if invalid {
+                node.entry_count = None;
+            }
+        }
+    }
+
+    /// The path of the node, without a slash at its end.
+    fn path<'i>(&self, index: &'i Index, at: usize) -> &'i BStr {
+        let span = &self.spans[at];
+        let entry = index.entries().get(span.first);
+        let path = entry.map_or(BStr::new(""), |entry| index.path(entry));
+        path[..span.prefix_len.saturating_sub(1)].as_bstr()
+    }
+
+    /// The sparse directory entry that stands for the node, if one does.
+    fn sparse_directory<'i>(&self, index: &'i Index, at: usize) -> Option<&'i Entry> {
+        let span = &self.spans[at];
+        let entry = index.entries().get(span.first)?;
+        let is_whole = index.path(entry).len() == span.prefix_len;
+        (entry.mode == Mode::SparseDirectory && is_whole).then_some(entry)
+    }
+
+    /// What the node's tree holds, in its order.
+    fn items(&self, at: usize) -> impl Iterator<Item = Item> + '_ {
+        let first = self.spans[at].first;
+        let count = self.tree.nodes[at].entry_count.unwrap_or(0) as usize;
+        let mut children = self.tree.children(at).peekable();
+        let mut next = first;
+        std::iter::from_fn(move || {
+            if next >= first + count {
+                return None;
+            }
+            let child = children.next_if(|&child| self.spans[child].first == next);
+            let Some(child) = child else {
+                next += 1;
+                return Some(Item::Entry(next - 1));
+            };
+            next += self.tree.nodes[child].entry_count.unwrap_or(0) as usize;
+            Some(Item::Directory(child))
+        })
+    }
+
+    fn own_entries<'a>(
+        &'a self,
+        index: &'a Index,
+        at: usize,
+    ) -> impl Iterator<Item = &'a Entry> + 'a {
+        self.items(at).filter_map(|item| match item {
+            Item::Entry(position) => index.entries().get(position),
+            Item::Directory(_) => None,
+        })
+    }
+
+    /// Puts the content of the node's tree object into `content`.
+    fn tree_content(&self, index: &Index, at: usize, content: &mut Vec<u8>) {
+        content.clear();
+        let prefix_len = self.spans[at].prefix_len;
+        for item in self.items(at) {
+            let (mode, name, id): (&[u8], &[u8], _) = match item {
+                Item::Directory(child) => {
+                    (b"40000", self.tree.name(child), &self.tree.nodes[child].id)
+                }
+                Item::Entry(position) => {
+                    let entry = &index.entries()[position];
+                    let name = &index.path(entry)[prefix_len..];
+                    (tree_mode(entry.mode), name, &entry.id)
+                }
+            };
+            content.extend_from_slice(mode);
+            content.push(b' ');
+            content.extend_from_slice(name);
+            content.push(0);
+            content.extend_from_slice(id.as_slice());
+        }
+    }
+}
+
+enum Item {
+    Entry(usize),
+    Directory(usize),
+}
+
+/// Whether a tree can hold the entry as it is.
+fn is_in_tree(entry: &Entry) -> bool {
+    !entry.flags.intent_to_add && entry.flags.stage == Stage::Merged && !entry.id.is_null()
+}
+
+/// The mode as trees write it: octal, without leading zeros.
+fn tree_mode(mode: Mode) -> &'static [u8] {
+    match mode {
+        Mode::File => b"100644",
+        Mode::Executable => b"100755",
+        Mode::Symlink => b"120000",
+        Mode::Gitlink => b"160000",
+        Mode::SparseDirectory => b"40000",
+    }
+}

@@ -1,0 +1,108 @@
+//! The extension `TREE`. Format: `gitformat-index(5)`, "Cache tree".
+
+use super::super::cursor::Cursor;
+use super::super::decode::object_id;
+use super::super::entry::PathRange;
+use super::{CacheTree, Node};
+use bstr::ByteSlice;
+use gix_hash::Kind;
+use std::io::Write as _;
+
+impl CacheTree {
+    /// The cache tree of the extension `data`, or `None` if that is broken.
+    pub(in super::super) fn parse(data: &[u8], hash: Kind) -> Option<Self> {
+        let mut cursor = Cursor::new(data);
+        let mut tree = CacheTree {
+            nodes: Vec::new(),
+            names: Vec::new(),
+        };
+        // The nodes that lead to the next one, and how many children each still lacks.
+        let mut open: Vec<(usize, u32)> = Vec::new();
+        loop {
+            let at = tree.nodes.len();
+            let (node, children) = tree.parse_node(&mut cursor, hash)?;
+            tree.nodes.push(node);
+            open.push((at, children));
+            while let Some(&mut (at, ref mut lacking)) = open.last_mut() {
+                if let Some(left) = lacking.checked_sub(1) {
+                    *lacking = left;
+                    break;
+                }
+                tree.nodes.get_mut(at)?.end = u32::try_from(tree.nodes.len()).ok()?;
+                open.pop();
+            }
+            if open.is_empty() {
+                break;
+            }
+        }
+        if !cursor.is_empty() {
+            return None;
+        }
+        let tree = tree.sorted();
+        (!tree.has_twins()).then_some(tree)
+    }
+
+    /// One node, whose end is not yet known, and the number of its children.
+    fn parse_node(&mut self, cursor: &mut Cursor<'_>, hash: Kind) -> Option<(Node, u32)> {
+        let name = cursor.until(0)?;
+        let is_root = self.nodes.is_empty();
+        if is_root != name.is_empty() || name.contains(&b'/') {
+            return None;
+        }
+        let entry_count = match cursor.until(b' ')? {
+            [b'-', ..] => None,
+            digits => Some(decimal(digits)?),
+        };
+        if entry_count == Some(0) && !is_root {
+            return None;
+        }
+        let children = decimal(cursor.until(b'\n')?)?;
+        let id = match entry_count {
+            Some(_) => object_id(cursor.take(hash.len_in_bytes())?).ok()?,
+            None => hash.null(),
+        };
+        let node = Node {
+            name: PathRange::new(self.names.len(), name.len())?,
+            entry_count,
+            id,
+            end: 0,
+        };
+        self.names.extend_from_slice(name);
+        Some((node, children))
+    }
+
+    /// Whether two siblings, which must be in order, have the same name.
+    fn has_twins(&self) -> bool {
+        (0..self.nodes.len()).any(|parent| {
+            let siblings = self.children(parent).zip(self.children(parent).skip(1));
+            siblings
+                .into_iter()
+                .any(|(a, b)| self.name(a) == self.name(b))
+        })
+    }
+
+    /// The data of the extension.
+    pub(in super::super) fn serialize(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.names.len() + self.nodes.len() * 40);
+        for (at, node) in self.nodes.iter().enumerate() {
+            out.extend_from_slice(self.name(at));
+            out.push(0);
+            let children = self.children(at).count();
+            let written = match node.entry_count {
+                Some(count) => writeln!(out, "{count} {children}"),
+                None => writeln!(out, "-1 {children}"),
+            };
+            written.expect("a Vec takes all that is written");
+            if node.entry_count.is_some() {
+                out.extend_from_slice(node.id.as_slice());
+            }
+        }
+        out
+    }
+}
+
+/// The number that `digits` are, without sign.
+fn decimal(digits: &[u8]) -> Option<u32> {
+    let all_digits = digits.iter().all(u8::is_ascii_digit);
+    all_digits.then(|| digits.to_str().ok()?.parse().ok())?
+}

@@ -1,0 +1,194 @@
+//! The cache tree (`TREE`): which directories of the index are, entry for entry, trees that the
+//! object database holds. Whoever writes a tree or compares with one can skip those.
+
+mod build;
+mod format;
+
+use super::entry::PathRange;
+use super::Index;
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+
+/// The cache tree of an index.
+///
+/// Nodes lie in one list, each followed by all below it, siblings ordered by the length of
+/// their names, then by bytes; that is the order of the file. Nothing recurses, so no depth of
+/// directories, however hostile, can exhaust a stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheTree {
+    /// Never empty: the first is the root.
+    nodes: Vec<Node>,
+    names: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Node {
+    name: PathRange,
+    /// `None` if the node is invalid.
+    entry_count: Option<u32>,
+    /// Null if the node is invalid.
+    id: ObjectId,
+    /// The position behind the last node below this one.
+    end: u32,
+}
+
+/// One directory of a [`CacheTree`].
+#[derive(Clone, Copy, Debug)]
+pub struct Directory<'a> {
+    tree: &'a CacheTree,
+    at: usize,
+}
+
+impl<'a> Directory<'a> {
+    /// Its name, without those of the directories that lead to it; empty for the root.
+    pub fn name(&self) -> &'a BStr {
+        self.tree.name(self.at)
+    }
+
+    /// How many entries of the index it spans, those of directories below it included; `None`
+    /// if it changed since it was last known as a tree.
+    pub fn entry_count(&self) -> Option<u32> {
+        self.tree.nodes[self.at].entry_count
+    }
+
+    /// The tree that it is, unless it changed.
+    pub fn id(&self) -> Option<&'a ObjectId> {
+        let node = &self.tree.nodes[self.at];
+        node.entry_count.map(|_| &node.id)
+    }
+
+    /// The directories in it, ordered by the length of their names, then by bytes.
+    pub fn children(&self) -> impl Iterator<Item = Directory<'a>> {
+        let tree = self.tree;
+        let positions = tree.children(self.at);
+        positions.map(move |at| Directory { tree, at })
+    }
+}
+
+impl CacheTree {
+    /// The root directory.
+    pub fn root(&self) -> Directory<'_> {
+        Directory { tree: self, at: 0 }
+    }
+
+    /// The id of the tree that the whole index is, if that is known.
+    pub fn root_id(&self) -> Option<&ObjectId> {
+        self.root().id()
+    }
+
+    /// Records that the entry at `path` changed, came or went: no directory that leads to it is
+    /// a known tree any more, and a directory of this very name is gone.
+    pub fn invalidate_path(&mut self, path: &BStr) {
+        let mut leading = vec![0];
+        let mut components = path.split_str("/").peekable();
+        while let Some(name) = components.next() {
+            let parent = leading.last().copied().unwrap_or(0);
+            let child = self.children(parent).find(|&at| self.name(at) == name);
+            match child {
+                Some(at) if components.peek().is_some() => leading.push(at),
+                Some(at) => self.remove(at, &leading),
+                None => break,
+            }
+        }
+        for at in leading {
+            let node = &mut self.nodes[at];
+            node.entry_count = None;
+            node.id = node.id.kind().null();
+        }
+    }
+
+    /// Whether the counts of all directories that are known as trees agree with `index`. What
+    /// was read from a file may be wrong in this; ask before skipping entries by these counts.
+    pub fn fits(&self, index: &Index) -> bool {
+        let mut path = BString::default();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            while open.last().is_some_and(|&(end, _)| end <= at) {
+                open.pop();
+            }
+            path.truncate(open.last().map_or(0, |&(_, len)| len));
+            path.extend_from_slice(self.name(at));
+            if let Some(count) = node.entry_count {
+                if index.range_under(path.as_bstr()).len() != count as usize {
+                    return false;
+                }
+            }
+            if at > 0 {
+                path.push(b'/');
+            }
+            open.push((node.end as usize, path.len()));
+        }
+        true
+    }
+
+    fn name(&self, at: usize) -> &BStr {
+        self.names[self.nodes[at].name.as_range()].as_bstr()
+    }
+
+    fn children(&self, parent: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.nodes[parent].end as usize;
+        let mut next = parent + 1;
+        std::iter::from_fn(move || {
+            let child = (next < end).then_some(next)?;
+            next = self.nodes[child].end as usize;
+            Some(child)
+        })
+    }
+
+    /// Removes the node `at` with all below it; all nodes behind `at` but `leading`, which lead
+    /// to it, are then found as many positions earlier.
+    fn remove(&mut self, at: usize, leading: &[usize]) {
+        let removed = self.nodes[at].end - at as u32;
+        self.nodes.drain(at..at + removed as usize);
+        for node in self.nodes.iter_mut().skip(at) {
+            node.end -= removed;
+        }
+        for &position in leading {
+            self.nodes[position].end -= removed;
+        }
+    }
+
+    /// The same tree with all siblings in order, and all names in the order of their nodes.
+    fn sorted(&self) -> CacheTree {
+        let mut sorted = CacheTree {
+            nodes: Vec::with_capacity(self.nodes.len()),
+            names: Vec::with_capacity(self.names.len()),
+        };
+        let mut waiting = vec![0];
+        while let Some(at) = waiting.pop() {
+            let node = self.nodes[at];
+            let name = PathRange {
+                start: sorted.names.len() as u32,
+                len: node.name.len,
+            };
+            let end = sorted.nodes.len() as u32 + (node.end - at as u32);
+            sorted.nodes.push(Node { name, end, ..node });
+            sorted.names.extend_from_slice(self.name(at));
+            let first = waiting.len();
+            waiting.extend(self.children(at));
+            let key = |&at: &usize| (self.name(at).len(), self.name(at));
+            waiting[first..].sort_unstable_by(|a, b| key(b).cmp(&key(a)));
+        }
+        sorted
+    }
+}
+
+impl Index {
+    /// Its cache tree, if it has one.
+    pub fn cache_tree(&self) -> Option<&CacheTree> {
+        self.extensions.cache_tree.as_ref()
+    }
+
+    /// Its cache tree, to invalidate paths in.
+    pub fn cache_tree_mut(&mut self) -> Option<&mut CacheTree> {
+        self.extensions.cache_tree.as_mut()
+    }
+
+    /// Sets or removes the cache tree, which must be true of this index.
+    pub fn set_cache_tree(&mut self, tree: Option<CacheTree>) {
+        self.extensions.cache_tree = tree;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! Cache trees: against those of git, and by hand.
+
+use super::super::tests::repo::{bytes_of, Repo};
+use super::super::{Builder, Mode, Stage, Version, WriteOptions};
+use super::*;
+use gix_hash::Kind;
+
+/// A repository whose index is as `git read-tree HEAD` leaves it.
+fn fresh(kind: Kind) -> (Repo, Index) {
+    let repo = Repo::with_tree(kind);
+    repo.git(&["read-tree", "HEAD"]);
+    let index = repo.read_index();
+    (repo, index)
+}
+
+#[test]
+fn the_tree_built_is_the_one_git_writes() {
+    for kind in [Kind::Sha1, Kind::Sha256] {
+        let (repo, index) = fresh(kind);
+        let by_git = index.cache_tree().unwrap();
+        let built = CacheTree::build(&index, |_| true).unwrap();
+        assert_eq!(built.serialize(), by_git.serialize());
+        assert!(built.fits(&index));
+        let root = built.root_id().unwrap().to_string();
+        assert_eq!(root, repo.text(&["rev-parse", "HEAD^{tree}"]));
+        let mut rewritten = index.clone();
+        rewritten.set_cache_tree(Some(built));
+        let bytes = bytes_of(&rewritten, &WriteOptions::default());
+        assert!(bytes == repo.index_bytes());
+        assert_eq!(repo.text(&["write-tree"]), root);
+    }
+}
+
+#[test]
+fn known_ids_need_no_hashing() {
+    let (repo, index) = fresh(Kind::Sha1);
+    let by_git = index.cache_tree().unwrap();
+    let known = CacheTree::from_known(&index, |dir| {
+        let id = repo.text(&["rev-parse", &format!("HEAD:{dir}")]);
+        Some(ObjectId::from_hex(id.as_bytes()).unwrap())
+    });
+    assert_eq!(known.serialize(), by_git.serialize());
+
+    let nothing = CacheTree::from_known(&index, |_| None);
+    assert_eq!(nothing.root_id(), None);
+    assert_eq!(
+        nothing.root().children().count(),
+        by_git.root().children().count()
+    );
+    let mut without = index.clone();
+    without.set_cache_tree(Some(nothing));
+    repo.write_index(&without, &WriteOptions::default());
+    let root = repo.text(&["rev-parse", "HEAD^{tree}"]);
+    assert_eq!(repo.text(&["write-tree"]), root);
+    assert_eq!(
+        repo.read_index().cache_tree(),
+        Some(by_git),
+        "git repairs it"
+    );
+}
+
+/// The paths of all directories, with a `!` behind those that are invalid.
+fn shape(tree: &CacheTree) -> Vec<String> {
+    fn walk(directory: &Directory<'_>, path: &str, out: &mut Vec<String>) {
+        let path = format!("{path}{}", directory.name());
+        let mark = directory.id().map_or("!", |_| "");
+        out.push(format!("{path}{mark}"));
+        for child in directory.children() {
+            walk(&child, &format!("{path}/"), out);
+        }
+    }
+    let mut out = Vec::new();
+    walk(&tree.root(), "", &mut out);
+    out
+}
+
+fn index_of(paths: &[&str]) -> Index {
+    let mut builder = Builder::new(Kind::Sha1, Version::V2);
+    for path in paths {
+        let id = Kind::Sha1.empty_blob();
+        let (stat, flags) = Default::default();
+        builder
+            .push((*path).into(), id, Mode::File, stat, flags)
+            .unwrap();
+    }
+    builder.finish()
+}
+
+#[test]
+fn siblings_are_ordered_by_length() {
+    let index = index_of(&["aa/x", "b/y", "b/z/q", "ba/x/y", "f"]);
+    let tree = CacheTree::build(&index, |_| true).unwrap();
+    assert_eq!(shape(&tree), ["", "/b", "/b/z", "/aa", "/ba", "/ba/x"]);
+    let counts: Vec<_> = tree
+        .nodes
+        .iter()
+        .map(|node| node.entry_count.unwrap())
+        .collect();
+    assert_eq!(counts, [5, 2, 1, 1, 1, 1]);
+    assert_eq!(CacheTree::parse(&tree.serialize(), Kind::Sha1), Some(tree));
+}
+
+#[test]
+fn what_a_tree_cannot_hold_makes_its_directories_invalid() {
+    let mut index = index_of(&["a/b/c", "a/d", "e/f"]);
+    index.entries_mut()[0].flags.intent_to_add = true;
+    let tree = CacheTree::build(&index, |_| true).unwrap();
+    assert_eq!(shape(&tree), ["!", "/a!", "/a/b!", "/e"]);
+    index.entries_mut()[0].flags.intent_to_add = false;
+    index.entries_mut()[0].flags.skip_worktree = true;
+    let tree = CacheTree::build(&index, |_| true).unwrap();
+    assert_eq!(shape(&tree), ["", "/a", "/a/b", "/e"]);
+
+    let missing = *tree.root().children().next().unwrap().id().unwrap();
+    let tree = CacheTree::build(&index, |id| *id != missing).unwrap();
+    assert_eq!(shape(&tree), ["!", "/a!", "/a/b", "/e"]);
+
+    index.entries_mut()[2].flags.stage = Stage::Ours;
+    assert_eq!(CacheTree::build(&index, |_| true), None);
+    let tree = CacheTree::from_known(&index, |_| Some(missing));
+    assert_eq!(shape(&tree), ["!", "/a", "/a/b", "/e!"]);
+}
+
+#[test]
+fn a_changed_path_invalidates_what_leads_to_it() {
+    let index = index_of(&["a/b/c", "a/d/x", "e/f/g", "h"]);
+    let whole = CacheTree::build(&index, |_| true).unwrap();
+    let after = |path: &str| {
+        let mut tree = whole.clone();
+        tree.invalidate_path(path.into());
+        let reread = CacheTree::parse(&tree.serialize(), Kind::Sha1);
+        assert_eq!(reread.map(|tree| shape(&tree)), Some(shape(&tree)));
+        shape(&tree).join(" ")
+    };
+    assert_eq!(after("h"), "! /a /a/b /a/d /e /e/f");
+    assert_eq!(after("a/b/c"), "! /a! /a/b! /a/d /e /e/f");
+    assert_eq!(after("a/new/path"), "! /a! /a/b /a/d /e /e/f");
+    assert_eq!(
+        after("a/b"),
+        "! /a! /a/d /e /e/f",
+        "a file where a directory was"
+    );
+    assert_eq!(after("a"), "! /e /e/f");
+    assert_eq!(after("e/f"), "! /a /a/b /a/d /e!");
+}
+
+#[test]
+fn counts_that_do_not_fit_are_noticed() {
+    let index = index_of(&["a/b/c", "a/d", "e/f"]);
+    let tree = CacheTree::build(&index, |_| true).unwrap();
+    assert!(tree.fits(&index));
+    for other in [
+        &["a/b/c", "a/d"][..],
+        &["a/b/c", "a/d/x", "f"],
+        &["a/b/c", "e/f", "g"],
+    ] {
+        assert!(!tree.fits(&index_of(other)), "{other:?}");
+    }
+}
+
+#[test]
+fn broken_trees_count_as_absent() {
+    let id = [b'i'; 20];
+    let node = |head: &[u8]| [head, &id].concat();
+    let parse = |data: &[u8]| CacheTree::parse(data, Kind::Sha1);
+    assert!(parse(&node(b"\x001 0\n")).is_some());
+    let twins = [&b"\0-1 2\n"[..], b"a\0-1 0\n", b"a\0-1 0\n"].concat();
+    let unsorted = [&b"\0-1 2\n"[..], b"b\0-1 0\n", b"a\0-1 0\n"].concat();
+    assert_eq!(shape(&parse(&unsorted).unwrap()), ["!", "/a!", "/b!"]);
+    for broken in [
+        b"".to_vec(),
+        b"\0".to_vec(),
+        b"\x001 0\n".to_vec(),
+        node(b"a\x001 0\n"),
+        node(b"\x00+1 0\n"),
+        node(b"\x00 0\n"),
+        node(b"\x001 1\n"),
+        node(b"\x0099999999999 0\n"),
+        node(b"\x001 -1\n"),
+        b"\0-1 4294967295\n".to_vec(),
+        b"\0-1 0\nmore".to_vec(),
+        b"\0-1 1\na/b\0-1 0\n".to_vec(),
+        b"\0-1 1\n\0-1 0\n".to_vec(),
+        node(b"\0-1 1\na\x000 0\n"),
+        twins,
+    ] {
+        assert_eq!(parse(&broken), None, "{}", broken.escape_ascii());
+    }
+}
+
+#[test]
+fn depth_exhausts_no_stack() {
+    let mut data = b"\0-1 1\n".to_vec();
+    for _ in 0..200_000 {
+        data.extend_from_slice(b"d\0-1 1\n");
+    }
+    data.extend_from_slice(b"d\0-1 0\n");
+    let mut tree = CacheTree::parse(&data, Kind::Sha1).unwrap();
+    assert_eq!(tree.serialize(), data);
+    tree.invalidate_path(["d"; 1000].join("/").as_str().into());
+    assert_eq!(tree.nodes.len(), 1000);
+
+    let path = ["d"; 100_000].join("/");
+    let index = index_of(&[&path]);
+    let tree = CacheTree::build(&index, |_| true).unwrap();
+    assert_eq!(tree.nodes.len(), 100_000);
+}
+
+/// A few paths over and over, so that names are each other's prefixes and sort around slashes.
+fn scrambled_paths(seed: u32) -> Vec<String> {
+    let mut state = seed;
+    let mut next = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % below
+    };
+    let letters = ["a", "b", "a-", "a0", "a.b", "ab", "0"];
+    let mut paths: Vec<String> = (0..60)
+        .map(|_| {
+            let depth = 1 + next(4);
+            let names = (0..depth).map(|_| letters[next(7) as usize]);
+            names.collect::<Vec<_>>().join("/")
+        })
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+#[test]
+fn git_writes_the_same_trees_of_scrambled_paths() {
+    let repo = Repo::new(Kind::Sha1);
+    for seed in 0..8 {
+        let mut builder = Builder::new(Kind::Sha1, Version::V2);
+        for path in scrambled_paths(seed) {
+            let id = Kind::Sha1.empty_blob();
+            let (stat, flags) = Default::default();
+            // Files that clash with directories are refused, and so left out.
+            let _ = builder.push(path.as_str().into(), id, Mode::File, stat, flags);
+        }
+        let mut index = builder.finish();
+        repo.write_index(&index, &WriteOptions::default());
+        let root = repo.text(&["write-tree", "--missing-ok"]);
+        let tree = CacheTree::build(&index, |_| true).unwrap();
+        assert_eq!(tree.root_id().unwrap().to_string(), root);
+        assert!(tree.fits(&index));
+        assert_eq!(repo.read_index().cache_tree(), Some(&tree));
+
+        index.set_cache_tree(Some(tree));
+        let first = index.path(&index.entries()[0]).to_owned();
+        index
+            .cache_tree_mut()
+            .unwrap()
+            .invalidate_path(first.as_bstr());
+        repo.write_index(&index, &WriteOptions::default());
+        assert_eq!(repo.text(&["write-tree", "--missing-ok"]), root);
+    }
+}

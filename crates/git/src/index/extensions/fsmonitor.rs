@@ -1,0 +1,58 @@
+//! `FSMN`: up to which moment a file system monitor vouches for which entries.
+
+use super::super::cursor::Cursor;
+use super::super::entry::{Entry, Mode};
+use super::ewah;
+
+/// The extension as it lies in a file.
+pub(in super::super) struct Fsmonitor<'a> {
+    /// What the monitor is to be asked for changes since.
+    pub(in super::super) token: Vec<u8>,
+    bitmap: &'a [u8],
+}
+
+impl<'a> Fsmonitor<'a> {
+    /// The extension of `data`, or `None` if it is broken or of a version not known.
+    pub(in super::super) fn parse(data: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(data);
+        let token = match cursor.be32()? {
+            // Version 1 had a time in nanoseconds; as a token of version 2 it is in decimal.
+            1 => cursor.be64()?.to_string().into_bytes(),
+            2 => cursor.until(0)?.to_owned(),
+            _ => return None,
+        };
+        let size = usize::try_from(cursor.be32()?).ok()?;
+        let bitmap = cursor.take(size)?;
+        cursor.is_empty().then_some(Fsmonitor { token, bitmap })
+    }
+
+    /// Sets the flag of each of the `entries`, and says whether the bitmap was sound; if not,
+    /// no entry is vouched for. Submodules never are.
+    pub(in super::super) fn apply(&self, entries: &mut [Entry]) -> bool {
+        let dirty = ewah::read(&mut Cursor::new(self.bitmap), entries.len());
+        let Ok(dirty) = dirty else { return false };
+        for entry in entries.iter_mut() {
+            entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
+        }
+        for position in dirty {
+            if let Some(entry) = entries.get_mut(position as usize) {
+                entry.flags.fsmonitor_valid = false;
+            }
+        }
+        true
+    }
+}
+
+/// The extension for `entries` as the monitor's `token` vouches for them.
+pub(in super::super) fn serialize(token: &[u8], entries: &[Entry]) -> Vec<u8> {
+    let mut out = 2u32.to_be_bytes().to_vec();
+    out.extend_from_slice(token);
+    out.push(0);
+    let mut bitmap = Vec::new();
+    let positions = (0u32..).zip(entries);
+    let dirty = positions.filter(|(_, entry)| !entry.flags.fsmonitor_valid);
+    ewah::write(&mut bitmap, dirty.map(|(position, _)| position));
+    out.extend_from_slice(&(bitmap.len() as u32).to_be_bytes());
+    out.extend_from_slice(&bitmap);
+    out
+}

@@ -1,0 +1,168 @@
+//! An index from bytes.
+
+use super::checksum;
+use super::cursor::{Cursor, Parsed, Problem};
+use super::decode::{self, object_id, Rows};
+use super::entry::{Mode, Stage};
+use super::extensions::{self, Found};
+use super::{Index, Version};
+use crate::{Error, Result};
+use gix_hash::{Kind, ObjectId};
+use std::cmp::Ordering;
+use std::path::Path;
+
+impl Index {
+    /// The index whose file's bytes are `content`, in a repository of the kind `hash`.
+    ///
+    /// `path` is only for errors. `shared` loads the file `sharedindex.<id>` that a split index
+    /// builds upon; the result is whole and knows nothing of the split. The checksum at the end
+    /// is verified unless it is all zero (`index.skipHash`).
+    ///
+    /// # Errors
+    /// [`Error::CorruptIndex`] if the bytes are not an index, [`Error::Unsupported`] for a
+    /// version or a required extension that is not known, and whatever `shared` returns.
+    pub fn read(
+        content: &[u8],
+        hash: Kind,
+        path: &Path,
+        shared: &mut dyn FnMut(&ObjectId) -> Result<Vec<u8>>,
+    ) -> Result<Index> {
+        let file = File::parse(content, hash).map_err(|problem| named(problem, path))?;
+        let base = match &file.found.link {
+            Some(link) if !link.base.is_null() => {
+                let content = shared(&link.base)?;
+                let path = path.with_file_name(format!("sharedindex.{}", link.base));
+                let rows = shared_rows(&content, hash, &link.base);
+                Some(rows.map_err(|problem| named(problem, &path))?)
+            }
+            _ => None,
+        };
+        file.into_index(base, hash)
+            .map_err(|problem| named(problem, path))
+    }
+}
+
+/// The entries of the shared index `content`, whose checksum must be `expected`.
+fn shared_rows(content: &[u8], hash: Kind, expected: &ObjectId) -> Parsed<Rows> {
+    let file = File::parse(content, hash)?;
+    if file.checksum.as_ref() != Some(expected) {
+        return Err(format!("its checksum is not {expected}").into());
+    }
+    match file.found.link {
+        Some(_) => Err("a shared index that is split itself".into()),
+        None => Ok(file.rows),
+    }
+}
+
+#[cold]
+fn named(problem: Problem, path: &Path) -> Error {
+    match problem {
+        Problem::Corrupt(reason) => Error::CorruptIndex {
+            path: path.to_owned(),
+            reason: reason.into_owned(),
+        },
+        Problem::Unsupported(what) => Error::Unsupported { what },
+    }
+}
+
+/// An index file, read but not yet checked as a whole.
+struct File<'a> {
+    version: Version,
+    rows: Rows,
+    found: Found<'a>,
+    checksum: Option<ObjectId>,
+}
+
+impl<'a> File<'a> {
+    fn parse(content: &'a [u8], hash: Kind) -> Parsed<Self> {
+        let body_len = content.len().checked_sub(hash.len_in_bytes());
+        let split = body_len.and_then(|len| content.split_at_checked(len));
+        let (body, trailer) = split.ok_or("the file is too short")?;
+        let mut cursor = Cursor::new(body);
+        if cursor.take_array() != Some(b"DIRC") {
+            return Err("it does not begin with 'DIRC'".into());
+        }
+        let version = match cursor.be32().ok_or("the file is too short")? {
+            2 => Version::V2,
+            3 => Version::V3,
+            4 => Version::V4,
+            other => return Err(Problem::Unsupported(format!("index version {other}"))),
+        };
+        let count = cursor.be32().ok_or("the file is too short")?;
+        let checksum = verified(body, object_id(trailer)?, hash)?;
+        let rows = decode::entries(&mut cursor, version, hash, count)?;
+        let found = extensions::read(cursor.rest(), hash)?;
+        Ok(File {
+            version,
+            rows,
+            found,
+            checksum,
+        })
+    }
+
+    fn into_index(self, base: Option<Rows>, hash: Kind) -> Parsed<Index> {
+        let rows = match (&self.found.link, base) {
+            (Some(link), Some(base)) => link.merge(base, self.rows)?,
+            _ => self.rows,
+        };
+        let mut index = Index {
+            hash,
+            version: self.version,
+            entries: rows.entries,
+            paths: rows.paths,
+            checksum: self.checksum,
+            extensions: self.found.kept,
+        };
+        check_entries(&index)?;
+        if let Some(fsmonitor) = self.found.fsmonitor {
+            if fsmonitor.apply(&mut index.entries) {
+                index.extensions.fsmonitor_token = Some(fsmonitor.token);
+            }
+        }
+        Ok(index)
+    }
+}
+
+/// The checksum in the trailer, `None` if it was left out; fails if it is not that of `body`.
+fn verified(body: &[u8], trailer: ObjectId, hash: Kind) -> Parsed<Option<ObjectId>> {
+    if trailer.is_null() {
+        return Ok(None);
+    }
+    match checksum::of(hash, body) == trailer {
+        true => Ok(Some(trailer)),
+        false => Err("its checksum does not match its content".into()),
+    }
+}
+
+/// Checks what readers of the index rely upon: the order of the entries, that no path is both
+/// merged and in conflict, and what a sparse directory looks like.
+fn check_entries(index: &Index) -> Parsed<()> {
+    let mut previous: Option<(&bstr::BStr, Stage)> = None;
+    for (path, entry) in index.iter() {
+        let stage = entry.flags.stage;
+        if path.is_empty() {
+            return Err("an entry without a path".into());
+        }
+        if entry.mode == Mode::SparseDirectory {
+            let proper = index.extensions.sparse && path.ends_with(b"/") && stage == Stage::Merged;
+            if !proper {
+                return Err(format!("'{path}' is a directory outside of a sparse index").into());
+            }
+        }
+        if let Some((before, before_stage)) = previous {
+            match before.cmp(path) {
+                Ordering::Less => {}
+                Ordering::Greater => return Err(format!("'{path}' after '{before}'").into()),
+                Ordering::Equal if before_stage == Stage::Merged => {
+                    return Err(format!("multiple stage entries for merged file '{path}'").into())
+                }
+                Ordering::Equal if before_stage >= stage => {
+                    return Err(format!("unordered stage entries for '{path}'").into())
+                }
+                Ordering::Equal => {}
+            }
+        }
+        previous = Some((path, stage));
+    }
+    Ok(())
+}

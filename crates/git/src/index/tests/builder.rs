@@ -1,0 +1,156 @@
+//! What a builder refuses, and what it takes over from the index before.
+
+use super::*;
+use bstr::BString;
+
+fn push(builder: &mut Builder, path: &str, stage: u8) -> crate::Result<()> {
+    let mode = match path.ends_with('/') {
+        true => Mode::SparseDirectory,
+        false => Mode::File,
+    };
+    let flags = Flags {
+        stage: Stage::from_number(stage).unwrap(),
+        ..Flags::default()
+    };
+    let id = Kind::Sha1.empty_blob();
+    builder.push(path.into(), id, mode, EntryStat::default(), flags)
+}
+
+fn built(paths: &[&str]) -> Index {
+    let mut builder = Builder::new(Kind::Sha1, Version::V2);
+    for path in paths {
+        push(&mut builder, path, 0).unwrap();
+    }
+    builder.finish()
+}
+
+/// Pushes all and returns the words of the first refusal.
+fn refusal(entries: &[(&str, u8)]) -> Option<String> {
+    let mut builder = Builder::new(Kind::Sha1, Version::V2);
+    let mut results = entries
+        .iter()
+        .map(|(path, stage)| push(&mut builder, path, *stage));
+    results.find_map(|result| result.err().map(|error| error.to_string()))
+}
+
+#[test]
+fn order_is_by_bytes_then_stage() {
+    assert_eq!(
+        refusal(&[("a", 0), ("a-b", 0), ("a/b", 1), ("a0", 0)]),
+        None
+    );
+    assert_eq!(refusal(&[("a", 1), ("a", 2), ("a", 3), ("b", 0)]), None);
+    let order = "cannot add 'a' to the index: it is not behind the last entry in order";
+    assert_eq!(refusal(&[("b", 0), ("a", 0)]).as_deref(), Some(order));
+    assert_eq!(refusal(&[("a", 0), ("a", 0)]).as_deref(), Some(order));
+    assert_eq!(refusal(&[("a", 2), ("a", 1)]).as_deref(), Some(order));
+    let both = "cannot add 'a' to the index: it is both merged and in conflict";
+    assert_eq!(refusal(&[("a", 0), ("a", 2)]).as_deref(), Some(both));
+}
+
+#[test]
+fn a_path_is_not_a_file_and_a_directory() {
+    let clash = Some("cannot add 'a/b/c' to the index: a directory that leads to it is a file");
+    assert_eq!(refusal(&[("a", 0), ("a/b/c", 0)]).as_deref(), clash);
+    assert_eq!(refusal(&[("a/b", 0), ("a/b/c", 0)]).as_deref(), clash);
+    assert_eq!(
+        refusal(&[("a/b", 0), ("a/b-", 0), ("a/b/c", 0)]).as_deref(),
+        clash
+    );
+    assert_eq!(
+        refusal(&[("a/b", 2), ("a/b/c", 3)]),
+        None,
+        "in a conflict it can be"
+    );
+    assert!(refusal(&[("a", 0), ("a/", 0)]).is_some());
+    let sparse = "cannot add 'a/b' to the index: it lies in a sparse directory";
+    assert_eq!(refusal(&[("a/", 0), ("a/b", 0)]).as_deref(), Some(sparse));
+}
+
+#[test]
+fn impossible_entries_are_refused() {
+    assert!(refusal(&[("", 0)]).is_some());
+    assert!(refusal(&[("a\0b", 0)]).is_some());
+    assert!(refusal(&[("a/", 1)]).is_some());
+    let mut builder = Builder::new(Kind::Sha1, Version::V2);
+    let mut push = |path: &str, id, mode| {
+        builder.push(
+            path.into(),
+            id,
+            mode,
+            EntryStat::default(),
+            Flags::default(),
+        )
+    };
+    assert!(push("a", Kind::Sha1.null(), Mode::File).is_err());
+    assert!(push("a", Kind::Sha256.empty_blob(), Mode::File).is_err());
+    assert!(push("a", Kind::Sha1.empty_tree(), Mode::SparseDirectory).is_err());
+    assert!(push("a/", Kind::Sha1.empty_blob(), Mode::File).is_err());
+}
+
+#[test]
+fn ranges_under_directories() {
+    let index = built(&["a-", "a-b", "a/b/c", "a/d", "a/e/f", "a0", "b/x"]);
+    for (dir, expected) in [
+        ("", 0..7),
+        ("a", 2..5),
+        ("a/b", 2..3),
+        ("a/d", 4..4),
+        ("a/e", 4..5),
+        ("b", 6..7),
+        ("c", 7..7),
+        ("0", 0..0),
+    ] {
+        assert_eq!(index.range_under(dir.into()), expected, "{dir}");
+    }
+}
+
+#[test]
+fn every_entry_is_found() {
+    let index = built(&["a", "a-b", "a.d/b", "ab"]);
+    for (at, (path, _)) in index.iter().enumerate() {
+        assert_eq!(index.find(path, Stage::Merged), Ok(at));
+        assert_eq!(index.find(path, Stage::Ours), Err(at + 1));
+    }
+    assert_eq!(index.find("".into(), Stage::Merged), Err(0));
+    assert_eq!(index.find("b".into(), Stage::Merged), Err(4));
+}
+
+#[test]
+fn extensions_are_kept_while_they_are_true() {
+    let mut untracked = vec![2];
+    untracked.extend(b"id");
+    untracked.extend([0; 36 * 2 + 4 + 40]);
+    untracked.extend(b".gitignore\0");
+    let head = untracked.len();
+    untracked.extend(b"\x01directories\0");
+
+    let mut old = built(&["a", "b"]);
+    old.extensions.untracked = Some(untracked.clone());
+    old.extensions.fsmonitor_token = Some(b"token".to_vec());
+    old.extensions.resolve_undo = Some(b"conflicts".to_vec());
+    let replacing = |paths: &[&str]| {
+        let mut builder = Builder::new(Kind::Sha1, Version::V2);
+        for path in paths {
+            push(&mut builder, path, 0).unwrap();
+        }
+        builder.finish_replacing(&old).extensions
+    };
+    let same = replacing(&["a", "b"]);
+    assert_eq!(same.untracked.as_ref(), Some(&untracked));
+    assert_eq!(same.fsmonitor_token.as_deref(), Some(&b"token"[..]));
+    assert_eq!(same.resolve_undo, None);
+    for other in [&["a", "c"][..], &["a"], &["a", "b", "c"], &["ab", "b"]] {
+        let mut emptied = untracked[..head].to_vec();
+        emptied.extend([0, 0]);
+        assert_eq!(
+            replacing(other).untracked,
+            Some(BString::from(emptied).into())
+        );
+    }
+    assert!(!same.sparse);
+    assert!(replacing(&["a/"]).sparse);
+    old.extensions.sparse = true;
+    let kept = Builder::new(Kind::Sha1, Version::V2).finish_replacing(&old);
+    assert!(kept.has_sparse_directories());
+}

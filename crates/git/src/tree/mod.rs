@@ -1,0 +1,7 @@
+//! Tree objects: reading one, and finding what differs between two, in parallel.
+
+mod difference;
+mod parse;
+
+pub use difference::{Change, Difference, Side};
+pub use parse::{entries, TreeEntry};

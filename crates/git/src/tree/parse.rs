@@ -1,0 +1,187 @@
+use bstr::ByteSlice;
+use gix_hash::oid;
+use hedgerow_tree::{check_name, EntryKind, NameRules};
+use std::cmp::Ordering;
+
+/// One entry of a tree object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeEntry<'a> {
+    /// One component, checked by [`check_name`].
+    pub name: &'a [u8],
+    /// What it is.
+    pub kind: EntryKind,
+    /// The object: blob, tree, or the commit of a submodule.
+    pub id: &'a oid,
+}
+
+/// Reads a whole tree object. The format: for each entry the mode in octal digits, a space, the
+/// name, a NUL byte, the raw object id; ordered by name, directories as if they ended in `/`.
+///
+/// Names that may not become paths, names out of order, and a name that is there twice are
+/// errors, which say why.
+pub fn entries<'a>(
+    content: &'a [u8],
+    hash: gix_hash::Kind,
+    rules: NameRules,
+) -> Result<Vec<TreeEntry<'a>>, String> {
+    let mut entries: Vec<TreeEntry<'a>> = Vec::with_capacity(content.len() / 32);
+    let mut rest = content;
+    while !rest.is_empty() {
+        let (entry, after) = entry(rest, hash)?;
+        check_name(entry.name, entry.kind, rules).map_err(|error| error.to_string())?;
+        if entries
+            .last()
+            .is_some_and(|last| order(last, &entry) != Ordering::Less)
+        {
+            return Err(format!("'{}' is not in order", entry.name.as_bstr()));
+        }
+        if entry.kind == EntryKind::Directory && has_file_of_that_name(&entries, entry.name) {
+            return Err(format!("'{}' is there twice", entry.name.as_bstr()));
+        }
+        entries.push(entry);
+        rest = after;
+    }
+    Ok(entries)
+}
+
+fn entry(content: &[u8], hash: gix_hash::Kind) -> Result<(TreeEntry<'_>, &[u8]), String> {
+    let (mode, rest) = content.split_once_str(b" ").ok_or("an entry has no mode")?;
+    let (name, rest) = rest
+        .split_once_str(b"\0")
+        .ok_or("an entry's name has no end")?;
+    let id = rest
+        .get(..hash.len_in_bytes())
+        .ok_or("an entry's object id is cut off")?;
+    let entry = TreeEntry {
+        name,
+        kind: kind(mode)?,
+        id: oid::from_bytes_unchecked(id),
+    };
+    Ok((entry, &rest[hash.len_in_bytes()..]))
+}
+
+/// The type bits decide; of a file's permission bits only the owner's execute bit counts, since
+/// old versions of git wrote others.
+fn kind(mode: &[u8]) -> Result<EntryKind, String> {
+    let unknown = || format!("an entry has the mode '{}'", mode.as_bstr());
+    if mode.is_empty() || mode.len() > 7 {
+        return Err(unknown());
+    }
+    let mut bits: u32 = 0;
+    for digit in mode {
+        match digit {
+            b'0'..=b'7' => bits = bits << 3 | u32::from(digit - b'0'),
+            _ => return Err(unknown()),
+        }
+    }
+    match bits & 0o170000 {
+        0o040000 => Ok(EntryKind::Directory),
+        0o100000 if bits & 0o100 != 0 => Ok(EntryKind::Executable),
+        0o100000 => Ok(EntryKind::File),
+        0o120000 => Ok(EntryKind::Symlink),
+        0o160000 => Ok(EntryKind::Gitlink),
+        _ => Err(unknown()),
+    }
+}
+
+/// The order of a tree object: bytewise, a directory as if its name ended in `/`.
+pub(crate) fn order(a: &TreeEntry<'_>, b: &TreeEntry<'_>) -> Ordering {
+    let shared = a.name.len().min(b.name.len());
+    a.name[..shared].cmp(&b.name[..shared]).then_with(|| {
+        let next = |entry: &TreeEntry<'_>| match entry.name.get(shared) {
+            Some(byte) => Some(*byte),
+            None if entry.kind == EntryKind::Directory => Some(b'/'),
+            None => None,
+        };
+        next(a)
+            .cmp(&next(b))
+            .then_with(|| a.name.len().cmp(&b.name.len()))
+    })
+}
+
+/// A file sorts before a directory of the same name, with names in between that go on with a
+/// byte below `/`: all of these start with the name.
+fn has_file_of_that_name(before: &[TreeEntry<'_>], name: &[u8]) -> bool {
+    before
+        .iter()
+        .rev()
+        .take_while(|entry| entry.name.starts_with(name))
+        .any(|e| e.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(entries: &[(&str, &str)]) -> Vec<u8> {
+        let mut content = Vec::new();
+        for (mode, name) in entries {
+            content.extend_from_slice(format!("{mode} {name}\0").as_bytes());
+            content.extend_from_slice(&[7; 20]);
+        }
+        content
+    }
+
+    fn read(content: &[u8]) -> Result<Vec<(String, EntryKind)>, String> {
+        let listed = entries(content, gix_hash::Kind::Sha1, NameRules::default())?;
+        Ok(listed
+            .iter()
+            .map(|entry| (entry.name.to_str_lossy().into(), entry.kind))
+            .collect())
+    }
+
+    #[test]
+    fn entries_of_every_kind_are_read() {
+        let content = tree(&[
+            ("100644", "a"),
+            ("100755", "b"),
+            ("120000", "c"),
+            ("40000", "d"),
+            ("160000", "e"),
+            ("100664", "f"),
+        ]);
+        use EntryKind::*;
+        let kinds = [File, Executable, Symlink, Directory, Gitlink, File];
+        let names = ["a", "b", "c", "d", "e", "f"].map(String::from);
+        assert_eq!(read(&content), Ok(names.into_iter().zip(kinds).collect()));
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let content = tree(&[("100644", "a"), ("40000", "b")]);
+        let whole = [0, content.len() / 2, content.len()];
+        for length in (0..content.len()).filter(|length| !whole.contains(length)) {
+            let outcome = read(&content[..length]);
+            assert!(outcome.is_err(), "{length}: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_there_twice_is_an_error() {
+        assert!(read(&tree(&[("100644", "a"), ("100644", "a")])).is_err());
+        assert!(read(&tree(&[("120000", "a"), ("40000", "a")])).is_err());
+        assert!(read(&tree(&[("120000", "a"), ("100644", "a-b"), ("40000", "a")])).is_err());
+        assert!(read(&tree(&[
+            ("100644", "a-b"),
+            ("40000", "a"),
+            ("100644", "a0")
+        ]))
+        .is_ok());
+    }
+
+    #[test]
+    fn names_out_of_order_and_names_that_escape_are_errors() {
+        assert!(read(&tree(&[("100644", "b"), ("100644", "a")])).is_err());
+        assert!(read(&tree(&[("40000", "a"), ("100644", "a.c")])).is_err());
+        for name in ["..", ".", ".git", "a/b", "", "git~1"] {
+            assert!(read(&tree(&[("100644", name)])).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn strange_modes_are_errors() {
+        for mode in ["", "1006440000", "100648", "60000", "0", "-1"] {
+            assert!(read(&tree(&[(mode, "a")])).is_err(), "{mode:?}");
+        }
+    }
+}

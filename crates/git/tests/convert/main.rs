@@ -1,0 +1,9 @@
+//! Conversion compared with git, byte for byte.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests make repositories and look at files"
+)]
+
+mod matrix;
+mod repository;

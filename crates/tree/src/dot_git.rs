@@ -1,0 +1,96 @@
+//! The spellings under which some file system finds `.git` or `.gitmodules`.
+//!
+//! Git refuses them on every platform, because a repository travels: CVE-2014-9390 and
+//! CVE-2019-1352 to 1354 tell why.
+
+use crate::NameRules;
+
+/// Whether `name` is `.git`, plainly or to a file system that `rules` protect.
+pub(crate) fn is_dot_git(name: &[u8], rules: NameRules) -> bool {
+    name.eq_ignore_ascii_case(b".git")
+        || rules.protect_ntfs && parts(name).any(is_ntfs_dot_git)
+        || rules.protect_hfs && is_hfs(name, b".git")
+}
+
+/// Whether `name` is `.gitmodules`, plainly or to a file system that `rules` protect.
+pub(crate) fn is_dot_gitmodules(name: &[u8], rules: NameRules) -> bool {
+    name.eq_ignore_ascii_case(b".gitmodules")
+        || rules.protect_ntfs && parts(name).any(is_ntfs_dot_gitmodules)
+        || rules.protect_hfs && is_hfs(name, b".gitmodules")
+}
+
+/// A backslash separates components on Windows.
+fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    name.split(|byte| *byte == b'\\')
+}
+
+fn is_ntfs_dot_git(name: &[u8]) -> bool {
+    [b".git".as_slice(), b"git~1"].iter().any(|spelling| {
+        starts_with_ignoring_case(name, spelling) && ends_name(&name[spelling.len()..])
+    })
+}
+
+fn is_ntfs_dot_gitmodules(name: &[u8]) -> bool {
+    const LONG: &[u8] = b".gitmodules";
+    const SHORT: &[u8] = b"gitmod~";
+    if starts_with_ignoring_case(name, LONG) {
+        return ends_name(&name[LONG.len()..]);
+    }
+    if starts_with_ignoring_case(name, SHORT) {
+        let rest = &name[SHORT.len()..];
+        return matches!(rest.first(), Some(b'1'..=b'4')) && ends_name(&rest[1..]);
+    }
+    is_hashed_short_name(name)
+}
+
+/// NTFS's short name once `GITMOD~1` to `~4` are taken: the first two letters, four digits of a
+/// hash of the long name, a tilde and a number; longer numbers push the tilde to the left.
+fn is_hashed_short_name(name: &[u8]) -> bool {
+    const PREFIX: &[u8] = b"gi7eba";
+    const LENGTH: usize = 8;
+    let Some(tilde) = name.iter().take(LENGTH).position(|byte| *byte == b'~') else {
+        return false;
+    };
+    let Some(number) = name.get(tilde + 1..LENGTH) else {
+        return false;
+    };
+    tilde <= PREFIX.len()
+        && name[..tilde].eq_ignore_ascii_case(&PREFIX[..tilde])
+        && matches!(number.first(), Some(b'1'..=b'9'))
+        && number.iter().all(u8::is_ascii_digit)
+        && ends_name(&name[LENGTH..])
+}
+
+/// Whether NTFS sees the end of a name here: trailing dots and spaces are dropped, a colon begins
+/// the name of a stream.
+fn ends_name(rest: &[u8]) -> bool {
+    rest.iter()
+        .find(|byte| !matches!(byte, b'.' | b' '))
+        .is_none_or(|byte| *byte == b':')
+}
+
+fn starts_with_ignoring_case(name: &[u8], prefix: &[u8]) -> bool {
+    name.get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether HFS+ reads `name` as `spelling`: it ignores some code points and case. A name that is
+/// not UTF-8 from some byte on is compared up to there.
+fn is_hfs(name: &[u8], spelling: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(name) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&name[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    let mut seen = valid
+        .chars()
+        .filter(|character| !is_ignored_by_hfs(*character));
+    spelling.iter().all(|byte| {
+        seen.next()
+            .is_some_and(|c| c.eq_ignore_ascii_case(&char::from(*byte)))
+    }) && seen.next().is_none()
+}
+
+fn is_ignored_by_hfs(character: char) -> bool {
+    matches!(character,
+        '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}

@@ -1,0 +1,175 @@
+use crate::write::split_path;
+use crate::{Error, Problem};
+use hedgerow_engine::{run_tasks, Options, Report, Scope};
+use hedgerow_fs::Dir;
+use hedgerow_tree::Layout;
+use std::convert::Infallible;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// Paths to remove, in ascending byte order; rows are positions in the list.
+pub trait Removal: Sync {
+    /// How many paths there are.
+    fn count(&self) -> usize;
+    /// The path of a row, relative to the root.
+    fn path(&self, row: u32) -> &[u8];
+    /// Whether the row is a directory, to be removed only if it is empty.
+    fn is_directory(&self, row: u32) -> bool;
+    /// A directory that stays even when it is emptied, with those above it: where the user is.
+    fn keep(&self) -> Option<&[u8]>;
+    /// Told from any worker of every path once, in batches.
+    fn removed(&self, batch: Vec<Removed>);
+}
+
+/// One path that has been dealt with.
+#[derive(Debug)]
+pub struct Removed {
+    /// Its row.
+    pub row: u32,
+    /// Whether it is gone, or why not. A path that was not there is gone.
+    pub outcome: Result<(), Problem>,
+}
+
+const CHUNK_ROWS: usize = 64;
+
+enum Task {
+    Rows {
+        directory: u32,
+        span: Range<u32>,
+    },
+    /// All that was to go from the directory is gone: remove it, if it is empty.
+    Emptied(u32),
+}
+
+/// Removes all paths of `removal` below `root`, and the directories which that empties. A path
+/// below something that is a link now is not there, and is left alone.
+pub fn remove_paths<R: Removal>(
+    root: &Dir,
+    removal: &R,
+    options: &Options,
+) -> Result<Report, Error> {
+    let layout = Layout::new(removal.count(), |row| removal.path(row as u32));
+    let mut initial = Vec::new();
+    let mut pending = Vec::with_capacity(layout.directories().len());
+    for number in 0..layout.directories().len() as u32 {
+        let rows = layout.rows(number).len();
+        let spans = (0..rows).step_by(CHUNK_ROWS);
+        pending.push(AtomicU32::new(
+            (spans.len() + layout.children(number).len()) as u32,
+        ));
+        initial.extend(spans.map(|start| Task::Rows {
+            directory: number,
+            span: start as u32..(start + CHUNK_ROWS).min(rows) as u32,
+        }));
+    }
+    let run = Remover {
+        root,
+        removal,
+        layout: &layout,
+        pending: &pending,
+    };
+    let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| {
+        run.work(task, scope);
+        Ok::<(), Infallible>(())
+    };
+    Ok(run_tasks(options, initial, |_| (), work)?)
+}
+
+struct Remover<'a, R> {
+    root: &'a Dir,
+    removal: &'a R,
+    layout: &'a Layout,
+    /// For each directory the chunks and children that are not done yet.
+    pending: &'a [AtomicU32],
+}
+
+impl<R: Removal> Remover<'_, R> {
+    fn work(&self, task: Task, scope: &Scope<'_, Task>) {
+        match task {
+            Task::Rows { directory, span } => {
+                self.remove_rows(directory, span, scope);
+                self.one_less(directory, scope);
+            }
+            Task::Emptied(directory) => {
+                self.remove_emptied(directory);
+                self.one_less(self.layout.directories()[directory as usize].parent, scope);
+            }
+        }
+    }
+
+    fn remove_rows(&self, directory: u32, span: Range<u32>, scope: &Scope<'_, Task>) {
+        let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
+        let handle = self.root.open_dir(self.directory(directory));
+        let mut batch = Vec::with_capacity(rows.len());
+        for row in rows.iter().copied() {
+            if scope.is_cancelled() {
+                break;
+            }
+            let started = Instant::now();
+            let outcome = match &handle {
+                Ok(handle) => self.remove_row(handle, row),
+                Err(_) => Ok(()),
+            };
+            scope.record_operation(started.elapsed());
+            batch.push(Removed { row, outcome });
+        }
+        self.removal.removed(batch);
+    }
+
+    fn remove_row(&self, handle: &Dir, row: u32) -> Result<(), Problem> {
+        let (_, name) = split_path(self.removal.path(row));
+        let outcome = match self.removal.is_directory(row) {
+            true => handle.remove_dir(name),
+            false => handle.remove_file(name),
+        };
+        match outcome {
+            Err(error) if is_gone(&error) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// A directory that is not empty, or that cannot be removed, simply stays, as with git.
+    fn remove_emptied(&self, directory: u32) {
+        let path = self.directory(directory);
+        if self
+            .removal
+            .keep()
+            .is_some_and(|keep| is_at_or_above(path, keep))
+        {
+            return;
+        }
+        let (parent, name) = split_path(path);
+        if let Ok(handle) = self.root.open_dir(parent) {
+            let _ = handle.remove_dir(name);
+        }
+    }
+
+    fn one_less(&self, directory: u32, scope: &Scope<'_, Task>) {
+        let left = self.pending[directory as usize].fetch_sub(1, Ordering::AcqRel) - 1;
+        if left == 0 && directory != 0 {
+            scope.spawn_first(Task::Emptied(directory));
+        }
+    }
+
+    fn directory(&self, number: u32) -> &[u8] {
+        let directory = &self.layout.directories()[number as usize];
+        match directory.path_len as usize {
+            0 => b"",
+            len => &self.removal.path(directory.witness)[..len],
+        }
+    }
+}
+
+fn is_gone(error: &hedgerow_fs::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+fn is_at_or_above(directory: &[u8], path: &[u8]) -> bool {
+    path.strip_prefix(directory)
+        .is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}

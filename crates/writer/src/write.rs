@@ -1,0 +1,361 @@
+use crate::{Error, Problem, Sink};
+use hedgerow_engine::{run_tasks, Options, Report, Scope};
+use hedgerow_fs::{Dir, Stat};
+use hedgerow_tree::Layout;
+use std::convert::Infallible;
+use std::io;
+use std::ops::Range;
+use std::time::Instant;
+
+/// What an entry becomes on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A regular file, permissions 0666 less the umask.
+    File,
+    /// A regular file, permissions 0777 less the umask.
+    Executable,
+    /// A symbolic link whose target is the content.
+    Symlink,
+    /// A directory, empty or as it is.
+    Directory,
+}
+
+/// One entry that has been dealt with.
+#[derive(Debug)]
+pub struct Written {
+    /// Its row.
+    pub row: u32,
+    /// Its state on disk right after it was written, or why it was not.
+    pub outcome: Result<Stat, Problem>,
+}
+
+/// A list of entries to write, and where their content comes from. Rows are positions in the
+/// list, which is in ascending byte order of path.
+pub trait Plan: Sync {
+    /// What a worker keeps from entry to entry: buffers, readers.
+    type Worker;
+
+    /// How many entries there are.
+    fn count(&self) -> usize;
+    /// The path of a row, relative to the root, already checked by [`hedgerow_tree::check_path`].
+    fn path(&self, row: u32) -> &[u8];
+    /// What the row becomes.
+    fn form(&self, row: u32) -> Form;
+    /// Whether a file that is in the row's place goes first.
+    fn replaces(&self, row: u32) -> bool;
+    /// What a new worker starts with.
+    fn worker(&self) -> Self::Worker;
+    /// Gives the content of a row, which is not a directory, to `sink`.
+    fn fill(&self, worker: &mut Self::Worker, row: u32, sink: &mut Sink<'_>)
+        -> Result<(), Problem>;
+
+    /// Told from any worker of every entry once, in batches.
+    fn written(&self, batch: Vec<Written>);
+
+    /// Rows whose content comes in an order that is not ours, as from one long-running filter:
+    /// a lane is run as one task beside the others, and its rows are left out of theirs.
+    fn lanes(&self) -> &[Vec<u32>] {
+        &[]
+    }
+    /// The lane a row is in.
+    fn in_lane(&self, _row: u32) -> bool {
+        false
+    }
+    /// Writes all rows of a lane.
+    fn run_lane(&self, _worker: &mut Self::Worker, _lane: usize, _writer: &mut LaneWriter<'_>) {}
+}
+
+/// Entries a worker takes at a time from a directory: few, so that a large directory is spread,
+/// enough that opening the directory again costs nothing.
+const CHUNK_ROWS: usize = 32;
+
+enum Task {
+    /// Make the directory, publish what is in it. `fresh`: the parent's task has just created it.
+    Directory { number: u32, fresh: bool },
+    /// Write some of a directory's rows.
+    Rows { directory: u32, span: Range<u32> },
+    /// Run a lane.
+    Lane(usize),
+}
+
+/// Writes all entries of `plan` below `root`. Entries that fail are told to [`Plan::written`];
+/// the others are finished.
+pub fn write_tree<P: Plan>(root: &Dir, plan: &P, options: &Options) -> Result<Report, Error> {
+    let layout = Layout::new(plan.count(), |row| plan.path(row as u32));
+    let mut initial: Vec<Task> = (0..plan.lanes().len()).map(Task::Lane).collect();
+    initial.push(Task::Directory {
+        number: 0,
+        fresh: false,
+    });
+    let run = TreeWriter {
+        root,
+        plan,
+        layout: &layout,
+    };
+    let work = |worker: &mut P::Worker, task: Task, scope: &Scope<'_, Task>| {
+        run.work(worker, task, scope);
+        Ok::<(), Infallible>(())
+    };
+    Ok(run_tasks(options, initial, |_| plan.worker(), work)?)
+}
+
+struct TreeWriter<'a, P> {
+    root: &'a Dir,
+    plan: &'a P,
+    layout: &'a Layout,
+}
+
+impl<P: Plan> TreeWriter<'_, P> {
+    fn work(&self, worker: &mut P::Worker, task: Task, scope: &Scope<'_, Task>) {
+        match task {
+            Task::Directory { number, fresh } => match self.enter(number, fresh) {
+                Ok((directory, fresh)) => {
+                    self.fill_directory(worker, number, &directory, fresh, scope)
+                }
+                Err(error) => self.fail_below(number, &error),
+            },
+            Task::Rows { directory, span } => match self.root.open_dir(self.directory(directory)) {
+                Ok(handle) => {
+                    let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
+                    self.write_rows(worker, &handle, rows, scope);
+                }
+                Err(error) => self.fail_rows(directory, span, &error),
+            },
+            Task::Lane(lane) => {
+                let mut writer = LaneWriter {
+                    root: self.root,
+                    path: &|row| self.plan.path(row),
+                    form: &|row| self.plan.form(row),
+                    batch: Vec::new(),
+                };
+                self.plan.run_lane(worker, lane, &mut writer);
+                self.plan.written(writer.batch);
+            }
+        }
+    }
+
+    /// Opens a directory, creating it if it is not there; says whether it was created.
+    fn enter(&self, number: u32, fresh: bool) -> hedgerow_fs::Result<(Dir, bool)> {
+        let path = self.directory(number);
+        match self.root.open_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && number != 0 => {
+                make_directory(self.root, path)?;
+                Ok((self.root.open_dir(path)?, true))
+            }
+            other => Ok((other?, fresh)),
+        }
+    }
+
+    fn fill_directory(
+        &self,
+        worker: &mut P::Worker,
+        number: u32,
+        handle: &Dir,
+        fresh: bool,
+        scope: &Scope<'_, Task>,
+    ) {
+        for child in self.layout.children(number) {
+            // What is in a directory that existed may exist too: its own task looks first.
+            let name = last_component(self.directory(*child));
+            let created = fresh && handle.create_dir(name).is_ok();
+            scope.spawn_first(Task::Directory {
+                number: *child,
+                fresh: created,
+            });
+        }
+        let rows = self.layout.rows(number);
+        let mut start = CHUNK_ROWS.min(rows.len());
+        while start < rows.len() {
+            let end = (start + CHUNK_ROWS).min(rows.len());
+            scope.spawn(Task::Rows {
+                directory: number,
+                span: start as u32..end as u32,
+            });
+            start = end;
+        }
+        self.write_rows(worker, handle, &rows[..CHUNK_ROWS.min(rows.len())], scope);
+    }
+
+    fn write_rows(
+        &self,
+        worker: &mut P::Worker,
+        handle: &Dir,
+        rows: &[u32],
+        scope: &Scope<'_, Task>,
+    ) {
+        let mut batch = Vec::with_capacity(rows.len());
+        for row in rows.iter().copied().filter(|row| !self.plan.in_lane(*row)) {
+            if scope.is_cancelled() {
+                break;
+            }
+            let started = Instant::now();
+            let name = last_component(self.plan.path(row));
+            let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
+            let outcome = match self.plan.replaces(row) {
+                true => make_way(handle, name),
+                false => Ok(()),
+            };
+            let outcome =
+                outcome.and_then(|()| write_entry(handle, name, self.plan.form(row), fill));
+            if let Ok(stat) = &outcome {
+                scope.add_bytes(stat.size);
+            }
+            scope.record_operation(started.elapsed());
+            batch.push(Written { row, outcome });
+        }
+        if !batch.is_empty() {
+            self.plan.written(batch);
+        }
+    }
+
+    fn directory(&self, number: u32) -> &[u8] {
+        let directory = &self.layout.directories()[number as usize];
+        match directory.path_len as usize {
+            0 => b"",
+            len => &self.plan.path(directory.witness)[..len],
+        }
+    }
+
+    /// Tells every row below a directory that could not be made.
+    fn fail_below(&self, number: u32, error: &hedgerow_fs::Error) {
+        let mut pending = vec![number];
+        while let Some(number) = pending.pop() {
+            self.fail_rows(number, 0..self.layout.rows(number).len() as u32, error);
+            pending.extend(self.layout.children(number));
+        }
+    }
+
+    fn fail_rows(&self, directory: u32, span: Range<u32>, error: &hedgerow_fs::Error) {
+        let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
+        let fail = |row: &u32| Written {
+            row: *row,
+            outcome: Err(Problem::Fs(again(error))),
+        };
+        self.plan.written(
+            rows.iter()
+                .filter(|row| !self.plan.in_lane(**row))
+                .map(fail)
+                .collect(),
+        );
+    }
+}
+
+/// Writes one entry `name` of an open directory: `fill` gives its content.
+pub fn write_entry(
+    directory: &Dir,
+    name: &[u8],
+    form: Form,
+    fill: impl FnOnce(&mut Sink<'_>) -> Result<(), Problem>,
+) -> Result<Stat, Problem> {
+    if form == Form::Directory {
+        return write_directory(directory, name);
+    }
+    let mut sink = Sink::new(directory, name, form);
+    match fill(&mut sink) {
+        Ok(()) => sink.finish(),
+        Err(problem) => {
+            sink.abandon();
+            Err(problem)
+        }
+    }
+}
+
+/// Removes the file that an entry replaces. It is created anew rather than written over: its
+/// permissions come from the umask again, and other links to the old file keep their content.
+fn make_way(directory: &Dir, name: &[u8]) -> Result<(), Problem> {
+    match directory.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn write_directory(directory: &Dir, name: &[u8]) -> Result<Stat, Problem> {
+    let created = directory.create_dir(name);
+    let stat = match &created {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(again(error).into())
+        }
+        _ => directory.stat(name)?,
+    };
+    match stat.kind {
+        hedgerow_fs::FileKind::Directory => Ok(stat),
+        _ => Err(Problem::Collided),
+    }
+}
+
+/// Writes the rows of a lane as their content arrives.
+pub struct LaneWriter<'a> {
+    root: &'a Dir,
+    path: &'a dyn Fn(u32) -> &'a [u8],
+    form: &'a dyn Fn(u32) -> Form,
+    batch: Vec<Written>,
+}
+
+impl LaneWriter<'_> {
+    /// Writes one row, making the directories above it.
+    pub fn write(&mut self, row: u32, fill: impl FnOnce(&mut Sink<'_>) -> Result<(), Problem>) {
+        let path = (self.path)(row);
+        let (parent, name) = split_path(path);
+        let outcome = self
+            .open_parent(parent)
+            .map_err(Problem::Fs)
+            .and_then(|directory| write_entry(&directory, name, (self.form)(row), fill));
+        self.batch.push(Written { row, outcome });
+    }
+
+    /// Tells that a row's content could not be had.
+    pub fn fail(&mut self, row: u32, problem: Problem) {
+        self.batch.push(Written {
+            row,
+            outcome: Err(problem),
+        });
+    }
+
+    fn open_parent(&self, parent: &[u8]) -> hedgerow_fs::Result<Dir> {
+        match self.root.open_dir(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_directory(self.root, parent)?;
+                self.root.open_dir(parent)
+            }
+            other => other,
+        }
+    }
+}
+
+/// Creates the directory `path` below `root`, and those above it that are missing. One that
+/// another worker creates meanwhile is as good.
+pub(crate) fn make_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
+    let (parent, name) = split_path(path);
+    let handle = match root.open_dir(parent) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !parent.is_empty() => {
+            make_directory(root, parent)?;
+            root.open_dir(parent)?
+        }
+        other => other?,
+    };
+    match handle.create_dir(name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// The path of the directory a path is in, and its last component.
+pub(crate) fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"", path),
+    }
+}
+
+fn last_component(path: &[u8]) -> &[u8] {
+    split_path(path).1
+}
+
+/// The same error once more, for each entry that it stopped.
+fn again(error: &hedgerow_fs::Error) -> hedgerow_fs::Error {
+    let source = match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => io::Error::new(error.kind(), error.source.to_string()),
+    };
+    hedgerow_fs::Error::new(error.operation, &error.path, source)
+}

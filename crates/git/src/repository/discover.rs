@@ -207,7 +207,7 @@ fn work_tree(
     if let Some(path) = &format.work_tree {
         if format.lacks_work_tree {
             return Err(Error::Setup {
-                reason: "core.bare and core.worktree do not make sense".into(),
+                reason: "unable to set up work tree using invalid config".into(),
             });
         }
         let path = git_dir.join(OsStr::from_bytes(path));

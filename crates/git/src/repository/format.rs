@@ -1,6 +1,7 @@
 //! The repository format: what `config` says must be understood before anything else is read.
 //! gitrepository-layout(5) and git's Documentation/technical/repository-version.
 
+use super::config::settings_of;
 use super::values;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -98,7 +99,7 @@ impl Reader {
     }
 
     fn core(&mut self, section: SectionRef<'_>) -> Result<()> {
-        for (name, value) in settings(section) {
+        for (name, value) in settings_of(section) {
             match name.as_slice() {
                 b"repositoryformatversion" => {
                     let text = required("core.repositoryformatversion", value)?;
@@ -118,7 +119,7 @@ impl Reader {
     }
 
     fn extensions(&mut self, section: SectionRef<'_>) -> Result<()> {
-        for (name, value) in settings(section) {
+        for (name, value) in settings_of(section) {
             match name.as_slice() {
                 b"noop" => {}
                 b"preciousobjects" => {
@@ -174,11 +175,11 @@ impl Reader {
             });
         }
         if version >= 1 && !self.unknown.is_empty() {
-            return Err(list("unknown repository extension", "found", &self.unknown));
+            return Err(list("unknown repository extension", &self.unknown));
         }
         if version == 0 && !self.newer.is_empty() {
             let start = "repo version is 0, but v1-only extension";
-            return Err(list(start, "found", &self.newer));
+            return Err(list(start, &self.newer));
         }
         let unsupported = |what: &str| Error::Unsupported { what: what.into() };
         if self.reftable {
@@ -191,18 +192,13 @@ impl Reader {
     }
 }
 
-fn list(start: &str, end: &str, names: &[BString]) -> Error {
+fn list(start: &str, names: &[BString]) -> Error {
     let plural = if names.len() == 1 { "" } else { "s" };
-    let mut reason = format!("{start}{plural} {end}:");
+    let mut reason = format!("{start}{plural} found:");
     for name in names {
         reason.push_str(&format!("\n\t{name}"));
     }
     Error::Setup { reason }
-}
-
-/// The settings of a section in order, names in lower case; `None` is a name without `=`.
-fn settings(section: SectionRef<'_>) -> impl Iterator<Item = (BString, Option<BString>)> {
-    super::config::settings_of(section).into_iter()
 }
 
 fn switch(key: &str, value: Option<BString>) -> Result<bool> {

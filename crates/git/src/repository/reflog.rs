@@ -86,7 +86,7 @@ impl Repository {
 
     fn log_path(&self, name: &BStr) -> Option<PathBuf> {
         let path = self.reference_path(name)?;
-        let base = if path.starts_with(&self.git_dir) && !name.starts_with(b"refs/heads/") {
+        let base = if path.starts_with(&self.git_dir) {
             &self.git_dir
         } else {
             &self.common_dir

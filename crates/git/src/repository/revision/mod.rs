@@ -97,9 +97,9 @@ impl Repository {
             .ok_or_else(|| failed(spec, "not a tree object"))
     }
 
-    /// `HEAD` at a branch name that stands for one: `-` and `@{-N}` become the branch that was
-    /// left `N` switches ago, `NAME@{upstream}` the one that is followed, `@` is `HEAD`. Other
-    /// names stay as they are.
+    /// Replaces what stands for the name of a branch: `-` and `@{-N}` by the branch (or commit)
+    /// that was left `N` switches ago, `NAME@{upstream}` by the full name of what is followed, `@`
+    /// by `HEAD`. Other names stay as they are.
     pub fn expand_branch_name(&self, name: &BStr) -> Result<BString> {
         let name = if name == "-" { "@{-1}".into() } else { name };
         let resolver = Resolver {

@@ -183,14 +183,10 @@ impl Resolver<'_> {
             [b"refs/heads/", branch.as_bytes()].concat().into()
         };
         let short = full.strip_prefix(b"refs/heads/").unwrap_or(&full).as_bstr();
-        if !repository
-            .reference(full.as_ref())?
-            .is_some_and(|found| found.id.is_some())
-        {
-            let head = repository.head()?;
-            if head.branch() != Some(full.as_ref()) {
-                return Err(failed(short, &format!("no such branch: '{short}'")));
-            }
+        let exists = repository.reference(full.as_ref())?;
+        let is_born = exists.is_some_and(|found| found.id.is_some());
+        if !is_born && repository.head()?.branch() != Some(full.as_ref()) {
+            return Err(failed(short, &format!("no such branch: '{short}'")));
         }
         let found = match mark {
             Mark::Upstream => repository

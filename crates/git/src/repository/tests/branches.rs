@@ -2,6 +2,7 @@ use super::fixture::{words, Scratch};
 use crate::repository::{NewBranch, RemoteMatch, Repository, Upstream};
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
+use std::os::unix::fs::PermissionsExt;
 
 /// A repository `own` and its twin `gits`, both clones with two remotes.
 fn clones() -> Scratch {
@@ -130,6 +131,22 @@ fn rebasing_is_set_up_where_that_is_wanted() {
         assert_eq!(read("remote").unwrap(), remote);
         scratch.git("own", &["config", "--remove-section", "branch.x \"y\\"]);
     }
+    let config = scratch.path("own/.git/config");
+    let private: std::fs::Permissions = PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&config, private.clone()).unwrap();
+    let upstream = scratch
+        .open("own")
+        .upstream("refs/heads/main".into())
+        .unwrap()
+        .unwrap();
+    scratch
+        .open("own")
+        .set_upstream("main".into(), &upstream)
+        .unwrap();
+    assert_eq!(
+        std::fs::metadata(&config).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     scratch.write("own/.git/config.lock", "");
     let upstream = scratch
         .open("own")

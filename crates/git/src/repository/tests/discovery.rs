@@ -1,4 +1,5 @@
 use super::fixture::{fatal, real, text, Scratch};
+use crate::repository::Repository;
 use bstr::ByteSlice;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -131,6 +132,21 @@ fn variables_in_all_combinations() {
 }
 
 #[test]
+fn a_place_that_is_named() {
+    let scratch = Scratch::with_history();
+    scratch.git(".", &["init", "-q", "--bare", "b.git"]);
+    let git_dir = scratch.path("b.git").to_str().unwrap().to_owned();
+    let environment = scratch.environment(".", &[("GIT_DIR", &git_dir)]);
+    let found = Repository::open_at(Path::new("r/dir"), &environment).unwrap();
+    assert_eq!(found.require_work_tree().unwrap(), scratch.path("r"));
+    assert_eq!(found.prefix(), "dir/");
+    assert_eq!(found.environment().git_dir, None);
+    let bare = Repository::discover(&environment).unwrap();
+    let error = bare.require_work_tree().unwrap_err().to_string();
+    assert_eq!(error, "this operation must be run in a work tree");
+}
+
+#[test]
 fn core_worktree_and_bare() {
     let scratch = Scratch::with_history();
     std::fs::create_dir_all(scratch.path("tree/sub")).unwrap();
@@ -156,6 +172,12 @@ fn core_worktree_and_bare() {
     }
     compare(&scratch, "r", &[]);
     compare(&scratch, "r/dir", &[]);
+    scratch.git("r", &["config", "core.bare", "true"]);
+    let output = scratch.run("r", &["status"], &[]);
+    assert!(
+        fatal(&output).ends_with(&scratch.refusal("r", &[])),
+        "{output:?}"
+    );
     scratch.git("b.git", &["config", "core.bare", "false"]);
     compare(&scratch, "b.git", &[]);
     compare(
@@ -209,7 +231,7 @@ fn a_name_of_any_bytes() {
         cwd: scratch.path(".").join(name),
         ..scratch.environment("r", &[])
     };
-    let found = crate::repository::Repository::discover(&environment).unwrap();
+    let found = Repository::discover(&environment).unwrap();
     assert_eq!(found.prefix().as_bytes(), b"n\xe9me\nline/");
 }
 

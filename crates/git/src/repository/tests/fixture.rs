@@ -119,6 +119,22 @@ impl Scratch {
     }
 }
 
+/// Whether the git beside the library is at least of this version; says so aloud if it is not,
+/// for a test that compares what older versions do otherwise.
+pub(crate) fn git_is_at_least(major: u32, minor: u32) -> bool {
+    let output = Command::new("git").arg("--version").output().unwrap();
+    let version = text(&output.stdout);
+    let version = version.strip_prefix("git version ").unwrap();
+    let mut numbers = version
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
+    let found = (numbers.next().unwrap(), numbers.next().unwrap());
+    if found < (major, minor) {
+        println!("skipped: git {version} is older than {major}.{minor}");
+    }
+    found >= (major, minor)
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.root);

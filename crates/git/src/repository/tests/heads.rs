@@ -1,4 +1,4 @@
-use super::fixture::{words, Scratch};
+use super::fixture::{git_is_at_least, words, Scratch};
 use crate::repository::{Head, HeadTarget, Hook, Repository};
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
@@ -178,19 +178,23 @@ fn an_unborn_branch_is_left_without_a_log() {
     found
         .switch_head(&target, message.as_ref(), &committer)
         .unwrap();
-    let last = |twin: &str| {
-        let log = scratch.read(&format!("{twin}/.git/logs/HEAD"));
-        log.lines().last().unwrap().to_owned()
-    };
-    assert_eq!(last("own").len(), last("gits").len());
+    assert_eq!(last(&scratch, "own"), last(&scratch, "gits"));
     assert_eq!(
         scratch.read("own/.git/HEAD"),
         scratch.read("gits/.git/HEAD")
     );
 }
 
+fn last(scratch: &Scratch, twin: &str) -> String {
+    let log = scratch.read(&format!("{twin}/.git/logs/HEAD"));
+    log.lines().last().unwrap_or_default().to_owned()
+}
+
 #[test]
 fn who_acts() {
+    if !git_is_at_least(2, 47) {
+        return;
+    }
     let scratch = Scratch::with_history();
     let cases: [&[(&str, &str)]; 6] = [
         &[],

@@ -1,4 +1,4 @@
-use super::fixture::{fatal, Scratch};
+use super::fixture::{fatal, git_is_at_least, Scratch};
 
 const OTHER: (&str, &str) = ("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
 
@@ -35,6 +35,9 @@ fn listed(scratch: &Scratch, values: &[&str]) -> bool {
 
 #[test]
 fn safe_directory_decides_about_others_repositories() {
+    if !git_is_at_least(2, 47) {
+        return;
+    }
     let scratch = Scratch::with_history();
     let own = scratch.path("r").to_str().unwrap().to_owned();
     let around = scratch.path("").to_str().unwrap().to_owned();
@@ -74,6 +77,9 @@ fn a_named_repository_is_trusted() {
 
 #[test]
 fn bare_repositories_may_be_limited_to_named_ones() {
+    if !git_is_at_least(2, 47) {
+        return;
+    }
     let scratch = Scratch::with_history();
     scratch.git(".", &["clone", "-q", "--bare", "r", "b.git"]);
     let explicit = [

@@ -15,6 +15,7 @@ pub mod fault;
 mod file;
 mod filter_process;
 mod iconv;
+mod interrupt;
 mod lock;
 mod path;
 mod process;
@@ -26,6 +27,7 @@ pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
 pub use filter_process::{FilterInput, FilterOutput, FilterProcess};
 pub use iconv::Iconv;
+pub use interrupt::catch_interrupts;
 pub use lock::LockFile;
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,

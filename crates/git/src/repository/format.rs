@@ -103,12 +103,14 @@ impl Reader {
             match name.as_slice() {
                 b"repositoryformatversion" => {
                     let text = required("core.repositoryformatversion", value)?;
-                    self.version = Some(values::integer(text.as_ref()).map_err(|why| {
+                    let number = values::integer(text.as_ref()).map_err(|why| {
+                        let key = "core.repositoryformatversion";
+                        let why = why.words();
                         bad(format!(
-                            "bad numeric config value '{text}' for 'core.repositoryformatversion': {}",
-                            why.words()
+                            "bad numeric config value '{text}' for '{key}': {why}"
                         ))
-                    })?);
+                    })?;
+                    self.version = Some(number);
                 }
                 b"bare" => self.format.bare = Some(switch("core.bare", value)?),
                 b"worktree" => self.format.work_tree = Some(required("core.worktree", value)?),

@@ -95,6 +95,20 @@ fn index_of(scratch: &Scratch) -> HashMap<(String, u8), ObjectId> {
     listing.lines().map(entry).collect()
 }
 
+const NAMES: &str = "HEAD @ main topic light v1.0 nested of-tree of-blob origin origin/main \
+    refs/heads/main heads/main tags/light remotes/origin/main a/b.c@d v1.0-3-gnothex loose \
+    ORIG_HEAD FETCH_HEAD absent config index refs/heads main/x - main/ /main ma..in";
+
+const MARKS: &str = "@{-1} @{-2} @{-3} @{-99} @{u} main@{upstream} topic@{U} @{-1}@{u} loose@{u} \
+    @{push} main@{push} @{0} @{1} @{2} @{99} main@{0} main@{1} HEAD@{0} HEAD@{3} topic@{0} \
+    light@{0} v1.0@{0} @@{u} @@{0} @@ HEAD@{u} absent@{u} @{-0} @{} @{x main@{-1} @{-1}@{0} \
+    @{u}@{0} main@{now} main@{2020-01-01} main@{1700000000} HEAD@{yesterday}";
+
+const SUFFIXES: &str = "\n^\n^0\n^1\n^2\n^3\n^^\n~\n~0\n~1\n~2\n~50\n~~\n^{}\n^{commit}\n^{tree}\n\
+    ^{blob}\n^{tag}\n^{object}\n^{nothing}\n^{/fox}\n^{/change 2}\n^{/}\n^{/!-change}\n^{/!x}\n:\n\
+    :dir\n:dir/\n:dir/file\n:dir/file/\n:absent\n:./dir\n~1^2\n^{tree}:Upper/deep\n\
+    ^{commit}^{tree}\n@\n^{\n^x\n~x";
+
 #[test]
 fn hundreds_of_specs() {
     let scratch = rich();
@@ -104,37 +118,7 @@ fn hundreds_of_specs() {
     let absent = "f".repeat(40);
     let upper = id[..9].to_uppercase();
     let old = scratch.git("r", &["rev-parse", "HEAD~4"]);
-    let anchors = [
-        "HEAD",
-        "@",
-        "main",
-        "topic",
-        "light",
-        "v1.0",
-        "nested",
-        "of-tree",
-        "of-blob",
-        "origin",
-        "origin/main",
-        "refs/heads/main",
-        "heads/main",
-        "tags/light",
-        "remotes/origin/main",
-        "a/b.c@d",
-        "v1.0-3-gnothex",
-        "loose",
-        "ORIG_HEAD",
-        "FETCH_HEAD",
-        "absent",
-        "config",
-        "index",
-        "refs/heads",
-        "main/x",
-        "",
-        "-",
-        "main/",
-        "/main",
-        "ma..in",
+    let ids = [
         &id,
         &id[..7],
         &id[..4],
@@ -143,86 +127,13 @@ fn hundreds_of_specs() {
         &absent,
         &absent[..12],
         &upper,
-        &old[..8],
-        "@{-1}",
-        "@{-2}",
-        "@{-3}",
-        "@{-99}",
-        "@{u}",
-        "main@{upstream}",
-        "topic@{U}",
-        "@{-1}@{u}",
-        "loose@{u}",
-        "@{push}",
-        "main@{push}",
-        "@{0}",
-        "@{1}",
-        "@{2}",
-        "@{99}",
-        "main@{0}",
-        "main@{1}",
-        "HEAD@{0}",
-        "HEAD@{3}",
-        "topic@{0}",
-        "light@{0}",
-        "v1.0@{0}",
-        "@@{u}",
-        "@@{0}",
-        "@@",
-        "HEAD@{u}",
-        "absent@{u}",
-        "@{-0}",
-        "@{}",
-        "@{x",
-        "main@{-1}",
-        "@{-1}@{0}",
-        "@{u}@{0}",
-        "main@{now}",
-        "main@{2020-01-01}",
-        "main@{1700000000}",
-        "HEAD@{yesterday}",
     ];
-    let suffixes = [
-        "",
-        "^",
-        "^0",
-        "^1",
-        "^2",
-        "^3",
-        "^^",
-        "~",
-        "~0",
-        "~1",
-        "~2",
-        "~50",
-        "~~",
-        "^{}",
-        "^{commit}",
-        "^{tree}",
-        "^{blob}",
-        "^{tag}",
-        "^{object}",
-        "^{nothing}",
-        "^{/fox}",
-        "^{/change 2}",
-        "^{/}",
-        "^{/!-change}",
-        "^{/!x}",
-        ":",
-        ":dir",
-        ":dir/",
-        ":dir/file",
-        ":dir/file/",
-        ":absent",
-        ":./dir",
-        "~1^2",
-        "^{tree}:Upper/deep",
-        "^{commit}^{tree}",
-        "@",
-        "^{",
-        "^x",
-        "~x",
-    ];
+    let anchors = NAMES
+        .split(' ')
+        .chain(MARKS.split(' '))
+        .chain(ids)
+        .chain(["", &old[..8]]);
+    let suffixes: Vec<&str> = SUFFIXES.split('\n').collect();
     let mut specs = Vec::new();
     for anchor in anchors {
         specs.extend(suffixes.iter().map(|suffix| format!("{anchor}{suffix}")));

@@ -6,12 +6,15 @@ use std::process::ExitCode;
 
 /// Moves whole file trees between Git packs, working trees, tar streams and SquashFS images.
 #[derive(Debug, Parser)]
-#[command(name = "hedgerow", version, arg_required_else_help = true)]
+#[command(name = "hedgerow", arg_required_else_help = true, disable_version_flag = true)]
 pub struct Arguments {
     #[command(flatten)]
     pub global: Global,
+    /// Print the version; with --verbose, also what the program is made from
+    #[arg(short = 'V', long)]
+    pub version: bool,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Options that every command takes.
@@ -68,6 +71,23 @@ pub enum Workers {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Checkout(Checkout),
+    /// Print completions or manual pages
+    #[command(subcommand, hide = true)]
+    Generate(Generate),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Generate {
+    /// Print the completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print a manual page
+    Man {
+        /// The command; without one, hedgerow itself
+        command: Option<String>,
+    },
 }
 
 /// Check out a branch, a commit, or paths of one, into the working tree

@@ -15,6 +15,8 @@ pub struct Failure {
 
 /// Git's exit code for what cannot go on.
 pub const FATAL: u8 = 128;
+/// Git's exit code for arguments that make no sense.
+pub const USAGE: u8 = 129;
 /// Git's exit code for what was refused.
 pub const REFUSED: u8 = 1;
 /// Finished, but some entries failed; each was named.
@@ -30,6 +32,10 @@ impl Failure {
             hint: None,
             exit_code: FATAL,
         }
+    }
+
+    pub fn usage(message: impl Display) -> Self {
+        Failure { severity: "error", exit_code: USAGE, ..Failure::fatal(message) }
     }
 
     pub fn refused(message: impl Display) -> Self {

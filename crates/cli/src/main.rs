@@ -4,10 +4,16 @@
 mod arguments;
 mod checkout;
 mod failure;
+mod generate;
 mod messages;
 mod output;
 mod progress;
+mod report;
+mod statistics;
+mod version;
 
+use crate::arguments::Command;
+use crate::failure::Failure;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -18,12 +24,16 @@ fn main() -> ExitCode {
         Err(error) => return arguments::refuse(&error),
     };
     let output = output::Output::new(&arguments.global);
-    match arguments.command {
-        arguments::Command::Checkout(command) => {
-            let outcome = checkout::run(&command, &arguments.global, &output);
-            output.end(outcome)
+    let outcome = match &arguments.command {
+        _ if arguments.version => {
+            version::show(arguments.global.verbose > 0, &output);
+            Ok(0)
         }
-    }
+        Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
+        Some(Command::Generate(what)) => generate::run(what, &output),
+        None => Err(Failure::usage("a command is missing; see 'hedgerow --help'")),
+    };
+    output.end(outcome)
 }
 
 /// The hook by which end-to-end tests make system calls fail or take their time, to see that a

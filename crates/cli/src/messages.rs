@@ -1,8 +1,7 @@
 //! What git says when it has checked something out, in git's words.
 
-use crate::failure::Failure;
 use crate::output::Output;
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::checkout::{short, Rejects, Switched, Target};
 use hedgerow_git::repository::{Head, Repository, Tracking};
 use hedgerow_git::Error;
@@ -34,16 +33,17 @@ pub fn rejected(rejects: &Rejects, output: &Output) {
     output.error_line("Aborting");
 }
 
-/// Where HEAD was, where it is, and what that means.
+/// Says where HEAD was and where it is. Returns how the branch stands to the one it follows, which
+/// git prints to standard output.
 pub fn switched(
     repository: &Repository,
     target: &Target,
     switched: &Switched,
     force_detach: bool,
     output: &Output,
-) -> Result<(), Error> {
+) -> Result<String, Error> {
     let Some(commit) = target.commit else {
-        return Ok(());
+        return Ok(String::new());
     };
     if let Head::Detached { id } = &switched.old {
         if *id != commit || target.branch.is_some() {
@@ -58,7 +58,8 @@ pub fn switched(
                 target.name
             ));
         }
-        return describe(repository, "HEAD is now at", &commit, output);
+        describe(repository, "HEAD is now at", &commit, output)?;
+        return Ok(String::new());
     };
     if switched.old.branch() == Some(branch.as_bstr()) {
         output.say(format_args!("Already on '{}'", short(branch.as_bstr())));
@@ -73,11 +74,8 @@ pub fn switched(
             short(branch.as_bstr())
         ));
     }
-    match repository.tracking_status(branch.as_bstr())? {
-        Some(tracking) => output.data_unless_quiet(tracked(&tracking).as_bytes()),
-        None => {}
-    }
-    Ok(())
+    let tracking = repository.tracking_status(branch.as_bstr())?;
+    Ok(tracking.as_ref().map(tracked).unwrap_or_default())
 }
 
 fn describe(
@@ -171,8 +169,15 @@ fn short_tracking(name: &BStr) -> &BStr {
 }
 
 /// A pathspec, or a name, that fits nothing.
-pub fn unknown(word: &BStr) -> Failure {
-    Failure::refused(format_args!(
-        "pathspec '{word}' did not match any file(s) known to git"
-    ))
+pub fn unknown(word: &BStr) -> String {
+    format!("pathspec '{word}' did not match any file(s) known to git")
+}
+
+/// Paths of which only one can exist on this file system.
+pub fn collided(paths: &[BString]) -> String {
+    let list: String = paths.iter().map(|path| format!("  '{path}'\n")).collect();
+    format!(
+        "the following paths have collided (e.g. case-sensitive paths\non a case-insensitive \
+         filesystem) and only one from the same\ncolliding group is in the working tree:\n\n{list}"
+    )
 }

@@ -40,9 +40,11 @@ impl Output {
         }
     }
 
-    /// A line to standard error, only if verbose.
-    pub fn detail(&self, line: impl Display) {
-        if self.verbose {
+    /// A line to standard error for a person who watches: on a terminal, with `--progress`, or if
+    /// verbose. Scripts that compare what git says see no more than that.
+    pub fn for_people(&self, global: &Global, line: impl Display) {
+        let watched = std::io::stderr().is_terminal() || global.progress;
+        if !self.quiet && (watched && !global.no_progress || self.verbose) {
             self.line(line);
         }
     }
@@ -54,12 +56,6 @@ impl Output {
     pub fn warn_unless_quiet(&self, message: impl Display) {
         if !self.quiet {
             self.warn(message);
-        }
-    }
-
-    pub fn data_unless_quiet(&self, bytes: &[u8]) {
-        if !self.quiet {
-            self.data(bytes);
         }
     }
 

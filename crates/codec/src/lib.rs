@@ -7,7 +7,9 @@
 mod error;
 mod inflate;
 mod stream;
+mod versions;
 
 pub use error::{Error, Result};
 pub use inflate::{can_expand_to, Inflater};
 pub use stream::{Step, StreamInflater};
+pub use versions::versions;

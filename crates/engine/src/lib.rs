@@ -12,8 +12,11 @@ pub enum Jobs {
     Fixed(NonZeroUsize),
 }
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken(Arc<AtomicBool>, Option<&'static AtomicBool>);
 impl CancelToken {
+    pub fn from_static(f: &'static AtomicBool) -> Self {
+        CancelToken(Arc::default(), Some(f))
+    }
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed)
     }

@@ -84,7 +84,7 @@ impl Inquiry<'_> {
         path: &(dyn Fn(usize) -> &'p BStr + Sync),
     ) -> Result<Vec<Place>> {
         let judge = |_: usize, found: Found<'_>| match found {
-            Found::Absent | Found::Unknown(_) => Place::Free as u8,
+            Found::Absent | Found::Unknown => Place::Free as u8,
             Found::Blocked => Place::Blocked as u8,
             Found::Present(stat) if stat.kind == FileKind::Directory => Place::Directory as u8,
             Found::Present(_) => Place::File as u8,

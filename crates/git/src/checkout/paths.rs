@@ -1,12 +1,12 @@
 //! Checking out single paths, from the index or from a tree: HEAD stays.
 
 use super::obstacles::{clear, Obstacle};
-use super::outcome::{Done, Outcome};
+use super::outcome::Done;
 use super::rejects::Rejects;
 use super::session::{Execution, OldIndex, Session};
 use super::state::{states, State};
 use super::transition::{mode, Transition, Write};
-use super::update::write;
+use super::update::{settle_racy, smudge_racy, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
 use crate::{Error, Result};
@@ -85,7 +85,7 @@ pub fn checkout_paths(
     clear(&session.root, &obstacles)?;
     let converter = session.converter_of_tree(&next.index)?;
     write(&session, &mut next, &converter, &mut done)?;
-    session.smudge_racy(&mut next.index, &old, &next.kept_from, &states);
+    smudge_racy(&mut next, &old, &states);
     let has = |id: &ObjectId| matches!(repository.has_object(id), Ok(true));
     next.index
         .set_cache_tree(CacheTree::build(&next.index, has));
@@ -293,19 +293,20 @@ impl Plan<'_> {
     /// Files that are as their entries say are not written again.
     fn transition(self, session: &Session<'_>) -> Result<(Transition, Vec<State>)> {
         let index = self.builder.finish_replacing(&self.old.index);
-        let states = states(
+        let mut states = states(
             &session.root,
             &index,
             &session.rules(self.old),
             &session.engine(),
         )?;
+        settle_racy(&mut states, &index, session, self.old)?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
         for (row, (from, chosen)) in self.chosen.iter().enumerate() {
             let entry = &index.entries()[row];
             let merged = entry.flags.stage == Stage::Merged;
             let write = *chosen && merged && states[row] != State::Clean;
-            kept_from.push(if write { None } else { *from });
+            kept_from.push((!write && from.is_some()).then_some(row as u32));
             if write {
                 let replaces = states[row].is_file();
                 let untracked = !replaces && entry.mode != Mode::Gitlink;

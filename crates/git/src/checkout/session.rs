@@ -5,7 +5,7 @@ use super::sparse::SparsePatterns;
 use super::state::{State, StateRules};
 use crate::convert::{AttributeSources, Attributes, Converter};
 use crate::ignore::Ignore;
-use crate::index::{CheckStat, EntryStat, Index, Mode, StatRules, Version, WriteOptions};
+use crate::index::{CheckStat, Index, Mode, StatRules, Version, WriteOptions};
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -242,30 +242,6 @@ impl<'r> Session<'r> {
         Ok(Converter::new(options, attributes))
     }
 
-    /// Entries whose files may have changed unseen since the old index was written are marked,
-    /// because the new index file's time will make them look old.
-    pub(crate) fn smudge_racy(
-        &self,
-        index: &mut Index,
-        old: &OldIndex,
-        kept_from: &[Option<u32>],
-        states: &[State],
-    ) {
-        let mut row = 0;
-        let paths_before = kept_from.to_vec();
-        let dirty: std::collections::HashSet<BString> = index
-            .entries()
-            .iter()
-            .zip(&paths_before)
-            .filter(|(_, from)| from.is_some_and(|at| states[at as usize] != State::Clean))
-            .map(|(entry, _)| index.path(entry).to_owned())
-            .collect();
-        row += dirty.len();
-        if row > 0 {
-            index.smudge_racily_clean(old.mtime, |_, path| dirty.contains(path));
-        }
-    }
-
     /// Writes the index and moves it into place.
     pub(crate) fn write_index(&mut self, index: &Index) -> Result<()> {
         let mut content = Vec::new();
@@ -312,16 +288,3 @@ fn attribute_files(index: &Index) -> Vec<(BString, ObjectId)> {
     }
     files
 }
-
-/// What an entry of stat data unknown to the index looks like.
-pub(crate) const NO_STAT: EntryStat = EntryStat {
-    ctime_s: 0,
-    ctime_ns: 0,
-    mtime_s: 0,
-    mtime_ns: 0,
-    dev: 0,
-    ino: 0,
-    uid: 0,
-    gid: 0,
-    size: 0,
-};

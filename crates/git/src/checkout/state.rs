@@ -79,7 +79,7 @@ pub(crate) fn states(
     let judge = |row: usize, found: Found<'_>| match found {
         Found::Absent => State::Absent as u8,
         Found::Blocked => State::Blocked as u8,
-        Found::Unknown(_) => State::Unknown as u8,
+        Found::Unknown => State::Unknown as u8,
         Found::Present(stat) => state(&entries[row], stat, rules) as u8,
     };
     if index.is_unmerged() {

@@ -17,7 +17,7 @@ pub(crate) enum Found<'a> {
     /// This, links not followed.
     Present(&'a Stat),
     /// It could not be asked.
-    Unknown(&'a hedgerow_fs::Error),
+    Unknown,
 }
 
 /// Paths taken at a time by a worker from one directory.
@@ -130,7 +130,7 @@ where
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.note(*row, Found::Absent);
                 }
-                Err(error) => self.note(*row, Found::Unknown(error)),
+                Err(_) => self.note(*row, Found::Unknown),
             }
         }
     }
@@ -160,12 +160,12 @@ where
     }
 }
 
-fn not_opened(error: &hedgerow_fs::Error) -> Found<'_> {
+fn not_opened(error: &hedgerow_fs::Error) -> Found<'static> {
     const ELOOP: i32 = 40;
     match error.kind() {
         io::ErrorKind::NotFound => Found::Absent,
         io::ErrorKind::NotADirectory => Found::Blocked,
         _ if error.raw_os_error() == Some(ELOOP) => Found::Blocked,
-        _ => Found::Unknown(error),
+        _ => Found::Unknown,
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct Transition {
     pub removals: Vec<Remove>,
     /// Paths that must not be there though nothing is written to them.
     pub must_be_absent: Vec<BString>,
-    /// For each row of the new index the row of the old one that it is kept from.
+    /// For each row of the new index that is kept as it was, the row of its state.
     pub kept_from: Vec<Option<u32>>,
     pub rejects: Rejects,
 }

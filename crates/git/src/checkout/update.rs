@@ -6,12 +6,12 @@ use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::removal::Removals;
-use super::session::Session;
+use super::session::{OldIndex, Session};
 use super::sparse::SparsePatterns;
 use super::state::{states, State};
 use super::transition::{transition, Rules, Start, Transition, Write};
 use crate::convert::Converter;
-use crate::index::{CacheTree, Index, Stage};
+use crate::index::{CacheTree, Index, Stage, StatRules};
 use crate::tree::Difference;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -47,7 +47,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         &session.engine(),
     )?;
     let refreshed = match job.force {
-        true => forget_suspects(&mut states, &old.index, session, &old)?,
+        true => settle_racy(&mut states, &old.index, session, &old)?,
         false => {
             let converter = session.converter_of_worktree(&old.index, &states)?;
             settle(
@@ -102,7 +102,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     remove(session, &old.index, &next, &mut done)?;
     write(session, &mut next, &converter, &mut done)?;
     refresh(&mut next, &refreshed);
-    session.smudge_racy(&mut next.index, &old, &next.kept_from, &states);
+    smudge_racy(&mut next, &old, &states);
     next.index.set_cache_tree(cache_tree(session, &next.index));
     if job.list_changes {
         done.local_changes = local_changes(session, &next, &states, job.new)?;
@@ -111,13 +111,13 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     Ok(Outcome::Done(done))
 }
 
-/// Under force a file whose stat data differ is simply written again, as with git; only racy
-/// ones are read.
-fn forget_suspects(
+/// A file whose stat data differ counts as modified without being read, as with git where it is
+/// to be overwritten anyway; only racy ones are read.
+pub(crate) fn settle_racy(
     states: &mut [State],
     index: &Index,
     session: &Session<'_>,
-    old: &super::session::OldIndex,
+    old: &OldIndex,
 ) -> Result<Vec<Refreshed>> {
     let rules = session.rules(old);
     for (state, entry) in states.iter_mut().zip(index.entries()) {
@@ -243,6 +243,18 @@ fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
         let Some(from) = from else { continue };
         if let Ok(at) = refreshed.binary_search_by_key(from, |(row, _)| *row) {
             next.index.entries_mut()[row].stat = refreshed[at].1;
+        }
+    }
+}
+
+/// Marks racy files that were read and found changed: the new index file's time will make them
+/// look old, and nobody would read them again.
+pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
+    let by_seconds = StatRules::default();
+    for (entry, from) in next.index.entries_mut().iter_mut().zip(&next.kept_from) {
+        let modified = from.is_some_and(|from| states[from as usize] == State::Modified);
+        if modified && entry.stat.is_racy(old.mtime, &by_seconds) {
+            entry.stat.size = 0;
         }
     }
 }

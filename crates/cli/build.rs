@@ -1,0 +1,17 @@
+//! Notes what the binary is made from and by, for `hedgerow --version --verbose`.
+
+use std::process::Command;
+
+fn main() {
+    let commit = output_of("git", &["rev-parse", "--short=12", "HEAD"]);
+    let compiler = std::env::var("RUSTC").ok().and_then(|rustc| output_of(&rustc, &["--version"]));
+    println!("cargo:rustc-env=HEDGEROW_COMMIT={}", commit.unwrap_or_else(|| "unknown".into()));
+    println!("cargo:rustc-env=HEDGEROW_RUSTC={}", compiler.unwrap_or_else(|| "unknown".into()));
+    println!("cargo:rerun-if-changed=../../.git/HEAD");
+}
+
+fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,30 @@
+//! Completions and manual pages, generated from the definition of the command line.
+
+use crate::arguments::{Arguments, Generate};
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::CommandFactory;
+
+pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
+    let mut command = Arguments::command();
+    let mut content = Vec::new();
+    match what {
+        Generate::Completions { shell } => {
+            clap_complete::generate(*shell, &mut command, "hedgerow", &mut content);
+        }
+        Generate::Man { command: None } => render(command, &mut content)?,
+        Generate::Man { command: Some(name) } => {
+            command.build();
+            let found = command.find_subcommand(name).cloned();
+            let found = found
+                .ok_or_else(|| Failure::fatal(format_args!("there is no command '{name}'")))?;
+            render(found.display_name(format!("hedgerow-{name}")), &mut content)?;
+        }
+    }
+    output.data(&content);
+    Ok(0)
+}
+
+fn render(command: clap::Command, content: &mut Vec<u8>) -> Result<(), Failure> {
+    clap_mangen::Man::new(command).render(content).map_err(Failure::fatal)
+}

@@ -1,0 +1,15 @@
+//! `hedgerow --version`: with `--verbose` everything that output could depend on.
+
+use crate::output::Output;
+
+pub fn show(verbose: bool, output: &Output) {
+    let mut text = format!("hedgerow {}\n", env!("CARGO_PKG_VERSION"));
+    if verbose {
+        text.push_str(&format!("commit: {}\n", env!("HEDGEROW_COMMIT")));
+        text.push_str(&format!("compiler: {}\n", env!("HEDGEROW_RUSTC")));
+        for (codec, version) in hedgerow_codec::versions() {
+            text.push_str(&format!("{codec}: {version}\n"));
+        }
+    }
+    output.data(text.as_bytes());
+}

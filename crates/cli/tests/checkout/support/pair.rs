@@ -87,7 +87,7 @@ impl Pair {
         command.envs(environment.iter().copied());
         let expected = run(command);
         let mut command = Program::Hedgerow.command(&self.hedgerow.root.join(directory));
-        command.args(&self.options).arg("checkout").args(&words);
+        command.arg("checkout").args(&self.options).args(&words);
         command.envs(environment.iter().copied());
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
         let found = run(command);

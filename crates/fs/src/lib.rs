@@ -9,6 +9,7 @@
 //! resolution the kernel keeps beneath the handle and free of symbolic links.
 
 mod account;
+pub mod cpu;
 mod dir;
 mod error;
 pub mod fault;

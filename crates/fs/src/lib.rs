@@ -17,9 +17,12 @@ mod file;
 mod filter_process;
 mod iconv;
 mod lock;
+mod memory;
 mod path;
+mod proc_file;
 mod process;
 mod stat;
+pub mod thread_time;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use dir::{Dir, DirEntry, NewFile};
@@ -28,6 +31,7 @@ pub use file::{exists, is_directory, list_directory, read_file, read_link, real_
 pub use filter_process::{FilterInput, FilterOutput, FilterProcess};
 pub use iconv::Iconv;
 pub use lock::LockFile;
+pub use memory::peak_memory_besides_mapped_files;
 pub use path::{append_file, create_directories, is_executable, lstat, remove_file, stat};
 pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};

@@ -5,6 +5,7 @@
 //! [`Jobs::Auto`] a run watches how long its workers wait for something other than a processor,
 //! and has as many of them as keep the processors busy.
 
+mod adaptive;
 mod cancel;
 mod options;
 mod queue;

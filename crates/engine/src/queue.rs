@@ -1,3 +1,4 @@
+use crate::adaptive::Alarm;
 use crate::slot::Slot;
 use crate::Failure;
 use crossbeam_utils::CachePadded;
@@ -21,6 +22,8 @@ pub(crate) struct Queue<T, E> {
     stopped: AtomicBool,
     pub(crate) slots: Box<[CachePadded<Slot>]>,
     pub(crate) epoch: Instant,
+    /// Rung at the end.
+    pub(crate) alarm: Alarm,
     adaptive: bool,
 }
 
@@ -63,7 +66,7 @@ pub(crate) enum Lane {
 impl<T, E> Queue<T, E> {
     /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
     /// first worker counts as on its way.
-    pub(crate) fn new(initial: Vec<T>, target: usize, limit: usize) -> Self {
+    pub(crate) fn new(initial: Vec<T>, target: usize, limit: usize, adaptive: bool) -> Self {
         Queue {
             waiting: AtomicUsize::new(initial.len()),
             state: Mutex::new(State {
@@ -82,7 +85,8 @@ impl<T, E> Queue<T, E> {
             stopped: AtomicBool::new(false),
             slots: (0..limit).map(|_| CachePadded::default()).collect(),
             epoch: Instant::now(),
-            adaptive: limit > target,
+            alarm: Alarm::default(),
+            adaptive,
         }
     }
 
@@ -111,6 +115,17 @@ impl<T, E> Queue<T, E> {
         state.rest.extend(tasks);
         self.publish(&state);
         state.calls(self.adaptive)
+    }
+
+    /// Sets how many workers may be active.
+    pub(crate) fn set_target(&self, target: usize) {
+        self.lock(None).target = target;
+    }
+
+    /// Whether more tasks wait than workers are on their way to.
+    pub(crate) fn has_backlog(&self) -> bool {
+        let state = self.lock(None);
+        state.first.len() + state.rest.len() > state.arriving
     }
 
     /// Whom to call for what waits.
@@ -218,6 +233,9 @@ impl<T, E> Queue<T, E> {
     }
 
     fn call_all(&self, asleep: &[usize]) {
+        if self.adaptive {
+            self.alarm.ring();
+        }
         asleep.iter().for_each(|number| self.slots[*number].call());
     }
 

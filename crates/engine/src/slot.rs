@@ -1,4 +1,5 @@
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use hedgerow_fs::thread_time::ThreadId;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::Instant;
@@ -10,17 +11,31 @@ use std::time::Instant;
 pub(crate) struct Slot {
     thread: OnceLock<Thread>,
     called: AtomicBool,
+    /// The kernel's number of the thread, once it is there.
+    thread_id: AtomicU32,
+    started_ns: AtomicU64,
     /// Nanoseconds it had nothing to do, up to the last time it had something.
     idle_ns: AtomicU64,
     /// Since when it has nothing to do, in nanoseconds of the run; 0 if it is at work.
     idle_since_ns: AtomicU64,
-    operations: AtomicU64,
 }
 
 impl Slot {
     /// The calling thread takes the place.
-    pub(crate) fn occupy(&self) {
+    pub(crate) fn occupy(&self, epoch: Instant) {
         let _ = self.thread.set(std::thread::current());
+        self.started_ns
+            .store(nanoseconds_since(epoch), Ordering::Relaxed);
+        self.thread_id
+            .store(ThreadId::current().as_raw(), Ordering::Release);
+    }
+
+    /// The kernel's number of the thread, and when it came, in nanoseconds of the run.
+    pub(crate) fn occupant(&self) -> Option<(u32, u64)> {
+        match self.thread_id.load(Ordering::Acquire) {
+            0 => None,
+            thread => Some((thread, self.started_ns.load(Ordering::Relaxed))),
+        }
     }
 
     /// Sleeps until [`Slot::call`], or returns at once if that came first.
@@ -59,14 +74,6 @@ impl Slot {
             0 => done,
             since => done + now_ns.saturating_sub(since),
         }
-    }
-
-    pub(crate) fn count_operation(&self) {
-        add(&self.operations, 1);
-    }
-
-    pub(crate) fn operations(&self) -> u64 {
-        self.operations.load(Ordering::Relaxed)
     }
 }
 

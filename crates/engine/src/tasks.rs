@@ -1,10 +1,12 @@
+use crate::adaptive::{watch, Watched};
 use crate::queue::{Call, Lane, Queue};
 use crate::report::panic_message;
 use crate::slot::Slot;
-use crate::{CancelToken, Failure, Options, Report};
+use crate::{CancelToken, Failure, Jobs, Options, Report};
+use crossbeam_utils::CachePadded;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Works through tasks that may bring further tasks, until none waits or runs.
 ///
@@ -20,8 +22,9 @@ pub fn run_tasks<T: Send, W, E: Send>(
     worker: impl Fn(usize) -> W + Sync,
     work: impl Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
 ) -> Result<Report, Failure<E>> {
+    let (target, limit) = (options.first_target(), options.limit());
     let run = Run {
-        queue: Queue::new(initial, options.first_target(), options.limit()),
+        queue: Queue::new(initial, target, limit, options.jobs == Jobs::Auto),
         options,
         worker,
         work,
@@ -68,9 +71,7 @@ impl<T> Scope<'_, T> {
     }
 
     /// Counts one operation, a file for example, that took so long.
-    pub fn record_operation(&self, _latency: Duration) {
-        self.me.count_operation();
-    }
+    pub fn record_operation(&self, _latency: Duration) {}
 
     /// Counts bytes that were read or written.
     pub fn add_bytes(&self, _bytes: u64) {}
@@ -99,7 +100,7 @@ where
 {
     fn work_as<'scope>(&'scope self, number: usize, threads: &'scope thread::Scope<'scope, '_>) {
         let crew = Crew { run: self, threads };
-        self.queue.slots[number].occupy();
+        self.queue.slots[number].occupy(self.queue.epoch);
         if number == 0 {
             self.queue
                 .calls()
@@ -157,8 +158,48 @@ where
                     run.queue.give_up_thread();
                 }
             }
-            Call::Watch => {}
+            Call::Watch => {
+                let crew = Crew { ..*self };
+                let name = format!("{}-watch", self.run.options.name);
+                let thread = thread::Builder::new().name(name);
+                // Without the thread, the run goes on with the workers it has.
+                let _ =
+                    thread.spawn_scoped(self.threads, move || watch(&crew, &crew.run.queue.alarm));
+            }
         }
+    }
+}
+
+impl<T, W, E, M, F> Watched for Crew<'_, '_, Run<'_, T, E, M, F>>
+where
+    T: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
+{
+    fn slots(&self) -> &[CachePadded<Slot>] {
+        &self.run.queue.slots
+    }
+
+    fn epoch(&self) -> Instant {
+        self.run.queue.epoch
+    }
+
+    fn target(&self) -> usize {
+        self.run.queue.workers().1
+    }
+
+    fn has_backlog(&self) -> bool {
+        self.run.queue.has_backlog()
+    }
+
+    fn set_target(&self, target: usize) {
+        self.run.queue.set_target(target);
+        self.run
+            .queue
+            .calls()
+            .into_iter()
+            .for_each(|call| self.call(call));
     }
 }
 

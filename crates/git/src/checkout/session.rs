@@ -118,6 +118,7 @@ impl<'r> Session<'r> {
             cancel: self.execution.cancel.clone(),
             name: "checkout",
             recorder: self.execution.recorder.clone(),
+            ..hedgerow_engine::Options::default()
         }
     }
 

@@ -20,7 +20,7 @@ use hedgerow_writer::{remove_paths, write_tree};
 use std::sync::Mutex;
 
 /// Bytes of delta bases that are kept to be shared at a time.
-const BASE_BUDGET_BYTES: usize = 32 << 20;
+const BASE_BUDGET_BYTES: usize = 16 << 20;
 
 /// From where to where.
 pub(crate) struct Move {
@@ -121,11 +121,7 @@ pub(crate) fn settle_racy(
 }
 
 /// Reads the suspect files: see [`Comparison::settle`].
-fn settle(
-    states: &mut [State],
-    index: &Index,
-    session: &Session<'_>,
-) -> Result<Vec<Refreshed>> {
+fn settle(states: &mut [State], index: &Index, session: &Session<'_>) -> Result<Vec<Refreshed>> {
     let converter = session.converter_of_worktree(index, states)?;
     let comparison = Comparison {
         root: &session.root,
@@ -198,9 +194,15 @@ pub(crate) fn write(
         located,
         bases,
         big_file_bytes: session.settings().big_file_bytes,
+        large: Mutex::default(),
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes: Lanes::new(&next.index, &next.writes, converter, session.filter_context()),
+        lanes: Lanes::new(
+            &next.index,
+            &next.writes,
+            converter,
+            session.filter_context(),
+        ),
         cancel: session.engine().cancel,
         results: Mutex::default(),
     };

@@ -63,6 +63,12 @@ pub(crate) enum Lane {
     Usual,
 }
 
+/// As what a worker that wants a task is counted.
+enum Step {
+    Running,
+    Arriving,
+}
+
 impl<T, E> Queue<T, E> {
     /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
     /// first worker counts as on its way.
@@ -137,15 +143,21 @@ impl<T, E> Queue<T, E> {
     pub(crate) fn take(&self, number: usize, finished: bool) -> Option<T> {
         let me: &Slot = &self.slots[number];
         let mut state = self.lock(Some(me));
-        match finished {
-            true => state.running -= 1,
-            false => state.arriving -= 1,
-        }
         let mut looked = false;
+        let mut from = if finished {
+            Step::Running
+        } else {
+            Step::Arriving
+        };
         loop {
             if state.ended {
                 return None;
             }
+            match from {
+                Step::Running => state.running -= 1,
+                Step::Arriving => state.arriving -= 1,
+            }
+            from = Step::Arriving;
             let surplus = state.running + state.arriving >= state.target;
             if !surplus {
                 if let Some(task) = state.pop() {
@@ -175,7 +187,6 @@ impl<T, E> Queue<T, E> {
                 looked = true;
             }
             state = self.lock(Some(me));
-            state.arriving -= 1;
         }
     }
 

@@ -10,9 +10,8 @@ const WINDOWS_TO_SHRINK: u32 = 3;
 pub(crate) struct Sample {
     /// Time on a processor.
     pub cpu: Duration,
-    /// Time at work, but neither on a processor nor ready for one, in seconds. Less than nothing
-    /// if what passed for waiting before turns out to have been a queue for a processor: the
-    /// kernel tells of that only when it is over.
+    /// Time at work, but neither on a processor nor in the queue for one, in seconds. Less than
+    /// nothing if what passed for waiting before turns out to have been that queue.
     pub wait_s: f64,
     /// Whether the time in the queue for a processor is known and left out of the wait.
     pub knows_delay: bool,

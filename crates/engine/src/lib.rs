@@ -8,15 +8,21 @@
 mod adaptive;
 mod cancel;
 mod options;
+mod ordered;
 mod queue;
 mod report;
+mod roster;
 mod slot;
+mod sync;
 mod tasks;
+mod window;
 
 pub use cancel::CancelToken;
 pub use options::{Jobs, Options};
+pub use ordered::{run_ordered, Window};
 pub use report::{Failure, Report};
 pub use tasks::{run_tasks, Scope};
+pub use window::{ReorderWindow, Ticket};
 
 /// The most workers that [`Jobs::Auto`] grows to.
 pub const AUTO_LIMIT: usize = 64;

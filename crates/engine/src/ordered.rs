@@ -1,4 +1,5 @@
 use crate::adaptive::{watch, Watched};
+use crate::recorder::Timesheet;
 use crate::report::panic_message;
 use crate::roster::{Hire, Roster};
 use crate::slot::Slot;
@@ -10,7 +11,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How much of an ordered run may be under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,17 +99,19 @@ where
         &self,
         commit: &mut impl FnMut(Ticket, O) -> Result<(), E>,
     ) -> Result<(), Failure<E>> {
+        let timesheet = self.timesheet(0);
         let mut kept = (self.worker)(0);
         while let Some((ticket, item)) = self.fetch() {
-            self.roster.begin_work();
-            let output = item.and_then(|item| (self.work)(&mut kept, item));
-            self.roster.end_work();
+            let output = self.turn_into_output(0, &mut kept, item);
             self.window.deliver(ticket, output);
             if let Some((ticket, output)) = self.window.next() {
                 commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
             }
             // The item is committed: the next has the window for itself.
             self.window.commit();
+        }
+        if let Some(timesheet) = timesheet {
+            timesheet.end(Duration::ZERO);
         }
         Ok(())
     }
@@ -152,6 +155,7 @@ where
 
     fn work_through(&self, number: usize, crew: &Crew<'_, '_, Self>) {
         let slot: &Slot = &self.roster.slots[number];
+        let timesheet = self.timesheet(number);
         let mut kept = (self.worker)(number);
         while self.roster.may_work(number) {
             slot.begin_idle(self.roster.epoch);
@@ -160,19 +164,42 @@ where
             self.fetching.fetch_sub(1, Ordering::Relaxed);
             slot.end_idle(self.roster.epoch);
             let Some((ticket, item)) = fetched else {
-                return;
+                break;
             };
             if self.fetching.load(Ordering::Relaxed) == 0 {
                 crew.hire_next();
             }
-            self.roster.begin_work();
-            let output = item.and_then(|item| (self.work)(&mut kept, item));
-            self.roster.end_work();
+            let output = self.turn_into_output(number, &mut kept, item);
             if output.is_err() {
                 self.failed.store(true, Ordering::Relaxed);
             }
             self.window.deliver(ticket, output);
         }
+        if let Some(timesheet) = timesheet {
+            timesheet.end(slot.idle());
+        }
+    }
+
+    fn timesheet(&self, number: usize) -> Option<Timesheet<'_>> {
+        let recorder = self.options.recorder.as_deref()?;
+        Some(Timesheet::begin(recorder, number))
+    }
+
+    fn turn_into_output(&self, number: usize, kept: &mut W, item: Result<I, E>) -> Result<O, E> {
+        let item = item?;
+        self.roster.begin_work();
+        let recorder = self.options.recorder.as_deref();
+        if let Some(recorder) = recorder {
+            recorder.begin_task(number, self.window.in_flight());
+        }
+        let started = recorder.map(|_| Instant::now());
+        let output = (self.work)(kept, item);
+        if let (Some(recorder), Some(started)) = (recorder, started) {
+            recorder.count_operation(number, started.elapsed());
+            recorder.end_task();
+        }
+        self.roster.end_work();
+        output
     }
 
     /// The next item and its ticket, once there is room for it. An error of the source has its
@@ -181,7 +208,12 @@ where
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         let over = self.failed.load(Ordering::Relaxed) || self.options.cancel.is_cancelled();
         let fetched = match source.as_mut().filter(|_| !over).and_then(Iterator::next) {
-            Some(Ok((item, bytes))) => self.window.admit(bytes).map(|ticket| (ticket, Ok(item))),
+            Some(Ok((item, bytes))) => {
+                if let Some(recorder) = &self.options.recorder {
+                    recorder.count_bytes(0, bytes);
+                }
+                self.window.admit(bytes).map(|ticket| (ticket, Ok(item)))
+            }
             Some(Err(error)) => self.window.admit(0).map(|ticket| (ticket, Err(error))),
             None => None,
         };

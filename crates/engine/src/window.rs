@@ -162,6 +162,11 @@ impl<O> ReorderWindow<O> {
         self.lock().in_flight_bytes
     }
 
+    /// Items that are admitted and not yet given out.
+    pub fn in_flight(&self) -> usize {
+        self.lock().places.len()
+    }
+
     fn give_back(&self, state: &mut State<O>) {
         let bytes = std::mem::take(&mut state.committing_bytes);
         if bytes > 0 {

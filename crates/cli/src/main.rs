@@ -31,7 +31,9 @@ fn main() -> ExitCode {
         }
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Generate(what)) => generate::run(what, &output),
-        None => Err(Failure::usage("a command is missing; see 'hedgerow --help'")),
+        None => Err(Failure::usage(
+            "a command is missing; see 'hedgerow --help'",
+        )),
     };
     output.end(outcome)
 }

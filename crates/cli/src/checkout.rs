@@ -5,6 +5,7 @@ use crate::failure::{Failure, PARTIAL, REFUSED};
 use crate::messages;
 use crate::output::Output;
 use crate::progress::Meter;
+use crate::quote::quoted;
 use crate::report::{summary, Report};
 use crate::statistics;
 use bstr::{BString, ByteSlice};
@@ -103,8 +104,11 @@ impl Run<'_> {
                 ))
             }
             Outcome::Done(done) => {
+                let high = self.repository.settings().quote_path;
                 for change in &done.local_changes {
-                    self.data(&format!("{}\t{}\n", change.status, change.path));
+                    let path = quoted(&change.path, high);
+                    let line = [&[change.status as u8, b'\t'], &path[..], b"\n"].concat();
+                    self.data(&line);
                 }
                 let detach = self.command.detach;
                 let tracking =
@@ -170,9 +174,9 @@ impl Run<'_> {
     }
 
     /// Git prints this to standard output; with `--json` that carries the document alone.
-    fn data(&self, text: &str) {
+    fn data(&self, text: impl AsRef<[u8]>) {
         if !self.global.json && !self.global.quiet {
-            self.output.data(text.as_bytes());
+            self.output.data(text.as_ref());
         }
     }
 

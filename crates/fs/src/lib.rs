@@ -25,10 +25,13 @@ pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Acc
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
-pub use filter_process::{FilterInput, FilterOutput, FilterProcess};
+pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use interrupt::catch_interrupts;
 pub use lock::LockFile;
-pub use path::{append_file, create_directories, is_executable, lstat, remove_file, stat};
+pub use path::{
+    append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
+    stat,
+};
 pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};

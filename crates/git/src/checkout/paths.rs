@@ -10,7 +10,7 @@ use super::transition::{mode, Transition, Write};
 use super::update::{settle_racy, smudge_racy, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
-use crate::{Error, Result};
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use std::collections::BTreeSet;
@@ -61,7 +61,7 @@ pub fn checkout_paths(
         old: &old,
         chosen: Vec::new(),
         unmerged: Vec::new(),
-        builder: builder(&old.index),
+        builder: Builder::replacing(&old.index),
     };
     match &source {
         Some(tree) => plan.from_tree(tree, &mut matcher)?,
@@ -98,10 +98,6 @@ pub fn checkout_paths(
         .unwrap_or_else(|| repository.null_id());
     repository.run_post_checkout(&head, &head, false)?;
     Ok(PathOutcome::Done(done))
-}
-
-fn builder(index: &Index) -> Builder {
-    Builder::new(index.hash(), index.version())
 }
 
 /// An entry of the new index, without its path.

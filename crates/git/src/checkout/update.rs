@@ -11,7 +11,7 @@ use super::sparse::SparsePatterns;
 use super::state::{states, State};
 use super::transition::{transition, Rules, Start, Transition, Write};
 use crate::convert::Converter;
-use crate::index::{CacheTree, Index, Stage, StatRules};
+use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
 use crate::tree::Difference;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -103,7 +103,8 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     write(session, &mut next, &converter, &mut done)?;
     refresh(&mut next, &refreshed);
     smudge_racy(&mut next, &old, &states);
-    next.index.set_cache_tree(cache_tree(session, &next.index));
+    next.index
+        .set_cache_tree(cache_tree(session, &old.index, &next.index));
     if job.list_changes {
         done.local_changes = local_changes(session, &next, &states, job.new)?;
     }
@@ -259,10 +260,26 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
     }
 }
 
-fn cache_tree(session: &Session<'_>, index: &Index) -> Option<CacheTree> {
+/// The tree that each directory of the index is. Files that were only written again leave it as
+/// it was.
+fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
+    let known = old
+        .cache_tree()
+        .filter(|tree| tree.root_id().is_some() && tree.fits(old));
+    if known.is_some() && same_content(old, index) {
+        return known.cloned();
+    }
     CacheTree::build(index, |id| {
         matches!(session.repository.has_object(id), Ok(true))
     })
+}
+
+fn same_content(old: &Index, new: &Index) -> bool {
+    let same = |((old_path, old), (new_path, new)): ((&BStr, &Entry), (&BStr, &Entry))| {
+        (old.id, old.mode, old.flags.stage) == (new.id, new.mode, new.flags.stage)
+            && old_path == new_path
+    };
+    old.entries().len() == new.entries().len() && old.iter().zip(new.iter()).all(same)
 }
 
 fn stopped(error: hedgerow_writer::Error) -> Error {

@@ -5,5 +5,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod filter_server;
+mod filters;
 mod matrix;
 mod repository;

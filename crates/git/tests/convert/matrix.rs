@@ -149,8 +149,8 @@ fn contents() -> Vec<Vec<u8>> {
     }
     contents.push(b"\x93\xfa\x96\x7b \x81\x60 \\ ~\r\n".to_vec());
     contents.push(b"\xc4pfel \x80\n".to_vec());
-    contents.push("long line of text\n".repeat(20_000).into_bytes());
-    contents.push("long line $Id$ of text\r\n".repeat(5_000).into_bytes());
+    contents.push("long line of text\n".repeat(5_000).into_bytes());
+    contents.push("long line $Id$ of text\r\n".repeat(3_000).into_bytes());
     contents
 }
 

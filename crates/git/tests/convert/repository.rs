@@ -33,6 +33,7 @@ impl Repository {
         std::fs::create_dir_all(&root).unwrap();
         let repository = Repository { root };
         repository.git(&["init", "-q", "."]);
+        repository.git(&["config", "core.fsync", "none"]);
         repository
     }
 

@@ -4,7 +4,7 @@ use super::rejects::{Reason, Rejects};
 use super::survey::{survey, Found};
 use super::transition::{Rules, Transition};
 use crate::ignore::Ignore;
-use crate::index::{Index, Mode};
+use crate::index::{Index, Mode, Stage};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;
@@ -117,7 +117,8 @@ impl Inquiry<'_> {
         match place {
             Place::Free => {}
             Place::File => {
-                if self.is_removed(path, transition) {
+                // What becomes of a file that the index knows is said where its entry goes.
+                if self.old.find(path, Stage::Merged).is_ok() {
                     return Ok(());
                 }
                 match force || self.ignore.is_ignored(self.root, path, false)? {
@@ -136,7 +137,7 @@ impl Inquiry<'_> {
                         path: path.to_owned(),
                         directory: true,
                     });
-                } else {
+                } else if !transition.rejects.names_below(Reason::NotUpToDate, path) {
                     rejects.add(Reason::DirectoryNotClean, path);
                 }
             }

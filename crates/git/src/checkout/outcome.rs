@@ -114,7 +114,7 @@ fn status(
     };
     let links = |mode| matches!(mode, Mode::Symlink | Mode::Gitlink);
     match state {
-        _ if gone && entry.mode != Mode::Gitlink => Some('D'),
+        _ if gone => Some('D'),
         State::TypeChanged => Some('T'),
         _ if links(mode) != links(entry.mode) => Some('T'),
         State::Modified | State::Suspect | State::Unknown => Some('M'),

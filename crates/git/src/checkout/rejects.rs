@@ -34,16 +34,27 @@ impl Rejects {
         self.paths.extend(other.paths);
     }
 
+    /// Whether a path below `directory` is among them for that reason.
+    pub(crate) fn names_below(&self, reason: Reason, directory: &[u8]) -> bool {
+        let below = |path: &BString| {
+            let rest = path.strip_prefix(directory);
+            rest.is_some_and(|rest| rest.starts_with(b"/"))
+        };
+        self.paths
+            .iter()
+            .any(|(why, path)| *why == reason && below(path))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// The paths by reason, each list in ascending order, without duplicates.
+    /// The paths by reason, each list in ascending order. A file that is in the way of several
+    /// is there as often, as with git.
     pub fn by_reason(&self) -> Vec<(Reason, Vec<&BString>)> {
         let mut sorted: Vec<&(Reason, BString)> = self.paths.iter().collect();
         sorted.sort();
-        sorted.dedup();
         let mut lists: Vec<(Reason, Vec<&BString>)> = Vec::new();
         for (reason, path) in sorted {
             match lists.last_mut() {
@@ -85,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_by_reason_in_order_and_once() {
+    fn paths_are_told_by_reason_in_order() {
         let mut rejects = Rejects::default();
         for path in ["b", "a", "b"] {
             rejects.add(Reason::NotUpToDate, path);
@@ -98,7 +109,10 @@ mod tests {
             .collect();
         let expected = vec![
             (Reason::WouldOverwrite, vec!["z".to_owned()]),
-            (Reason::NotUpToDate, vec!["a".to_owned(), "b".to_owned()]),
+            (
+                Reason::NotUpToDate,
+                ["a", "b", "b"].map(String::from).to_vec(),
+            ),
         ];
         assert_eq!(told, expected);
     }

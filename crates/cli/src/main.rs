@@ -19,6 +19,8 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A defect is told as an error, in one sentence, by whoever catches it.
+    std::panic::set_hook(Box::new(|_| {}));
     arm_faults();
     let arguments = match arguments::Arguments::try_parse_from(arguments::words()) {
         Ok(arguments) => arguments,

@@ -46,6 +46,7 @@ pub fn checkout_paths(
 ) -> Result<PathOutcome> {
     let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, &options.execution)?;
+    session.set_source(None, options.tree);
     let old = session.read_index()?;
     let source = match options.tree {
         None => None,

@@ -166,6 +166,7 @@ pub fn switch(
         list_changes: options.list_changes,
     };
     let mut session = Session::begin(repository, &options.execution)?;
+    session.set_source(target.branch.clone(), Some(commit));
     let outcome = update(&mut session, &job)?;
     drop(session);
     if !matches!(outcome, Outcome::Done(_)) {

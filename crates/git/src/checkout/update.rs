@@ -1,6 +1,6 @@
 //! Moving the working tree and the index from one tree to another.
 
-use super::compare::{settle, Refreshed};
+use super::compare::{Comparison, Refreshed};
 use super::contents::{locate, Contents, Results};
 use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
@@ -48,17 +48,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     )?;
     let refreshed = match job.force {
         true => settle_racy(&mut states, &old.index, session, &old)?,
-        false => {
-            let converter = session.converter_of_worktree(&old.index, &states)?;
-            settle(
-                &session.root,
-                &old.index,
-                &mut states,
-                &converter,
-                session.repository.shared_objects(),
-                &session.engine(),
-            )?
-        }
+        false => settle(&mut states, &old.index, session)?,
     };
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
@@ -127,15 +117,24 @@ pub(crate) fn settle_racy(
             *state = State::Modified;
         }
     }
+    settle(states, index, session)
+}
+
+/// Reads the suspect files: see [`Comparison::settle`].
+fn settle(
+    states: &mut [State],
+    index: &Index,
+    session: &Session<'_>,
+) -> Result<Vec<Refreshed>> {
     let converter = session.converter_of_worktree(index, states)?;
-    settle(
-        &session.root,
+    let comparison = Comparison {
+        root: &session.root,
         index,
-        states,
-        &converter,
-        session.repository.shared_objects(),
-        &session.engine(),
-    )
+        converter: &converter,
+        objects: session.repository.shared_objects(),
+        filters: session.filter_context(),
+    };
+    comparison.settle(states, &session.engine())
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known
@@ -201,7 +200,8 @@ pub(crate) fn write(
         big_file_bytes: session.settings().big_file_bytes,
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes: Lanes::new(session, &next.index, &next.writes, converter),
+        lanes: Lanes::new(&next.index, &next.writes, converter, session.filter_context()),
+        cancel: session.engine().cancel,
         results: Mutex::default(),
     };
     let engine = session.engine_for(next.writes.len());

@@ -63,13 +63,7 @@ pub trait Plan: Sync {
         false
     }
     /// Writes all rows of a lane.
-    fn run_lane(
-        &self,
-        _worker: &mut Self::Worker,
-        _lane: usize,
-        _writer: &mut dyn LaneWriter,
-    ) {
-    }
+    fn run_lane(&self, _worker: &mut Self::Worker, _lane: usize, _writer: &mut dyn LaneWriter) {}
 }
 
 /// Entries a worker takes at a time from a directory: few, so that a large directory is spread,

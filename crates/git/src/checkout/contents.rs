@@ -9,8 +9,8 @@ use crate::repository::Objects;
 use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;
-use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_engine::CancelToken;
+use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::Mutex;
 
@@ -147,12 +147,7 @@ impl<'a> Plan for &'a Contents<'a> {
         self.lanes.contains(row)
     }
 
-    fn run_lane(
-        &self,
-        worker: &mut Worker<'a>,
-        lane: usize,
-        writer: &mut dyn LaneWriter,
-    ) {
+    fn run_lane(&self, worker: &mut Worker<'a>, lane: usize, writer: &mut dyn LaneWriter) {
         self.lanes.run(self, &mut worker.reader, lane, writer);
     }
 }

@@ -86,7 +86,11 @@ impl<'r> Session<'r> {
     /// What filter programs are told, and where they run.
     pub(crate) fn filter_context(&self) -> FilterContext {
         FilterContext {
-            directory: self.repository.work_tree().map(Into::into).unwrap_or_default(),
+            directory: self
+                .repository
+                .work_tree()
+                .map(Into::into)
+                .unwrap_or_default(),
             environment: self.repository.child_variables(),
             reference: self.source.0.clone(),
             treeish: self.source.1,

@@ -121,11 +121,7 @@ pub(crate) fn settle_racy(
 }
 
 /// Reads the suspect files: see [`Comparison::settle`].
-fn settle(
-    states: &mut [State],
-    index: &Index,
-    session: &Session<'_>,
-) -> Result<Vec<Refreshed>> {
+fn settle(states: &mut [State], index: &Index, session: &Session<'_>) -> Result<Vec<Refreshed>> {
     let converter = session.converter_of_worktree(index, states)?;
     let comparison = Comparison {
         root: &session.root,
@@ -200,7 +196,12 @@ pub(crate) fn write(
         big_file_bytes: session.settings().big_file_bytes,
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes: Lanes::new(&next.index, &next.writes, converter, session.filter_context()),
+        lanes: Lanes::new(
+            &next.index,
+            &next.writes,
+            converter,
+            session.filter_context(),
+        ),
         cancel: session.engine().cancel,
         results: Mutex::default(),
     };

@@ -93,8 +93,8 @@ impl Converter {
         };
         let (eol, streamable) = eol_action(&states, &self.options, &value);
         let encoding = match states.encoding {
-            State::Unspecified => None,
-            State::Set | State::Unset => Some(self.encodings.len() as u32 - 1),
+            State::Unspecified | State::Unset => None,
+            State::Set => Some(self.encodings.len() as u32 - 1),
             State::Value(number) => {
                 let encoding = self.encodings.get(number as usize);
                 encoding.is_some_and(Option::is_some).then_some(number)

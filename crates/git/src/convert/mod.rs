@@ -2,8 +2,8 @@
 //! as gitattributes(5) and git-config(1) describe them.
 //!
 //! [`Attributes`] knows what the attributes files say, [`Converter`] decides from that and from
-//! the configuration what a path needs (its [`Conversion`]) and does what can be done here. A [`FilterLane`] has the rest done by a
-//! filter program.
+//! the configuration what a path needs (its [`Conversion`]) and does what can be done here. A
+//! [`FilterLane`] has the rest done by a filter program.
 
 mod attribute_builder;
 mod attribute_line;
@@ -21,6 +21,7 @@ mod ident;
 mod lane;
 mod options;
 mod packet;
+mod rule_index;
 mod stream;
 mod text_stats;
 mod utf;

@@ -145,7 +145,7 @@ impl Server {
 
     fn send(&mut self, lines: &[&str]) -> io::Result<()> {
         for line in lines {
-            write!(self.output, "{:04x}{line}\n", line.len() + 5)?;
+            writeln!(self.output, "{:04x}{line}", line.len() + 5)?;
         }
         self.output.write_all(b"0000")?;
         self.output.flush()

@@ -57,12 +57,6 @@ impl Output {
         ));
     }
 
-    pub fn warn_unless_quiet(&self, message: impl Display) {
-        if !self.quiet {
-            self.warn(message);
-        }
-    }
-
     /// A line to standard error, even if quiet.
     pub fn error_line(&self, line: impl Display) {
         self.line(line);

@@ -49,6 +49,15 @@ fn compare(name: &str, prepare: Prepare) {
     compare_from(name, "", prepare);
 }
 
+/// All of them, so that one that fails does not hide the others.
+fn compare_all(cases: &[(&str, Prepare)]) {
+    let fails = |(name, prepare): &&(&str, Prepare)| {
+        std::panic::catch_unwind(|| compare(name, *prepare)).is_err()
+    };
+    let failed: Vec<&str> = cases.iter().filter(fails).map(|(name, _)| *name).collect();
+    assert!(failed.is_empty(), "these cases failed: {failed:?}");
+}
+
 fn compare_from(name: &str, directory: &str, prepare: Prepare) {
     let mut pair = Pair::of(&origin(), name);
     pair.each("prepare", prepare);
@@ -139,9 +148,7 @@ fn local_changes() {
             r.symlink("to-link", "a.txt");
         }),
     ];
-    cases
-        .iter()
-        .for_each(|(name, prepare)| compare(name, *prepare));
+    compare_all(cases);
 }
 
 #[test]
@@ -202,9 +209,7 @@ fn staged_changes() {
             r.git(&["add", "-N", "new.txt"]);
         }),
     ];
-    cases
-        .iter()
-        .for_each(|(name, prepare)| compare(name, *prepare));
+    compare_all(cases);
 }
 
 #[test]
@@ -291,9 +296,7 @@ fn untracked_files() {
             r.write("new/one/n", "mine\n");
         }),
     ];
-    cases
-        .iter()
-        .for_each(|(name, prepare)| compare(name, *prepare));
+    compare_all(cases);
 }
 
 #[test]
@@ -363,9 +366,7 @@ fn states_of_a_branch() {
             r.remove(".git/index.lock");
         }),
     ];
-    cases
-        .iter()
-        .for_each(|(name, prepare)| compare(name, *prepare));
+    compare_all(cases);
 }
 
 #[test]
@@ -399,9 +400,7 @@ fn flagged_entries() {
             r.write("keep", "mine\n");
         }),
     ];
-    cases
-        .iter()
-        .for_each(|(name, prepare)| compare(name, *prepare));
+    compare_all(cases);
 }
 
 #[test]
@@ -459,9 +458,7 @@ fn sparse_checkouts() {
             r.write(".git/info/sparse-checkout", "/*\n!/*/\n/dir/\n/sub/\n");
         }),
     ];
-    cases
-        .iter()
-        .for_each(|(name, prepare)| compare(name, *prepare));
+    compare_all(cases);
 }
 
 #[test]

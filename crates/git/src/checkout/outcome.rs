@@ -110,7 +110,7 @@ fn status(
     }
     let gone = matches!(state, State::Absent | State::Blocked | State::Directory);
     let Some((mode, id)) = in_tree else {
-        return (!gone && !entry.flags.intent_to_add).then_some('A');
+        return (!gone).then_some('A');
     };
     let links = |mode| matches!(mode, Mode::Symlink | Mode::Gitlink);
     match state {

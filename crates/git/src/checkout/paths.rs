@@ -260,6 +260,7 @@ impl Plan<'_> {
             writes,
             removals: Vec::new(),
             must_be_absent: Vec::new(),
+            became_directories: Vec::new(),
             kept_from,
             rejects: Rejects::default(),
         };

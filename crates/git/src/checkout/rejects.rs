@@ -1,4 +1,5 @@
-use bstr::BString;
+use bstr::{BStr, BString, ByteSlice};
+use std::collections::BTreeSet;
 
 /// Why a path keeps a checkout from happening. The order is the one in which git tells them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,15 +35,29 @@ impl Rejects {
         self.paths.extend(other.paths);
     }
 
-    /// Whether a path below `directory` is among them for that reason.
-    pub(crate) fn names_below(&self, reason: Reason, directory: &[u8]) -> bool {
-        let below = |path: &BString| {
-            let rest = path.strip_prefix(directory);
-            rest.is_some_and(|rest| rest.starts_with(b"/"))
-        };
+    pub(crate) fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The paths among them, for one reason or for any.
+    pub(crate) fn paths(&self, reason: Option<Reason>) -> BTreeSet<BString> {
+        let wanted = |(why, _): &&(Reason, BString)| reason.is_none_or(|reason| reason == *why);
         self.paths
             .iter()
-            .any(|(why, path)| *why == reason && below(path))
+            .filter(wanted)
+            .map(|(_, path)| path.clone())
+            .collect()
+    }
+
+    /// Where a path is refused that is a file in one tree and a directory in another, git does not
+    /// look below it any more.
+    pub(crate) fn drop_below(&mut self, refused: &Refused) {
+        let files = self.paths(None);
+        self.paths.retain(|(reason, path)| {
+            let first = *reason == Reason::NotUpToDate && refused.kept.contains(path);
+            let hidden = |above: &BStr| refused.at.contains(above) || files.contains(above);
+            first || !ancestors(path.as_bstr()).any(hidden)
+        });
     }
 
     /// Whether there are none.
@@ -64,6 +79,31 @@ impl Rejects {
         }
         lists
     }
+}
+
+/// Paths that were refused.
+#[derive(Default)]
+pub(crate) struct Refused {
+    at: BTreeSet<BString>,
+    /// The one path below each, if any, for which it was.
+    kept: BTreeSet<BString>,
+}
+
+impl Refused {
+    pub(crate) fn insert(&mut self, path: &BStr, because_of: Option<BString>) {
+        self.at.insert(path.to_owned());
+        self.kept.extend(because_of);
+    }
+
+    /// Whether one of them is above `path`.
+    pub(crate) fn covers(&self, path: &BStr) -> bool {
+        ancestors(path).any(|above| self.at.contains(above))
+    }
+}
+
+/// The directories that lead to a path.
+pub(crate) fn ancestors(path: &BStr) -> impl Iterator<Item = &BStr> {
+    path.find_iter(b"/").map(|at| path[..at].as_bstr())
 }
 
 impl Reason {

@@ -1,8 +1,10 @@
 use super::index_file::{CacheTree, IndexFile};
 use super::program::{run, Outcome, Program};
 use super::repository::Repository;
-use super::snapshot::differences;
+use super::snapshot::{differences, Node, Snapshot};
+use bstr::ByteSlice;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
@@ -118,13 +120,16 @@ impl Pair {
     /// Working tree, `.git` and index are the same, but for stat data.
     pub fn assert_same_state(&self) {
         let story = self.story();
-        let tree = differences(&self.git.tree(), &self.hedgerow.tree());
+        let tree = differences(&self.git.tree(), &self.renamed(self.hedgerow.tree()));
         assert!(
             tree.is_empty(),
             "{story}\nworking trees differ:\n{}",
             tree.join("\n")
         );
-        let metadata = differences(&self.git.metadata(), &self.hedgerow.metadata());
+        let metadata = differences(
+            &self.git.metadata(),
+            &self.renamed(self.hedgerow.metadata()),
+        );
         assert!(
             metadata.is_empty(),
             "{story}\n.git differs:\n{}",
@@ -138,6 +143,18 @@ impl Pair {
             String::from_utf8_lossy(&found),
             "{story}\nstatus differs"
         );
+    }
+
+    /// Files of linked working trees name their places: hedgerow's are called what git's are.
+    fn renamed(&self, mut picture: Snapshot) -> Snapshot {
+        let git = self.git.root.as_os_str().as_bytes();
+        let our = self.hedgerow.root.as_os_str().as_bytes();
+        for node in picture.values_mut() {
+            if let Node::File(_, content) = node {
+                *content = content.replace(our, git);
+            }
+        }
+        picture
     }
 
     fn assert_same_index(&self) {

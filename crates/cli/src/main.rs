@@ -8,6 +8,7 @@ mod generate;
 mod messages;
 mod output;
 mod progress;
+mod quote;
 mod report;
 mod statistics;
 mod version;

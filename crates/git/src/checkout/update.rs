@@ -73,6 +73,9 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         sparse: sparse.is_some(),
     })?;
     drop(changes);
+    if old.is_new {
+        next.must_be_absent = gone(session, job)?;
+    }
     let ignore = session.ignore()?;
     let inquiry = Inquiry {
         root: &session.root,
@@ -100,6 +103,22 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     }
     session.write_index(&next.index)?;
     Ok(Outcome::Done(done))
+}
+
+/// Where there is no index, the files of the old tree that the new one does not have: none of them
+/// is known to be there.
+fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
+    let Some(old) = job.old.filter(|_| !job.force) else {
+        return Ok(Vec::new());
+    };
+    let names = session.names();
+    let (old, new) = (Some(old), Some(job.new));
+    let changes = Difference::between(session.repository, old, new, names, &session.engine())?;
+    let gone = changes
+        .changes()
+        .iter()
+        .filter(|change| change.new.is_none());
+    Ok(gone.map(|change| changes.path(change).to_owned()).collect())
 }
 
 /// A file whose stat data differ counts as modified without being read, as with git where it is
@@ -167,9 +186,10 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     let removals = Removals::new(old, &next.removals, session.current_directory());
     let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
     done.note(&report);
-    let (removed, failures) = removals.into_results();
-    done.removed += removed;
-    done.failures.extend(failures);
+    let results = removals.into_results();
+    done.removed += results.removed;
+    done.failures.extend(results.failures);
+    done.warnings.extend(results.warnings);
     Ok(())
 }
 

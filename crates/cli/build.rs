@@ -4,9 +4,17 @@ use std::process::Command;
 
 fn main() {
     let commit = output_of("git", &["rev-parse", "--short=12", "HEAD"]);
-    let compiler = std::env::var("RUSTC").ok().and_then(|rustc| output_of(&rustc, &["--version"]));
-    println!("cargo:rustc-env=HEDGEROW_COMMIT={}", commit.unwrap_or_else(|| "unknown".into()));
-    println!("cargo:rustc-env=HEDGEROW_RUSTC={}", compiler.unwrap_or_else(|| "unknown".into()));
+    let compiler = std::env::var("RUSTC")
+        .ok()
+        .and_then(|rustc| output_of(&rustc, &["--version"]));
+    println!(
+        "cargo:rustc-env=HEDGEROW_COMMIT={}",
+        commit.unwrap_or_else(|| "unknown".into())
+    );
+    println!(
+        "cargo:rustc-env=HEDGEROW_RUSTC={}",
+        compiler.unwrap_or_else(|| "unknown".into())
+    );
     println!("cargo:rerun-if-changed=../../.git/HEAD");
 }
 

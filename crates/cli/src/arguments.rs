@@ -6,7 +6,11 @@ use std::process::ExitCode;
 
 /// Moves whole file trees between Git packs, working trees, tar streams and SquashFS images.
 #[derive(Debug, Parser)]
-#[command(name = "hedgerow", arg_required_else_help = true, disable_version_flag = true)]
+#[command(
+    name = "hedgerow",
+    arg_required_else_help = true,
+    disable_version_flag = true
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub global: Global,

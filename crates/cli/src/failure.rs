@@ -35,7 +35,11 @@ impl Failure {
     }
 
     pub fn usage(message: impl Display) -> Self {
-        Failure { severity: "error", exit_code: USAGE, ..Failure::fatal(message) }
+        Failure {
+            severity: "error",
+            exit_code: USAGE,
+            ..Failure::fatal(message)
+        }
     }
 
     pub fn refused(message: impl Display) -> Self {

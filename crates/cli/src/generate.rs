@@ -13,7 +13,9 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
             clap_complete::generate(*shell, &mut command, "hedgerow", &mut content);
         }
         Generate::Man { command: None } => render(command, &mut content)?,
-        Generate::Man { command: Some(name) } => {
+        Generate::Man {
+            command: Some(name),
+        } => {
             command.build();
             let found = command.find_subcommand(name).cloned();
             let found = found
@@ -26,5 +28,7 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
 }
 
 fn render(command: clap::Command, content: &mut Vec<u8>) -> Result<(), Failure> {
-    clap_mangen::Man::new(command).render(content).map_err(Failure::fatal)
+    clap_mangen::Man::new(command)
+        .render(content)
+        .map_err(Failure::fatal)
 }

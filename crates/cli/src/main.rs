@@ -18,6 +18,9 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A defect is told as an error, in one sentence, by whoever catches it.
+    std::panic::set_hook(Box::new(|_| {}));
+    arm_faults();
     let arguments = match arguments::Arguments::try_parse_from(arguments::words()) {
         Ok(arguments) => arguments,
         Err(error) => return arguments::refuse(&error),
@@ -30,7 +33,39 @@ fn main() -> ExitCode {
         }
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Generate(what)) => generate::run(what, &output),
-        None => Err(Failure::usage("a command is missing; see 'hedgerow --help'")),
+        None => Err(Failure::usage(
+            "a command is missing; see 'hedgerow --help'",
+        )),
     };
     output.end(outcome)
+}
+
+/// The hook by which end-to-end tests make system calls fail or take their time, to see that a
+/// checkout survives it. `HEDGEROW_TEST_FAULT=OP[+OP...]:FIRST[-LAST]:ERRNO` lets the calls with
+/// these numbers (from 1) among those kinds fail, `HEDGEROW_TEST_DELAY=SEED` delays every call a
+/// little at random. What cannot be read arms nothing.
+fn arm_faults() {
+    let value = |name| std::env::var(name).ok();
+    if let Some((kinds, first, last, errno)) = value("HEDGEROW_TEST_FAULT").and_then(fault) {
+        hedgerow_fs::fault::arm(kinds, first, last, errno);
+    }
+    if let Some(seed) = value("HEDGEROW_TEST_DELAY").and_then(|seed| seed.parse().ok()) {
+        hedgerow_fs::fault::delay(seed);
+    }
+}
+
+fn fault(text: String) -> Option<(u32, u64, u64, i32)> {
+    let mut parts = text.split(':');
+    let (kinds, span, errno) = (parts.next()?, parts.next()?, parts.next()?);
+    let (first, last) = span.split_once('-').unwrap_or((span, span));
+    let mut sum = 0;
+    for name in kinds.split('+') {
+        sum |= hedgerow_fs::fault::Op::from_name(name)? as u32;
+    }
+    Some((
+        sum,
+        first.parse().ok()?,
+        last.parse().ok()?,
+        errno.parse().ok()?,
+    ))
 }

@@ -46,9 +46,13 @@ pub fn switched(
         return Ok(String::new());
     };
     if let Head::Detached { id } = &switched.old {
-        if *id != commit || target.branch.is_some() {
+        if *id != commit {
             left_detached(repository, id, &commit, output)?;
         }
+    }
+    if target.head_stays {
+        let branch = switched.old.branch();
+        return branch.map_or(Ok(String::new()), |branch| tracking(repository, branch));
     }
     let Some(branch) = &target.branch else {
         let was_branch = switched.old.branch().is_some();
@@ -74,7 +78,11 @@ pub fn switched(
             short(branch.as_bstr())
         ));
     }
-    let tracking = repository.tracking_status(branch.as_bstr())?;
+    tracking(repository, branch.as_bstr())
+}
+
+fn tracking(repository: &Repository, branch: &BStr) -> Result<String, Error> {
+    let tracking = repository.tracking_status(branch)?;
     Ok(tracking.as_ref().map(tracked).unwrap_or_default())
 }
 

@@ -50,7 +50,7 @@ impl Output {
     }
 
     pub fn warn(&self, message: impl Display) {
-        self.line(format_args!("{} {message}", self.paint("warning:", "33")));
+        self.line(format_args!("{} {}", self.paint("warning:", "33"), shown(message)));
     }
 
     pub fn warn_unless_quiet(&self, message: impl Display) {
@@ -65,7 +65,7 @@ impl Output {
     }
 
     pub fn error(&self, message: impl Display) {
-        self.line(format_args!("{} {message}", self.paint("error:", "31")));
+        self.line(format_args!("{} {}", self.paint("error:", "31"), shown(message)));
     }
 
     /// Tells a failure, if it is one, and turns the outcome into the exit code.
@@ -74,7 +74,7 @@ impl Output {
             Ok(code) => ExitCode::from(code),
             Err(failure) => {
                 let label = self.paint(&format!("{}:", failure.severity), "31");
-                self.line(format_args!("{label} {}", failure.message));
+                self.line(format_args!("{label} {}", shown(failure.message)));
                 if let Some(hint) = failure.hint {
                     self.line(format_args!("\n{} {hint}", self.paint("hint:", "36")));
                 }
@@ -94,4 +94,13 @@ impl Output {
             false => text.to_owned(),
         }
     }
+}
+
+/// Names come from trees that strangers made, and must not drive the terminal: control
+/// characters become question marks, as with git.
+fn shown(message: impl Display) -> String {
+    let control = |character: char| {
+        character.is_ascii_control() && character != '\n' && character != '\t'
+    };
+    message.to_string().replace(control, "?")
 }

@@ -3,41 +3,80 @@ use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// A command that reads one stream and writes another, run by the shell.
+use rustix::event::{eventfd, poll, EventfdFlags, PollFd, PollFlags, Timespec};
+use rustix::fd::OwnedFd;
+
+/// A command that reads one stream and writes another.
 ///
-/// Dropping it kills and reaps it.
+/// Both are moved by one thread that never waits for only one of them, so that neither a command
+/// that writes before it has read, nor one that never reads, holds it up. Dropping it kills the
+/// command and reaps it.
 #[derive(Debug)]
 pub struct FilterProcess {
     child: Child,
+    input: Option<ChildStdin>,
+    output: ChildStdout,
+    cancel: FilterCancel,
 }
 
-/// Where a filter reads from. Closed when dropped. Writing to a filter that is gone is an error
-/// of kind `BrokenPipe`.
-#[derive(Debug)]
-pub struct FilterInput(ChildStdin);
+/// Ends the wait for filters from another thread: whoever waits gets an error.
+#[derive(Clone, Debug)]
+pub struct FilterCancel(Arc<OwnedFd>);
 
-/// What a filter writes.
-#[derive(Debug)]
-pub struct FilterOutput(ChildStdout);
+/// What [`FilterProcess::transfer`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// So many bytes came from the command; none is the end.
+    Read(usize),
+    /// So many bytes went to the command. All that was offered, if it no longer reads.
+    Wrote(usize),
+}
+
+/// The longest pause between looks at whether a command has ended.
+const MAX_PAUSE: Duration = Duration::from_millis(20);
+
+impl FilterCancel {
+    /// A handle that has not been used.
+    pub fn new() -> io::Result<FilterCancel> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        Ok(FilterCancel(Arc::new(eventfd(0, flags)?)))
+    }
+
+    /// Ends all waits, now and later.
+    pub fn cancel(&self) -> io::Result<()> {
+        rustix::io::write(&*self.0, &1u64.to_ne_bytes())?;
+        Ok(())
+    }
+}
 
 impl FilterProcess {
-    /// Runs `sh -c command` in `directory`, with `environment` set (or unset, where it has no
-    /// value) on top of that of this process. Its messages go where ours go.
+    /// Runs `command` in `directory`, by the shell if it is more than one word, with `environment`
+    /// set (or unset, where it has no value) on top of that of this process. Its messages go where
+    /// ours go.
     pub fn spawn(
         command: &OsStr,
         directory: &Path,
         environment: &[(&OsStr, Option<&OsStr>)],
-    ) -> io::Result<(FilterProcess, FilterInput, FilterOutput)> {
-        let mut shell = Command::new("/bin/sh");
-        shell.arg("-c").arg(command).current_dir(directory);
+        cancel: FilterCancel,
+    ) -> io::Result<FilterProcess> {
+        let mut process = if needs_shell(command) {
+            let mut shell = Command::new("/bin/sh");
+            shell.arg("-c").arg(command);
+            shell
+        } else {
+            Command::new(command)
+        };
         for (name, value) in environment {
             match value {
-                Some(value) => shell.env(name, value),
-                None => shell.env_remove(name),
+                Some(value) => process.env(name, value),
+                None => process.env_remove(name),
             };
         }
-        let mut child = shell
+        let mut child = process
+            .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -45,27 +84,105 @@ impl FilterProcess {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = child.stdin.take().ok_or_else(gone)?;
         let output = child.stdout.take().ok_or_else(gone)?;
-        Ok((
-            FilterProcess { child },
-            FilterInput(input),
-            FilterOutput(output),
-        ))
+        // The ends we hold; the command's own stay as they are.
+        rustix::io::ioctl_fionbio(&input, true)?;
+        rustix::io::ioctl_fionbio(&output, true)?;
+        Ok(FilterProcess {
+            child,
+            input: Some(input),
+            output,
+            cancel,
+        })
     }
 
-    /// Waits for the end: `None` if it exited with 0, else the code, by git's count (128 and the
-    /// number of the signal that ended it).
+    /// Waits until the command takes some of `outgoing` or has something to say, and does one of
+    /// them.
+    ///
+    /// # Errors
+    /// What the system says, and the kind `Interrupted` after [`FilterCancel::cancel`].
+    pub fn transfer(&mut self, outgoing: &[u8], incoming: &mut [u8]) -> io::Result<Transfer> {
+        loop {
+            let input = self.input.as_ref().filter(|_| !outgoing.is_empty());
+            let mut waiting = vec![
+                PollFd::new(&*self.cancel.0, PollFlags::IN),
+                PollFd::new(&self.output, PollFlags::IN),
+            ];
+            waiting.extend(input.map(|input| PollFd::new(input, PollFlags::OUT)));
+            match poll(&mut waiting, None) {
+                Err(rustix::io::Errno::INTR) => continue,
+                other => other?,
+            };
+            let is_ready = |at: usize| waiting.get(at).is_some_and(|fd| !fd.revents().is_empty());
+            let (cancelled, readable, writable) = (is_ready(0), is_ready(1), is_ready(2));
+            if cancelled {
+                return Err(cancelled_error());
+            }
+            let outcome = if readable {
+                self.output.read(incoming).map(Transfer::Read)
+            } else if writable {
+                self.write(outgoing)
+            } else {
+                continue;
+            };
+            match outcome {
+                Err(error) if is_temporary(&error) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn write(&mut self, outgoing: &[u8]) -> io::Result<Transfer> {
+        let Some(input) = &mut self.input else {
+            return Ok(Transfer::Wrote(outgoing.len()));
+        };
+        match input.write(outgoing) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.input = None;
+                Ok(Transfer::Wrote(outgoing.len()))
+            }
+            outcome => outcome.map(Transfer::Wrote),
+        }
+    }
+
+    /// Whether the command still reads, as far as a write has shown.
+    pub fn is_reading(&self) -> bool {
+        self.input.is_some()
+    }
+
+    /// Tells the command that nothing follows.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Closes what it reads, and waits for its end: `None` if it exited with 0, else the code, by
+    /// git's count (128 and the number of the signal that ended it).
+    ///
+    /// # Errors
+    /// The kind `Interrupted` after [`FilterCancel::cancel`].
     pub fn wait(&mut self) -> io::Result<Option<i32>> {
-        let status = self.child.wait()?;
+        self.input = None;
+        let mut pause = Duration::from_micros(100);
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            let mut waiting = [PollFd::new(&*self.cancel.0, PollFlags::IN)];
+            let timeout = Timespec {
+                tv_sec: 0,
+                tv_nsec: i64::from(pause.subsec_nanos()),
+            };
+            match poll(&mut waiting, Some(&timeout)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Err(cancelled_error()),
+                Err(error) => return Err(error.into()),
+            }
+            pause = (pause * 2).min(MAX_PAUSE);
+        };
         let code = match status.code() {
             Some(code) => code,
             None => 128 + status.signal().unwrap_or(0),
         };
         Ok((code != 0).then_some(code))
-    }
-
-    /// Ends it at once. Dropping reaps it.
-    pub fn kill(&mut self) -> io::Result<()> {
-        self.child.kill()
     }
 }
 
@@ -77,51 +194,90 @@ impl Drop for FilterProcess {
     }
 }
 
-impl Write for FilterInput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
+fn cancelled_error() -> io::Error {
+    io::Error::new(io::ErrorKind::Interrupted, "cancelled")
 }
 
-impl Read for FilterOutput {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.0.read(bytes)
-    }
+fn is_temporary(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, WouldBlock};
+    matches!(error.kind(), Interrupted | WouldBlock)
+}
+
+/// A single word that means to the shell what it says needs none: a process less.
+fn needs_shell(command: &OsStr) -> bool {
+    let special = b"|&;<>()$`\\\"' \t\n*?[#~=%!{}";
+    command
+        .as_encoded_bytes()
+        .iter()
+        .any(|byte| special.contains(byte))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn spawn(command: &str) -> FilterProcess {
+        let cancel = FilterCancel::new().unwrap();
+        FilterProcess::spawn(OsStr::new(command), Path::new("/"), &[], cancel).unwrap()
+    }
+
+    fn run(process: &mut FilterProcess, mut outgoing: &[u8]) -> io::Result<Vec<u8>> {
+        let mut buffer = [0; 4096];
+        let mut all = Vec::new();
+        loop {
+            if outgoing.is_empty() {
+                process.close_input();
+            }
+            match process.transfer(outgoing, &mut buffer)? {
+                Transfer::Read(0) => return Ok(all),
+                Transfer::Read(count) => all.extend_from_slice(&buffer[..count]),
+                Transfer::Wrote(count) => outgoing = &outgoing[count..],
+            }
+        }
+    }
+
     #[test]
     fn a_command_gets_input_environment_and_directory() {
-        let environment = [
-            (OsStr::new("HEDGEROW_TEST"), Some(OsStr::new("yes"))),
-            (OsStr::new("PATH_OF_NOBODY"), None),
-        ];
+        let environment = [(OsStr::new("HEDGEROW_TEST"), Some(OsStr::new("yes")))];
         let command = OsStr::new("tr a b; echo $HEDGEROW_TEST; pwd; exit 3");
-        let (mut process, mut input, mut output) =
-            FilterProcess::spawn(command, Path::new("/"), &environment).unwrap();
-        input.write_all(b"banana\n").unwrap();
-        drop(input);
-        let mut text = String::new();
-        output.read_to_string(&mut text).unwrap();
-        assert_eq!(text, "bbnbnb\nyes\n/\n");
+        let cancel = FilterCancel::new().unwrap();
+        let mut process =
+            FilterProcess::spawn(command, Path::new("/"), &environment, cancel).unwrap();
+        assert_eq!(run(&mut process, b"banana\n").unwrap(), b"bbnbnb\nyes\n/\n");
         assert_eq!(process.wait().unwrap(), Some(3));
     }
 
     #[test]
-    fn dropping_ends_it() {
-        let (process, input, mut output) =
-            FilterProcess::spawn(OsStr::new("exec sleep 1000"), Path::new("/"), &[]).unwrap();
-        drop(process);
-        let mut text = Vec::new();
-        output.read_to_end(&mut text).unwrap();
-        drop(input);
-        assert_eq!(text, b"");
+    fn more_than_a_pipe_holds_goes_through_both_ways() {
+        let content: Vec<u8> = (0..3_000_000u32).map(|at| at as u8).collect();
+        let mut process = spawn("cat");
+        assert!(run(&mut process, &content).unwrap() == content);
+        assert_eq!(process.wait().unwrap(), None);
+        // Writes all before it reads.
+        let mut process = spawn("head -c 1000000 /dev/zero; cat >/dev/null");
+        assert_eq!(run(&mut process, &content).unwrap().len(), 1_000_000);
+        // Never reads.
+        let mut process = spawn("echo no; exit 0");
+        assert_eq!(run(&mut process, &content).unwrap(), b"no\n");
+        assert_eq!(process.wait().unwrap(), None);
+    }
+
+    #[test]
+    fn the_signal_that_ended_it_is_told() {
+        let mut process = spawn("kill -9 $$");
+        run(&mut process, b"").unwrap();
+        assert_eq!(process.wait().unwrap(), Some(137));
+    }
+
+    #[test]
+    fn cancelling_ends_the_wait() {
+        let cancel = FilterCancel::new().unwrap();
+        let command = OsStr::new("exec sleep 1000");
+        let mut process =
+            FilterProcess::spawn(command, Path::new("/"), &[], cancel.clone()).unwrap();
+        let thread = std::thread::spawn(move || run(&mut process, b"").unwrap_err().kind());
+        std::thread::sleep(Duration::from_millis(20));
+        cancel.cancel().unwrap();
+        assert_eq!(thread.join().unwrap(), io::ErrorKind::Interrupted);
     }
 }

@@ -9,6 +9,7 @@
 //! resolution the kernel keeps beneath the handle and free of symbolic links.
 
 mod account;
+pub mod cpu;
 mod dir;
 mod error;
 pub mod fault;
@@ -17,18 +18,25 @@ mod filter_process;
 mod iconv;
 mod interrupt;
 mod lock;
+mod memory;
 mod path;
+mod proc_file;
 mod process;
 mod stat;
+pub mod thread_time;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
-pub use filter_process::{FilterInput, FilterOutput, FilterProcess};
+pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use interrupt::catch_interrupts;
 pub use lock::LockFile;
-pub use path::{append_file, create_directories, is_executable, lstat, remove_file, stat};
+pub use path::{
+    append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
+    stat,
+};
+pub use memory::peak_memory_besides_mapped_files;
 pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};

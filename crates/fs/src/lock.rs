@@ -51,6 +51,16 @@ impl LockFile {
         Ok(())
     }
 
+    /// Gives the file the permission bits of `mode`, whatever the umask took.
+    pub fn set_permissions(&self, mode: u32) -> Result<()> {
+        let fd = self
+            .fd
+            .as_ref()
+            .expect("a lock file is open until it is committed");
+        rustix::fs::fchmod(fd, Mode::from_raw_mode(mode & 0o7777))
+            .map_err(|source| Error::new("change permissions of", &self.lock, source))
+    }
+
     /// Makes the content durable before it is renamed into place.
     pub fn sync(&self) -> Result<()> {
         let fd = self

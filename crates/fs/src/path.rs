@@ -1,7 +1,9 @@
 use crate::fault::{self, Op};
-use crate::{Error, Result, Stat};
+use crate::{list_directory, Error, FileKind, Result, Stat};
 use rustix::fs::{Access, Mode, OFlags};
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The state of what is at `path`, a link itself and not its target; `None` if nothing is.
@@ -75,9 +77,41 @@ pub fn remove_file(path: &Path) -> Result<bool> {
     }
 }
 
+/// Removes the directory at `path` and those in it, if there is nothing else in them; a directory
+/// that holds something stays. Does nothing if `path` is no directory.
+pub fn remove_empty_directories(path: &Path) -> Result<()> {
+    let is_directory = |stat: Stat| stat.kind == FileKind::Directory;
+    if !lstat(path)?.is_some_and(is_directory) {
+        return Ok(());
+    }
+    for entry in list_directory(path)?.unwrap_or_default() {
+        remove_empty_directories(&path.join(OsStr::from_bytes(&entry.name)))?;
+    }
+    match fault::check(Op::Remove).and_then(|()| Ok(rustix::fs::rmdir(path)?)) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        other => other.map_err(|source| Error::new("remove directory", path, source)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_empty_directories_go() {
+        let directory = std::env::temp_dir().join(format!("hedgerow-empty-{}", std::process::id()));
+        create_directories(&directory.join("a/b/c")).unwrap();
+        create_directories(&directory.join("a/d")).unwrap();
+        std::fs::write(directory.join("a/d/file"), "").unwrap();
+        remove_empty_directories(&directory.join("a/d/file")).unwrap();
+        remove_empty_directories(&directory).unwrap();
+        assert!(!directory.join("a/b").exists());
+        assert!(directory.join("a/d/file").exists());
+        std::fs::remove_file(directory.join("a/d/file")).unwrap();
+        remove_empty_directories(&directory).unwrap();
+        assert!(!directory.exists());
+        remove_empty_directories(&directory).unwrap();
+    }
 
     #[test]
     fn a_log_grows_only_where_it_exists_or_may_be_created() {

@@ -53,6 +53,10 @@ impl Stat {
         self.mode & 0o100 != 0
     }
 
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the types differ between platforms"
+    )]
     pub(crate) fn from_raw(raw: &rustix::fs::Stat) -> Self {
         Stat {
             kind: FileKind::from_raw(raw.st_mode),

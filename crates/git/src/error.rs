@@ -104,3 +104,13 @@ pub enum Error {
         reason: String,
     },
 }
+
+impl From<hedgerow_engine::Failure<Error>> for Error {
+    fn from(failure: hedgerow_engine::Failure<Error>) -> Self {
+        match failure {
+            hedgerow_engine::Failure::Cancelled => Error::Interrupted,
+            hedgerow_engine::Failure::Failed(error) => error,
+            hedgerow_engine::Failure::Panicked(reason) => Error::Internal { reason },
+        }
+    }
+}

@@ -8,11 +8,13 @@
 //! bounded by the number of workers.
 
 mod error;
+mod lane;
 mod remove;
 mod sink;
 mod write;
 
 pub use error::{Error, Problem};
+pub use lane::{Fill, LaneWriter};
 pub use remove::{remove_paths, Removal, Removed};
 pub use sink::Sink;
-pub use write::{write_entry, write_tree, Form, LaneWriter, Plan, Written};
+pub use write::{write_entry, write_tree, Form, Plan, Written};

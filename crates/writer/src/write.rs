@@ -1,3 +1,4 @@
+use crate::lane::{LaneWriter, TaskLane};
 use crate::{Error, Problem, Sink};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{Dir, Stat};
@@ -62,14 +63,20 @@ pub trait Plan: Sync {
         false
     }
     /// Writes all rows of a lane.
-    fn run_lane(&self, _worker: &mut Self::Worker, _lane: usize, _writer: &mut LaneWriter<'_>) {}
+    fn run_lane(
+        &self,
+        _worker: &mut Self::Worker,
+        _lane: usize,
+        _writer: &mut dyn LaneWriter,
+    ) {
+    }
 }
 
 /// Entries a worker takes at a time from a directory: few, so that a large directory is spread,
 /// enough that opening the directory again costs nothing.
 const CHUNK_ROWS: usize = 32;
 
-enum Task {
+pub(crate) enum Task {
     /// Make the directory, publish what is in it. `fresh`: the parent's task has just created it.
     Directory { number: u32, fresh: bool },
     /// Write some of a directory's rows.
@@ -122,14 +129,12 @@ impl<P: Plan> TreeWriter<'_, P> {
                 Err(error) => self.fail_rows(directory, span, &error),
             },
             Task::Lane(lane) => {
-                let mut writer = LaneWriter {
+                let mut writer = TaskLane {
                     root: self.root,
-                    path: &|row| self.plan.path(row),
-                    form: &|row| self.plan.form(row),
-                    batch: Vec::new(),
+                    plan: self.plan,
+                    scope,
                 };
                 self.plan.run_lane(worker, lane, &mut writer);
-                self.plan.written(writer.batch);
             }
         }
     }
@@ -262,7 +267,7 @@ pub fn write_entry(
 
 /// Removes the file that an entry replaces. It is created anew rather than written over: its
 /// permissions come from the umask again, and other links to the old file keep their content.
-fn make_way(directory: &Dir, name: &[u8]) -> Result<(), Problem> {
+pub(crate) fn make_way(directory: &Dir, name: &[u8]) -> Result<(), Problem> {
     match directory.remove_file(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
@@ -280,45 +285,6 @@ fn write_directory(directory: &Dir, name: &[u8]) -> Result<Stat, Problem> {
     match stat.kind {
         hedgerow_fs::FileKind::Directory => Ok(stat),
         _ => Err(Problem::Collided),
-    }
-}
-
-/// Writes the rows of a lane as their content arrives.
-pub struct LaneWriter<'a> {
-    root: &'a Dir,
-    path: &'a dyn Fn(u32) -> &'a [u8],
-    form: &'a dyn Fn(u32) -> Form,
-    batch: Vec<Written>,
-}
-
-impl LaneWriter<'_> {
-    /// Writes one row, making the directories above it.
-    pub fn write(&mut self, row: u32, fill: impl FnOnce(&mut Sink<'_>) -> Result<(), Problem>) {
-        let path = (self.path)(row);
-        let (parent, name) = split_path(path);
-        let outcome = self
-            .open_parent(parent)
-            .map_err(Problem::Fs)
-            .and_then(|directory| write_entry(&directory, name, (self.form)(row), fill));
-        self.batch.push(Written { row, outcome });
-    }
-
-    /// Tells that a row's content could not be had.
-    pub fn fail(&mut self, row: u32, problem: Problem) {
-        self.batch.push(Written {
-            row,
-            outcome: Err(problem),
-        });
-    }
-
-    fn open_parent(&self, parent: &[u8]) -> hedgerow_fs::Result<Dir> {
-        match self.root.open_dir(parent) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_directory(self.root, parent)?;
-                self.root.open_dir(parent)
-            }
-            other => other,
-        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! Content decides where stat data cannot: files whose stat data differ, or are racy.
 
 use super::state::State;
-use crate::convert::{Buffers, Conversion, Converter, ToGit};
-use crate::index::{Entry, EntryStat, Index, Mode};
+use crate::convert::{Buffers, Conversion, Converter, FilterContext, FilterLane, ToGit};
+use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode};
 use crate::repository::Objects;
 use crate::{Error, Result};
-use bstr::{BStr, ByteSlice};
+use bstr::ByteSlice;
 use gix_hash::ObjectId;
-use hedgerow_engine::{run_tasks, Failure, Options};
-use hedgerow_fs::{Dir, ReadFile, Stat};
+use hedgerow_engine::{run_tasks, Options, Scope};
+use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Mutex;
 
 /// Bytes of a file that are hashed at a time.
@@ -19,100 +20,146 @@ const CONVERTED_LIMIT_BYTES: u64 = 2 << 30;
 /// A file that turned out to hold what the index says, with its state now.
 pub(crate) type Refreshed = (u32, EntryStat);
 
-/// Reads every [`State::Suspect`] file and replaces its state by [`State::Clean`] or
-/// [`State::Modified`]. Returns the clean ones, in ascending order.
-pub(crate) fn settle(
-    root: &Dir,
-    index: &Index,
-    states: &mut [State],
-    converter: &Converter,
-    objects: Objects<'_>,
-    options: &Options,
-) -> Result<Vec<Refreshed>> {
-    let suspects = |row: &u32| states[*row as usize] == State::Suspect;
-    let rows: Vec<u32> = (0..states.len() as u32).filter(suspects).collect();
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let found: Mutex<Vec<(u32, Option<EntryStat>)>> = Mutex::new(Vec::with_capacity(rows.len()));
-    let work = |buffers: &mut Buffers, row: u32, _: &hedgerow_engine::Scope<'_, u32>| {
-        let entry = &index.entries()[row as usize];
-        let outcome = hash_file(
-            root,
-            index.path(entry),
-            entry,
-            index.hash(),
-            converter,
-            objects,
-            buffers,
-        );
-        let same = outcome.ok().filter(|(id, _)| *id == entry.id);
-        if let Ok(mut found) = found.lock() {
-            found.push((row, same.map(|(_, stat)| EntryStat::from(&stat))));
-        }
-        Ok::<(), Error>(())
-    };
-    run_tasks(options, rows, |_| Buffers::default(), work).map_err(|failure| match failure {
-        Failure::Cancelled => Error::Interrupted,
-        Failure::Failed(error) => error,
-        Failure::Panicked(reason) => Error::Internal { reason },
-    })?;
-    let mut refreshed = Vec::new();
-    for (row, stat) in found.into_inner().unwrap_or_default() {
-        states[row as usize] = match stat {
-            Some(_) => State::Clean,
-            None => State::Modified,
-        };
-        refreshed.extend(stat.map(|stat| (row, stat)));
-    }
-    refreshed.sort_unstable_by_key(|(row, _)| *row);
-    Ok(refreshed)
+/// What is compared with what, and by which conversions.
+pub(crate) struct Comparison<'a> {
+    pub root: &'a Dir,
+    pub index: &'a Index,
+    pub converter: &'a Converter,
+    pub objects: Objects<'a>,
+    /// How clean filters are run.
+    pub filters: FilterContext,
 }
 
-/// The object id that the file would have if it were added, and its state before it was read.
-fn hash_file(
-    root: &Dir,
-    path: &BStr,
-    entry: &Entry,
-    hash: gix_hash::Kind,
-    converter: &Converter,
-    objects: Objects<'_>,
-    buffers: &mut Buffers,
-) -> Result<(ObjectId, Stat)> {
-    let (parent, name) = match path.rfind_byte(b'/') {
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (&path[..0], &path[..]),
-    };
-    let directory = root.open_dir(parent)?;
-    if entry.mode == Mode::Symlink {
-        let stat = directory.stat(name)?;
-        if stat.kind == hedgerow_fs::FileKind::Symlink {
-            let target = directory.read_link(name)?;
-            return Ok((blob_id(hash, &target)?, stat));
+/// A file's row and, if it holds what the index says, its state.
+type Verdict = (u32, Option<EntryStat>);
+
+impl Comparison<'_> {
+    /// Reads every [`State::Suspect`] file and replaces its state by [`State::Clean`] or
+    /// [`State::Modified`]. Returns the clean ones, in ascending order.
+    pub(crate) fn settle(
+        &self,
+        states: &mut [State],
+        options: &Options,
+    ) -> Result<Vec<Refreshed>> {
+        let suspects = |row: &u32| states[*row as usize] == State::Suspect;
+        let rows: Vec<u32> = (0..states.len() as u32).filter(suspects).collect();
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (filtered, plain): (Vec<u32>, Vec<u32>) =
+            rows.into_iter().partition(|row| self.driver(*row).is_some());
+        let mut verdicts = self.compare(plain, options)?;
+        verdicts.extend(self.compare_filtered(&filtered, options)?);
+        let mut refreshed = Vec::new();
+        for (row, stat) in verdicts {
+            states[row as usize] = match stat {
+                Some(_) => State::Clean,
+                None => State::Modified,
+            };
+            refreshed.extend(stat.map(|stat| (row, stat)));
+        }
+        refreshed.sort_unstable_by_key(|(row, _)| *row);
+        Ok(refreshed)
+    }
+
+    fn compare(&self, rows: Vec<u32>, options: &Options) -> Result<Vec<Verdict>> {
+        let found: Mutex<Vec<Verdict>> = Mutex::new(Vec::with_capacity(rows.len()));
+        let work = |buffers: &mut Buffers, row: u32, _: &Scope<'_, u32>| {
+            let verdict = self.verdict(row, buffers, None);
+            if let Ok(mut found) = found.lock() {
+                found.push(verdict);
+            }
+            Ok::<(), Error>(())
+        };
+        run_tasks(options, rows, |_| Buffers::default(), work).map_err(Error::from)?;
+        Ok(found.into_inner().unwrap_or_default())
+    }
+
+    /// A filter program is one for all files of its driver, so these are compared in turn.
+    fn compare_filtered(&self, rows: &[u32], options: &Options) -> Result<Vec<Verdict>> {
+        let mut lanes: BTreeMap<usize, FilterLane> = BTreeMap::new();
+        let mut buffers = Buffers::default();
+        let mut verdicts = Vec::with_capacity(rows.len());
+        for row in rows.iter().copied() {
+            if options.cancel.is_cancelled() {
+                return Err(Error::Interrupted);
+            }
+            let Some(index) = self.driver(row) else { continue };
+            let lane = match lanes.entry(index) {
+                Entry::Occupied(lane) => lane.into_mut(),
+                Entry::Vacant(place) => {
+                    let Some(driver) = self.converter.driver(index) else { continue };
+                    place.insert(FilterLane::open(driver, self.filters.clone())?)
+                }
+            };
+            verdicts.push(self.verdict(row, &mut buffers, Some(lane)));
+        }
+        Ok(verdicts)
+    }
+
+    /// The position of the driver whose filter the row's file goes through, if it has one.
+    fn driver(&self, row: u32) -> Option<usize> {
+        let entry = &self.index.entries()[row as usize];
+        if !matches!(entry.mode, Mode::File | Mode::Executable) {
+            return None;
+        }
+        match self.converter.conversion(self.index.path(entry)) {
+            Conversion::Driver(conversion) => Some(conversion.index),
+            _ => None,
         }
     }
-    let file = directory.open_file(name)?;
-    let stat = file.stat()?;
-    let conversion = converter.conversion(path);
-    if entry.mode == Mode::Symlink || matches!(conversion, Conversion::Plain) {
-        return Ok((stream_id(hash, &file, stat.size)?, stat));
+
+    /// A file that cannot be read, or not be cleaned, is not known to be unchanged.
+    fn verdict(&self, row: u32, buffers: &mut Buffers, lane: Option<&mut FilterLane>) -> Verdict {
+        let entry = &self.index.entries()[row as usize];
+        let outcome = self.hash_file(entry, buffers, lane);
+        let same = outcome.ok().filter(|(id, _)| *id == entry.id);
+        (row, same.map(|(_, stat)| EntryStat::from(&stat)))
     }
-    let mut content = Vec::new();
-    file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
-    let mut index_content = || {
-        Ok(objects
-            .store
-            .read(&objects.replacement(&entry.id)?)
-            .ok()
-            .map(|o| o.1))
-    };
-    let request = ToGit {
-        write_object: false,
-        renormalize: false,
-        index_content: &mut index_content,
-    };
-    let cleaned = converter.to_git(buffers, conversion, path, &content, request)?;
-    Ok((blob_id(hash, cleaned.content)?, stat))
+
+    /// The object id that the file would have if it were added, and its state before it was read.
+    fn hash_file(
+        &self,
+        entry: &IndexEntry,
+        buffers: &mut Buffers,
+        lane: Option<&mut FilterLane>,
+    ) -> Result<(ObjectId, Stat)> {
+        let hash = self.index.hash();
+        let path = self.index.path(entry);
+        let (parent, name) = match path.rfind_byte(b'/') {
+            Some(at) => (&path[..at], &path[at + 1..]),
+            None => (&path[..0], &path[..]),
+        };
+        let directory = self.root.open_dir(parent)?;
+        if entry.mode == Mode::Symlink {
+            let stat = directory.stat(name)?;
+            if stat.kind == FileKind::Symlink {
+                let target = directory.read_link(name)?;
+                return Ok((blob_id(hash, &target)?, stat));
+            }
+        }
+        let file = directory.open_file(name)?;
+        let stat = file.stat()?;
+        let conversion = self.converter.conversion(path);
+        if entry.mode == Mode::Symlink || matches!(conversion, Conversion::Plain) {
+            return Ok((stream_id(hash, &file, stat.size)?, stat));
+        }
+        let mut content = Vec::new();
+        file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
+        if let Some(lane) = lane {
+            content = lane.clean(path, &content)?.content.unwrap_or(content);
+        }
+        let mut index_content = || self.index_content(entry);
+        let request =
+            ToGit { write_object: false, renormalize: false, index_content: &mut index_content };
+        let cleaned = self.converter.to_git(buffers, conversion, path, &content, request)?;
+        Ok((blob_id(hash, cleaned.content)?, stat))
+    }
+
+    fn index_content(&self, entry: &IndexEntry) -> Result<Option<Vec<u8>>> {
+        let id = self.objects.replacement(&entry.id)?;
+        Ok(self.objects.store.read(&id).ok().map(|(_, content)| content))
+    }
 }
 
 fn blob_id(hash: gix_hash::Kind, content: &[u8]) -> Result<ObjectId> {

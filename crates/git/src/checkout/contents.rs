@@ -1,5 +1,6 @@
 //! The content of the files to be written: from packs and loose objects, through conversions.
 
+use super::lanes::Lanes;
 use super::progress::Progress;
 use super::transition::Write;
 use crate::convert::{Buffers, Conversion, Converter};
@@ -9,7 +10,8 @@ use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_pack::{Location, Reader, SharedBases};
-use hedgerow_writer::{Form, Plan, Problem, Sink, Written};
+use hedgerow_engine::CancelToken;
+use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::Mutex;
 
 /// Zero bytes that become a hole when a large file is streamed: git's unit.
@@ -42,7 +44,8 @@ pub(crate) struct Contents<'a> {
     pub big_file_bytes: u64,
     pub symlinks: bool,
     pub progress: &'a Progress,
-    pub lanes: super::lanes::Lanes<'a>,
+    pub lanes: Lanes,
+    pub cancel: CancelToken,
     pub results: Mutex<Results>,
 }
 
@@ -148,7 +151,7 @@ impl<'a> Plan for &'a Contents<'a> {
         &self,
         worker: &mut Worker<'a>,
         lane: usize,
-        writer: &mut hedgerow_writer::LaneWriter<'_>,
+        writer: &mut dyn LaneWriter,
     ) {
         self.lanes.run(self, &mut worker.reader, lane, writer);
     }

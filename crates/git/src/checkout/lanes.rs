@@ -1,37 +1,225 @@
-//! Files whose content comes from a filter program: a lane for each driver.
+//! Files whose content comes from a filter program: a lane for each driver, run beside the workers
+//! that write all other files.
 
 use super::contents::Contents;
-use super::session::Session;
 use super::transition::Write;
-use crate::convert::Converter;
-use crate::index::Index;
+use crate::convert::{
+    Buffers, Conversion, Converter, Delivery, FilterContext, FilterLane, Filtered,
+};
+use crate::index::{Index, Mode};
+use crate::{Error, Result};
 use hedgerow_pack::Reader;
-use hedgerow_writer::LaneWriter;
-use std::marker::PhantomData;
+use hedgerow_writer::{LaneWriter, Problem, Sink};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::time::Duration;
 
-pub(crate) struct Lanes<'a> {
+/// How often a lane that waits for its program looks whether the user has interrupted it.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+/// Bytes of a streamed result that are written at a time.
+const PIECE_BYTES: usize = 128 * 1024;
+
+/// The rows of each driver that has some, in order.
+pub(crate) struct Lanes {
     rows: Vec<Vec<u32>>,
-    p: PhantomData<&'a ()>,
+    drivers: Vec<usize>,
+    members: BTreeSet<u32>,
+    context: FilterContext,
 }
-impl<'a> Lanes<'a> {
-    pub(crate) fn new(_s: &Session<'_>, _i: &Index, _w: &[Write], _c: &Converter) -> Self {
-        Lanes {
-            rows: vec![],
-            p: PhantomData,
+
+impl Lanes {
+    /// Sorts out the files among `writes` that need a filter program.
+    pub(crate) fn new(
+        index: &Index,
+        writes: &[Write],
+        converter: &Converter,
+        context: FilterContext,
+    ) -> Self {
+        let mut lanes =
+            Lanes { rows: Vec::new(), drivers: Vec::new(), members: BTreeSet::new(), context };
+        if converter.is_plain() {
+            return lanes;
         }
+        for (row, write) in writes.iter().enumerate() {
+            let entry = &index.entries()[write.row as usize];
+            if !matches!(entry.mode, Mode::File | Mode::Executable) {
+                continue;
+            }
+            if let Conversion::Driver(conversion) = converter.conversion(index.path(entry)) {
+                lanes.add(row as u32, conversion.index);
+            }
+        }
+        lanes
     }
+
+    fn add(&mut self, row: u32, driver: usize) {
+        let lane = match self.drivers.iter().position(|known| *known == driver) {
+            Some(lane) => lane,
+            None => {
+                self.drivers.push(driver);
+                self.rows.push(Vec::new());
+                self.rows.len() - 1
+            }
+        };
+        self.rows[lane].push(row);
+        self.members.insert(row);
+    }
+
+    /// The rows of each lane.
     pub(crate) fn rows(&self) -> &[Vec<u32>] {
         &self.rows
     }
-    pub(crate) fn contains(&self, _row: u32) -> bool {
-        false
+
+    /// Whether a lane has the row.
+    pub(crate) fn contains(&self, row: u32) -> bool {
+        !self.members.is_empty() && self.members.contains(&row)
     }
+
+    /// Runs a lane to its end. Every one of its rows is either written or told as failed, unless
+    /// the run is cancelled.
     pub(crate) fn run(
         &self,
-        _c: &Contents<'_>,
-        _r: &mut Reader<'_>,
-        _l: usize,
-        _w: &mut LaneWriter<'_>,
+        contents: &Contents<'_>,
+        reader: &mut Reader<'_>,
+        lane: usize,
+        writer: &mut dyn LaneWriter,
     ) {
+        let mut run = LaneRun { contents, pending: self.rows[lane].iter().copied().collect(), writer };
+        let outcome = self.filter(&mut run, reader, lane);
+        if run.writer.is_cancelled() {
+            return;
+        }
+        let reason = match outcome {
+            Ok(()) => "the filter did not give it back".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        for row in std::mem::take(&mut run.pending) {
+            let path = contents.entry_path(row).to_owned();
+            let error = Error::Convert { path, reason: reason.clone() };
+            run.writer.fail(row, Problem::content(error));
+        }
+    }
+
+    fn filter(
+        &self,
+        run: &mut LaneRun<'_, '_>,
+        reader: &mut Reader<'_>,
+        lane: usize,
+    ) -> Result<()> {
+        let driver = run.contents.converter.driver(self.drivers[lane]).ok_or_else(|| {
+            Error::Internal { reason: "a lane without a driver".into() }
+        })?;
+        let mut filter = FilterLane::open(driver, self.context.clone())?;
+        let cancel = filter.cancel_handle();
+        let token = run.contents.cancel.clone();
+        let (done, ended) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while ended.recv_timeout(CANCEL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                    if token.is_cancelled() {
+                        // The lane then sees the cancellation itself, a little later.
+                        let _ = cancel.cancel();
+                        return;
+                    }
+                }
+            });
+            let mut buffers = Buffers::default();
+            for row in &self.rows[lane] {
+                if run.writer.is_cancelled() {
+                    break;
+                }
+                run.smudge(&mut filter, reader, &mut buffers, *row);
+            }
+            let outcome = filter.finish(&mut |delivery| {
+                run.deliver(delivery);
+                Ok(())
+            });
+            drop(done);
+            outcome
+        })
+    }
+}
+
+/// A lane at work: what has not come back from its filter yet, and where it goes.
+struct LaneRun<'a, 'w> {
+    contents: &'a Contents<'a>,
+    pending: BTreeSet<u32>,
+    writer: &'w mut dyn LaneWriter,
+}
+
+impl LaneRun<'_, '_> {
+    /// Hands one file to the filter. One that fails is told; the others go on.
+    fn smudge(
+        &mut self,
+        filter: &mut FilterLane,
+        reader: &mut Reader<'_>,
+        buffers: &mut Buffers,
+        row: u32,
+    ) {
+        let contents = self.contents;
+        let path = contents.entry_path(row);
+        let outcome = (|| {
+            let (id, location) = contents.object(row)?;
+            let (_, content) = reader.read(&id, location).map_err(Problem::content)?;
+            let conversion = contents.converter.conversion(path);
+            let converted =
+                contents.converter.to_worktree(buffers, conversion, path, &id, content);
+            let converted = converted.map_err(Problem::content)?;
+            if let Some(message) = converted.message {
+                contents.warn(message);
+            }
+            let mut deliver = |delivery: Delivery<'_>| {
+                self.deliver(delivery);
+                Ok(())
+            };
+            filter
+                .smudge(row as usize, path, &id, converted.content, &mut deliver)
+                .map_err(Problem::content)
+        })();
+        if let Err(problem) = outcome {
+            if self.pending.remove(&row) {
+                self.writer.fail(row, problem);
+            }
+        }
+    }
+
+    fn deliver(&mut self, delivery: Delivery<'_>) {
+        let row = delivery.row as u32;
+        if let Some(message) = delivery.message {
+            self.contents.warn(message);
+        }
+        if !self.pending.remove(&row) {
+            return;
+        }
+        match delivery.content {
+            Filtered::Content(content) => {
+                self.writer.write(row, &mut |sink| sink.write(content));
+            }
+            Filtered::Stream(stream) => {
+                let path = self.contents.entry_path(row);
+                self.writer.write(row, &mut |sink| copy(stream, sink, path));
+            }
+            Filtered::Failed(error) => self.writer.fail(row, Problem::content(error)),
+        }
+    }
+}
+
+fn copy(
+    stream: &mut dyn Read,
+    sink: &mut Sink<'_>,
+    path: &bstr::BStr,
+) -> std::result::Result<(), Problem> {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(count) => sink.write(&piece[..count])?,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                let path = path.to_owned();
+                return Err(Problem::content(Error::Convert { path, reason: error.to_string() }));
+            }
+        }
     }
 }

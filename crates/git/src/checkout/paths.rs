@@ -7,7 +7,7 @@ use super::session::{Execution, OldIndex, Session};
 use super::state::{states, State};
 use super::transition::{mode, Transition, Write};
 use super::update::{settle_racy, smudge_racy, write};
-use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Mode, Stage};
 use crate::tree::Difference;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -45,6 +45,7 @@ pub fn checkout_paths(
 ) -> Result<PathOutcome> {
     let mut matcher = Matcher::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, &options.execution)?;
+    session.set_source(None, options.tree);
     let old = session.read_index()?;
     let source = match options.tree {
         None => None,
@@ -60,7 +61,7 @@ pub fn checkout_paths(
         old: &old,
         chosen: Vec::new(),
         unmerged: Vec::new(),
-        builder: builder(&old.index),
+        builder: Builder::replacing(&old.index),
     };
     match &source {
         Some(tree) => plan.from_tree(tree, &mut matcher)?,
@@ -97,10 +98,6 @@ pub fn checkout_paths(
         .unwrap_or_else(|| repository.null_id());
     repository.run_post_checkout(&head, &head, false)?;
     Ok(PathOutcome::Done(done))
-}
-
-fn builder(index: &Index) -> Builder {
-    Builder::new(index.hash(), index.version())
 }
 
 /// Pathspecs, and which of them have matched something.

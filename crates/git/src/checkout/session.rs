@@ -3,7 +3,7 @@
 use super::progress::Progress;
 use super::sparse::SparsePatterns;
 use super::state::{State, StateRules};
-use crate::convert::{AttributeSources, Attributes, Converter};
+use crate::convert::{AttributeSources, Attributes, Converter, FilterContext};
 use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, Mode, StatRules, Version, WriteOptions};
 use crate::repository::{CheckoutSettings, Repository};
@@ -52,6 +52,8 @@ pub(crate) struct Session<'r> {
     execution: Execution,
     lock: Option<LockFile>,
     current_directory: Option<BString>,
+    /// The full name of the branch, and the commit or tree, that filters are told of.
+    source: (Option<BString>, Option<ObjectId>),
 }
 
 impl<'r> Session<'r> {
@@ -71,7 +73,25 @@ impl<'r> Session<'r> {
             execution: execution.clone(),
             lock: Some(lock),
             current_directory,
+            source: (None, None),
         })
+    }
+
+    /// Says what is checked out, for filter programs: a branch by its full name if it is one, and
+    /// a commit or tree.
+    pub(crate) fn set_source(&mut self, branch: Option<BString>, treeish: Option<ObjectId>) {
+        self.source = (branch, treeish);
+    }
+
+    /// What filter programs are told, and where they run.
+    pub(crate) fn filter_context(&self) -> FilterContext {
+        FilterContext {
+            directory: self.repository.work_tree().map(Into::into).unwrap_or_default(),
+            environment: self.repository.child_variables(),
+            reference: self.source.0.clone(),
+            treeish: self.source.1,
+            can_delay: true,
+        }
     }
 
     pub(crate) fn settings(&self) -> &CheckoutSettings {
@@ -98,6 +118,7 @@ impl<'r> Session<'r> {
             cancel: self.execution.cancel.clone(),
             name: "checkout",
             recorder: self.execution.recorder.clone(),
+            ..hedgerow_engine::Options::default()
         }
     }
 

@@ -1,5 +1,5 @@
 use crate::{Error, Result};
-use hedgerow_engine::{run_tasks, Failure, Options, Report, Scope};
+use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{Dir, Stat};
 use hedgerow_tree::Layout;
 use std::io;
@@ -54,11 +54,7 @@ pub(crate) fn survey<'a>(
         Ok::<(), Error>(())
     };
     let report = run_tasks(options, vec![Task::Directory(0)], |_| (), work);
-    let report = report.map_err(|failure| match failure {
-        Failure::Cancelled => Error::Interrupted,
-        Failure::Failed(error) => error,
-        Failure::Panicked(reason) => Error::Internal { reason },
-    })?;
+    let report = report.map_err(Error::from)?;
     Ok((
         verdicts.into_iter().map(AtomicU8::into_inner).collect(),
         report,

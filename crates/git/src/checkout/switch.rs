@@ -19,6 +19,8 @@ pub struct Target {
     pub from_remote: Option<Upstream>,
     /// The commit; `None` for the branch of HEAD when it is not born yet.
     pub commit: Option<ObjectId>,
+    /// HEAD was named, or nothing: it stays what it is, and nothing is logged.
+    pub head_stays: bool,
 }
 
 /// How to switch.
@@ -46,15 +48,13 @@ pub struct Switched {
 impl Target {
     /// Where HEAD is already.
     pub fn head(repository: &Repository) -> Result<Target> {
-        let (name, branch, commit) = match repository.head()? {
-            Head::Branch { name, id } => (short(name.as_bstr()), Some(name), id),
-            Head::Detached { id } => ("HEAD".into(), None, Some(id)),
-        };
+        let commit = repository.head()?.id();
         Ok(Target {
-            name,
-            branch,
+            name: "HEAD".into(),
+            branch: None,
             from_remote: None,
             commit,
+            head_stays: true,
         })
     }
 
@@ -80,6 +80,7 @@ impl Target {
                     branch: Some(full),
                     from_remote: None,
                     commit,
+                    head_stays: false,
                 }));
             }
         }
@@ -87,6 +88,7 @@ impl Target {
             Ok(id) => {
                 let commit = Some(id);
                 return Ok(Some(Target {
+                    head_stays: !detach && name == "HEAD",
                     name,
                     branch: None,
                     from_remote: None,
@@ -117,6 +119,7 @@ impl Target {
                     branch,
                     from_remote: Some(upstream),
                     commit,
+                    head_stays: false,
                 }))
             }
             RemoteMatch::Several(_) => Err(Error::Revision {
@@ -163,6 +166,7 @@ pub fn switch(
         list_changes: options.list_changes,
     };
     let mut session = Session::begin(repository, &options.execution)?;
+    session.set_source(target.branch.clone(), Some(commit));
     let outcome = update(&mut session, &job)?;
     drop(session);
     if !matches!(outcome, Outcome::Done(_)) {
@@ -172,7 +176,10 @@ pub fn switch(
             hook_failure: None,
         });
     }
-    move_head(repository, target, &old, commit)?;
+    match target.head_stays {
+        true => repository.remove_branch_state()?,
+        false => move_head(repository, target, &old, commit)?,
+    }
     let null = repository.null_id();
     let before = old.id().unwrap_or(null);
     let hook = repository.run_post_checkout(&before, &commit, true)?;

@@ -77,7 +77,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
     let mut join = Join {
         start,
         clashes: clashes(start),
-        builder: Builder::new(start.index.hash(), start.index.version()),
+        builder: Builder::replacing(start.index),
         out: Outputs::default(),
     };
     let entries = start.index.entries();

@@ -1,6 +1,6 @@
 //! Moving the working tree and the index from one tree to another.
 
-use super::compare::{settle, Refreshed};
+use super::compare::{Comparison, Refreshed};
 use super::contents::{locate, Contents, Results};
 use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
@@ -11,7 +11,7 @@ use super::sparse::SparsePatterns;
 use super::state::{states, State};
 use super::transition::{transition, Rules, Start, Transition, Write};
 use crate::convert::Converter;
-use crate::index::{CacheTree, Index, Stage, StatRules};
+use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
 use crate::tree::Difference;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -48,17 +48,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     )?;
     let refreshed = match job.force {
         true => settle_racy(&mut states, &old.index, session, &old)?,
-        false => {
-            let converter = session.converter_of_worktree(&old.index, &states)?;
-            settle(
-                &session.root,
-                &old.index,
-                &mut states,
-                &converter,
-                session.repository.shared_objects(),
-                &session.engine(),
-            )?
-        }
+        false => settle(&mut states, &old.index, session)?,
     };
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
@@ -103,7 +93,8 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     write(session, &mut next, &converter, &mut done)?;
     refresh(&mut next, &refreshed);
     smudge_racy(&mut next, &old, &states);
-    next.index.set_cache_tree(cache_tree(session, &next.index));
+    next.index
+        .set_cache_tree(cache_tree(session, &old.index, &next.index));
     if job.list_changes {
         done.local_changes = local_changes(session, &next, &states, job.new)?;
     }
@@ -126,15 +117,24 @@ pub(crate) fn settle_racy(
             *state = State::Modified;
         }
     }
+    settle(states, index, session)
+}
+
+/// Reads the suspect files: see [`Comparison::settle`].
+fn settle(
+    states: &mut [State],
+    index: &Index,
+    session: &Session<'_>,
+) -> Result<Vec<Refreshed>> {
     let converter = session.converter_of_worktree(index, states)?;
-    settle(
-        &session.root,
+    let comparison = Comparison {
+        root: &session.root,
         index,
-        states,
-        &converter,
-        session.repository.shared_objects(),
-        &session.engine(),
-    )
+        converter: &converter,
+        objects: session.repository.shared_objects(),
+        filters: session.filter_context(),
+    };
+    comparison.settle(states, &session.engine())
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known
@@ -200,7 +200,8 @@ pub(crate) fn write(
         big_file_bytes: session.settings().big_file_bytes,
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes: Lanes::new(session, &next.index, &next.writes, converter),
+        lanes: Lanes::new(&next.index, &next.writes, converter, session.filter_context()),
+        cancel: session.engine().cancel,
         results: Mutex::default(),
     };
     let engine = session.engine_for(next.writes.len());
@@ -259,10 +260,26 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
     }
 }
 
-fn cache_tree(session: &Session<'_>, index: &Index) -> Option<CacheTree> {
+/// The tree that each directory of the index is. Files that were only written again leave it as
+/// it was.
+fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
+    let known = old
+        .cache_tree()
+        .filter(|tree| tree.root_id().is_some() && tree.fits(old));
+    if known.is_some() && same_content(old, index) {
+        return known.cloned();
+    }
     CacheTree::build(index, |id| {
         matches!(session.repository.has_object(id), Ok(true))
     })
+}
+
+fn same_content(old: &Index, new: &Index) -> bool {
+    let same = |((old_path, old), (new_path, new)): ((&BStr, &Entry), (&BStr, &Entry))| {
+        (old.id, old.mode, old.flags.stage) == (new.id, new.mode, new.flags.stage)
+            && old_path == new_path
+    };
+    old.entries().len() == new.entries().len() && old.iter().zip(new.iter()).all(same)
 }
 
 fn stopped(error: hedgerow_writer::Error) -> Error {

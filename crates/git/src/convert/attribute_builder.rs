@@ -39,10 +39,11 @@ impl<'a> Builder<'a> {
             messages: Vec::new(),
         };
         // From the strongest to the weakest: the first definition of a macro stands.
-        builder.info = builder.read("info/attributes", sources.info.unwrap_or_default(), true);
+        let info = without_bom(sources.info);
+        builder.info = builder.read("info/attributes", info, true);
         let mut seen = HashSet::new();
         for &(directory, content) in &sources.directories {
-            if content.len() < MAX_FILE_BYTES && !seen.insert(directory) {
+            if !is_too_large(content) && !seen.insert(directory) {
                 continue;
             }
             let mut name = directory.to_str_lossy().into_owned();
@@ -50,7 +51,10 @@ impl<'a> Builder<'a> {
                 name.push('/');
             }
             name.push_str(".gitattributes");
-            let file = builder.read(&name, content, directory.is_empty());
+            // git ends a file that it takes from the index at a NUL byte.
+            let text = content.split(|byte| *byte == 0).next().unwrap_or_default();
+            let text = if is_too_large(content) { content } else { text };
+            let file = builder.read(&name, text, directory.is_empty());
             builder.directories.push((directory, file));
         }
         for (name, content) in [
@@ -58,7 +62,7 @@ impl<'a> Builder<'a> {
             ("gitattributes of the system", sources.system),
             ("[builtin]", Some(BUILTIN)),
         ] {
-            let file = builder.read(name, content.unwrap_or_default(), true);
+            let file = builder.read(name, without_bom(content), true);
             builder.outer.push(file);
         }
         builder
@@ -66,13 +70,11 @@ impl<'a> Builder<'a> {
 
     /// Reads the lines of a file; its macros go where the macros of all files are.
     fn read(&mut self, name: &str, content: &'a [u8], macros_allowed: bool) -> File<'a> {
-        if content.len() >= MAX_FILE_BYTES {
+        if is_too_large(content) {
             self.messages
                 .push(format!("ignoring overly large gitattributes file '{name}'"));
             return File::new();
         }
-        // git ends a file that it has in memory at a NUL byte.
-        let content = content.split(|byte| *byte == 0).next().unwrap_or_default();
         let mut file = File::new();
         let mut macros: HashMap<&'a BStr, Assignments<'a>> = HashMap::new();
         for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
@@ -106,17 +108,17 @@ impl<'a> Builder<'a> {
     pub(super) fn build(self) -> Attributes {
         let mut namer = Namer::new(&self.macros);
         let macros = namer.macros(&self.macros);
-        let info = namer.rules(&self.info);
+        let info = namer.rules(&self.info, self.ignore_case);
         let mut directories = HashMap::new();
         for (directory, file) in &self.directories {
-            if let Some(rules) = namer.rules(file) {
+            if let Some(rules) = namer.rules(file, self.ignore_case) {
                 directories.insert((*directory).to_owned(), rules);
             }
         }
         let outer = self
             .outer
             .iter()
-            .filter_map(|file| namer.rules(file))
+            .filter_map(|file| namer.rules(file, self.ignore_case))
             .collect();
         Attributes {
             info,
@@ -124,10 +126,21 @@ impl<'a> Builder<'a> {
             outer,
             macros,
             values: namer.values,
-            ignore_case: self.ignore_case,
             messages: self.messages,
         }
     }
+}
+
+fn is_too_large(content: &[u8]) -> bool {
+    content.len() >= MAX_FILE_BYTES
+}
+
+/// A byte order mark counts in blobs, not in files.
+fn without_bom(content: Option<&[u8]>) -> &[u8] {
+    let content = content.unwrap_or_default();
+    content
+        .strip_prefix("\u{feff}".as_bytes())
+        .unwrap_or(content)
 }
 
 /// Gives numbers to the attributes that matter and to the values they take.
@@ -174,7 +187,7 @@ impl<'a> Namer<'a> {
     }
 
     /// The rules of `file` that matter, if any.
-    fn rules(&mut self, file: &File<'a>) -> Option<Arc<RuleSet>> {
+    fn rules(&mut self, file: &File<'a>, ignore_case: bool) -> Option<Arc<RuleSet>> {
         let mut rules = Vec::new();
         for (pattern, assignments) in file {
             let assignments = self.assignments(assignments);
@@ -188,7 +201,7 @@ impl<'a> Namer<'a> {
                 });
             }
         }
-        (!rules.is_empty()).then(|| Arc::new(RuleSet::new(rules)))
+        (!rules.is_empty()).then(|| Arc::new(RuleSet::new(rules, ignore_case)))
     }
 
     fn assignments(&mut self, assignments: &Assignments<'a>) -> Box<[(AttributeId, State)]> {

@@ -6,6 +6,7 @@ use gix_glob::wildmatch::Mode;
 use gix_glob::Pattern;
 
 use super::attributes::{AttributeId, State, KNOWN};
+use super::rule_index::{Candidate, RuleIndex};
 
 /// A pattern, and what the paths it matches have.
 #[derive(Debug)]
@@ -14,40 +15,47 @@ pub(super) struct Rule {
     pub(super) assignments: Box<[(AttributeId, State)]>,
 }
 
-/// The rules of one file in its order; later ones overrule earlier ones.
+/// The rules of one file; later ones overrule earlier ones.
 #[derive(Debug)]
 pub(super) struct RuleSet {
     rules: Vec<Rule>,
+    index: RuleIndex,
+    ignore_case: bool,
 }
 
 impl RuleSet {
-    pub(super) fn new(rules: Vec<Rule>) -> RuleSet {
-        RuleSet { rules }
+    pub(super) fn new(rules: Vec<Rule>, ignore_case: bool) -> RuleSet {
+        RuleSet {
+            index: RuleIndex::new(&rules, ignore_case),
+            rules,
+            ignore_case,
+        }
     }
 
     /// Applies what matches `path`, which is relative to the file's directory.
-    pub(super) fn apply(&self, path: &BStr, ignore_case: bool, scratch: &mut Scratch<'_>) {
+    pub(super) fn apply(&self, path: &BStr, scratch: &mut Scratch<'_>) {
         let basename_start = path.rfind_byte(b'/').map(|at| at + 1);
-        let case = if ignore_case {
-            Case::Fold
-        } else {
-            Case::Sensitive
+        let case = match self.ignore_case {
+            true => Case::Fold,
+            false => Case::Sensitive,
         };
-        for rule in self.rules.iter().rev() {
-            if scratch.is_complete() {
-                return;
-            }
-            let matches = rule.pattern.matches_repo_relative_path(
-                path,
-                basename_start,
-                Some(false),
-                case,
-                Mode::NO_MATCH_SLASH_LITERAL,
-            );
+        self.index.candidates(path, |number, candidate| {
+            let Some(rule) = self.rules.get(number as usize) else {
+                return true;
+            };
+            let matches = candidate == Candidate::Match
+                || rule.pattern.matches_repo_relative_path(
+                    path,
+                    basename_start,
+                    Some(false),
+                    case,
+                    Mode::NO_MATCH_SLASH_LITERAL,
+                );
             if matches {
                 scratch.assign(&rule.assignments);
             }
-        }
+            !scratch.is_complete()
+        });
     }
 }
 

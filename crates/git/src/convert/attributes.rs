@@ -24,7 +24,8 @@ pub struct AttributeSources<'a> {
     /// Each `.gitattributes` of the tree: its directory (`""` is the top, no slash at the end)
     /// and content. Of several for one directory the first counts: for a checkout list those of
     /// the index (or of the tree that `attr.tree` or `GIT_ATTR_SOURCE` names, and then no other)
-    /// before those of the working tree, for adding files the other way round.
+    /// before those of the working tree, for adding files the other way round. A byte order mark
+    /// at the start of one from the working tree does not belong to it.
     pub directories: Vec<(&'a BStr, &'a [u8])>,
     /// `$GIT_DIR/info/attributes`, which overrules all others.
     pub info: Option<&'a [u8]>,
@@ -48,7 +49,6 @@ pub struct Attributes {
     /// nothing keeps a file from making macros of the others.
     pub(super) macros: Vec<Box<[(AttributeId, State)]>>,
     pub(super) values: Vec<BString>,
-    pub(super) ignore_case: bool,
     pub(super) messages: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Attributes {
     /// Applies the rules that match `path`, the strongest first, until nothing is left open.
     fn fill(&self, path: &BStr, scratch: &mut Scratch<'_>) {
         if let Some(rules) = &self.info {
-            rules.apply(path, self.ignore_case, scratch);
+            rules.apply(path, scratch);
         }
         if !self.directories.is_empty() {
             let mut directory = path;
@@ -133,12 +133,12 @@ impl Attributes {
                 directory = directory[..end].as_bstr();
                 if let Some(rules) = self.directories.get(directory) {
                     let start = if end == 0 { 0 } else { end + 1 };
-                    rules.apply(path[start..].as_bstr(), self.ignore_case, scratch);
+                    rules.apply(path[start..].as_bstr(), scratch);
                 }
             }
         }
         for rules in &self.outer {
-            rules.apply(path, self.ignore_case, scratch);
+            rules.apply(path, scratch);
         }
     }
 

@@ -93,8 +93,8 @@ impl Converter {
         };
         let (eol, streamable) = eol_action(&states, &self.options, &value);
         let encoding = match states.encoding {
-            State::Unspecified => None,
-            State::Set | State::Unset => Some(self.encodings.len() as u32 - 1),
+            State::Unspecified | State::Unset => None,
+            State::Set => Some(self.encodings.len() as u32 - 1),
             State::Value(number) => {
                 let encoding = self.encodings.get(number as usize);
                 encoding.is_some_and(Option::is_some).then_some(number)
@@ -121,13 +121,14 @@ impl Converter {
         Conversion::InCore(in_core)
     }
 
-    /// A driver that does nothing counts as none, unless it is required: then it fails.
+    /// A driver without commands counts too: on the way to the repository it may be required.
     fn with_driver(&self, index: usize, in_core: InCore) -> Conversion {
+        let driver = self.options.drivers.get(index);
         let in_core = InCore {
-            streamable: false,
+            streamable: in_core.streamable && !driver.is_some_and(Driver::has_command),
             ..in_core
         };
-        let kind = match self.options.drivers.get(index) {
+        let kind = match driver {
             Some(driver) if driver.process.is_some() => DriverKind::Process,
             _ => DriverKind::Command,
         };

@@ -86,7 +86,7 @@ impl Encoding {
         })
     }
 
-    /// The encoding of a `working-tree-encoding` or `-working-tree-encoding`.
+    /// The encoding of a `working-tree-encoding` that has no value.
     pub(super) fn nameless() -> Encoding {
         Encoding {
             name: BString::default(),

@@ -2,7 +2,8 @@
 //! as gitattributes(5) and git-config(1) describe them.
 //!
 //! [`Attributes`] knows what the attributes files say, [`Converter`] decides from that and from
-//! the configuration what a path needs (its [`Conversion`]) and does what can be done here.
+//! the configuration what a path needs (its [`Conversion`]) and does what can be done here. A
+//! [`FilterLane`] has the rest done by a filter program.
 
 mod attribute_builder;
 mod attribute_line;
@@ -13,8 +14,14 @@ mod conversion;
 mod converter;
 mod encoding;
 mod eol;
+mod filter_client;
+mod filter_command;
+mod filter_program;
 mod ident;
+mod lane;
 mod options;
+mod packet;
+mod rule_index;
 mod stream;
 mod text_stats;
 mod utf;
@@ -24,5 +31,6 @@ pub use buffers::Buffers;
 pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};
 pub use converter::{Converted, Converter, ToGit};
 pub use eol::EolAction;
+pub use lane::{Cleaned, Deliver, Delivery, FilterContext, FilterLane, Filtered};
 pub use options::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
 pub use stream::StreamConversion;

@@ -77,3 +77,10 @@ pub struct Driver {
     /// `required`: a file that cannot be filtered is an error.
     pub required: bool,
 }
+
+impl Driver {
+    /// Whether it has any command, be it an empty one.
+    pub(super) fn has_command(&self) -> bool {
+        self.clean.is_some() || self.smudge.is_some() || self.process.is_some()
+    }
+}

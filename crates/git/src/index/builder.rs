@@ -22,6 +22,13 @@ impl Builder {
         Builder { index }
     }
 
+    /// A builder of an index like `old`, with room for as much as that holds.
+    pub fn replacing(old: &Index) -> Self {
+        let mut builder = Builder::new(old.hash, old.version);
+        builder.reserve(old.entries.len(), old.paths.len());
+        builder
+    }
+
     /// Makes room for `entries` more entries whose paths sum to `path_bytes`.
     pub fn reserve(&mut self, entries: usize, path_bytes: usize) {
         self.index.entries.reserve(entries);

@@ -83,6 +83,7 @@ impl Repository {
                 reason: format!("a branch named '{}' already exists", short.as_bstr()),
             });
         }
+        hedgerow_fs::remove_empty_directories(&path)?;
         lock.write_all(format!("{}\n", branch.id).as_bytes())?;
         if old != Some(branch.id) {
             let message = branch.message.as_ref();

@@ -17,6 +17,10 @@ impl Repository {
     ) -> Result<()> {
         let path = self.common_dir.join("config");
         let mut lock = LockFile::acquire(&path)?;
+        if let Some(stat) = hedgerow_fs::stat(&path)? {
+            // What only the owner may read may hold secrets.
+            lock.set_permissions(stat.mode)?;
+        }
         let mut file = read_file(&path)?.unwrap_or_default();
         let refused = |error: gix_error::Error| Error::Config {
             reason: format!(

@@ -205,15 +205,15 @@ fn work_tree(
         return Ok(Some(hedgerow_fs::real_path(&cwd.join(path))?));
     }
     if let Some(path) = &format.work_tree {
-        if format.bare == Some(true) {
+        if format.lacks_work_tree {
             return Err(Error::Setup {
-                reason: "core.bare and core.worktree do not make sense".into(),
+                reason: "unable to set up work tree using invalid config".into(),
             });
         }
         let path = git_dir.join(OsStr::from_bytes(path));
         return Ok(Some(hedgerow_fs::real_path(&path)?));
     }
-    if format.bare == Some(true) {
+    if format.lacks_work_tree {
         return Ok(None);
     }
     if named {

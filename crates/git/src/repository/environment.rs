@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// Everything git takes from the environment of a process, as plain data.
 ///
 /// The library reads nothing from the environment itself: the program builds one of these with
-/// [`Environment::from_vars`], a test writes one down. Paths may be relative to [`Environment::cwd`].
+/// [`Environment::from_vars`], a test writes one down. Paths may be relative to
+/// [`Environment::cwd`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// The current directory; absolute.

@@ -1,6 +1,7 @@
 //! The repository format: what `config` says must be understood before anything else is read.
 //! gitrepository-layout(5) and git's Documentation/technical/repository-version.
 
+use super::config::settings_of;
 use super::values;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -20,8 +21,10 @@ pub(super) struct Format {
     pub partial_clone: Option<BString>,
     /// `extensions.preciousObjects`: objects must not be deleted.
     pub precious_objects: bool,
-    /// `core.bare`.
+    /// `core.bare`, whichever working tree says it.
     pub bare: Option<bool>,
+    /// `core.bare`, where it says that there is no working tree here.
+    pub lacks_work_tree: bool,
     /// `core.worktree`.
     pub work_tree: Option<BString>,
 }
@@ -34,6 +37,7 @@ impl Default for Format {
             partial_clone: None,
             precious_objects: false,
             bare: None,
+            lacks_work_tree: false,
             work_tree: None,
         }
     }
@@ -52,18 +56,19 @@ pub(super) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
     };
     reader.check(version)?;
     let mut format = reader.format;
+    let mut is_own = git_dir == common_dir;
     if format.worktree_config {
+        is_own = true;
         if let Some(own) = super::config::read_file(&git_dir.join("config.worktree"))? {
             let mut reader = Reader::default();
             reader.sections(&own)?;
             format.bare = reader.format.bare.or(format.bare);
             format.work_tree = reader.format.work_tree.or(format.work_tree);
         }
-    } else if git_dir != common_dir {
-        // What the main working tree says about itself does not concern a linked one.
-        format.bare = None;
-        format.work_tree = None;
     }
+    // What the main working tree says about itself does not concern a linked one.
+    format.lacks_work_tree = is_own && format.bare == Some(true);
+    format.work_tree = format.work_tree.filter(|_| is_own);
     Ok(format)
 }
 
@@ -94,16 +99,18 @@ impl Reader {
     }
 
     fn core(&mut self, section: SectionRef<'_>) -> Result<()> {
-        for (name, value) in settings(section) {
+        for (name, value) in settings_of(section) {
             match name.as_slice() {
                 b"repositoryformatversion" => {
                     let text = required("core.repositoryformatversion", value)?;
-                    self.version = Some(values::integer(text.as_ref()).map_err(|why| {
+                    let number = values::integer(text.as_ref()).map_err(|why| {
+                        let key = "core.repositoryformatversion";
+                        let why = why.words();
                         bad(format!(
-                            "bad numeric config value '{text}' for 'core.repositoryformatversion': {}",
-                            why.words()
+                            "bad numeric config value '{text}' for '{key}': {why}"
                         ))
-                    })?);
+                    })?;
+                    self.version = Some(number);
                 }
                 b"bare" => self.format.bare = Some(switch("core.bare", value)?),
                 b"worktree" => self.format.work_tree = Some(required("core.worktree", value)?),
@@ -114,7 +121,7 @@ impl Reader {
     }
 
     fn extensions(&mut self, section: SectionRef<'_>) -> Result<()> {
-        for (name, value) in settings(section) {
+        for (name, value) in settings_of(section) {
             match name.as_slice() {
                 b"noop" => {}
                 b"preciousobjects" => {
@@ -170,11 +177,11 @@ impl Reader {
             });
         }
         if version >= 1 && !self.unknown.is_empty() {
-            return Err(list("unknown repository extension", "found", &self.unknown));
+            return Err(list("unknown repository extension", &self.unknown));
         }
         if version == 0 && !self.newer.is_empty() {
             let start = "repo version is 0, but v1-only extension";
-            return Err(list(start, "found", &self.newer));
+            return Err(list(start, &self.newer));
         }
         let unsupported = |what: &str| Error::Unsupported { what: what.into() };
         if self.reftable {
@@ -187,18 +194,13 @@ impl Reader {
     }
 }
 
-fn list(start: &str, end: &str, names: &[BString]) -> Error {
+fn list(start: &str, names: &[BString]) -> Error {
     let plural = if names.len() == 1 { "" } else { "s" };
-    let mut reason = format!("{start}{plural} {end}:");
+    let mut reason = format!("{start}{plural} found:");
     for name in names {
         reason.push_str(&format!("\n\t{name}"));
     }
     Error::Setup { reason }
-}
-
-/// The settings of a section in order, names in lower case; `None` is a name without `=`.
-fn settings(section: SectionRef<'_>) -> impl Iterator<Item = (BString, Option<BString>)> {
-    super::config::settings_of(section).into_iter()
 }
 
 fn switch(key: &str, value: Option<BString>) -> Result<bool> {

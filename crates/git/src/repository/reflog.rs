@@ -18,8 +18,8 @@ pub struct LogEntry {
     pub old: ObjectId,
     /// What it points to since.
     pub new: ObjectId,
-    /// When, in seconds since the epoch.
-    pub seconds: i64,
+    /// When.
+    pub time: gix_date::Time,
     /// Why, in one line.
     pub message: BString,
 }
@@ -86,7 +86,7 @@ impl Repository {
 
     fn log_path(&self, name: &BStr) -> Option<PathBuf> {
         let path = self.reference_path(name)?;
-        let base = if path.starts_with(&self.git_dir) && !name.starts_with(b"refs/heads/") {
+        let base = if path.starts_with(&self.git_dir) {
             &self.git_dir
         } else {
             &self.common_dir
@@ -106,14 +106,21 @@ fn parse(line: &[u8]) -> Option<LogEntry> {
     let old = ObjectId::from_hex(words.next()?).ok()?;
     let new = ObjectId::from_hex(words.next()?).ok()?;
     let mut end = words.next()?.rsplitn(3, |byte| *byte == b' ');
-    let _zone = end.next()?;
+    let offset = zone_offset(end.next()?)?;
     let seconds = end.next()?.to_str().ok()?.parse().ok()?;
     Some(LogEntry {
         old,
         new,
-        seconds,
+        time: gix_date::Time::new(seconds, offset),
         message: message.into(),
     })
+}
+
+/// `+HHMM` or `-HHMM` in seconds.
+fn zone_offset(zone: &[u8]) -> Option<i32> {
+    let number: i32 = zone.to_str().ok()?.parse().ok()?;
+    let minutes = (number.abs() / 100).checked_mul(60)? + number.abs() % 100;
+    minutes.checked_mul(60 * number.signum())
 }
 
 fn moved_from(message: &BStr) -> Option<&BStr> {
@@ -143,7 +150,7 @@ mod tests {
         let entry = parse(line.as_bytes()).unwrap();
         assert!(entry.old.is_null());
         assert_eq!(entry.new.to_string(), id);
-        assert_eq!(entry.seconds, 1_700_000_000);
+        assert_eq!(entry.time, gix_date::Time::new(1_700_000_000, 3600));
         assert_eq!(moved_from(entry.message.as_ref()).unwrap(), "a");
         for broken in ["", "x", &null, &format!("{null} {id} A <a> x y\tm")] {
             assert_eq!(parse(broken.as_bytes()), None, "{broken}");

@@ -4,7 +4,6 @@ use super::git_dir::read_line_file;
 use super::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use gix_ref::packed;
 use hedgerow_fs::FileKind;
 use hedgerow_pack::ObjectId;
 use std::collections::BTreeMap;
@@ -12,14 +11,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A chain of symbolic references is followed this far, as git does.
+/// A chain of symbolic references may have so many links, the last reference included, as in git.
 const SYMBOLIC_DEPTH: usize = 5;
 /// A reference is a line; more than this is none.
 const REFERENCE_LIMIT_BYTES: u64 = 64 << 10;
 /// Directories of references nested deeper are refused.
 const NESTING_LIMIT: usize = 256;
-/// `packed-refs` files larger than this are mapped instead of read.
-const MAP_THRESHOLD_BYTES: u64 = 64 << 10;
 
 /// What a short name may stand for, in git's order: the first that exists wins.
 pub(super) const NAME_RULES: [(&str, &str); 6] = [
@@ -109,7 +106,7 @@ impl Repository {
     /// The reference with the full name `name`; `None` if there is none or `name` cannot be one.
     pub fn reference(&self, name: &BStr) -> Result<Option<Reference>> {
         let mut current = name.to_owned();
-        for followed in 0..=SYMBOLIC_DEPTH {
+        for followed in 0..SYMBOLIC_DEPTH {
             let end = |id| Reference {
                 name: name.to_owned(),
                 target: (followed > 0).then(|| current.clone()),
@@ -238,20 +235,11 @@ impl Repository {
         Ok(found.map(|found| Raw::Id(found.target())))
     }
 
-    /// `packed-refs` as it was when first asked for.
-    fn packed_refs(&self) -> Result<Option<&packed::Buffer>> {
-        if let Some(packed) = self.packed.get() {
-            return Ok(packed.as_ref());
-        }
-        let path = self.common_dir.join("packed-refs");
-        let opened = match hedgerow_fs::stat(&path)? {
-            None => None,
-            Some(_) => Some(
-                packed::Buffer::open(path, MAP_THRESHOLD_BYTES, self.hash)
-                    .map_err(|error| broken_packed(&error))?,
-            ),
-        };
-        Ok(self.packed.get_or_init(|| opened).as_ref())
+    /// `packed-refs` as it is now; it is read again when its time has changed.
+    fn packed_refs(&self) -> Result<Option<gix_ref::file::packed::SharedBufferSnapshot>> {
+        self.packed
+            .cached_packed_buffer()
+            .map_err(|error| broken_packed(&error))
     }
 
     /// The file of a loose reference; `None` for what cannot be a reference's name. Some

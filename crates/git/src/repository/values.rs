@@ -28,7 +28,10 @@ pub(crate) fn boolean(text: &BStr) -> Option<bool> {
     match text.to_ascii_lowercase().as_slice() {
         b"true" | b"yes" | b"on" => Some(true),
         b"" | b"false" | b"no" | b"off" => Some(false),
-        _ => integer(text).ok().map(|number| number != 0),
+        // Git reads this number into 32 bits.
+        _ => i32::try_from(integer(text).ok()?)
+            .ok()
+            .map(|number| number != 0),
     }
 }
 
@@ -108,7 +111,7 @@ mod tests {
         for no in ["false", "No", "off", "0", "", "00"] {
             assert_eq!(boolean(no.into()), Some(false), "{no}");
         }
-        for neither in ["y", "tru", "1x", " "] {
+        for neither in ["y", "tru", "1x", " ", "2g"] {
             assert_eq!(boolean(neither.into()), None, "{neither}");
         }
     }

@@ -3,7 +3,7 @@ use crate::repository::{Objects, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-use hedgerow_engine::{run_tasks, Failure, Options, Scope};
+use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_pack::{ObjectKind, Reader};
 use hedgerow_tree::{EntryKind, NameRules};
 use std::cmp::Ordering;
@@ -78,7 +78,7 @@ impl Difference {
         let work = |reader: &mut Reader<'_>, pair: Pair, scope: &Scope<'_, Pair>| {
             walk.compare(reader, pair, scope)
         };
-        run_tasks(options, vec![root], worker, work).map_err(failure)?;
+        run_tasks(options, vec![root], worker, work).map_err(Error::from)?;
         let nodes = walk
             .nodes
             .into_inner()
@@ -94,14 +94,6 @@ impl Difference {
     /// The path of a change.
     pub fn path(&self, change: &Change) -> &BStr {
         self.paths[change.path.0 as usize..change.path.1 as usize].as_bstr()
-    }
-}
-
-fn failure(failure: Failure<Error>) -> Error {
-    match failure {
-        Failure::Cancelled => Error::Interrupted,
-        Failure::Failed(error) => error,
-        Failure::Panicked(message) => Error::Internal { reason: message },
     }
 }
 

@@ -6,7 +6,7 @@ use hedgerow_git::convert::{
     AttributeSources, Attributes, AutoCrlf, Buffers, ConvertOptions, Converter, Eol, ToGit,
 };
 
-use crate::repository::{blob_id, Repository};
+use crate::repository::{blob_id, Numbers, Repository};
 
 /// The assignments of a line, each for a directory of its own.
 const ATTRIBUTES: &[&str] = &[
@@ -149,8 +149,17 @@ fn contents() -> Vec<Vec<u8>> {
     }
     contents.push(b"\x93\xfa\x96\x7b \x81\x60 \\ ~\r\n".to_vec());
     contents.push(b"\xc4pfel \x80\n".to_vec());
-    contents.push("long line of text\n".repeat(20_000).into_bytes());
-    contents.push("long line $Id$ of text\r\n".repeat(5_000).into_bytes());
+    let parts = [
+        "$", "Id", ":", " ", "\r", "\n", "\0", "a", "$Id$", "$Id: ", "é", "\t",
+    ];
+    let mut numbers = Numbers(1);
+    for _ in 0..40 {
+        let length = 1 + numbers.below(14);
+        let content = (0..length).map(|_| parts[numbers.below(parts.len())]);
+        contents.push(content.collect::<String>().into_bytes());
+    }
+    contents.push("long line of text\n".repeat(5_000).into_bytes());
+    contents.push("long line $Id$ of text\r\n".repeat(3_000).into_bytes());
     contents
 }
 
@@ -355,7 +364,8 @@ impl Case {
                     .message
                     .map(|message| format!("{severity}: {message}")),
             );
-            if blob_id(converted.content).to_string() != expected[path] {
+            let id = blob_id(converted.content).to_string();
+            if id != expected[path] {
                 wrong.push(self.describe(path));
             }
         }

@@ -33,6 +33,7 @@ impl Repository {
         std::fs::create_dir_all(&root).unwrap();
         let repository = Repository { root };
         repository.git(&["init", "-q", "."]);
+        repository.git(&["config", "core.fsync", "none"]);
         repository
     }
 
@@ -115,4 +116,17 @@ impl Repository {
 
 pub fn blob_id(content: &[u8]) -> ObjectId {
     gix_object::compute_hash(gix_hash::Kind::Sha1, gix_object::Kind::Blob, content).unwrap()
+}
+
+/// A generator of the same numbers on every machine.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
 }

@@ -44,9 +44,6 @@ pub struct Resolved {
     pub warnings: Vec<String>,
 }
 
-/// Words nested deeper than this are refused; each level takes a suffix off.
-const DEPTH_LIMIT: usize = 1000;
-
 /// One question, with what is noticed on the way to its answer.
 struct Resolver<'a> {
     repository: &'a Repository,
@@ -100,9 +97,9 @@ impl Repository {
             .ok_or_else(|| failed(spec, "not a tree object"))
     }
 
-    /// `HEAD` at a branch name that stands for one: `-` and `@{-N}` become the branch that was
-    /// left `N` switches ago, `NAME@{upstream}` the one that is followed, `@` is `HEAD`. Other
-    /// names stay as they are.
+    /// Replaces what stands for the name of a branch: `-` and `@{-N}` by the branch (or commit)
+    /// that was left `N` switches ago, `NAME@{upstream}` by the full name of what is followed, `@`
+    /// by `HEAD`. Other names stay as they are.
     pub fn expand_branch_name(&self, name: &BStr) -> Result<BString> {
         let name = if name == "-" { "@{-1}".into() } else { name };
         let resolver = Resolver {
@@ -118,11 +115,12 @@ impl Repository {
 
 impl Resolver<'_> {
     fn resolve(&self, spec: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
-        if let Some(id) = self.object(spec, wanted, 0)? {
+        if let Some(id) = self.object(spec, wanted)? {
             return Ok(Some(id));
         }
         if let Some(rest) = spec.strip_prefix(b":") {
             return match rest.strip_prefix(b"/") {
+                Some(b"") => Ok(None),
                 Some(pattern) => self.find_message(pattern.as_bstr(), None),
                 None => self.in_index(rest.as_bstr()),
             };
@@ -132,33 +130,39 @@ impl Resolver<'_> {
         };
         let (tree, path) = spec.split_at(colon);
         let tree_spec = tree.as_bstr();
-        let Some(tree) = self.object(tree_spec, Wanted::Tree, 0)? else {
+        let Some(tree) = self.object(tree_spec, Wanted::Tree)? else {
             return Err(failed(spec, &format!("invalid object name '{tree_spec}'.")));
         };
         let path = path.get(1..).unwrap_or_default().as_bstr();
         self.in_tree(tree_spec, &tree, path).map(Some)
     }
 
-    /// What words without a path name: the suffix they end with applied, or a plain name.
-    fn object(&self, spec: &BStr, wanted: Wanted, depth: usize) -> Result<Option<ObjectId>> {
-        if depth > DEPTH_LIMIT {
-            return Err(failed(spec, "nested too deeply"));
+    /// What words without a path name: a plain name, with the suffixes after it applied.
+    fn object(&self, spec: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
+        let mut name = spec;
+        let mut suffixes = Vec::new();
+        while let Some((inner, suffix)) = suffix::last(name) {
+            suffixes.push(suffix);
+            name = inner;
         }
-        if let Some((inner, step)) = suffix::parent_step(spec) {
-            return self.step(inner, step, depth + 1);
+        let wanted = suffixes.last().map_or(wanted, |first| first.wanted());
+        let mut found = self.plain(name, wanted)?;
+        while let (Some(id), Some(suffix)) = (found, suffixes.pop()) {
+            found = self.apply(&id, suffix)?;
         }
-        if let Some((inner, onion)) = suffix::onion(spec) {
-            return self.peel_onion(inner, onion, depth + 1);
-        }
-        if let Some(id) = self.named(spec)? {
+        Ok(found)
+    }
+
+    fn plain(&self, name: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
+        if let Some(id) = self.named(name)? {
             return Ok(Some(id));
         }
-        if let Some(digits) = suffix::described(spec) {
+        if let Some(digits) = suffix::described(name) {
             if let Some(id) = self.abbreviated(digits, Wanted::Commit)? {
                 return Ok(Some(id));
             }
         }
-        self.abbreviated(spec, wanted)
+        self.abbreviated(name, wanted)
     }
 
     fn warn(&self, warning: String) {

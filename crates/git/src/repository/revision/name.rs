@@ -94,14 +94,13 @@ impl Resolver<'_> {
                 let Some(seconds) = parse_date(entry) else {
                     return Ok(None);
                 };
-                if let Some(found) = entries.iter().find(|entry| entry.seconds <= seconds) {
+                if let Some(found) = entries.iter().find(|entry| entry.time.seconds <= seconds) {
                     return Ok(Some(found.new));
                 }
                 let Some(oldest) = entries.last() else {
                     return Err(failed(shown, &format!("log for {shown} is empty")));
                 };
-                let first = gix_date::Time::new(oldest.seconds, 0);
-                let first = first.format_or_unix(gix_date::time::format::RFC2822);
+                let first = oldest.time.format_or_unix(gix_date::time::format::RFC2822);
                 self.warn(format!("log for '{shown}' only goes back to {first}"));
                 let is_birth = oldest.old.is_null();
                 Ok(Some(if is_birth { oldest.new } else { oldest.old }))
@@ -184,14 +183,10 @@ impl Resolver<'_> {
             [b"refs/heads/", branch.as_bytes()].concat().into()
         };
         let short = full.strip_prefix(b"refs/heads/").unwrap_or(&full).as_bstr();
-        if !repository
-            .reference(full.as_ref())?
-            .is_some_and(|found| found.id.is_some())
-        {
-            let head = repository.head()?;
-            if head.branch() != Some(full.as_ref()) {
-                return Err(failed(short, &format!("no such branch: '{short}'")));
-            }
+        let exists = repository.reference(full.as_ref())?;
+        let is_born = exists.is_some_and(|found| found.id.is_some());
+        if !is_born && repository.head()?.branch() != Some(full.as_ref()) {
+            return Err(failed(short, &format!("no such branch: '{short}'")));
         }
         let found = match mark {
             Mark::Upstream => repository

@@ -74,15 +74,13 @@ impl Resolver<'_> {
     /// A path with `./` or `../` in front is relative to the current directory, others to the top
     /// of the tree.
     fn relative(&self, path: &BStr) -> Result<BString> {
-        let is_relative =
-            path.starts_with(b"./") || path.starts_with(b"../") || path == "." || path == "..";
-        if !is_relative {
+        if !path.starts_with(b"./") && !path.starts_with(b"../") {
             return Ok(path.to_owned());
         }
-        if self.repository.work_tree.is_none() {
+        let Some(top) = &self.repository.work_tree else {
             let reason = "relative path syntax can't be used outside working tree";
             return Err(failed(path, reason));
-        }
+        };
         let whole = [self.repository.prefix.as_slice(), path.as_bytes()].concat();
         let mut parts: Vec<&[u8]> = Vec::new();
         for part in whole.split(|byte| *byte == b'/') {
@@ -90,7 +88,8 @@ impl Resolver<'_> {
                 b"" | b"." => {}
                 b".." => {
                     if parts.pop().is_none() {
-                        let reason = format!("'{path}' is outside repository");
+                        let reason =
+                            format!("'{path}' is outside repository at '{}'", top.display());
                         return Err(failed(path, &reason));
                     }
                 }

@@ -3,63 +3,78 @@
 use super::{Resolver, Wanted};
 use crate::Result;
 use bstr::{BStr, ByteSlice};
-use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
 
-/// One step through history.
+/// What is done to the object that the words before a suffix name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Suffix<'a> {
     /// `^N`: the parent of this number; 0 is the commit itself.
     Parent(usize),
     /// `~N`: so many first parents back.
     Ancestor(usize),
-}
-
-/// What stands between the braces of `^{...}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Onion<'a> {
-    /// Nothing: tags are followed.
+    /// `^{}`: tags are followed.
     NoTag,
-    /// `object`: it must exist.
-    Any,
-    /// The name of a kind.
+    /// `^{object}`: it must exist.
+    Exists,
+    /// `^{KIND}`.
     Kind(ObjectKind),
-    /// `/TEXT`: the youngest commit reached whose message fits.
+    /// `^{/TEXT}`: the youngest commit reached whose message fits.
     Message(&'a BStr),
 }
 
-/// Splits `^N` or `~N` off the end. A number that is too large steps out of any history.
-pub(super) fn parent_step(spec: &BStr) -> Option<(&BStr, Step)> {
+impl Suffix<'_> {
+    /// What the object must be or lead to.
+    pub(super) fn wanted(self) -> Wanted {
+        match self {
+            Suffix::Parent(_)
+            | Suffix::Ancestor(_)
+            | Suffix::Message(_)
+            | Suffix::Kind(ObjectKind::Commit) => Wanted::Commit,
+            Suffix::Kind(ObjectKind::Tree) => Wanted::Tree,
+            Suffix::Kind(ObjectKind::Blob) => Wanted::Blob,
+            _ => Wanted::Any,
+        }
+    }
+}
+
+/// Splits the last suffix off `spec`, if it ends with one.
+pub(super) fn last(spec: &BStr) -> Option<(&BStr, Suffix<'_>)> {
+    step(spec).or_else(|| braces(spec))
+}
+
+/// `^N` or `~N`. A number that is too large steps out of any history.
+fn step(spec: &BStr) -> Option<(&BStr, Suffix<'_>)> {
     let end = spec.iter().rposition(|byte| !byte.is_ascii_digit())?;
     let number = match spec.get(end + 1..)? {
         b"" => 1,
         digits => digits.to_str().ok()?.parse().unwrap_or(usize::MAX),
     };
-    let step = match spec.get(end)? {
-        b'^' => Step::Parent(number),
-        b'~' => Step::Ancestor(number),
+    let suffix = match spec.get(end)? {
+        b'^' => Suffix::Parent(number),
+        b'~' => Suffix::Ancestor(number),
         _ => return None,
     };
-    Some((spec.get(..end)?.as_bstr(), step))
+    Some((spec.get(..end)?.as_bstr(), suffix))
 }
 
-/// Splits `^{...}` off the end; `None` also for a kind that does not exist.
-pub(super) fn onion(spec: &BStr) -> Option<(&BStr, Onion<'_>)> {
+/// `^{...}`; `None` also for a kind that does not exist.
+fn braces(spec: &BStr) -> Option<(&BStr, Suffix<'_>)> {
     let body = spec.strip_suffix(b"}")?;
     let start = body.rfind(b"^{")?;
     if start == 0 {
         return None;
     }
-    let onion = match body.get(start + 2..)? {
-        b"" => Onion::NoTag,
-        b"object" => Onion::Any,
-        b"commit" => Onion::Kind(ObjectKind::Commit),
-        b"tree" => Onion::Kind(ObjectKind::Tree),
-        b"blob" => Onion::Kind(ObjectKind::Blob),
-        b"tag" => Onion::Kind(ObjectKind::Tag),
-        [b'/', text @ ..] => Onion::Message(text.as_bstr()),
+    let suffix = match body.get(start + 2..)? {
+        b"" => Suffix::NoTag,
+        b"object" => Suffix::Exists,
+        b"commit" => Suffix::Kind(ObjectKind::Commit),
+        b"tree" => Suffix::Kind(ObjectKind::Tree),
+        b"blob" => Suffix::Kind(ObjectKind::Blob),
+        b"tag" => Suffix::Kind(ObjectKind::Tag),
+        [b'/', text @ ..] => Suffix::Message(text.as_bstr()),
         _ => return None,
     };
-    Some((spec.get(..start)?.as_bstr(), onion))
+    Some((spec.get(..start)?.as_bstr(), suffix))
 }
 
 /// The abbreviated id at the end of git-describe(1) output, `NAME-N-gDIGITS`.
@@ -70,59 +85,43 @@ pub(super) fn described(spec: &BStr) -> Option<&BStr> {
 }
 
 impl Resolver<'_> {
-    pub(super) fn step(&self, spec: &BStr, step: Step, depth: usize) -> Result<Option<ObjectId>> {
-        let Some(id) = self.object(spec, Wanted::Commit, depth)? else {
-            return Ok(None);
-        };
+    /// What `suffix` makes of the object `id`; `None` if that is nothing.
+    pub(super) fn apply(&self, id: &oid, suffix: Suffix<'_>) -> Result<Option<ObjectId>> {
         let repository = self.repository;
-        let Some(mut id) = repository.peel(&id, Some(ObjectKind::Commit))? else {
-            return Ok(None);
-        };
-        match step {
-            Step::Parent(0) => Ok(Some(id)),
-            Step::Parent(number) => {
-                let commit = repository.commit(&id)?;
-                Ok(commit.parents.get(number - 1).copied())
-            }
-            Step::Ancestor(count) => {
-                for _ in 0..count {
-                    match repository.commit(&id)?.parents.first() {
-                        Some(parent) => id = *parent,
-                        None => return Ok(None),
-                    }
-                }
-                Ok(Some(id))
-            }
-        }
-    }
-
-    pub(super) fn peel_onion(
-        &self,
-        spec: &BStr,
-        onion: Onion<'_>,
-        depth: usize,
-    ) -> Result<Option<ObjectId>> {
-        let wanted = match onion {
-            Onion::Kind(ObjectKind::Commit) | Onion::Message(_) => Wanted::Commit,
-            Onion::Kind(ObjectKind::Tree) => Wanted::Tree,
-            Onion::Kind(ObjectKind::Blob) => Wanted::Blob,
-            _ => Wanted::Any,
-        };
-        let Some(id) = self.object(spec, wanted, depth)? else {
-            return Ok(None);
-        };
-        let repository = self.repository;
-        match onion {
-            Onion::NoTag => repository.peel(&id, None),
-            Onion::Any => Ok(repository.has_object(&id)?.then_some(id)),
-            Onion::Kind(kind) => repository.peel(&id, Some(kind)),
-            Onion::Message(text) => match repository.peel(&id, Some(ObjectKind::Commit))? {
+        let as_commit = || repository.peel(id, Some(ObjectKind::Commit));
+        match suffix {
+            Suffix::NoTag => repository.peel(id, None),
+            Suffix::Exists => Ok(repository.has_object(id)?.then(|| id.to_owned())),
+            Suffix::Kind(kind) => repository.peel(id, Some(kind)),
+            Suffix::Parent(0) => as_commit(),
+            Suffix::Parent(number) => match as_commit()? {
+                Some(commit) => Ok(repository.commit(&commit)?.parents.get(number - 1).copied()),
+                None => Ok(None),
+            },
+            Suffix::Ancestor(generations) => match as_commit()? {
+                Some(commit) => self.ancestor(commit, generations),
+                None => Ok(None),
+            },
+            Suffix::Message(text) => match as_commit()? {
                 // An empty text fits the commit itself.
                 Some(commit) if text.is_empty() => Ok(Some(commit)),
                 Some(commit) => self.find_message(text, Some(commit)),
                 None => Ok(None),
             },
         }
+    }
+
+    fn ancestor(&self, start: ObjectId, generations: usize) -> Result<Option<ObjectId>> {
+        let mut reader = Reader::new(&self.repository.objects);
+        let mut id = start;
+        for _ in 0..generations {
+            let commit = self.repository.commit_with(&mut reader, &id)?;
+            match commit.parents.first() {
+                Some(parent) => id = *parent,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(id))
     }
 }
 
@@ -132,13 +131,13 @@ mod tests {
 
     #[test]
     fn steps_are_split_off() {
-        let split = |spec: &'static str| parent_step(spec.into());
-        assert_eq!(split("a^"), Some(("a".into(), Step::Parent(1))));
-        assert_eq!(split("a~03"), Some(("a".into(), Step::Ancestor(3))));
-        assert_eq!(split("a^^0"), Some(("a^".into(), Step::Parent(0))));
+        let split = |spec: &'static str| step(spec.into());
+        assert_eq!(split("a^"), Some(("a".into(), Suffix::Parent(1))));
+        assert_eq!(split("a~03"), Some(("a".into(), Suffix::Ancestor(3))));
+        assert_eq!(split("a^^0"), Some(("a^".into(), Suffix::Parent(0))));
         assert_eq!(
             split("a~99999999999999999999999"),
-            Some(("a".into(), Step::Ancestor(usize::MAX)))
+            Some(("a".into(), Suffix::Ancestor(usize::MAX)))
         );
         for other in ["", "1", "a", "a^{}", "a^x"] {
             assert_eq!(split(other), None, "{other}");
@@ -147,8 +146,8 @@ mod tests {
 
     #[test]
     fn braces_are_split_off() {
-        let split = |spec: &'static str| onion(spec.into());
-        assert_eq!(split("a^{}"), Some(("a".into(), Onion::NoTag)));
+        let split = |spec: &'static str| braces(spec.into());
+        assert_eq!(split("a^{}"), Some(("a".into(), Suffix::NoTag)));
         assert_eq!(
             split("a^{/b^{c}"),
             None,
@@ -156,7 +155,7 @@ mod tests {
         );
         assert_eq!(
             split("a^{/fix}"),
-            Some(("a".into(), Onion::Message("fix".into())))
+            Some(("a".into(), Suffix::Message("fix".into())))
         );
         for other in ["^{}", "a^{nothing}", "a{}", "a^{", "}"] {
             assert_eq!(split(other), None, "{other}");

@@ -1,0 +1,10 @@
+//! `hedgerow checkout` as a user meets it: the binary beside git, in copies of one repository.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "tests make repositories and look at files"
+)]
+
+mod generated;
+mod support;

@@ -1,0 +1,197 @@
+use super::index_file::IndexFile;
+use super::program::{run, Outcome, Program};
+use super::repository::Repository;
+use super::snapshot::differences;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// Two copies of one repository: git works in one, hedgerow in the other.
+pub struct Pair {
+    pub git: Repository,
+    pub hedgerow: Repository,
+    /// Bytes of an object id.
+    pub id_bytes: usize,
+    /// Put before hedgerow's words: options that git does not have.
+    pub options: Vec<String>,
+    /// Put into hedgerow's environment.
+    pub environment: Vec<(String, String)>,
+    /// Said when something differs: which repository, which seed.
+    pub label: String,
+    steps: Vec<String>,
+    _home: tempfile::TempDir,
+}
+
+impl Pair {
+    /// Copies of the `.git` of a repository, nothing being checked out.
+    pub fn of_git_dir(origin: &Repository, label: &str) -> Pair {
+        Pair::new(label, |root| origin.copy_git_dir(&root))
+    }
+
+    /// Copies of a repository with its working tree; both indexes are refreshed.
+    pub fn of(origin: &Repository, label: &str) -> Pair {
+        Pair::new(label, |root| {
+            let copy = origin.copy(&root);
+            let mut refresh = Program::Git.command(&copy.root);
+            refresh.args(["update-index", "-q", "--refresh"]);
+            run(refresh);
+            copy
+        })
+    }
+
+    /// Both made the same way, in two directories whose names are equally long.
+    pub fn new(label: &str, make: impl Fn(PathBuf) -> Repository) -> Pair {
+        let home = tempfile::tempdir().unwrap();
+        let git = make(home.path().join("git"));
+        let hedgerow = make(home.path().join("our"));
+        let format = git.ask(&["rev-parse", "--show-object-format"]);
+        Pair {
+            git,
+            hedgerow,
+            id_bytes: if format == "sha256" { 32 } else { 20 },
+            options: Vec::new(),
+            environment: Vec::new(),
+            label: label.to_owned(),
+            steps: Vec::new(),
+            _home: home,
+        }
+    }
+
+    /// Does the same to both.
+    pub fn each(&mut self, what: &str, change: impl Fn(&Repository)) {
+        self.steps.push(what.to_owned());
+        change(&self.git);
+        change(&self.hedgerow);
+    }
+
+    /// `checkout` with these words by both: they must say and do the same.
+    pub fn checkout<S: AsRef<[u8]>>(&mut self, words: &[S]) -> Outcome {
+        self.checkout_in("", words, &[])
+    }
+
+    /// The same from a directory below the root, with more environment for both.
+    pub fn checkout_in<S: AsRef<[u8]>>(
+        &mut self,
+        directory: &str,
+        words: &[S],
+        environment: &[(&str, &str)],
+    ) -> Outcome {
+        let words: Vec<OsString> = words
+            .iter()
+            .map(|word| OsString::from_vec(word.as_ref().to_vec()))
+            .collect();
+        self.steps
+            .push(format!("checkout {words:?} in '{directory}'"));
+        let mut command = Program::Git.command(&self.git.root.join(directory));
+        command.arg("checkout").args(&words);
+        command.envs(environment.iter().copied());
+        let expected = run(command);
+        let mut command = Program::Hedgerow.command(&self.hedgerow.root.join(directory));
+        command.arg("checkout").args(&self.options).args(&words);
+        command.envs(environment.iter().copied());
+        command.envs(self.environment.iter().map(|(k, v)| (k, v)));
+        let found = run(command);
+        found.assert_civil(&self.story());
+        self.assert_said_the_same(&expected, &found);
+        self.assert_same_state();
+        found
+    }
+
+    fn assert_said_the_same(&self, expected: &Outcome, found: &Outcome) {
+        let story = self.story();
+        let (git, our) = (
+            self.git.root.to_string_lossy(),
+            self.hedgerow.root.to_string_lossy(),
+        );
+        let stderr = found.stderr.replace(&*our, &git);
+        assert_eq!(
+            (
+                expected.code,
+                String::from_utf8_lossy(&expected.stdout),
+                &expected.stderr
+            ),
+            (found.code, String::from_utf8_lossy(&found.stdout), &stderr),
+            "{story}\nwhat was said differs: first git, then hedgerow"
+        );
+    }
+
+    /// Working tree, `.git` and index are the same, but for stat data.
+    pub fn assert_same_state(&self) {
+        let story = self.story();
+        let tree = differences(&self.git.tree(), &self.hedgerow.tree());
+        assert!(
+            tree.is_empty(),
+            "{story}\nworking trees differ:\n{}",
+            tree.join("\n")
+        );
+        let metadata = differences(&self.git.metadata(), &self.hedgerow.metadata());
+        assert!(
+            metadata.is_empty(),
+            "{story}\n.git differs:\n{}",
+            metadata.join("\n")
+        );
+        self.assert_same_index();
+        let status = ["status", "--porcelain=v2", "-z", "--ignored"];
+        let (expected, found) = (self.git.git(&status), self.hedgerow.git(&status));
+        assert_eq!(
+            String::from_utf8_lossy(&expected),
+            String::from_utf8_lossy(&found),
+            "{story}\nstatus differs"
+        );
+    }
+
+    fn assert_same_index(&self) {
+        let story = self.story();
+        let (expected, found) = (self.git.index(), self.hedgerow.index());
+        if expected.is_empty() || found.is_empty() {
+            assert_eq!(expected, found, "{story}\nonly one has an index");
+            return;
+        }
+        let expected = IndexFile::read(&expected, self.id_bytes);
+        let found = IndexFile::read(&found, self.id_bytes);
+        assert_eq!(expected.version, found.version, "{story}\nindex version");
+        let (a, b) = (expected.without_stat(), found.without_stat());
+        let paths = |list: &[super::IndexEntry]| -> Vec<String> {
+            list.iter()
+                .map(|e| String::from_utf8_lossy(&e.path).into())
+                .collect()
+        };
+        assert_eq!(paths(&a), paths(&b), "{story}\npaths of the index");
+        for (a, b) in a.iter().zip(&b) {
+            assert_eq!(
+                a,
+                b,
+                "{story}\nentry {:?}",
+                String::from_utf8_lossy(&a.path)
+            );
+        }
+        let trees = (expected.extension("TREE"), found.extension("TREE"));
+        assert_eq!(trees.0, trees.1, "{story}\nthe cache-tree differs");
+    }
+
+    /// Every entry has the stat data of its file, as far as it has in git's index.
+    pub fn assert_fresh(&self) {
+        let expected = IndexFile::read(&self.git.index(), self.id_bytes);
+        let found = IndexFile::read(&self.hedgerow.index(), self.id_bytes);
+        for (a, b) in expected.entries.iter().zip(&found.entries) {
+            let name = String::from_utf8_lossy(&a.path);
+            let fresh = b.is_fresh(&self.hedgerow.root) || !a.is_fresh(&self.git.root);
+            assert!(
+                fresh,
+                "{}\nstat data of {name:?} are stale: {b:?}",
+                self.story()
+            );
+        }
+    }
+
+    /// Label and steps so far.
+    pub fn story(&self) -> String {
+        format!(
+            "{}\noptions {:?} {:?}\n  {}",
+            self.label,
+            self.options,
+            self.environment,
+            self.steps.join("\n  ")
+        )
+    }
+}

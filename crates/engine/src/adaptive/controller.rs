@@ -1,0 +1,142 @@
+use super::decide::{decide, Sample, State};
+use super::Alarm;
+use crate::slot::{nanoseconds_since, Slot};
+use crate::AUTO_LIMIT;
+use crossbeam_utils::CachePadded;
+use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
+use std::time::{Duration, Instant};
+
+/// How long a window is at first, and after a change.
+const WINDOW: Duration = Duration::from_millis(2);
+/// How long it gets while nothing changes.
+const WINDOW_STEADY: Duration = Duration::from_millis(16);
+/// Windows without a change before they get longer.
+const WINDOWS_UNTIL_STEADY: u32 = 4;
+/// Workers looked at in a window; the others have their turn in the next.
+const WORKERS_A_WINDOW: usize = 16;
+
+/// A run whose number of workers can change.
+pub(crate) trait Watched {
+    /// The places of its workers; those without a thread are not occupied.
+    fn slots(&self) -> &[CachePadded<Slot>];
+    /// When it began.
+    fn epoch(&self) -> Instant;
+    /// How many workers there may be.
+    fn target(&self) -> usize;
+    /// Whether more tasks wait than may be taken.
+    fn has_backlog(&self) -> bool;
+    /// Sets how many workers there may be.
+    fn set_target(&self, target: usize);
+}
+
+/// Adapts the number of workers of a run until the alarm is rung.
+pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
+    let processors = hedgerow_fs::cpu::available();
+    let mut state = State::new(run.target(), processors, AUTO_LIMIT);
+    let mut gauges = Gauges::default();
+    let mut window = WINDOW;
+    while !alarm.wait(window) {
+        let sample = gauges.sample(run);
+        let next = decide(&sample, state);
+        if next.target != state.target {
+            run.set_target(next.target);
+        }
+        state = next;
+        window = match state.steady {
+            0..WINDOWS_UNTIL_STEADY => WINDOW,
+            _ => (window * 2).min(WINDOW_STEADY),
+        };
+    }
+}
+
+/// What is known of each worker.
+#[derive(Default)]
+struct Gauges {
+    gauges: Vec<Gauge>,
+    turn: usize,
+}
+
+struct Gauge {
+    meter: ThreadMeter,
+    before: Reading,
+}
+
+/// Everything a worker has used until a moment.
+#[derive(Clone, Copy, Default)]
+struct Reading {
+    at_ns: u64,
+    idle_ns: u64,
+    time: ThreadTime,
+}
+
+impl Gauges {
+    fn sample(&mut self, run: &impl Watched) -> Sample {
+        self.admit(run);
+        let mut sample = Sample {
+            knows_delay: true,
+            queued: run.has_backlog(),
+            ..Sample::default()
+        };
+        let slots = run.slots();
+        for _ in 0..self.gauges.len().min(WORKERS_A_WINDOW) {
+            self.turn = (self.turn + 1) % self.gauges.len();
+            self.gauges[self.turn].add_to(&mut sample, &slots[self.turn], run.epoch());
+        }
+        sample
+    }
+
+    /// Begins to watch workers that are new. Threads occupy their places in any order; one whose
+    /// forerunner is late waits for it.
+    fn admit(&mut self, run: &impl Watched) {
+        for slot in &run.slots()[self.gauges.len()..] {
+            let Some((thread, started_ns)) = slot.occupant() else {
+                break;
+            };
+            let meter = ThreadMeter::new(ThreadId::from_raw(thread));
+            let mut before = Reading {
+                at_ns: started_ns,
+                ..Reading::default()
+            };
+            if self.gauges.is_empty() {
+                // The calling thread is older than the run.
+                before = Reading::of(&meter, slot, run.epoch()).unwrap_or(before);
+            }
+            self.gauges.push(Gauge { meter, before });
+        }
+    }
+}
+
+impl Gauge {
+    fn add_to(&mut self, sample: &mut Sample, slot: &Slot, epoch: Instant) {
+        let Some(now) = Reading::of(&self.meter, slot, epoch) else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.before, now);
+        let cpu = now.time.cpu.saturating_sub(before.time.cpu);
+        let delay = match (now.time.run_delay, before.time.run_delay) {
+            (Some(now), before) => now.saturating_sub(before.unwrap_or_default()),
+            (None, _) => Duration::ZERO,
+        };
+        let idle_ns = now.idle_ns.saturating_sub(before.idle_ns);
+        let busy_ns = now
+            .at_ns
+            .saturating_sub(before.at_ns)
+            .saturating_sub(idle_ns);
+        let busy = Duration::from_nanos(busy_ns);
+        sample.cpu += cpu;
+        sample.wait_s += busy.as_secs_f64() - cpu.as_secs_f64() - delay.as_secs_f64();
+        sample.knows_delay &= now.time.run_delay.is_some();
+    }
+}
+
+impl Reading {
+    fn of(meter: &ThreadMeter, slot: &Slot, epoch: Instant) -> Option<Self> {
+        let time = meter.read()?;
+        let at_ns = nanoseconds_since(epoch);
+        Some(Reading {
+            at_ns,
+            idle_ns: slot.idle_until(at_ns),
+            time,
+        })
+    }
+}

@@ -1,0 +1,317 @@
+use crate::adaptive::Alarm;
+use crate::slot::Slot;
+use crate::Failure;
+use crossbeam_utils::CachePadded;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Instant;
+
+/// How often a worker looks for a task before it goes to sleep: a few microseconds, less than
+/// putting it to sleep and calling it costs.
+const LOOKS_BEFORE_SLEEP: usize = 64;
+
+/// The tasks that wait, the workers that take them, and how many may.
+///
+/// A worker is *active* while it runs a task or is on its way to take one; the others sleep. At
+/// most `target` workers are active. No code of the user runs while the lock is held.
+pub(crate) struct Queue<T, E> {
+    state: Mutex<State<T, E>>,
+    /// Tasks that wait, to be looked at without the lock.
+    waiting: AtomicUsize,
+    stopped: AtomicBool,
+    pub(crate) slots: Box<[CachePadded<Slot>]>,
+    pub(crate) epoch: Instant,
+    /// Rung at the end.
+    pub(crate) alarm: Alarm,
+    adaptive: bool,
+}
+
+struct State<T, E> {
+    first: VecDeque<T>,
+    rest: VecDeque<T>,
+    /// Workers inside a task.
+    running: usize,
+    /// Workers on their way to take a task: started, called, or looking.
+    arriving: usize,
+    /// Workers that sleep; the one that went last is called first, its caches being warm.
+    asleep: Vec<usize>,
+    /// Workers that exist.
+    threads: usize,
+    target: usize,
+    peak: usize,
+    watched: bool,
+    ended: bool,
+    failure: Option<Failure<E>>,
+}
+
+/// Who is to be called for tasks that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// Start the thread of this worker.
+    Start(usize),
+    /// Wake this worker.
+    Wake(usize),
+    /// Start the thread that adapts the number of workers: more tasks wait than workers may take.
+    Watch,
+}
+
+/// Which tasks are taken first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Urgent,
+    Usual,
+}
+
+/// As what a worker that wants a task is counted.
+enum Step {
+    Running,
+    Arriving,
+}
+
+impl<T, E> Queue<T, E> {
+    /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
+    /// first worker counts as on its way.
+    pub(crate) fn new(initial: Vec<T>, target: usize, limit: usize, adaptive: bool) -> Self {
+        Queue {
+            waiting: AtomicUsize::new(initial.len()),
+            state: Mutex::new(State {
+                first: VecDeque::new(),
+                rest: initial.into(),
+                running: 0,
+                arriving: 1,
+                asleep: Vec::new(),
+                threads: 1,
+                target,
+                peak: 0,
+                watched: false,
+                ended: false,
+                failure: None,
+            }),
+            stopped: AtomicBool::new(false),
+            slots: (0..limit).map(|_| CachePadded::default()).collect(),
+            epoch: Instant::now(),
+            alarm: Alarm::default(),
+            adaptive,
+        }
+    }
+
+    /// Adds a task, and says whom to call for it. Dropped if the run has ended.
+    pub(crate) fn push(&self, me: &Slot, lane: Lane, task: T) -> Option<Call> {
+        let mut state = self.lock(Some(me));
+        if state.ended {
+            drop(state);
+            return None;
+        }
+        match lane {
+            Lane::Urgent => state.first.push_back(task),
+            Lane::Usual => state.rest.push_back(task),
+        }
+        self.publish(&state);
+        state.call(self.adaptive)
+    }
+
+    /// Adds tasks to the usual lane, and says whom to call for them.
+    pub(crate) fn push_all(&self, me: &Slot, tasks: Vec<T>) -> Vec<Call> {
+        let mut state = self.lock(Some(me));
+        if state.ended {
+            drop(state);
+            return Vec::new();
+        }
+        state.rest.extend(tasks);
+        self.publish(&state);
+        state.calls(self.adaptive)
+    }
+
+    /// Sets how many workers may be active.
+    pub(crate) fn set_target(&self, target: usize) {
+        self.lock(None).target = target;
+    }
+
+    /// Whether more tasks wait than workers are on their way to.
+    pub(crate) fn has_backlog(&self) -> bool {
+        let state = self.lock(None);
+        state.first.len() + state.rest.len() > state.arriving
+    }
+
+    /// Whom to call for what waits.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.lock(None).calls(self.adaptive)
+    }
+
+    /// Waits for a task, until the run has ended. `finished`: the worker comes from a task.
+    pub(crate) fn take(&self, number: usize, finished: bool) -> Option<T> {
+        let me: &Slot = &self.slots[number];
+        let mut state = self.lock(Some(me));
+        let mut looked = false;
+        let mut from = if finished {
+            Step::Running
+        } else {
+            Step::Arriving
+        };
+        loop {
+            if state.ended {
+                return None;
+            }
+            match from {
+                Step::Running => state.running -= 1,
+                Step::Arriving => state.arriving -= 1,
+            }
+            from = Step::Arriving;
+            let surplus = state.running + state.arriving >= state.target;
+            if !surplus {
+                if let Some(task) = state.pop() {
+                    state.running += 1;
+                    state.peak = state.peak.max(state.running);
+                    self.publish(&state);
+                    return Some(task);
+                }
+            }
+            if state.running == 0 && state.is_empty() {
+                let asleep = state.end();
+                drop(state);
+                self.call_all(&asleep);
+                return None;
+            }
+            if looked || surplus {
+                state.asleep.push(number);
+                drop(state);
+                me.begin_idle(self.epoch);
+                me.sleep();
+                me.end_idle(self.epoch);
+                looked = false;
+            } else {
+                state.arriving += 1;
+                drop(state);
+                self.look();
+                looked = true;
+            }
+            state = self.lock(Some(me));
+        }
+    }
+
+    /// Ends the run, for `failure` if nothing else ended it before. What waits is dropped.
+    pub(crate) fn stop(&self, failure: Failure<E>) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let mut state = self.lock(None);
+        if state.ended {
+            return;
+        }
+        state.failure = Some(failure);
+        let asleep = state.end();
+        let dropped = (
+            std::mem::take(&mut state.first),
+            std::mem::take(&mut state.rest),
+        );
+        self.publish(&state);
+        drop(state);
+        self.call_all(&asleep);
+        drop(dropped);
+    }
+
+    /// Whether a failure ended the run.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// A thread could not be started: the run goes on with those there are.
+    pub(crate) fn give_up_thread(&self) {
+        let mut state = self.lock(None);
+        state.threads -= 1;
+        state.arriving -= 1;
+        state.target = state.target.min(state.threads).max(1);
+    }
+
+    /// The most workers that were at work at a time, and how many may be.
+    pub(crate) fn workers(&self) -> (usize, usize) {
+        let state = self.lock(None);
+        (state.peak, state.target)
+    }
+
+    /// Why the run ended, if not because all was done.
+    pub(crate) fn into_failure(self) -> Option<Failure<E>> {
+        let state = self.state.into_inner();
+        state.unwrap_or_else(PoisonError::into_inner).failure
+    }
+
+    fn look(&self) {
+        for _ in 0..LOOKS_BEFORE_SLEEP {
+            if self.waiting.load(Ordering::Relaxed) != 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    fn call_all(&self, asleep: &[usize]) {
+        if self.adaptive {
+            self.alarm.ring();
+        }
+        asleep.iter().for_each(|number| self.slots[*number].call());
+    }
+
+    fn publish(&self, state: &State<T, E>) {
+        let waiting = state.first.len() + state.rest.len();
+        self.waiting.store(waiting, Ordering::Relaxed);
+    }
+
+    /// Waiting for the lock is no work: the worker counts as idle.
+    fn lock(&self, me: Option<&Slot>) -> MutexGuard<'_, State<T, E>> {
+        match (self.state.try_lock(), me) {
+            (Ok(state), _) => state,
+            (Err(TryLockError::Poisoned(poisoned)), _) => poisoned.into_inner(),
+            (Err(TryLockError::WouldBlock), Some(me)) if self.adaptive => {
+                me.begin_idle(self.epoch);
+                let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                me.end_idle(self.epoch);
+                state
+            }
+            (Err(TryLockError::WouldBlock), _) => {
+                self.state.lock().unwrap_or_else(PoisonError::into_inner)
+            }
+        }
+    }
+}
+
+impl<T, E> State<T, E> {
+    fn pop(&mut self) -> Option<T> {
+        self.first.pop_front().or_else(|| self.rest.pop_front())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.rest.is_empty()
+    }
+
+    /// Someone who is missing for the tasks that wait: never more than the tasks that nobody is
+    /// on the way to, nor more than may be active.
+    fn call(&mut self, adaptive: bool) -> Option<Call> {
+        let waiting = self.first.len() + self.rest.len();
+        if self.ended || waiting <= self.arriving {
+            return None;
+        }
+        if self.running + self.arriving >= self.target {
+            let watch = adaptive && !self.watched;
+            self.watched |= watch;
+            return watch.then_some(Call::Watch);
+        }
+        let call = match self.asleep.pop() {
+            Some(number) => Call::Wake(number),
+            None if self.threads < self.target => {
+                self.threads += 1;
+                Call::Start(self.threads - 1)
+            }
+            None => return None,
+        };
+        self.arriving += 1;
+        Some(call)
+    }
+
+    fn calls(&mut self, adaptive: bool) -> Vec<Call> {
+        std::iter::from_fn(|| self.call(adaptive)).collect()
+    }
+
+    fn end(&mut self) -> Vec<usize> {
+        self.ended = true;
+        std::mem::take(&mut self.asleep)
+    }
+}

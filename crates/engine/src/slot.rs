@@ -1,0 +1,87 @@
+use hedgerow_fs::thread_time::ThreadId;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::thread::Thread;
+use std::time::Instant;
+
+/// The place of one worker: how to call it, and what it tells about itself.
+///
+/// Only its worker writes the counters, so that they need no atomic addition.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    thread: OnceLock<Thread>,
+    called: AtomicBool,
+    /// The kernel's number of the thread, once it is there.
+    thread_id: AtomicU32,
+    started_ns: AtomicU64,
+    /// Nanoseconds it had nothing to do, up to the last time it had something.
+    idle_ns: AtomicU64,
+    /// Since when it has nothing to do, in nanoseconds of the run; 0 if it is at work.
+    idle_since_ns: AtomicU64,
+}
+
+impl Slot {
+    /// The calling thread takes the place.
+    pub(crate) fn occupy(&self, epoch: Instant) {
+        let _ = self.thread.set(std::thread::current());
+        self.started_ns
+            .store(nanoseconds_since(epoch), Ordering::Relaxed);
+        self.thread_id
+            .store(ThreadId::current().as_raw(), Ordering::Release);
+    }
+
+    /// The kernel's number of the thread, and when it came, in nanoseconds of the run.
+    pub(crate) fn occupant(&self) -> Option<(u32, u64)> {
+        match self.thread_id.load(Ordering::Acquire) {
+            0 => None,
+            thread => Some((thread, self.started_ns.load(Ordering::Relaxed))),
+        }
+    }
+
+    /// Sleeps until [`Slot::call`], or returns at once if that came first.
+    pub(crate) fn sleep(&self) {
+        while !self.called.swap(false, Ordering::Acquire) {
+            std::thread::park();
+        }
+    }
+
+    /// Ends the sleep of the worker.
+    pub(crate) fn call(&self) {
+        self.called.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// The worker has nothing to do from here on.
+    pub(crate) fn begin_idle(&self, epoch: Instant) {
+        let now = nanoseconds_since(epoch).max(1);
+        self.idle_since_ns.store(now, Ordering::Relaxed);
+    }
+
+    /// The worker has something to do again.
+    pub(crate) fn end_idle(&self, epoch: Instant) {
+        let since = self.idle_since_ns.load(Ordering::Relaxed);
+        let spent = nanoseconds_since(epoch).saturating_sub(since);
+        add(&self.idle_ns, spent);
+        self.idle_since_ns.store(0, Ordering::Relaxed);
+    }
+
+    /// Nanoseconds without anything to do until `now_ns`.
+    pub(crate) fn idle_until(&self, now_ns: u64) -> u64 {
+        let done = self.idle_ns.load(Ordering::Relaxed);
+        match self.idle_since_ns.load(Ordering::Relaxed) {
+            0 => done,
+            since => done + now_ns.saturating_sub(since),
+        }
+    }
+}
+
+pub(crate) fn nanoseconds_since(epoch: Instant) -> u64 {
+    epoch.elapsed().as_nanos() as u64
+}
+
+fn add(counter: &AtomicU64, amount: u64) {
+    let sum = counter.load(Ordering::Relaxed) + amount;
+    counter.store(sum, Ordering::Relaxed);
+}

@@ -1,0 +1,228 @@
+use crate::adaptive::{watch, Watched};
+use crate::queue::{Call, Lane, Queue};
+use crate::report::panic_message;
+use crate::slot::Slot;
+use crate::{CancelToken, Failure, Jobs, Options, Report};
+use crossbeam_utils::CachePadded;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Works through tasks that may bring further tasks, until none waits or runs.
+///
+/// The calling thread is worker 0; with one worker it does everything itself. Further threads
+/// start only when tasks wait for them. `worker` makes what a worker keeps from task to task,
+/// on its own thread; it is given the worker's number. `work` runs one task.
+///
+/// Fails with the first error of a task, the first panic, or [`Failure::Cancelled`], whichever
+/// comes first: tasks that have begun are finished, what waits is dropped.
+pub fn run_tasks<T: Send, W, E: Send>(
+    options: &Options,
+    initial: Vec<T>,
+    worker: impl Fn(usize) -> W + Sync,
+    work: impl Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
+) -> Result<Report, Failure<E>> {
+    let (target, limit) = (options.first_target(), options.limit());
+    let run = Run {
+        queue: Queue::new(initial, target, limit, options.jobs == Jobs::Auto),
+        options,
+        worker,
+        work,
+    };
+    thread::scope(|threads| run.work_as(0, threads));
+    let (workers_peak, workers_last) = run.queue.workers();
+    match run.queue.into_failure() {
+        Some(failure) => Err(failure),
+        // A task that looked at the token may have left its work half done.
+        None if options.cancel.is_cancelled() => Err(Failure::Cancelled),
+        None => Ok(Report {
+            workers_peak,
+            workers_last,
+        }),
+    }
+}
+
+/// What a task may ask of the run it is part of.
+pub struct Scope<'a, T> {
+    tasks: &'a (dyn Spawn<T> + Sync),
+    cancel: &'a CancelToken,
+    me: &'a Slot,
+}
+
+impl<T> Scope<'_, T> {
+    /// Adds a task, behind those that wait.
+    pub fn spawn(&self, task: T) {
+        self.tasks.spawn(self.me, Lane::Usual, task);
+    }
+
+    /// Adds an urgent task: taken before all others, behind those that are urgent too.
+    pub fn spawn_first(&self, task: T) {
+        self.tasks.spawn(self.me, Lane::Urgent, task);
+    }
+
+    /// Adds tasks at once, behind those that wait.
+    pub fn spawn_all(&self, tasks: impl IntoIterator<Item = T>) {
+        self.tasks.spawn_all(self.me, tasks.into_iter().collect());
+    }
+
+    /// Whether the run is to end early: it was cancelled, or a task failed.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled() || self.tasks.is_stopped()
+    }
+
+    /// Counts one operation, a file for example, that took so long.
+    pub fn record_operation(&self, _latency: Duration) {}
+
+    /// Counts bytes that were read or written.
+    pub fn add_bytes(&self, _bytes: u64) {}
+}
+
+/// A run as its tasks see it, whatever it does with them.
+trait Spawn<T> {
+    fn spawn(&self, me: &Slot, lane: Lane, task: T);
+    fn spawn_all(&self, me: &Slot, tasks: Vec<T>);
+    fn is_stopped(&self) -> bool;
+}
+
+struct Run<'o, T, E, M, F> {
+    queue: Queue<T, E>,
+    options: &'o Options,
+    worker: M,
+    work: F,
+}
+
+impl<T, W, E, M, F> Run<'_, T, E, M, F>
+where
+    T: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
+{
+    fn work_as<'scope>(&'scope self, number: usize, threads: &'scope thread::Scope<'scope, '_>) {
+        let crew = Crew { run: self, threads };
+        self.queue.slots[number].occupy(self.queue.epoch);
+        if number == 0 {
+            self.queue
+                .calls()
+                .into_iter()
+                .for_each(|call| crew.call(call));
+        }
+        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through(number, &crew)));
+        if let Err(payload) = worked {
+            self.queue.stop(Failure::Panicked(panic_message(payload)));
+        }
+    }
+
+    fn work_through(&self, number: usize, tasks: &(dyn Spawn<T> + Sync)) {
+        let scope = Scope {
+            tasks,
+            cancel: &self.options.cancel,
+            me: &self.queue.slots[number],
+        };
+        let mut kept = (self.worker)(number);
+        let mut finished = false;
+        while let Some(task) = self.queue.take(number, finished) {
+            if self.options.cancel.is_cancelled() {
+                return self.queue.stop(Failure::Cancelled);
+            }
+            if let Err(error) = (self.work)(&mut kept, task, &scope) {
+                return self.queue.stop(Failure::Failed(error));
+            }
+            finished = true;
+        }
+    }
+}
+
+/// A run and the threads it may start.
+struct Crew<'scope, 'env, R> {
+    run: &'scope R,
+    threads: &'scope thread::Scope<'scope, 'env>,
+}
+
+impl<'scope, T, W, E, M, F> Crew<'scope, '_, Run<'_, T, E, M, F>>
+where
+    T: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
+{
+    fn call(&self, call: Call) {
+        match call {
+            Call::Wake(number) => self.run.queue.slots[number].call(),
+            Call::Start(number) => {
+                let (run, threads) = (self.run, self.threads);
+                let name = format!("{}-{number}", run.options.name);
+                let thread = thread::Builder::new().name(name);
+                let started = thread.spawn_scoped(threads, move || run.work_as(number, threads));
+                if started.is_err() {
+                    run.queue.give_up_thread();
+                }
+            }
+            Call::Watch => {
+                let crew = Crew { ..*self };
+                let name = format!("{}-watch", self.run.options.name);
+                let thread = thread::Builder::new().name(name);
+                // Without the thread, the run goes on with the workers it has.
+                let _ =
+                    thread.spawn_scoped(self.threads, move || watch(&crew, &crew.run.queue.alarm));
+            }
+        }
+    }
+}
+
+impl<T, W, E, M, F> Watched for Crew<'_, '_, Run<'_, T, E, M, F>>
+where
+    T: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
+{
+    fn slots(&self) -> &[CachePadded<Slot>] {
+        &self.run.queue.slots
+    }
+
+    fn epoch(&self) -> Instant {
+        self.run.queue.epoch
+    }
+
+    fn target(&self) -> usize {
+        self.run.queue.workers().1
+    }
+
+    fn has_backlog(&self) -> bool {
+        self.run.queue.has_backlog()
+    }
+
+    fn set_target(&self, target: usize) {
+        self.run.queue.set_target(target);
+        self.run
+            .queue
+            .calls()
+            .into_iter()
+            .for_each(|call| self.call(call));
+    }
+}
+
+impl<T, W, E, M, F> Spawn<T> for Crew<'_, '_, Run<'_, T, E, M, F>>
+where
+    T: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
+{
+    fn spawn(&self, me: &Slot, lane: Lane, task: T) {
+        if let Some(call) = self.run.queue.push(me, lane, task) {
+            self.call(call);
+        }
+    }
+
+    fn spawn_all(&self, me: &Slot, tasks: Vec<T>) {
+        for call in self.run.queue.push_all(me, tasks) {
+            self.call(call);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.run.queue.is_stopped()
+    }
+}

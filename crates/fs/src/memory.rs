@@ -1,0 +1,40 @@
+use crate::proc_file::read_proc_file;
+use std::path::Path;
+
+/// The most memory this process has had in use, besides the files it maps: the high-water mark of
+/// its resident set less the mapped files that are resident now, in bytes. `None` where
+/// `/proc/self/status` does not tell (see proc_pid_status(5)).
+pub fn peak_memory_besides_mapped_files() -> Option<u64> {
+    parse(&read_proc_file(Path::new("/proc/self/status"))?)
+}
+
+fn parse(status: &str) -> Option<u64> {
+    let field = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kilobytes = line.trim().strip_suffix("kB")?.trim_end();
+        kilobytes.parse::<u64>().ok()?.checked_mul(1024)
+    };
+    Some(field("VmHWM:")?.saturating_sub(field("RssFile:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mapped_files_do_not_count() {
+        let status = "Name:\tx\nVmHWM:\t    1780 kB\nRssAnon:\t 112 kB\nRssFile:\t    1668 kB\n";
+        assert_eq!(parse(status), Some(112 * 1024));
+        assert_eq!(parse("VmHWM:\t 5 kB\n"), None);
+        assert_eq!(parse("VmHWM:\t 5 kB\nRssFile:\tx kB\n"), None);
+    }
+
+    #[test]
+    fn memory_in_use_shows() {
+        let before = peak_memory_besides_mapped_files().unwrap();
+        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let after = peak_memory_besides_mapped_files().unwrap();
+        assert_eq!(block.len(), 64 << 20);
+        assert!(before > 0 && after > 64 << 20, "{before} {after}");
+    }
+}

@@ -1,0 +1,140 @@
+//! How threads of this process spend their time: on a processor, or waiting for one.
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use std::time::Duration;
+
+/// Names a thread of this process. A number is used again when its thread has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadId(u32);
+
+impl ThreadId {
+    /// The calling thread.
+    pub fn current() -> Self {
+        ThreadId(
+            rustix::thread::gettid()
+                .as_raw_nonzero()
+                .get()
+                .unsigned_abs(),
+        )
+    }
+
+    /// A thread by the kernel's number of it.
+    pub fn from_raw(number: u32) -> Self {
+        ThreadId(number)
+    }
+
+    /// The kernel's number of it, never 0.
+    pub fn as_raw(self) -> u32 {
+        self.0
+    }
+}
+
+/// What a thread has used since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTime {
+    /// Time on a processor.
+    pub cpu: Duration,
+    /// Time it was ready to run and had to wait for a processor, up to when it last got one;
+    /// `None` where the kernel does not say.
+    pub run_delay: Option<Duration>,
+}
+
+/// Reads the times of one thread of this process, again and again, from any thread.
+#[derive(Debug)]
+pub struct ThreadMeter {
+    thread: ThreadId,
+    schedstat: Option<OwnedFd>,
+}
+
+impl ThreadMeter {
+    /// A meter of `thread`, which keeps `/proc/self/task/THREAD/schedstat` open if there is one.
+    pub fn new(thread: ThreadId) -> Self {
+        let path = format!("/proc/self/task/{}/schedstat", thread.0);
+        let schedstat = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        ThreadMeter {
+            thread,
+            schedstat: schedstat.ok(),
+        }
+    }
+
+    /// The times now; `None` if the thread has ended.
+    pub fn read(&self) -> Option<ThreadTime> {
+        Some(ThreadTime {
+            cpu: cpu_time(self.thread)?,
+            run_delay: self.run_delay(),
+        })
+    }
+
+    /// The second field of `schedstat`, in nanoseconds (`scheduler/sched-stats.rst`). Its first,
+    /// the time on a processor, is brought up to date only by the clock tick.
+    fn run_delay(&self) -> Option<Duration> {
+        let mut buffer = [0; 64];
+        let count = rustix::io::pread(self.schedstat.as_ref()?, &mut buffer, 0).ok()?;
+        let text = std::str::from_utf8(buffer.get(..count)?).ok()?;
+        let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some(Duration::from_nanos(nanoseconds))
+    }
+}
+
+/// Time `thread` has spent on a processor. A thread's clock has the number
+/// `~thread << 3 | CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED` (`include/linux/posix-timers.h`),
+/// which is how pthread_getcpuclockid(3) makes it.
+#[allow(unsafe_code)]
+fn cpu_time(thread: ThreadId) -> Option<Duration> {
+    let clock = (!(thread.0 as libc::clockid_t) << 3) | 4 | 2;
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a timespec to write to; a clock that is not there is an error.
+    let result = unsafe { libc::clock_gettime(clock, &mut time) };
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    let nanoseconds = u32::try_from(time.tv_nsec).ok()?;
+    (result == 0).then(|| Duration::new(seconds, nanoseconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Instant;
+
+    fn burn(time: Duration) {
+        let started = Instant::now();
+        while started.elapsed() < time {
+            std::hint::black_box(started);
+        }
+    }
+
+    #[test]
+    fn another_thread_is_metered() {
+        let (tell, told) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            tell.send(ThreadId::current()).unwrap();
+            burn(Duration::from_millis(30));
+            tell.send(ThreadId::current()).unwrap();
+            released.recv().unwrap();
+        });
+        let id = told.recv().unwrap();
+        let meter = ThreadMeter::new(id);
+        told.recv().unwrap();
+        let busy = meter.read().unwrap();
+        let delay = busy.run_delay.unwrap_or_default();
+        assert!(busy.cpu + delay > Duration::from_millis(20), "{busy:?}");
+        std::thread::sleep(Duration::from_millis(20));
+        let asleep = meter.read().unwrap();
+        assert!(asleep.cpu - busy.cpu < Duration::from_millis(10));
+        release.send(()).unwrap();
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_no_thread_of_ours_has_no_time() {
+        assert_eq!(ThreadMeter::new(ThreadId::from_raw(1 << 28)).read(), None);
+        let own = ThreadId::current();
+        assert_eq!(ThreadId::from_raw(own.as_raw()), own);
+        assert!(ThreadMeter::new(own).read().is_some());
+    }
+}

@@ -1,0 +1,115 @@
+//! A filter program that runs once for each file.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use bstr::{BStr, BString, ByteSlice, ByteVec};
+use hedgerow_fs::{FilterCancel, FilterProcess, Transfer};
+
+use super::lane::FilterContext;
+
+/// Runs `command` on `content`. The inner error is what git prints when a filter fails.
+///
+/// # Errors
+/// Cancelled.
+pub(super) fn run(
+    command: &BStr,
+    path: &BStr,
+    content: &[u8],
+    context: &FilterContext,
+    cancel: &FilterCancel,
+) -> io::Result<Result<Vec<u8>, String>> {
+    let outcome = start(substitute(command, path).as_bstr(), context, cancel)
+        .map_err(|_| format!("cannot fork to run external filter '{command}'"));
+    let mut process = match outcome {
+        Ok(process) => process,
+        Err(message) => return Ok(Err(message)),
+    };
+    let outcome = exchange(&mut process, content).and_then(|out| Ok((out, process.wait()?)));
+    match outcome {
+        Ok((out, None)) => Ok(Ok(out)),
+        Ok((_, Some(code))) => Ok(Err(format!("external filter '{command}' failed {code}"))),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+        Err(_) => Ok(Err(format!("read from external filter '{command}' failed"))),
+    }
+}
+
+/// Starts a filter program where and how git starts them.
+pub(super) fn start(
+    command: &BStr,
+    context: &FilterContext,
+    cancel: &FilterCancel,
+) -> io::Result<FilterProcess> {
+    let environment: Vec<_> = context
+        .environment
+        .iter()
+        .map(|(name, value)| (name.as_os_str(), value.as_deref()))
+        .collect();
+    let command = OsStr::from_bytes(command);
+    FilterProcess::spawn(command, &context.directory, &environment, cancel.clone())
+}
+
+/// Everything the program writes. It need not read what it gets.
+fn exchange(process: &mut FilterProcess, mut content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(content.len());
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        if content.is_empty() {
+            process.close_input();
+        }
+        match process.transfer(content, &mut buffer)? {
+            Transfer::Read(0) => return Ok(out),
+            Transfer::Read(count) => out.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+            Transfer::Wrote(count) => content = content.get(count..).unwrap_or_default(),
+        }
+    }
+}
+
+/// Puts the path, quoted for the shell, where the command has `%f`; `%%` is a percent sign.
+fn substitute(command: &BStr, path: &BStr) -> BString {
+    let mut out = BString::default();
+    let mut rest = command.as_bytes();
+    while let Some(at) = rest.find_byte(b'%') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        match rest.first() {
+            Some(b'f') => {
+                quote(path, &mut out);
+                rest = &rest[1..];
+            }
+            Some(b'%') => {
+                out.push(b'%');
+                rest = &rest[1..];
+            }
+            _ => out.push(b'%'),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Quotes for the shell. Exclamation marks stand outside of the quotes for the sake of csh.
+fn quote(path: &BStr, out: &mut BString) {
+    out.push(b'\'');
+    for &byte in path.as_bytes() {
+        match byte {
+            b'\'' | b'!' => out.extend_from_slice(&[b'\'', b'\\', byte, b'\'']),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_is_quoted_for_the_shell() {
+        let command = |command: &str, path: &str| substitute(command.into(), path.into());
+        assert_eq!(command("a %f b", "x y"), "a 'x y' b");
+        assert_eq!(command("%f%f", "it's!"), r"'it'\''s'\!'''it'\''s'\!''");
+        assert_eq!(command("100%% %x %", "p"), "100% %x %");
+    }
+}

@@ -1,0 +1,295 @@
+//! What one filter driver does with one file, be it by a command or by a process.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_fs::FilterCancel;
+
+use super::filter_client::{ContentReader, FilterClient, Reply, Request};
+use super::filter_command;
+use super::lane::{Deliver, Delivery, FilterContext, Filtered};
+use super::options::Driver;
+use crate::{Error, Result};
+
+/// An answer longer than this is handed on while it arrives.
+const MEMORY_BYTES: usize = 4 * 1024 * 1024;
+
+/// A driver, and its process if that runs.
+#[derive(Debug)]
+pub(super) struct FilterProgram {
+    driver: Driver,
+    context: FilterContext,
+    cancel: FilterCancel,
+    client: Option<FilterClient>,
+    /// What the process said `abort` to: it is not asked again.
+    aborted: Vec<Direction>,
+}
+
+/// Which way content goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Smudge,
+    Clean,
+}
+
+impl Direction {
+    fn name(self) -> &'static str {
+        match self {
+            Direction::Smudge => "smudge",
+            Direction::Clean => "clean",
+        }
+    }
+}
+
+/// What a filter made of a file.
+pub(super) enum Outcome {
+    Filtered(Vec<u8>),
+    /// Handed on while it arrived.
+    Delivered,
+    Delayed,
+    /// The content stays as it is.
+    Unfiltered(Option<String>),
+}
+
+/// A file on its way through the lane.
+pub(super) struct File<'a> {
+    pub(super) row: usize,
+    pub(super) path: &'a BStr,
+    pub(super) id: Option<&'a ObjectId>,
+    pub(super) content: &'a [u8],
+    pub(super) can_delay: bool,
+}
+
+impl FilterProgram {
+    pub(super) fn new(
+        driver: Driver,
+        context: FilterContext,
+        cancel: FilterCancel,
+    ) -> FilterProgram {
+        FilterProgram {
+            driver,
+            context,
+            cancel,
+            client: None,
+            aborted: Vec::new(),
+        }
+    }
+
+    pub(super) fn cancel_handle(&self) -> FilterCancel {
+        self.cancel.clone()
+    }
+
+    /// Has the driver filter a file, be it by a command or by a process.
+    pub(super) fn apply(
+        &mut self,
+        direction: Direction,
+        file: &File<'_>,
+        deliver: &mut Deliver<'_>,
+    ) -> Result<Outcome> {
+        let command = match (&self.driver.process, direction) {
+            (Some(process), _) => Some(process),
+            (None, Direction::Smudge) => self.driver.smudge.as_ref(),
+            (None, Direction::Clean) => self.driver.clean.as_ref(),
+        };
+        let outcome = match command.filter(|command| !command.is_empty()) {
+            None => Outcome::Unfiltered(None),
+            Some(_) if self.driver.process.is_some() => {
+                self.ask_process(direction, file, deliver)?
+            }
+            Some(command) => {
+                let (path, content) = (file.path, file.content);
+                let command = command.as_bstr();
+                let outcome =
+                    filter_command::run(command, path, content, &self.context, &self.cancel);
+                match outcome.map_err(|error| self.system_error(error))? {
+                    Ok(filtered) => Outcome::Filtered(filtered),
+                    Err(message) => Outcome::Unfiltered(Some(message)),
+                }
+            }
+        };
+        // git converts files of a driver without any command as if there were none, on this way.
+        let is_nothing = direction == Direction::Smudge && !self.driver.has_command();
+        match outcome {
+            Outcome::Unfiltered(message) if self.driver.required && !is_nothing => {
+                let mut reason = format!("{} filter {} failed", direction.name(), self.driver.name);
+                if let Some(message) = message {
+                    reason = format!("{reason}: {message}");
+                }
+                Err(failure(file.path, &reason))
+            }
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Has the process filter a file. One that breaks the protocol or dies is started again for
+    /// the next file.
+    fn ask_process(
+        &mut self,
+        direction: Direction,
+        file: &File<'_>,
+        deliver: &mut Deliver<'_>,
+    ) -> Result<Outcome> {
+        if self.aborted.contains(&direction) {
+            return Ok(Outcome::Unfiltered(None));
+        }
+        match self.converse(direction, file, deliver) {
+            Ok(outcome) => outcome,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                Err(self.system_error(error))
+            }
+            Err(_) => {
+                let command = self.process_command();
+                Ok(Outcome::Unfiltered(Some(format!(
+                    "external filter '{command}' failed"
+                ))))
+            }
+        }
+    }
+
+    /// The process is put back only when it has said all it had to say about the file.
+    fn converse(
+        &mut self,
+        direction: Direction,
+        file: &File<'_>,
+        deliver: &mut Deliver<'_>,
+    ) -> io::Result<Result<Outcome>> {
+        let mut client = self.connect()?;
+        let can = match direction {
+            Direction::Smudge => client.can_smudge,
+            Direction::Clean => client.can_clean,
+        };
+        let outcome = if can {
+            let request = self.request(direction, file, client.can_delay);
+            match client.filter(&request)? {
+                Reply::Stream(reader) => {
+                    if let Err(error) = hand_on(reader, file, deliver)? {
+                        return Ok(Err(error));
+                    }
+                    Outcome::Delivered
+                }
+                Reply::Content(content) => Outcome::Filtered(content),
+                Reply::Delayed => Outcome::Delayed,
+                Reply::Error => Outcome::Unfiltered(None),
+                Reply::Abort => {
+                    self.aborted.push(direction);
+                    Outcome::Unfiltered(None)
+                }
+            }
+        } else {
+            Outcome::Unfiltered(None)
+        };
+        self.client = Some(client);
+        Ok(Ok(outcome))
+    }
+
+    /// Takes the process out, or starts it. Whoever has had success with it puts it back.
+    fn connect(&mut self) -> io::Result<FilterClient> {
+        if let Some(client) = self.client.take() {
+            return Ok(client);
+        }
+        let process = filter_command::start(self.process_command(), &self.context, &self.cancel)?;
+        FilterClient::start(process)
+    }
+
+    /// The delayed files that are ready; none when no more will come, or nobody is left to ask.
+    pub(super) fn available(&mut self) -> Result<Vec<BString>> {
+        let Some(client) = &mut self.client else {
+            return Ok(Vec::new());
+        };
+        match client.available() {
+            Ok(paths) => Ok(paths),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                Err(self.system_error(error))
+            }
+            Err(_) => {
+                self.client = None;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Ends the process, if there is one.
+    pub(super) fn close(&mut self) -> Result<()> {
+        match self.client.take() {
+            Some(client) => client.close().map_err(|error| self.system_error(error)),
+            None => Ok(()),
+        }
+    }
+
+    fn process_command(&self) -> &BStr {
+        self.driver
+            .process
+            .as_ref()
+            .map_or(BStr::new(b""), |command| command.as_bstr())
+    }
+
+    fn request<'a>(&self, direction: Direction, file: &File<'a>, can_delay: bool) -> Request<'a> {
+        let line = |key: &str, value: &[u8]| {
+            let mut line = BString::from(key);
+            line.push(b'=');
+            line.extend_from_slice(value);
+            line
+        };
+        let mut lines = vec![line("pathname", file.path)];
+        if direction == Direction::Smudge {
+            lines.extend(
+                self.context
+                    .reference
+                    .as_ref()
+                    .map(|name| line("ref", name)),
+            );
+            let treeish = self.context.treeish.map(|id| id.to_string());
+            lines.extend(treeish.map(|id| line("treeish", id.as_bytes())));
+            let blob = file.id.map(|id| id.to_string());
+            lines.extend(blob.map(|id| line("blob", id.as_bytes())));
+            if can_delay && file.can_delay && self.context.can_delay {
+                lines.push(line("can-delay", b"1"));
+            }
+        }
+        // Without the content's whole an optional filter that fails leaves a half-written file.
+        let streams = direction == Direction::Smudge && self.driver.required;
+        Request {
+            command: direction.name(),
+            lines,
+            content: file.content,
+            memory_bytes: if streams { MEMORY_BYTES } else { usize::MAX },
+        }
+    }
+
+    fn system_error(&self, error: io::Error) -> Error {
+        let command = self.driver.process.as_ref().or(self.driver.smudge.as_ref());
+        let command = command
+            .map(|command| command.as_slice())
+            .unwrap_or_default();
+        let command = OsStr::from_bytes(command);
+        hedgerow_fs::Error::new("run filter", command, error).into()
+    }
+}
+
+/// Hands content on while it arrives. The inner error is that of the receiver.
+fn hand_on(
+    mut reader: ContentReader<'_, '_>,
+    file: &File<'_>,
+    deliver: &mut Deliver<'_>,
+) -> io::Result<Result<()>> {
+    let delivered = deliver(Delivery {
+        row: file.row,
+        path: file.path,
+        content: Filtered::Stream(&mut reader),
+        message: None,
+    });
+    match delivered {
+        Ok(()) if !reader.is_done() => Err(io::Error::other("the content was not read")),
+        delivered => Ok(delivered),
+    }
+}
+
+pub(super) fn failure(path: &BStr, reason: &str) -> Error {
+    Error::Convert {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    }
+}

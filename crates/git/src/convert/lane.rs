@@ -1,0 +1,230 @@
+//! The files that a filter program has to see, one after the other.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::PathBuf;
+
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_fs::FilterCancel;
+
+use super::filter_program::{failure, Direction, File, FilterProgram, Outcome};
+use super::options::Driver;
+use crate::{Error, Result};
+
+/// What filter programs are told besides the content.
+#[derive(Clone, Debug, Default)]
+pub struct FilterContext {
+    /// Where they run: the top of the working tree.
+    pub directory: PathBuf,
+    /// Variables to set, or to unset where there is no value. git sets `GIT_DIR` and
+    /// `GIT_WORK_TREE` only if they are not where they are found anyway, and in a clone.
+    pub environment: Vec<(OsString, Option<OsString>)>,
+    /// The full name of the reference that is checked out, if it is one.
+    pub reference: Option<BString>,
+    /// The commit or tree that is checked out.
+    pub treeish: Option<ObjectId>,
+    /// Whether a process may put files off.
+    pub can_delay: bool,
+}
+
+/// All files of one driver, handled in order on one thread; it runs beside the workers.
+///
+/// There is one process for all of them if the driver has a `process` command, else one for each.
+/// Dropping it kills and reaps what runs.
+#[derive(Debug)]
+pub struct FilterLane {
+    program: FilterProgram,
+    /// What the process put off: the row and the blob of each path.
+    delayed: BTreeMap<BString, (usize, ObjectId)>,
+}
+
+/// A file that has been filtered.
+pub struct Delivery<'a> {
+    /// The number that was passed in with it.
+    pub row: usize,
+    /// Its path.
+    pub path: &'a BStr,
+    /// What belongs into the working tree.
+    pub content: Filtered<'a>,
+    /// What git would print about it. The file is written all the same.
+    pub message: Option<String>,
+}
+
+/// The content of a filtered file.
+pub enum Filtered<'a> {
+    /// All of it.
+    Content(&'a [u8]),
+    /// More than belongs into memory. It must be read to its end, and if that gives an error the
+    /// file must go again.
+    Stream(&'a mut dyn Read),
+    /// There is none: the file is not written, others are.
+    Failed(Error),
+}
+
+/// Content that went through [`FilterLane::clean`].
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The result; `None` if the filter did nothing and the content stays as it is.
+    pub content: Option<Vec<u8>>,
+    /// What git would print about it.
+    pub message: Option<String>,
+}
+
+/// Who takes filtered files. Its error ends the lane.
+pub type Deliver<'a> = dyn FnMut(Delivery<'_>) -> Result<()> + 'a;
+
+impl FilterLane {
+    /// A lane for `driver`. Nothing is started before the first file.
+    ///
+    /// # Errors
+    /// No file descriptor for `cancel_handle` is left.
+    pub fn open(driver: &Driver, context: FilterContext) -> Result<FilterLane> {
+        let cancel = FilterCancel::new()
+            .map_err(|error| hedgerow_fs::Error::new("prepare", &context.directory, error))?;
+        Ok(FilterLane {
+            program: FilterProgram::new(driver.clone(), context, cancel),
+            delayed: BTreeMap::new(),
+        })
+    }
+
+    /// Ends the lane from another thread: whatever it is doing or about to do is an error of the
+    /// kind `Interrupted`.
+    pub fn cancel_handle(&self) -> FilterCancel {
+        self.program.cancel_handle()
+    }
+
+    /// Filters the blob `id`, of which [`Converter::to_worktree`](super::Converter::to_worktree)
+    /// has made `content`, for the file `path` of the working tree. It is delivered now, or by
+    /// [`finish`](FilterLane::finish).
+    ///
+    /// # Errors
+    /// A required filter that failed; what `deliver` returns.
+    pub fn smudge(
+        &mut self,
+        row: usize,
+        path: &BStr,
+        id: &ObjectId,
+        content: &[u8],
+        deliver: &mut Deliver<'_>,
+    ) -> Result<()> {
+        let file = File {
+            row,
+            path,
+            id: Some(id),
+            content,
+            can_delay: true,
+        };
+        let (content, message) = match self.program.apply(Direction::Smudge, &file, deliver)? {
+            Outcome::Delivered => return Ok(()),
+            Outcome::Delayed => {
+                self.delayed.insert(path.to_owned(), (row, *id));
+                return Ok(());
+            }
+            Outcome::Filtered(filtered) => (Some(filtered), None),
+            Outcome::Unfiltered(message) => (None, message),
+        };
+        deliver(Delivery {
+            row,
+            path,
+            content: Filtered::Content(content.as_deref().unwrap_or(file.content)),
+            message,
+        })
+    }
+
+    /// Filters `content` of the file `path` for the repository; what comes out goes through
+    /// [`Converter::to_git`](super::Converter::to_git).
+    ///
+    /// # Errors
+    /// A required filter that failed.
+    pub fn clean(&mut self, path: &BStr, content: &[u8]) -> Result<Cleaned> {
+        let file = File {
+            row: 0,
+            path,
+            id: None,
+            content,
+            can_delay: false,
+        };
+        let (content, message) = match self
+            .program
+            .apply(Direction::Clean, &file, &mut |_| Ok(()))?
+        {
+            Outcome::Filtered(content) => (Some(content), None),
+            Outcome::Unfiltered(message) => (None, message),
+            // Only asked of the other direction.
+            Outcome::Delayed | Outcome::Delivered => (None, None),
+        };
+        Ok(Cleaned { content, message })
+    }
+
+    /// Delivers the files that the process put off, in the order it has them ready, and ends it.
+    ///
+    /// # Errors
+    /// A required filter that failed; what `deliver` returns. A file of another filter that never
+    /// became ready is delivered as [`Filtered::Failed`].
+    pub fn finish(mut self, deliver: &mut Deliver<'_>) -> Result<()> {
+        let drained = match self.delayed.is_empty() {
+            true => Ok(()),
+            false => self.drain(deliver),
+        };
+        for (path, (row, _)) in std::mem::take(&mut self.delayed) {
+            deliver(Delivery {
+                row,
+                path: path.as_bstr(),
+                content: Filtered::Failed(failure(path.as_bstr(), "it was not filtered properly")),
+                message: None,
+            })?;
+        }
+        drained?;
+        self.program.close()
+    }
+
+    /// Asks for delayed files until the process says that there are no more.
+    fn drain(&mut self, deliver: &mut Deliver<'_>) -> Result<()> {
+        loop {
+            let paths = self.program.available()?;
+            if paths.is_empty() {
+                return Ok(());
+            }
+            for path in paths {
+                let Some((row, id)) = self.delayed.remove(&path) else {
+                    let reason = "the filter has it ready but had not delayed it";
+                    return Err(failure(path.as_bstr(), reason));
+                };
+                self.fetch(row, path.as_bstr(), &id, deliver)?;
+            }
+        }
+    }
+
+    /// Fetches one delayed file.
+    fn fetch(
+        &mut self,
+        row: usize,
+        path: &BStr,
+        id: &ObjectId,
+        deliver: &mut Deliver<'_>,
+    ) -> Result<()> {
+        let file = File {
+            row,
+            path,
+            id: Some(id),
+            content: b"",
+            can_delay: false,
+        };
+        let outcome = self.program.apply(Direction::Smudge, &file, deliver)?;
+        let content = match &outcome {
+            Outcome::Delivered => return Ok(()),
+            Outcome::Filtered(content) => Filtered::Content(content),
+            Outcome::Delayed | Outcome::Unfiltered(_) => {
+                Filtered::Failed(failure(path, "it was not filtered properly"))
+            }
+        };
+        deliver(Delivery {
+            row,
+            path,
+            content,
+            message: None,
+        })
+    }
+}

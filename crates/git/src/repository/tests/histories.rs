@@ -1,0 +1,148 @@
+use super::fixture::{text, Scratch};
+use bstr::ByteSlice;
+
+/// Compares ahead and behind with `git rev-list --count`.
+fn compare(scratch: &Scratch, left: &str, right: &str) {
+    let found = scratch.open("r");
+    let id = |spec: &str| found.resolve_commit(spec.into()).unwrap();
+    let (ahead, behind) = found.ahead_behind(&id(left), &id(right)).unwrap();
+    let range = format!("{left}...{right}");
+    let counted = scratch.git("r", &["rev-list", "--left-right", "--count", &range]);
+    assert_eq!(format!("{ahead}\t{behind}"), counted, "{range}");
+}
+
+/// A history of merges that criss-cross; `skewed` gives dates that run backwards.
+fn tangled(skewed: bool) -> Scratch {
+    let scratch = Scratch::with_history();
+    let mut tips = vec!["main".to_owned()];
+    let mut state = 7u32;
+    for number in 0..40u32 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let pick = |shift: u32| tips[(state >> shift) as usize % tips.len()].clone();
+        let (first, second) = (pick(8), pick(20));
+        let tree = scratch.git("r", &["rev-parse", "HEAD^{tree}"]);
+        let step = if skewed { state % 5000 } else { number * 60 };
+        let date = format!("{} +0000", 1_700_100_000 + step);
+        let message = number.to_string();
+        let mut arguments = vec!["commit-tree", "-m", &message, &tree, "-p", &first];
+        if state % 3 == 0 && first != second {
+            arguments.extend(["-p", &second]);
+        }
+        let output = scratch.run("r", &arguments, &[("GIT_COMMITTER_DATE", &date)]);
+        assert!(output.status.success(), "{output:?}");
+        tips.push(text(&output.stdout));
+        let name = format!("refs/heads/t{number}");
+        scratch.git("r", &["update-ref", &name, tips.last().unwrap()]);
+    }
+    scratch
+}
+
+#[test]
+fn ahead_and_behind() {
+    for skewed in [false, true] {
+        let scratch = tangled(skewed);
+        for left in (0..40).step_by(7) {
+            for right in (1..40).step_by(6) {
+                compare(&scratch, &format!("t{left}"), &format!("t{right}"));
+            }
+        }
+        compare(&scratch, "main", "t39");
+    }
+}
+
+#[test]
+fn unrelated_histories() {
+    let scratch = Scratch::with_history();
+    scratch.git("r", &["checkout", "-q", "--orphan", "alone"]);
+    scratch.commit("r", 7);
+    compare(&scratch, "alone", "main");
+}
+
+#[test]
+fn tracking() {
+    let scratch = Scratch::with_history();
+    scratch.git(".", &["clone", "-q", "r", "c"]);
+    scratch.git("c", &["reset", "-q", "--hard", "HEAD~2"]);
+    scratch.commit("c", 9);
+    let status = || {
+        scratch
+            .open("c")
+            .tracking_status("refs/heads/main".into())
+            .unwrap()
+    };
+    let found = status().unwrap();
+    assert_eq!((found.ahead, found.behind, found.is_gone), (1, 2, false));
+    assert_eq!(found.upstream.tracking, "refs/remotes/origin/main");
+    scratch.git("c", &["update-ref", "-d", "refs/remotes/origin/main"]);
+    let found = status().unwrap();
+    assert_eq!((found.ahead, found.behind, found.is_gone), (0, 0, true));
+    scratch.git("c", &["config", "--unset", "branch.main.merge"]);
+    assert_eq!(status(), None);
+    let found = scratch.open("c");
+    assert_eq!(found.tracking_status("refs/tags/x".into()).unwrap(), None);
+}
+
+#[test]
+fn orphans_are_counted_and_shown_as_git_does() {
+    let scratch = Scratch::with_history();
+    scratch.git("r", &["checkout", "-q", "--detach"]);
+    for number in 10..16 {
+        scratch.commit("r", number);
+        let found = scratch.open("r");
+        let old = found.head().unwrap().id().unwrap();
+        let new = found.resolve("main".into()).unwrap();
+        let orphans = found.orphaned_commits(&old, Some(&new)).unwrap();
+        let output = scratch.run("r", &["checkout", "main"], &[]);
+        let said = text(&output.stderr);
+        scratch.git("r", &["checkout", "-q", &old.to_string()]);
+        let count = orphans.count;
+        let plural = if count == 1 { "" } else { "s" };
+        let sentence = format!("you are leaving {count} commit{plural} behind");
+        assert!(said.contains(&sentence), "{said}");
+        for (id, subject) in &orphans.first {
+            let line = format!("  {} {subject}\n", found.short_id(id).unwrap());
+            assert!(said.contains(&line), "{line} {said}");
+        }
+        assert_eq!(orphans.first.len(), count.min(4));
+    }
+    let found = scratch.open("r");
+    let old = found.head().unwrap().id().unwrap();
+    let orphans = found.orphaned_commits(&old, Some(&old)).unwrap();
+    assert_eq!(orphans.count, 0);
+    scratch.git("r", &["tag", "-a", "-m", "x", "kept", "HEAD~2"]);
+    let orphans = scratch.open("r").orphaned_commits(&old, None).unwrap();
+    assert_eq!(orphans.count, 2);
+    assert_eq!(orphans.first[0].1, "change 15");
+}
+
+#[test]
+fn a_shallow_history_ends_where_it_ends() {
+    let scratch = Scratch::with_history();
+    let url = format!("file://{}", scratch.path("r").display());
+    scratch.git(".", &["clone", "-q", "--depth=2", &url, "s"]);
+    let found = scratch.open("s");
+    let head = found.head().unwrap().id().unwrap();
+    let parent = found.resolve("HEAD~1".into()).unwrap();
+    assert_eq!(found.ahead_behind(&head, &parent).unwrap(), (1, 0));
+}
+
+#[test]
+fn commits_are_parsed() {
+    let scratch = Scratch::with_history();
+    let found = scratch.open("r");
+    let id = found.resolve("HEAD".into()).unwrap();
+    let commit = found.commit(&id).unwrap();
+    let format = |format: &str| scratch.git("r", &["log", "-1", &format!("--format={format}")]);
+    assert_eq!(commit.tree.to_string(), format("%T"));
+    assert_eq!(commit.parents[0].to_string(), format("%P"));
+    assert_eq!(commit.subject(), format("%s"));
+    assert_eq!(commit.seconds.to_string(), format("%ct"));
+    let author = format("%an <%ae>");
+    assert!(commit.author.as_bstr().starts_with(author.as_bytes()));
+    assert!(commit.committer.ends_with(b"+0100"));
+    let error = found.commit(&commit.tree).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!("corrupt commit {}: it is a tree", commit.tree)
+    );
+}

@@ -55,15 +55,6 @@ impl Output {
             self.paint("warning:", "33"),
             shown(message)
         ));
-<<<<<<< HEAD
-    }
-
-    pub fn warn_unless_quiet(&self, message: impl Display) {
-        if !self.quiet {
-            self.warn(message);
-        }
-=======
->>>>>>> oracle
     }
 
     /// A line to standard error, even if quiet.

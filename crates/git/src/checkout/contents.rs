@@ -10,11 +10,7 @@ use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::CancelToken;
-<<<<<<< HEAD
 use hedgerow_pack::{Extent, Location, Reader, SharedBases};
-=======
-use hedgerow_pack::{Location, Reader, SharedBases};
->>>>>>> oracle
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::Mutex;
 

@@ -7,7 +7,7 @@ use crate::{CancelToken, Failure, Jobs, Options, Recorder, Report};
 use crossbeam_utils::CachePadded;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Works through tasks that may bring further tasks, until none waits or runs.
 ///
@@ -73,11 +73,16 @@ impl<T> Scope<'_, T> {
         self.cancel.is_cancelled() || self.tasks.is_stopped()
     }
 
-    /// Counts one operation, a file for example, that took so long.
-    pub fn record_operation(&self, latency: Duration) {
-        if let Some(recorder) = self.recorder {
-            recorder.count_operation(self.number, latency);
-        }
+    /// Does `work` and counts it as one operation, a file for example. The clock is only asked
+    /// where somebody counts.
+    pub fn operation<R>(&self, work: impl FnOnce() -> R) -> R {
+        let Some(recorder) = self.recorder else {
+            return work();
+        };
+        let started = Instant::now();
+        let result = work();
+        recorder.count_operation(self.number, started.elapsed());
+        result
     }
 
     /// Counts bytes that were read or written.

@@ -186,6 +186,7 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     let removals = Removals::new(old, &next.removals, session.current_directory());
     let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
     done.note(&report);
+    session.learn(&report);
     let results = removals.into_results();
     done.removed += results.removed;
     done.failures.extend(results.failures);

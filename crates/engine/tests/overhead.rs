@@ -56,6 +56,7 @@ fn trivial_tasks() {
             )
             .unwrap();
         });
-        println!("{TASKS} tasks, {jobs} workers (0: auto): {flat:?} queued at once, {nested:?} spawned by tasks, {ordered:?} in order");
+        println!("{TASKS} tasks, {jobs} workers (0: auto): queued at once {flat:?},");
+        println!("    spawned by tasks {nested:?}, in order {ordered:?}");
     }
 }

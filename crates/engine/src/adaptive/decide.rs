@@ -77,7 +77,10 @@ impl State {
 /// A window of which little is known changes nothing.
 pub(crate) fn decide(sample: &Sample, state: State) -> State {
     if sample.unknown_s > sample.cpu.as_secs_f64() + sample.wait_s.max(0.0) {
-        return state;
+        return State {
+            steady: state.steady.saturating_add(1),
+            ..state
+        };
     }
     let wanted = wanted(sample, &state);
     let too_few = sample.queued && wanted > state.target as f64 * 1.5;

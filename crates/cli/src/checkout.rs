@@ -1,10 +1,11 @@
 //! `hedgerow checkout`: which of its forms is meant, running it, and what is said about it.
 
 use crate::arguments::{Checkout, Global, Workers};
-use crate::failure::{Failure, PARTIAL, REFUSED};
+use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
 use crate::messages;
 use crate::output::Output;
 use crate::progress::Meter;
+use crate::quote::quoted;
 use crate::report::{summary, Report};
 use crate::statistics;
 use bstr::{BString, ByteSlice};
@@ -88,6 +89,10 @@ impl Run<'_> {
             self.output.data(report.to_json().as_bytes());
         }
         match &switched.outcome {
+            Outcome::Rejected(rejects) if self.command.force => {
+                messages::rejected_by_force(rejects, self.output);
+                Ok(FATAL)
+            }
             Outcome::Rejected(rejects) => {
                 messages::rejected(rejects, self.output);
                 Ok(REFUSED)
@@ -103,12 +108,21 @@ impl Run<'_> {
                 ))
             }
             Outcome::Done(done) => {
+                self.warn(done);
+                let high = self.repository.settings().quote_path;
                 for change in &done.local_changes {
-                    self.data(&format!("{}\t{}\n", change.status, change.path));
+                    let path = quoted(&change.path, high);
+                    let line = [&[change.status as u8, b'\t'], &path[..], b"\n"].concat();
+                    self.data(&line);
                 }
                 let detach = self.command.detach;
+                let ended = &switched.ended;
                 let tracking =
                     messages::switched(&self.repository, target, &switched, detach, self.output)?;
+                for name in ended.iter().filter(|_| !self.global.quiet) {
+                    let warning = format_args!("cancelling a {name} in progress");
+                    self.output.warn(warning);
+                }
                 self.data(&tracking);
                 let code = self.tell(done);
                 Ok(if switched.hook_failure.is_some() {
@@ -151,6 +165,7 @@ impl Run<'_> {
                 Ok(REFUSED)
             }
             PathOutcome::Done(done) => {
+                self.warn(done);
                 if self.global.json {
                     let report = Report::done(done, None, self.started.elapsed());
                     self.output.data(report.to_json().as_bytes());
@@ -170,18 +185,21 @@ impl Run<'_> {
     }
 
     /// Git prints this to standard output; with `--json` that carries the document alone.
-    fn data(&self, text: &str) {
+    fn data(&self, text: impl AsRef<[u8]>) {
         if !self.global.json && !self.global.quiet {
-            self.output.data(text.as_bytes());
+            self.output.data(text.as_ref());
         }
     }
 
-    /// Tells warnings, collisions and failures, and the exit code that they mean.
+    /// Tells what came up on the way, before it is told how it ended.
+    fn warn(&self, done: &Done) {
+        let warn = |warning| self.output.warn(warning);
+        done.warnings.iter().for_each(warn);
+    }
+
+    /// Tells collisions and failures, and the exit code that they mean.
     fn tell(&self, done: &Done) -> u8 {
         let output = self.output;
-        done.warnings
-            .iter()
-            .for_each(|warning| output.warn(warning));
         if !done.collided.is_empty() {
             output.warn(messages::collided(&done.collided));
         }
@@ -253,9 +271,10 @@ fn one_word(
     let guess = repository.settings().guess && !separated;
     match Target::named(repository, word.as_bstr(), command.detach, guess)? {
         Some(target) => Ok(Form::Switch(target)),
-        None if separated || command.detach => {
-            Err(Failure::fatal(format_args!("invalid reference: {word}")))
-        }
+        None if command.detach && !separated => Err(Failure::fatal(format_args!(
+            "git checkout: --detach does not take a path argument '{word}'"
+        ))),
+        None if separated => Err(Failure::fatal(format_args!("invalid reference: {word}"))),
         None => Ok(Form::Paths(Paths {
             tree: None,
             pathspecs: vec![word.clone()],

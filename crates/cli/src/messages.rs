@@ -2,7 +2,7 @@
 
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::checkout::{short, Rejects, Switched, Target};
+use hedgerow_git::checkout::{short, Reason, Rejects, Switched, Target};
 use hedgerow_git::repository::{Head, Repository, Tracking};
 use hedgerow_git::Error;
 
@@ -31,6 +31,22 @@ pub fn rejected(rejects: &Rejects, output: &Output) {
         output.error(format_args!("{before}\n{list}{after}"));
     }
     output.error_line("Aborting");
+}
+
+/// The path that keeps a forced checkout from happening: git names only the first.
+pub fn rejected_by_force(rejects: &Rejects, output: &Output) {
+    for (reason, paths) in rejects.by_reason().iter().take(1) {
+        let path = paths
+            .first()
+            .map(|path| path.to_string())
+            .unwrap_or_default();
+        output.error(match reason {
+            Reason::CurrentDirectory => {
+                format!("Refusing to remove '{path}' since it is the current working directory.")
+            }
+            _ => format!("Entry '{path}' not uptodate. Cannot merge."),
+        });
+    }
 }
 
 /// Says where HEAD was and where it is. Returns how the branch stands to the one it follows, which
@@ -125,8 +141,8 @@ fn left_detached(
     } else {
         "commits"
     };
-    output.warn_unless_quiet(format_args!(
-        "you are leaving {} {commits} behind, not connected to\nany of your branches:\n\n{list}",
+    output.say(format_args!(
+        "Warning: you are leaving {} {commits} behind, not connected to\nany of your branches:\n\n{list}",
         orphans.count
     ));
     if repository.advises("detachedHead")? {

@@ -50,13 +50,11 @@ impl Output {
     }
 
     pub fn warn(&self, message: impl Display) {
-        self.line(format_args!("{} {}", self.paint("warning:", "33"), shown(message)));
-    }
-
-    pub fn warn_unless_quiet(&self, message: impl Display) {
-        if !self.quiet {
-            self.warn(message);
-        }
+        self.line(format_args!(
+            "{} {}",
+            self.paint("warning:", "33"),
+            shown(message)
+        ));
     }
 
     /// A line to standard error, even if quiet.
@@ -65,7 +63,11 @@ impl Output {
     }
 
     pub fn error(&self, message: impl Display) {
-        self.line(format_args!("{} {}", self.paint("error:", "31"), shown(message)));
+        self.line(format_args!(
+            "{} {}",
+            self.paint("error:", "31"),
+            shown(message)
+        ));
     }
 
     /// Tells a failure, if it is one, and turns the outcome into the exit code.
@@ -99,8 +101,7 @@ impl Output {
 /// Names come from trees that strangers made, and must not drive the terminal: control
 /// characters become question marks, as with git.
 fn shown(message: impl Display) -> String {
-    let control = |character: char| {
-        character.is_ascii_control() && character != '\n' && character != '\t'
-    };
+    let control =
+        |character: char| character.is_ascii_control() && character != '\n' && character != '\t';
     message.to_string().replace(control, "?")
 }

@@ -60,6 +60,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A pathspec that cannot be read, or that leads out of the working tree.
+    #[error("{spec}: {reason}")]
+    Pathspec {
+        /// As it was given.
+        spec: BString,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An index file that is not what the format says.
     #[error("corrupt index '{}': {reason}", path.display())]
     CorruptIndex {

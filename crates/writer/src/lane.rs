@@ -29,12 +29,15 @@ pub(crate) struct TaskLane<'a, P> {
 impl<P: Plan> LaneWriter for TaskLane<'_, P> {
     fn write(&mut self, row: u32, fill: &mut Fill<'_>) {
         let (parent, name) = split_path(self.plan.path(row));
-        let outcome = self.open_parent(parent).map_err(Problem::Fs).and_then(|directory| {
-            if self.plan.replaces(row) {
-                make_way(&directory, name)?;
-            }
-            write_entry(&directory, name, self.plan.form(row), fill)
-        });
+        let outcome = self
+            .open_parent(parent)
+            .map_err(Problem::Fs)
+            .and_then(|directory| {
+                if self.plan.replaces(row) {
+                    make_way(&directory, name)?;
+                }
+                write_entry(&directory, name, self.plan.form(row), fill)
+            });
         if let Ok(stat) = &outcome {
             self.scope.add_bytes(stat.size);
         }

@@ -1,4 +1,4 @@
-use crate::write::split_path;
+use crate::write::{again, split_path};
 use crate::{Error, Problem};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::Dir;
@@ -7,7 +7,6 @@ use std::convert::Infallible;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
 
 /// Paths to remove, in ascending byte order; rows are positions in the list.
 pub trait Removal: Sync {
@@ -107,12 +106,11 @@ impl<R: Removal> Remover<'_, R> {
             if scope.is_cancelled() {
                 break;
             }
-            let started = Instant::now();
             let outcome = match &handle {
-                Ok(handle) => self.remove_row(handle, row),
-                Err(_) => Ok(()),
+                Ok(handle) => scope.operation(|| self.remove_row(handle, row)),
+                Err(error) if is_gone(error) => Ok(()),
+                Err(error) => Err(again(error).into()),
             };
-            scope.record_operation(started.elapsed());
             batch.push(Removed { row, outcome });
         }
         self.removal.removed(batch);
@@ -162,8 +160,11 @@ impl<R: Removal> Remover<'_, R> {
     }
 }
 
+/// A path below a link is none of ours: where it seems to be, there is nothing.
 fn is_gone(error: &hedgerow_fs::Error) -> bool {
-    matches!(
+    const ELOOP: i32 = 40;
+    error.raw_os_error() == Some(ELOOP)
+        || matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )

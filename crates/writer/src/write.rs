@@ -6,7 +6,6 @@ use hedgerow_tree::Layout;
 use std::convert::Infallible;
 use std::io;
 use std::ops::Range;
-use std::time::Instant;
 
 /// What an entry becomes on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,13 +62,7 @@ pub trait Plan: Sync {
         false
     }
     /// Writes all rows of a lane.
-    fn run_lane(
-        &self,
-        _worker: &mut Self::Worker,
-        _lane: usize,
-        _writer: &mut dyn LaneWriter,
-    ) {
-    }
+    fn run_lane(&self, _worker: &mut Self::Worker, _lane: usize, _writer: &mut dyn LaneWriter) {}
 }
 
 /// Entries a worker takes at a time from a directory: few, so that a large directory is spread,
@@ -193,24 +186,29 @@ impl<P: Plan> TreeWriter<'_, P> {
             if scope.is_cancelled() {
                 break;
             }
-            let started = Instant::now();
-            let name = last_component(self.plan.path(row));
-            let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
-            let outcome = match self.plan.replaces(row) {
-                true => make_way(handle, name),
-                false => Ok(()),
-            };
-            let outcome =
-                outcome.and_then(|()| write_entry(handle, name, self.plan.form(row), fill));
+            let outcome = scope.operation(|| self.write_row(worker, handle, row));
             if let Ok(stat) = &outcome {
                 scope.add_bytes(stat.size);
             }
-            scope.record_operation(started.elapsed());
             batch.push(Written { row, outcome });
         }
         if !batch.is_empty() {
             self.plan.written(batch);
         }
+    }
+
+    fn write_row(
+        &self,
+        worker: &mut P::Worker,
+        handle: &Dir,
+        row: u32,
+    ) -> Result<Stat, Problem> {
+        let name = last_component(self.plan.path(row));
+        if self.plan.replaces(row) {
+            make_way(handle, name)?;
+        }
+        let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
+        write_entry(handle, name, self.plan.form(row), fill)
     }
 
     fn directory(&self, number: u32) -> &[u8] {
@@ -318,7 +316,7 @@ fn last_component(path: &[u8]) -> &[u8] {
 }
 
 /// The same error once more, for each entry that it stopped.
-fn again(error: &hedgerow_fs::Error) -> hedgerow_fs::Error {
+pub(crate) fn again(error: &hedgerow_fs::Error) -> hedgerow_fs::Error {
     let source = match error.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),
         None => io::Error::new(error.kind(), error.source.to_string()),

@@ -30,17 +30,25 @@ fn play(seeds: std::ops::Range<u64>) {
     let only = std::env::var("HEDGEROW_TEST_SEED")
         .ok()
         .and_then(|seed| seed.parse().ok());
+    let mut failed = Vec::new();
     for seed in seeds.filter(|seed| only.is_none_or(|only: u64| only == *seed)) {
-        let generated = generate(seed);
-        let mut pair = Pair::of_git_dir(&generated.repository, &format!("seed {seed}"));
-        let random = &mut Random::new(seed ^ 0xdead);
-        pair.options = vec![format!("-j{}", random.pick(&JOBS)), "--threshold=0".into()];
-        if random.chance(30) {
-            let value = (seed + 1).to_string();
-            pair.environment.push(("HEDGEROW_TEST_DELAY".into(), value));
+        if std::panic::catch_unwind(|| play_one(seed)).is_err() {
+            failed.push(seed);
         }
-        take_through(&mut pair, &generated, random);
     }
+    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+}
+
+fn play_one(seed: u64) {
+    let generated = generate(seed);
+    let mut pair = Pair::of_git_dir(&generated.repository, &format!("seed {seed}"));
+    let random = &mut Random::new(seed ^ 0xdead);
+    pair.options = vec![format!("-j{}", random.pick(&JOBS)), "--threshold=0".into()];
+    if random.chance(30) {
+        let value = (seed + 1).to_string();
+        pair.environment.push(("HEDGEROW_TEST_DELAY".into(), value));
+    }
+    take_through(&mut pair, &generated, random);
 }
 
 fn take_through(pair: &mut Pair, generated: &Generated, random: &mut Random) {

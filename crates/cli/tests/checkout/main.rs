@@ -7,4 +7,5 @@
 )]
 
 mod generated;
+mod refusal;
 mod support;

@@ -59,6 +59,8 @@ struct Gauges {
 struct Gauge {
     meter: ThreadMeter,
     before: Reading,
+    /// Seconds at work that are neither time on a processor nor, so far, in the queue for one.
+    unexplained_s: f64,
 }
 
 /// Everything a worker has used until a moment.
@@ -101,7 +103,11 @@ impl Gauges {
                 // The calling thread is older than the run.
                 before = Reading::of(&meter, slot, run.epoch()).unwrap_or(before);
             }
-            self.gauges.push(Gauge { meter, before });
+            self.gauges.push(Gauge {
+                meter,
+                before,
+                unexplained_s: 0.0,
+            });
         }
     }
 }
@@ -123,9 +129,19 @@ impl Gauge {
             .saturating_sub(before.at_ns)
             .saturating_sub(idle_ns);
         let busy = Duration::from_nanos(busy_ns);
+        let knows_delay = now.time.run_delay.is_some();
+        self.unexplained_s += busy.as_secs_f64() - cpu.as_secs_f64() - delay.as_secs_f64();
         sample.cpu += cpu;
-        sample.wait_s += busy.as_secs_f64() - cpu.as_secs_f64() - delay.as_secs_f64();
-        sample.knows_delay &= now.time.run_delay.is_some();
+        sample.knows_delay &= knows_delay;
+        if self.unexplained_s > 0.0 && self.meter.is_runnable() == Some(true) {
+            // It may be in the queue for a processor, which the kernel tells of only when it has
+            // got one: to be counted, or explained, at a later look.
+            if !knows_delay {
+                self.unexplained_s = 0.0;
+            }
+            return;
+        }
+        sample.wait_s += std::mem::take(&mut self.unexplained_s);
     }
 }
 

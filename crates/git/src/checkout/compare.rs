@@ -36,18 +36,15 @@ type Verdict = (u32, Option<EntryStat>);
 impl Comparison<'_> {
     /// Reads every [`State::Suspect`] file and replaces its state by [`State::Clean`] or
     /// [`State::Modified`]. Returns the clean ones, in ascending order.
-    pub(crate) fn settle(
-        &self,
-        states: &mut [State],
-        options: &Options,
-    ) -> Result<Vec<Refreshed>> {
+    pub(crate) fn settle(&self, states: &mut [State], options: &Options) -> Result<Vec<Refreshed>> {
         let suspects = |row: &u32| states[*row as usize] == State::Suspect;
         let rows: Vec<u32> = (0..states.len() as u32).filter(suspects).collect();
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        let (filtered, plain): (Vec<u32>, Vec<u32>) =
-            rows.into_iter().partition(|row| self.driver(*row).is_some());
+        let (filtered, plain): (Vec<u32>, Vec<u32>) = rows
+            .into_iter()
+            .partition(|row| self.driver(*row).is_some());
         let mut verdicts = self.compare(plain, options)?;
         verdicts.extend(self.compare_filtered(&filtered, options)?);
         let mut refreshed = Vec::new();
@@ -84,11 +81,15 @@ impl Comparison<'_> {
             if options.cancel.is_cancelled() {
                 return Err(Error::Interrupted);
             }
-            let Some(index) = self.driver(row) else { continue };
+            let Some(index) = self.driver(row) else {
+                continue;
+            };
             let lane = match lanes.entry(index) {
                 Entry::Occupied(lane) => lane.into_mut(),
                 Entry::Vacant(place) => {
-                    let Some(driver) = self.converter.driver(index) else { continue };
+                    let Some(driver) = self.converter.driver(index) else {
+                        continue;
+                    };
                     place.insert(FilterLane::open(driver, self.filters.clone())?)
                 }
             };
@@ -150,15 +151,25 @@ impl Comparison<'_> {
             content = lane.clean(path, &content)?.content.unwrap_or(content);
         }
         let mut index_content = || self.index_content(entry);
-        let request =
-            ToGit { write_object: false, renormalize: false, index_content: &mut index_content };
-        let cleaned = self.converter.to_git(buffers, conversion, path, &content, request)?;
+        let request = ToGit {
+            write_object: false,
+            renormalize: false,
+            index_content: &mut index_content,
+        };
+        let cleaned = self
+            .converter
+            .to_git(buffers, conversion, path, &content, request)?;
         Ok((blob_id(hash, cleaned.content)?, stat))
     }
 
     fn index_content(&self, entry: &IndexEntry) -> Result<Option<Vec<u8>>> {
         let id = self.objects.replacement(&entry.id)?;
-        Ok(self.objects.store.read(&id).ok().map(|(_, content)| content))
+        Ok(self
+            .objects
+            .store
+            .read(&id)
+            .ok()
+            .map(|(_, content)| content))
     }
 }
 

@@ -36,8 +36,12 @@ impl Lanes {
         converter: &Converter,
         context: FilterContext,
     ) -> Self {
-        let mut lanes =
-            Lanes { rows: Vec::new(), drivers: Vec::new(), members: BTreeSet::new(), context };
+        let mut lanes = Lanes {
+            rows: Vec::new(),
+            drivers: Vec::new(),
+            members: BTreeSet::new(),
+            context,
+        };
         if converter.is_plain() {
             return lanes;
         }
@@ -85,7 +89,11 @@ impl Lanes {
         lane: usize,
         writer: &mut dyn LaneWriter,
     ) {
-        let mut run = LaneRun { contents, pending: self.rows[lane].iter().copied().collect(), writer };
+        let mut run = LaneRun {
+            contents,
+            pending: self.rows[lane].iter().copied().collect(),
+            writer,
+        };
         let outcome = self.filter(&mut run, reader, lane);
         if run.writer.is_cancelled() {
             return;
@@ -96,7 +104,10 @@ impl Lanes {
         };
         for row in std::mem::take(&mut run.pending) {
             let path = contents.entry_path(row).to_owned();
-            let error = Error::Convert { path, reason: reason.clone() };
+            let error = Error::Convert {
+                path,
+                reason: reason.clone(),
+            };
             run.writer.fail(row, Problem::content(error));
         }
     }
@@ -107,9 +118,13 @@ impl Lanes {
         reader: &mut Reader<'_>,
         lane: usize,
     ) -> Result<()> {
-        let driver = run.contents.converter.driver(self.drivers[lane]).ok_or_else(|| {
-            Error::Internal { reason: "a lane without a driver".into() }
-        })?;
+        let driver = run
+            .contents
+            .converter
+            .driver(self.drivers[lane])
+            .ok_or_else(|| Error::Internal {
+                reason: "a lane without a driver".into(),
+            })?;
         let mut filter = FilterLane::open(driver, self.context.clone())?;
         let cancel = filter.cancel_handle();
         let token = run.contents.cancel.clone();
@@ -163,8 +178,9 @@ impl LaneRun<'_, '_> {
             let (id, location) = contents.object(row)?;
             let (_, content) = reader.read(&id, location).map_err(Problem::content)?;
             let conversion = contents.converter.conversion(path);
-            let converted =
-                contents.converter.to_worktree(buffers, conversion, path, &id, content);
+            let converted = contents
+                .converter
+                .to_worktree(buffers, conversion, path, &id, content);
             let converted = converted.map_err(Problem::content)?;
             if let Some(message) = converted.message {
                 contents.warn(message);
@@ -218,7 +234,10 @@ fn copy(
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => {
                 let path = path.to_owned();
-                return Err(Problem::content(Error::Convert { path, reason: error.to_string() }));
+                return Err(Problem::content(Error::Convert {
+                    path,
+                    reason: error.to_string(),
+                }));
             }
         }
     }

@@ -8,6 +8,7 @@ mod merge;
 mod obstacles;
 mod outcome;
 mod paths;
+mod pathspecs;
 mod progress;
 mod rejects;
 mod removal;

@@ -1,14 +1,15 @@
 //! What is in the way of the files to be written and is not in the index: whether it may go.
 
-use super::rejects::{Reason, Rejects};
+use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::survey::{survey, Found};
 use super::transition::{Rules, Transition};
 use crate::ignore::Ignore;
-use crate::index::{Index, Mode};
+use crate::index::{Index, Mode, Stage};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;
 use hedgerow_fs::{Dir, FileKind};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Something that is in the way and may go.
@@ -29,6 +30,36 @@ enum Place {
     Blocked,
 }
 
+/// Why a place is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    /// A file that the index did not know there is to be written.
+    New { gitlink: bool },
+    /// A file that the index no longer knows is not to be there.
+    Gone,
+    /// A file is to be removed, and is a directory.
+    BecameDirectory,
+}
+
+/// All places to look at, in ascending order, so that a directory comes before what is in it.
+fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
+    let index = &transition.index;
+    let new = transition.writes.iter().filter(|write| write.untracked);
+    let new = new.map(|write| {
+        let entry = &index.entries()[write.row as usize];
+        let gitlink = entry.mode == Mode::Gitlink;
+        (index.path(entry), Visit::New { gitlink })
+    });
+    let gone = transition.must_be_absent.iter();
+    let replaced = transition.became_directories.iter();
+    let mut visits: Vec<(&BStr, Visit)> = new
+        .chain(gone.map(|path| (path.as_bstr(), Visit::Gone)))
+        .chain(replaced.map(|path| (path.as_bstr(), Visit::BecameDirectory)))
+        .collect();
+    visits.sort_by_key(|(path, _)| *path);
+    visits
+}
+
 /// Who asks, and by which rules.
 pub(crate) struct Inquiry<'a> {
     pub root: &'a Dir,
@@ -46,36 +77,49 @@ impl Inquiry<'_> {
     pub(crate) fn obstacles(&self, transition: &mut Transition) -> Result<Vec<Obstacle>> {
         let mut obstacles = Vec::new();
         let mut rejects = Rejects::default();
-        let index = &transition.index;
-        let rows: Vec<u32> = transition
-            .writes
-            .iter()
-            .filter(|write| write.untracked)
-            .map(|w| w.row)
-            .collect();
-        let path = |at: usize| index.path(&index.entries()[rows[at] as usize]);
-        for (at, place) in self
-            .places(rows.len(), &|at| path(at))?
-            .into_iter()
-            .enumerate()
-        {
-            let gitlink = index.entries()[rows[at] as usize].mode == Mode::Gitlink;
-            if place == Place::Directory && gitlink {
+        let mut refused = Refused::default();
+        let rejected = transition.rejects.paths(None);
+        let dirty = transition.rejects.paths(Some(Reason::NotUpToDate));
+        let visits = visits(transition);
+        let places = self.places(visits.len(), &|at| visits[at].0)?;
+        for ((path, visit), place) in visits.iter().copied().zip(places) {
+            if refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
                 continue;
             }
-            self.judge(path(at), place, transition, &mut obstacles, &mut rejects)?;
-        }
-        let absent = &transition.must_be_absent;
-        let places = self.places(absent.len(), &|at| absent[at].as_bstr())?;
-        for (path, place) in absent.iter().zip(places) {
-            if place == Place::File && !self.ignore.is_ignored(self.root, path.as_bstr(), false)? {
-                rejects.add(Reason::UntrackedRemoved, path.clone());
+            let before = rejects.len();
+            match (visit, place) {
+                (Visit::New { gitlink: true }, Place::Directory) => {}
+                (Visit::New { .. }, _) => {
+                    let replaced = place == Place::Directory && !self.forces();
+                    if let Some(first) = first_below(&dirty, path).filter(|_| replaced) {
+                        refused.insert(path, Some(first));
+                        continue;
+                    }
+                    self.judge(path, place, transition, &mut obstacles, &mut rejects)?;
+                }
+                (Visit::Gone, Place::File) if self.ignore.is_ignored(self.root, path, false)? => {}
+                (Visit::Gone, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
+                (Visit::BecameDirectory, Place::Directory)
+                    if !self.holds_nothing_of_value(path, transition)? =>
+                {
+                    rejects.add(Reason::DirectoryNotClean, path);
+                }
+                (Visit::BecameDirectory, _) => rejects.add(Reason::NotUpToDate, path),
+                (Visit::Gone, _) => {}
+            }
+            if rejects.len() > before {
+                refused.insert(path, None);
             }
         }
         transition.rejects.extend(rejects);
+        transition.rejects.drop_below(&refused);
         obstacles.sort_by(|a: &Obstacle, b| a.path.cmp(&b.path));
         obstacles.dedup();
         Ok(obstacles)
+    }
+
+    fn forces(&self) -> bool {
+        matches!(self.rules, Rules::OneWay { .. })
     }
 
     fn places<'p>(
@@ -113,11 +157,12 @@ impl Inquiry<'_> {
         obstacles: &mut Vec<Obstacle>,
         rejects: &mut Rejects,
     ) -> Result<()> {
-        let force = matches!(self.rules, Rules::OneWay { .. });
+        let force = self.forces();
         match place {
             Place::Free => {}
             Place::File => {
-                if self.is_removed(path, transition) {
+                // What becomes of a file that the index knows is said where its entry goes.
+                if self.old.find(path, Stage::Merged).is_ok() {
                     return Ok(());
                 }
                 match force || self.ignore.is_ignored(self.root, path, false)? {
@@ -131,6 +176,11 @@ impl Inquiry<'_> {
             Place::Directory => {
                 if self.is_where_the_user_is(path) {
                     rejects.add(Reason::CurrentDirectory, path);
+                } else if self.is_populated_module(path)? {
+                    // Git would delete it, with the only copy of its history there may be.
+                    if !force {
+                        rejects.add(Reason::DirectoryNotClean, path);
+                    }
                 } else if force || self.holds_nothing_of_value(path, transition)? {
                     obstacles.push(Obstacle {
                         path: path.to_owned(),
@@ -157,6 +207,12 @@ impl Inquiry<'_> {
             .removals
             .binary_search_by(|removal| at(removal.row).cmp(path))
             .is_ok()
+    }
+
+    fn is_populated_module(&self, path: &BStr) -> Result<bool> {
+        let is_module = self.old.find(path, Stage::Merged);
+        let is_module = is_module.is_ok_and(|row| self.old.entries()[row].mode == Mode::Gitlink);
+        Ok(is_module && self.root.open_dir(path)?.stat(b".git").is_ok())
     }
 
     fn is_where_the_user_is(&self, path: &BStr) -> bool {
@@ -199,6 +255,13 @@ impl Inquiry<'_> {
         }
         Ok(true)
     }
+}
+
+/// The first changed file in a directory that is to become a file: git looks no further.
+fn first_below(dirty: &BTreeSet<BString>, directory: &BStr) -> Option<BString> {
+    let below = BString::from([directory, b"/".as_slice()].concat());
+    let first = dirty.range::<BString, _>(&below..).next();
+    first.filter(|path| path.starts_with(&below)).cloned()
 }
 
 /// The first part of a path that is there and is not a directory.

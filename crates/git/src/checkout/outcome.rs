@@ -110,11 +110,11 @@ fn status(
     }
     let gone = matches!(state, State::Absent | State::Blocked | State::Directory);
     let Some((mode, id)) = in_tree else {
-        return (!gone && !entry.flags.intent_to_add).then_some('A');
+        return (!gone).then_some('A');
     };
     let links = |mode| matches!(mode, Mode::Symlink | Mode::Gitlink);
     match state {
-        _ if gone && entry.mode != Mode::Gitlink => Some('D'),
+        _ if gone => Some('D'),
         State::TypeChanged => Some('T'),
         _ if links(mode) != links(entry.mode) => Some('T'),
         State::Modified | State::Suspect | State::Unknown => Some('M'),

@@ -2,17 +2,18 @@
 
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
+use super::pathspecs::Pathspecs;
 use super::rejects::Rejects;
 use super::session::{Execution, OldIndex, Session};
 use super::state::{states, State};
 use super::transition::{mode, Transition, Write};
 use super::update::{settle_racy, smudge_racy, write};
-use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Mode, Stage};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
-use crate::{Error, Result};
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-use gix_pathspec::{Pattern, Search};
+use std::collections::BTreeSet;
 
 /// Which paths, and from where.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +44,7 @@ pub fn checkout_paths(
     repository: &crate::repository::Repository,
     options: &PathOptions,
 ) -> Result<PathOutcome> {
-    let mut matcher = Matcher::new(repository, &options.pathspecs)?;
+    let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(None, options.tree);
     let old = session.read_index()?;
@@ -100,73 +101,6 @@ pub fn checkout_paths(
     Ok(PathOutcome::Done(done))
 }
 
-/// Pathspecs, and which of them have matched something.
-struct Matcher {
-    search: Search,
-    given: Vec<BString>,
-    matched: Vec<bool>,
-}
-
-impl Matcher {
-    fn new(repository: &crate::repository::Repository, given: &[BString]) -> Result<Self> {
-        let bad = |spec: &BString, reason: String| Error::Revision {
-            spec: spec.clone(),
-            reason,
-        };
-        let mut patterns: Vec<Pattern> = Vec::with_capacity(given.len());
-        for spec in given {
-            let pattern = gix_pathspec::parse(spec, gix_pathspec::Defaults::default())
-                .map_err(|error| bad(spec, error.to_string()))?;
-            patterns.push(pattern);
-        }
-        let prefix = repository
-            .prefix()
-            .trim_end_with(|character| character == '/');
-        let prefix = gix_path(prefix);
-        let root = repository.require_work_tree()?;
-        let search = Search::from_specs(patterns, Some(&prefix), root).map_err(|error| {
-            bad(
-                &given.first().cloned().unwrap_or_default(),
-                error.to_string(),
-            )
-        })?;
-        Ok(Matcher {
-            search,
-            given: given.to_vec(),
-            matched: vec![false; given.len()],
-        })
-    }
-
-    fn matches(&mut self, path: &BStr) -> bool {
-        let found =
-            self.search
-                .pattern_matching_relative_path(path, Some(false), &mut |_, _, _, _| false);
-        match found {
-            Some(found) => {
-                if let Some(matched) = self.matched.get_mut(found.sequence_number) {
-                    *matched = true;
-                }
-                !found.is_excluded()
-            }
-            None => false,
-        }
-    }
-
-    fn unmatched(&self) -> Vec<BString> {
-        let unmatched = self
-            .given
-            .iter()
-            .zip(&self.matched)
-            .filter(|(_, matched)| !**matched);
-        unmatched.map(|(spec, _)| spec.clone()).collect()
-    }
-}
-
-fn gix_path(path: &[u8]) -> std::path::PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    std::ffi::OsStr::from_bytes(path).into()
-}
-
 /// An entry of the new index, without its path.
 #[derive(Clone, Copy)]
 struct Row {
@@ -209,7 +143,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn from_index(&mut self, matcher: &mut Matcher) -> Result<()> {
+    fn from_index(&mut self, matcher: &mut Pathspecs) -> Result<()> {
         for (row, entry) in self.old.index.entries().iter().enumerate() {
             let path = self.old.index.path(entry);
             let chosen = !entry.flags.skip_worktree && matcher.matches(path);
@@ -218,57 +152,64 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Paths that the tree has and that match take the tree's place; all others stay.
-    fn from_tree(&mut self, tree: &Difference, matcher: &mut Matcher) -> Result<()> {
-        let entries = self.old.index.entries();
-        let mut files = tree.changes().iter().peekable();
+    /// Paths that the tree has and that match take the tree's place; all others stay, but for
+    /// files where these need a directory, and the reverse.
+    fn from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
+        let changes = tree.changes().iter();
+        let files: Vec<(&BStr, Row)> = changes
+            .filter_map(|change| {
+                let path = tree.path(change);
+                let side = change.new.filter(|_| matcher.fits(path))?;
+                Some((path, Row::new(side.id, mode(side.kind))))
+            })
+            .collect();
+        let old = &self.old.index;
+        let clashing = clashing(old, files.iter().map(|(path, _)| *path));
+        let entries = old.entries();
+        let mut files = files.into_iter().peekable();
         let mut row = 0;
         loop {
-            let current = entries.get(row).map(|entry| self.old.index.path(entry));
-            let Some(file) = files.peek() else { break };
-            let path = tree.path(file);
-            if current.is_some_and(|current| current < path) {
-                self.push(
-                    current.unwrap_or_default(),
-                    Some(row),
-                    Row::from(&entries[row]),
-                    false,
-                )?;
-                row += 1;
-                continue;
-            }
-            let file = files.next();
-            let Some(side) = file.and_then(|file| file.new) else {
-                continue;
-            };
-            if !matcher.matches(path) {
-                continue;
-            }
-            let mut entry = Row::new(side.id, mode(side.kind));
-            let mut from = None;
-            while entries
-                .get(row)
-                .is_some_and(|entry| self.old.index.path(entry) == path)
-            {
-                let old = entries[row];
-                if old.flags.stage == Stage::Merged && (old.id, old.mode) == (entry.id, entry.mode)
-                {
-                    entry = Row::from(&old);
+            let current = entries.get(row).map(|entry| old.path(entry));
+            match (files.peek(), current) {
+                (None, None) => return Ok(()),
+                (Some((path, _)), current) if current.is_none_or(|current| current >= *path) => {
+                    let (path, file) = (*path, files.next().map(|(_, file)| file));
+                    let stages = entries[row..].iter().take_while(|e| old.path(e) == path);
+                    let stages = stages.count();
+                    if let Some(file) = file {
+                        self.take(path, row..row + stages, file, matcher)?;
+                    }
+                    row += stages;
                 }
-                from = Some(row);
-                row += 1;
+                (_, current) => {
+                    if !clashing.contains(&row) {
+                        let entry = Row::from(&entries[row]);
+                        self.push(current.unwrap_or_default(), Some(row), entry, false)?;
+                    }
+                    row += 1;
+                }
             }
-            self.push(path, from, entry, true)?;
         }
-        for (row, entry) in entries.iter().enumerate().skip(row) {
-            self.push(
-                self.old.index.path(entry),
-                Some(row),
-                Row::from(entry),
-                false,
-            )?;
-        }
-        Ok(())
+    }
+
+    /// Puts a file of the tree into the place of the old index's rows of that path. One that is
+    /// the same keeps all that the index knows of it.
+    fn take(
+        &mut self,
+        path: &BStr,
+        rows: std::ops::Range<usize>,
+        file: Row,
+        matcher: &mut Pathspecs,
+    ) -> Result<()> {
+        let last = rows.end.checked_sub(1).filter(|row| rows.contains(row));
+        let same = last.map(|row| self.old.index.entries()[row]).filter(|old| {
+            old.flags.stage == Stage::Merged
+                && !old.flags.intent_to_add
+                && (old.id, old.mode) == (file.id, file.mode)
+        });
+        let entry = same.map_or(file, |old| Row::from(&old));
+        let chosen = !entry.flags.skip_worktree && matcher.matches(path);
+        self.push(path, last, entry, chosen)
     }
 
     fn push(&mut self, path: &BStr, row: Option<usize>, entry: Row, chosen: bool) -> Result<()> {
@@ -319,11 +260,28 @@ impl Plan<'_> {
             writes,
             removals: Vec::new(),
             must_be_absent: Vec::new(),
+            became_directories: Vec::new(),
             kept_from,
             rejects: Rejects::default(),
         };
         Ok((next, states))
     }
+}
+
+/// The rows of the index that cannot stay beside `paths`: files above and entries below them.
+fn clashing<'a>(index: &Index, paths: impl Iterator<Item = &'a BStr>) -> BTreeSet<usize> {
+    let mut rows = BTreeSet::new();
+    for path in paths {
+        rows.extend(index.range_under(path));
+        for at in path.find_iter(b"/") {
+            let above = path[..at].as_bstr();
+            let (Ok(first) | Err(first)) = index.find(above, Stage::Merged);
+            let entries = index.entries()[first..].iter();
+            let stages = entries.take_while(|entry| index.path(entry) == above);
+            rows.extend(first..first + stages.count());
+        }
+    }
+    rows
 }
 
 /// What the files of the checkout replace: git overwrites whatever is there.

@@ -1,4 +1,5 @@
-use bstr::BString;
+use bstr::{BStr, BString, ByteSlice};
+use std::collections::BTreeSet;
 
 /// Why a path keeps a checkout from happening. The order is the one in which git tells them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,16 +35,41 @@ impl Rejects {
         self.paths.extend(other.paths);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The paths among them, for one reason or for any.
+    pub(crate) fn paths(&self, reason: Option<Reason>) -> BTreeSet<BString> {
+        let wanted = |(why, _): &&(Reason, BString)| reason.is_none_or(|reason| reason == *why);
+        self.paths
+            .iter()
+            .filter(wanted)
+            .map(|(_, path)| path.clone())
+            .collect()
+    }
+
+    /// Where a path is refused that is a file in one tree and a directory in another, git does not
+    /// look below it any more.
+    pub(crate) fn drop_below(&mut self, refused: &Refused) {
+        let files = self.paths(None);
+        self.paths.retain(|(reason, path)| {
+            let first = *reason == Reason::NotUpToDate && refused.kept.contains(path);
+            let hidden = |above: &BStr| refused.at.contains(above) || files.contains(above);
+            first || !ancestors(path.as_bstr()).any(hidden)
+        });
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// The paths by reason, each list in ascending order, without duplicates.
+    /// The paths by reason, each list in ascending order. A file that is in the way of several
+    /// is there as often, as with git.
     pub fn by_reason(&self) -> Vec<(Reason, Vec<&BString>)> {
         let mut sorted: Vec<&(Reason, BString)> = self.paths.iter().collect();
         sorted.sort();
-        sorted.dedup();
         let mut lists: Vec<(Reason, Vec<&BString>)> = Vec::new();
         for (reason, path) in sorted {
             match lists.last_mut() {
@@ -53,6 +79,31 @@ impl Rejects {
         }
         lists
     }
+}
+
+/// Paths that were refused.
+#[derive(Default)]
+pub(crate) struct Refused {
+    at: BTreeSet<BString>,
+    /// The one path below each, if any, for which it was.
+    kept: BTreeSet<BString>,
+}
+
+impl Refused {
+    pub(crate) fn insert(&mut self, path: &BStr, because_of: Option<BString>) {
+        self.at.insert(path.to_owned());
+        self.kept.extend(because_of);
+    }
+
+    /// Whether one of them is above `path`.
+    pub(crate) fn covers(&self, path: &BStr) -> bool {
+        ancestors(path).any(|above| self.at.contains(above))
+    }
+}
+
+/// The directories that lead to a path.
+pub(crate) fn ancestors(path: &BStr) -> impl Iterator<Item = &BStr> {
+    path.find_iter(b"/").map(|at| path[..at].as_bstr())
 }
 
 impl Reason {
@@ -85,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_by_reason_in_order_and_once() {
+    fn paths_are_told_by_reason_in_order() {
         let mut rejects = Rejects::default();
         for path in ["b", "a", "b"] {
             rejects.add(Reason::NotUpToDate, path);
@@ -98,7 +149,10 @@ mod tests {
             .collect();
         let expected = vec![
             (Reason::WouldOverwrite, vec!["z".to_owned()]),
-            (Reason::NotUpToDate, vec!["a".to_owned(), "b".to_owned()]),
+            (
+                Reason::NotUpToDate,
+                ["a", "b", "b"].map(String::from).to_vec(),
+            ),
         ];
         assert_eq!(told, expected);
     }

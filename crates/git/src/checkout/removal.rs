@@ -5,12 +5,22 @@ use bstr::BStr;
 use hedgerow_writer::{Removal, Removed};
 use std::sync::Mutex;
 
+/// What has become of the files that were to go.
+#[derive(Debug, Default)]
+pub(crate) struct RemovalsResults {
+    pub removed: u64,
+    /// Those that could not be removed.
+    pub failures: Vec<Failure>,
+    /// Submodules that were left.
+    pub warnings: Vec<String>,
+}
+
 /// The files of the old index that go, for [`hedgerow_writer::remove_paths`].
 pub(crate) struct Removals<'a> {
     index: &'a Index,
     removals: &'a [Remove],
     keep: Option<&'a BStr>,
-    results: Mutex<(u64, Vec<Failure>)>,
+    results: Mutex<RemovalsResults>,
 }
 
 impl<'a> Removals<'a> {
@@ -24,8 +34,8 @@ impl<'a> Removals<'a> {
         }
     }
 
-    /// How many were removed, and which could not be.
-    pub(crate) fn into_results(self) -> (u64, Vec<Failure>) {
+    /// What has become of them.
+    pub(crate) fn into_results(self) -> RemovalsResults {
         self.results.into_inner().unwrap_or_default()
     }
 
@@ -58,10 +68,16 @@ impl Removal for Removals<'_> {
         };
         for Removed { row, outcome } in batch {
             match outcome {
-                Ok(()) => results.0 += 1,
+                Ok(()) => results.removed += 1,
+                // A submodule with something in it stays, as with git: it may hold work.
+                Err(_) if self.is_directory(row) => {
+                    let path = self.path_of(row);
+                    let warning = format!("unable to rmdir '{path}': Directory not empty");
+                    results.warnings.push(warning);
+                }
                 Err(problem) => {
                     let reason = problem.to_string();
-                    results.1.push(Failure {
+                    results.failures.push(Failure {
                         path: self.path_of(row).to_owned(),
                         reason,
                     });

@@ -41,6 +41,8 @@ pub struct Switched {
     pub old: Head,
     /// What became of the working tree.
     pub outcome: Outcome,
+    /// What was going on on the old branch and has been given up: a cherry-pick, a revert.
+    pub ended: Vec<&'static str>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
 }
@@ -151,6 +153,7 @@ pub fn switch(
         return Ok(Switched {
             old,
             outcome: Outcome::Done(Done::default()),
+            ended: Vec::new(),
             hook_failure: None,
         });
     };
@@ -173,13 +176,14 @@ pub fn switch(
         return Ok(Switched {
             old,
             outcome,
+            ended: Vec::new(),
             hook_failure: None,
         });
     }
-    match target.head_stays {
-        true => repository.remove_branch_state()?,
-        false => move_head(repository, target, &old, commit)?,
+    if !target.head_stays {
+        move_head(repository, target, &old, commit)?;
     }
+    let ended = repository.remove_branch_state()?;
     let null = repository.null_id();
     let before = old.id().unwrap_or(null);
     let hook = repository.run_post_checkout(&before, &commit, true)?;
@@ -187,6 +191,7 @@ pub fn switch(
     Ok(Switched {
         old,
         outcome,
+        ended,
         hook_failure,
     })
 }
@@ -231,8 +236,7 @@ fn move_head(repository: &Repository, target: &Target, old: &Head, commit: Objec
         }
         None => HeadTarget::Detached(commit),
     };
-    repository.switch_head(&head, message.as_bstr(), &committer)?;
-    repository.remove_branch_state()
+    repository.switch_head(&head, message.as_bstr(), &committer)
 }
 
 /// The name of a branch without `refs/heads/`.

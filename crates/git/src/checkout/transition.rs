@@ -67,6 +67,8 @@ pub(crate) struct Transition {
     pub removals: Vec<Remove>,
     /// Paths that must not be there though nothing is written to them.
     pub must_be_absent: Vec<BString>,
+    /// Files that are to be removed, and that are directories now.
+    pub became_directories: Vec<BString>,
     /// For each row of the new index that is kept as it was, the row of its state.
     pub kept_from: Vec<Option<u32>>,
     pub rejects: Rejects,
@@ -106,6 +108,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
         writes: out.writes,
         removals: out.removals,
         must_be_absent: out.must_be_absent,
+        became_directories: out.became_directories,
         kept_from: out.kept_from,
         rejects: out.rejects,
     })
@@ -125,6 +128,7 @@ struct Outputs {
     writes: Vec<Write>,
     removals: Vec<Remove>,
     must_be_absent: Vec<BString>,
+    became_directories: Vec<BString>,
     kept_from: Vec<Option<u32>>,
     rejects: Rejects,
 }
@@ -223,27 +227,28 @@ impl Join<'_> {
             }
         }
         let mut flags = Flags::default();
+        if let Some(old) = merged {
+            flags.skip_worktree = old.flags.skip_worktree;
+            // A file that is only written again stays the entry that it was.
+            if (old.id, old.mode) == (side.id, mode) {
+                flags = old.flags;
+            }
+        }
         if self.start.sparse {
             flags.skip_worktree = (self.start.is_excluded)(path, mode);
-        } else if let Some(old) = merged {
-            flags.skip_worktree = old.flags.skip_worktree;
         }
         let state = row.map(|row| self.start.states[row]);
         let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
-        if was_directory && mode != Mode::Gitlink {
-            if let (Some(row), Some(old)) = (row, old) {
-                self.out.removals.push(removal(row, &old));
-            }
-        }
-        if flags.skip_worktree {
+        if self.start.sparse && flags.skip_worktree {
             if let (Some(row), Some(old), Some(State::Clean)) = (row, old, state) {
                 self.out.removals.push(removal(row, &old));
             }
         } else {
             let replaces = state.is_some_and(State::is_file) && !was_directory;
-            let untracked = state.is_none_or(|state| {
-                matches!(state, State::Directory | State::Blocked | State::Absent)
-            });
+            let untracked = was_directory
+                || state.is_none_or(|state| {
+                    matches!(state, State::Directory | State::Blocked | State::Absent)
+                });
             self.out.writes.push(Write {
                 row: self.row(),
                 replaces,
@@ -254,7 +259,10 @@ impl Join<'_> {
     }
 
     fn remove(&mut self, path: &BStr, row: usize) {
-        if self.may_replace(row, path) {
+        let (state, rules) = (self.start.states[row], self.start.rules);
+        if state == State::Directory && matches!(rules, Rules::TwoWay { .. }) {
+            self.out.became_directories.push(path.to_owned());
+        } else if self.may_replace(row, path) {
             let entry = self.start.index.entries()[row];
             self.out.removals.push(removal(row, &entry));
         }
@@ -274,10 +282,13 @@ impl Join<'_> {
 
     /// Whether the entry's file may be overwritten or removed; if not, says so.
     fn may_replace(&mut self, row: usize, path: &BStr) -> bool {
-        if matches!(self.start.rules, Rules::OneWay { .. }) {
+        let entry = &self.start.index.entries()[row];
+        let is_held = entry.flags.assume_valid || entry.flags.skip_worktree;
+        // Force does not reach files that the user told git to leave alone.
+        if matches!(self.start.rules, Rules::OneWay { .. }) && !is_held {
             return true;
         }
-        let gitlink = self.start.index.entries()[row].mode == Mode::Gitlink;
+        let gitlink = entry.mode == Mode::Gitlink;
         match self.start.states[row] {
             State::Clean | State::Absent => true,
             _ if gitlink => true,

@@ -20,7 +20,7 @@ use hedgerow_writer::{remove_paths, write_tree};
 use std::sync::Mutex;
 
 /// Bytes of delta bases that are kept to be shared at a time.
-const BASE_BUDGET_BYTES: usize = 32 << 20;
+const BASE_BUDGET_BYTES: usize = 16 << 20;
 
 /// From where to where.
 pub(crate) struct Move {
@@ -73,6 +73,9 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         sparse: sparse.is_some(),
     })?;
     drop(changes);
+    if old.is_new {
+        next.must_be_absent = gone(session, job)?;
+    }
     let ignore = session.ignore()?;
     let inquiry = Inquiry {
         root: &session.root,
@@ -102,6 +105,22 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     Ok(Outcome::Done(done))
 }
 
+/// Where there is no index, the files of the old tree that the new one does not have: none of them
+/// is known to be there.
+fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
+    let Some(old) = job.old.filter(|_| !job.force) else {
+        return Ok(Vec::new());
+    };
+    let names = session.names();
+    let (old, new) = (Some(old), Some(job.new));
+    let changes = Difference::between(session.repository, old, new, names, &session.engine())?;
+    let gone = changes
+        .changes()
+        .iter()
+        .filter(|change| change.new.is_none());
+    Ok(gone.map(|change| changes.path(change).to_owned()).collect())
+}
+
 /// A file whose stat data differ counts as modified without being read, as with git where it is
 /// to be overwritten anyway; only racy ones are read.
 pub(crate) fn settle_racy(
@@ -121,11 +140,7 @@ pub(crate) fn settle_racy(
 }
 
 /// Reads the suspect files: see [`Comparison::settle`].
-fn settle(
-    states: &mut [State],
-    index: &Index,
-    session: &Session<'_>,
-) -> Result<Vec<Refreshed>> {
+fn settle(states: &mut [State], index: &Index, session: &Session<'_>) -> Result<Vec<Refreshed>> {
     let converter = session.converter_of_worktree(index, states)?;
     let comparison = Comparison {
         root: &session.root,
@@ -171,9 +186,11 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     let removals = Removals::new(old, &next.removals, session.current_directory());
     let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
     done.note(&report);
-    let (removed, failures) = removals.into_results();
-    done.removed += removed;
-    done.failures.extend(failures);
+    session.learn(&report);
+    let results = removals.into_results();
+    done.removed += results.removed;
+    done.failures.extend(results.failures);
+    done.warnings.extend(results.warnings);
     Ok(())
 }
 
@@ -198,9 +215,15 @@ pub(crate) fn write(
         located,
         bases,
         big_file_bytes: session.settings().big_file_bytes,
+        large: Mutex::default(),
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes: Lanes::new(&next.index, &next.writes, converter, session.filter_context()),
+        lanes: Lanes::new(
+            &next.index,
+            &next.writes,
+            converter,
+            session.filter_context(),
+        ),
         cancel: session.engine().cancel,
         results: Mutex::default(),
     };

@@ -81,10 +81,18 @@ impl Repository {
     }
 
     /// Removes what describes a merge, cherry-pick or revert under way: switching ends it.
-    pub fn remove_branch_state(&self) -> Result<()> {
+    pub fn remove_branch_state(&self) -> Result<Vec<&'static str>> {
+        let known = [
+            ("CHERRY_PICK_HEAD", "cherry picking"),
+            ("REVERT_HEAD", "revert"),
+        ];
+        let ongoing = known
+            .iter()
+            .filter(|(file, _)| hedgerow_fs::exists(&self.git_dir.join(file)));
+        let ended = ongoing.map(|(_, name)| *name).collect();
         for name in BRANCH_STATE {
             hedgerow_fs::remove_file(&self.git_dir.join(name))?;
         }
-        Ok(())
+        Ok(ended)
     }
 }

@@ -6,7 +6,8 @@ use super::{Repository, Upstream};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
-use std::collections::{BinaryHeap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// How a branch relates to the branch it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,18 +103,17 @@ impl Repository {
             }
         }
         walk.run(ORPHAN_LIMIT)?;
-        let mut left: Vec<(i64, ObjectId)> = walk
-            .commits
-            .iter()
-            .filter(|(_, commit)| commit.mark == LEFT)
-            .map(|(id, commit)| (commit.seconds, *id))
-            .collect();
-        left.sort_unstable_by(|a, b| b.cmp(a));
+        let left = walk.left_from(old);
         let mut orphans = Orphans {
             count: left.len(),
             first: Vec::new(),
         };
-        for (_, id) in left.into_iter().take(SHOWN_ORPHANS) {
+        // To say that there is one more takes as long as to show it.
+        let shown = match left.len() == SHOWN_ORPHANS + 1 {
+            true => left.len(),
+            false => SHOWN_ORPHANS,
+        };
+        for id in left.into_iter().take(shown) {
             orphans.first.push((id, self.commit(&id)?.subject()));
         }
         Ok(orphans)
@@ -152,6 +152,36 @@ struct Visited {
 }
 
 impl<'a> Walk<'a> {
+    /// The commits that only the left side has, newest first; of the same second those that were
+    /// reached first.
+    fn left_from(&self, tip: &oid) -> Vec<ObjectId> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::from([tip.to_owned()]);
+        let mut queue = BinaryHeap::new();
+        let mut reached = vec![tip.to_owned()];
+        loop {
+            for id in reached.drain(..) {
+                let commit = self.commits.get(&id).filter(|commit| commit.mark == LEFT);
+                let order = Reverse(seen.len());
+                queue.extend(commit.map(|commit| (commit.seconds, order, id)));
+            }
+            let Some((_, _, id)) = queue.pop() else {
+                return found;
+            };
+            found.push(id);
+            let parents = self
+                .commits
+                .get(&id)
+                .map_or(&[][..], |commit| &commit.parents);
+            reached.extend(
+                parents
+                    .iter()
+                    .copied()
+                    .filter(|parent| seen.insert(*parent)),
+            );
+        }
+    }
+
     fn new(repository: &'a Repository, is_open: fn(u8) -> bool) -> Self {
         Walk {
             has_shallow: hedgerow_fs::exists(&repository.common_dir.join("shallow")),

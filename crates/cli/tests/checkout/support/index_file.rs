@@ -24,6 +24,9 @@ pub struct IndexEntry {
     pub path: Vec<u8>,
 }
 
+/// Entries below a tree, or -1, and its id; by path, with a slash at its end.
+pub type CacheTree = std::collections::BTreeMap<Vec<u8>, (i64, Vec<u8>)>;
+
 impl IndexFile {
     /// Reads an index without split or sparse parts. `id_bytes`: 20 or 32.
     pub fn read(content: &[u8], id_bytes: usize) -> IndexFile {
@@ -96,6 +99,44 @@ impl IndexFile {
             .iter()
             .find(|(signature, _)| signature == name);
         found.map(|(_, content)| content.as_slice())
+    }
+
+    /// The trees in the extension `TREE`, by path.
+    pub fn cache_tree(&self, id_bytes: usize) -> CacheTree {
+        let mut trees = CacheTree::new();
+        let mut rest = self.extension("TREE").unwrap_or_default();
+        // The path so far, and how many subtrees are still to come.
+        let mut stack: Vec<(Vec<u8>, usize)> = Vec::new();
+        while !rest.is_empty() {
+            let name_end = rest.iter().position(|byte| *byte == 0).unwrap();
+            let line_end = rest.iter().position(|byte| *byte == b'\n').unwrap();
+            // A name may hold a line feed.
+            let line_end = match line_end < name_end {
+                true => name_end + rest[name_end..].iter().position(|b| *b == b'\n').unwrap(),
+                false => line_end,
+            };
+            let numbers = std::str::from_utf8(&rest[name_end + 1..line_end]).unwrap();
+            let (count, subtrees) = numbers.split_once(' ').unwrap();
+            let (count, subtrees): (i64, usize) =
+                (count.parse().unwrap(), subtrees.parse().unwrap());
+            let mut path = Vec::new();
+            if let Some((parent, left)) = stack.last_mut() {
+                *left -= 1;
+                path = [&parent[..], &rest[..name_end], b"/"].concat();
+            }
+            rest = &rest[line_end + 1..];
+            let mut id = Vec::new();
+            if count >= 0 {
+                id = rest[..id_bytes].to_vec();
+                rest = &rest[id_bytes..];
+            }
+            trees.insert(path.clone(), (count, id));
+            stack.push((path, subtrees));
+            while stack.last().is_some_and(|(_, left)| *left == 0) {
+                stack.pop();
+            }
+        }
+        trees
     }
 
     /// All but the stat data, for comparing.

@@ -11,7 +11,7 @@ mod snapshot;
 pub use generate::{generate, Generated};
 pub use index_file::{IndexEntry, IndexFile};
 pub use pair::Pair;
-pub use program::{Outcome, Program};
+pub use program::{run, Outcome, Program};
 pub use random::Random;
 pub use repository::Repository;
 pub use snapshot::{snapshot, Node, Snapshot};

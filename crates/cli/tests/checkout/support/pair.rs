@@ -1,8 +1,10 @@
-use super::index_file::IndexFile;
+use super::index_file::{CacheTree, IndexFile};
 use super::program::{run, Outcome, Program};
 use super::repository::Repository;
-use super::snapshot::differences;
+use super::snapshot::{differences, Node, Snapshot};
+use bstr::ByteSlice;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
@@ -118,13 +120,16 @@ impl Pair {
     /// Working tree, `.git` and index are the same, but for stat data.
     pub fn assert_same_state(&self) {
         let story = self.story();
-        let tree = differences(&self.git.tree(), &self.hedgerow.tree());
+        let tree = differences(&self.git.tree(), &self.renamed(self.hedgerow.tree()));
         assert!(
             tree.is_empty(),
             "{story}\nworking trees differ:\n{}",
             tree.join("\n")
         );
-        let metadata = differences(&self.git.metadata(), &self.hedgerow.metadata());
+        let metadata = differences(
+            &self.git.metadata(),
+            &self.renamed(self.hedgerow.metadata()),
+        );
         assert!(
             metadata.is_empty(),
             "{story}\n.git differs:\n{}",
@@ -138,6 +143,18 @@ impl Pair {
             String::from_utf8_lossy(&found),
             "{story}\nstatus differs"
         );
+    }
+
+    /// Files of linked working trees name their places: hedgerow's are called what git's are.
+    fn renamed(&self, mut picture: Snapshot) -> Snapshot {
+        let git = self.git.root.as_os_str().as_bytes();
+        let our = self.hedgerow.root.as_os_str().as_bytes();
+        for node in picture.values_mut() {
+            if let Node::File(_, content) = node {
+                *content = content.replace(our, git);
+            }
+        }
+        picture
     }
 
     fn assert_same_index(&self) {
@@ -165,8 +182,49 @@ impl Pair {
                 String::from_utf8_lossy(&a.path)
             );
         }
-        let trees = (expected.extension("TREE"), found.extension("TREE"));
-        assert_eq!(trees.0, trees.1, "{story}\nthe cache-tree differs");
+        let (expected, found) = (
+            expected.cache_tree(self.id_bytes),
+            found.cache_tree(self.id_bytes),
+        );
+        for (path, (count, id)) in &expected {
+            let name = String::from_utf8_lossy(path);
+            // Where git has forgotten a tree, having it is better.
+            if *count >= 0 {
+                assert_eq!(
+                    found.get(path),
+                    Some(&(*count, id.clone())),
+                    "{story}\ntree {name:?}"
+                );
+            }
+        }
+        if found != expected {
+            self.assert_true_cache_tree(&found);
+        }
+    }
+
+    /// The trees that the cache-tree names are those that git makes from the entries.
+    fn assert_true_cache_tree(&self, found: &CacheTree) {
+        let repository = &self.hedgerow;
+        let index = repository.root.join(".git/index");
+        let kept = std::fs::read(&index).unwrap();
+        let entries = repository.git(&["ls-files", "-s", "-z"]);
+        std::fs::remove_file(&index).unwrap();
+        repository.git_with(&["update-index", "-z", "--index-info"], &entries);
+        let mut true_trees = CacheTree::new();
+        if run_git(repository, &["write-tree"]).code == 0 {
+            let remade = IndexFile::read(&std::fs::read(&index).unwrap(), self.id_bytes);
+            true_trees = remade.cache_tree(self.id_bytes);
+        }
+        std::fs::write(&index, kept).unwrap();
+        for (path, node) in found.iter().filter(|(_, (count, _))| *count >= 0) {
+            let name = String::from_utf8_lossy(path);
+            assert_eq!(
+                true_trees.get(path),
+                Some(node),
+                "{}\ntree {name:?}",
+                self.story()
+            );
+        }
     }
 
     /// Every entry has the stat data of its file, as far as it has in git's index.
@@ -194,4 +252,10 @@ impl Pair {
             self.steps.join("\n  ")
         )
     }
+}
+
+fn run_git(repository: &Repository, words: &[&str]) -> Outcome {
+    let mut command = Program::Git.command(&repository.root);
+    command.args(words);
+    run(command)
 }

@@ -117,7 +117,7 @@ impl Repository {
 
     /// What is in `.git`, without the index and the objects.
     pub fn metadata(&self) -> Snapshot {
-        let left_out = |path: &[u8]| path == b"index" || path == b"objects";
+        let left_out = |path: &[u8]| path.ends_with(b"index") || path == b"objects";
         snapshot(&self.root.join(".git"), &left_out)
     }
 

@@ -101,14 +101,20 @@ where
     ) -> Result<(), Failure<E>> {
         let timesheet = self.timesheet(0);
         let mut kept = (self.worker)(0);
-        while let Some((ticket, item)) = self.fetch() {
-            let output = self.turn_into_output(0, &mut kept, item);
-            self.window.deliver(ticket, output);
-            if let Some((ticket, output)) = self.window.next() {
-                commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
+        let mut source = self
+            .source
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let mut ticket = Ticket::default();
+        while let Some(item) = source.as_mut().and_then(Iterator::next) {
+            if self.options.cancel.is_cancelled() {
+                return Err(Failure::Cancelled);
             }
-            // The item is committed: the next has the window for itself.
-            self.window.commit();
+            let item = item.map(|(item, bytes)| self.count_bytes(item, bytes));
+            let output = self.turn_into_output(0, &mut kept, item);
+            commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
+            ticket = ticket.next();
         }
         if let Some(timesheet) = timesheet {
             timesheet.end(Duration::ZERO);
@@ -185,6 +191,13 @@ where
         Some(Timesheet::begin(recorder, number))
     }
 
+    fn count_bytes(&self, item: I, bytes: u64) -> I {
+        if let Some(recorder) = &self.options.recorder {
+            recorder.count_bytes(0, bytes);
+        }
+        item
+    }
+
     fn turn_into_output(&self, number: usize, kept: &mut W, item: Result<I, E>) -> Result<O, E> {
         let item = item?;
         self.roster.begin_work();
@@ -209,9 +222,7 @@ where
         let over = self.failed.load(Ordering::Relaxed) || self.options.cancel.is_cancelled();
         let fetched = match source.as_mut().filter(|_| !over).and_then(Iterator::next) {
             Some(Ok((item, bytes))) => {
-                if let Some(recorder) = &self.options.recorder {
-                    recorder.count_bytes(0, bytes);
-                }
+                let item = self.count_bytes(item, bytes);
                 self.window.admit(bytes).map(|ticket| (ticket, Ok(item)))
             }
             Some(Err(error)) => self.window.admit(0).map(|ticket| (ticket, Err(error))),

@@ -6,10 +6,15 @@ use std::sync::PoisonError;
 const LEAST_BYTES: u64 = 256;
 
 /// The place of an item in the order of a run, from 0 on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
 impl Ticket {
+    /// The one after this.
+    pub(crate) fn next(self) -> Self {
+        Ticket(self.0 + 1)
+    }
+
     /// Its number.
     pub fn number(self) -> u64 {
         self.0
@@ -43,6 +48,9 @@ struct State<O> {
     in_flight_bytes: u64,
     /// What the item being committed costs.
     committing_bytes: u64,
+    /// Whether somebody waits to be admitted, or to commit. Telling nobody is a system call too.
+    waits_for_room: bool,
+    waits_for_ready: bool,
     finished: bool,
     stopped: bool,
 }
@@ -62,6 +70,8 @@ impl<O> ReorderWindow<O> {
                 first: 0,
                 in_flight_bytes: 0,
                 committing_bytes: 0,
+                waits_for_room: false,
+                waits_for_ready: false,
                 finished: false,
                 stopped: false,
             }),
@@ -89,6 +99,7 @@ impl<O> ReorderWindow<O> {
                 });
                 return Some(Ticket(state.first + state.places.len() as u64 - 1));
             }
+            state.waits_for_room = true;
             state = wait(&self.room, state);
         }
     }
@@ -102,7 +113,7 @@ impl<O> ReorderWindow<O> {
             Some(place) => place.output = Some(output),
             None => return drop(state),
         }
-        if place == Some(0) {
+        if place == Some(0) && std::mem::take(&mut state.waits_for_ready) {
             drop(state);
             self.ready.notify_one();
         }
@@ -130,6 +141,7 @@ impl<O> ReorderWindow<O> {
                 state.first += 1;
                 return Some((Ticket(state.first - 1), output));
             }
+            state.waits_for_ready = true;
             state = wait(&self.ready, state);
         }
     }
@@ -169,8 +181,8 @@ impl<O> ReorderWindow<O> {
 
     fn give_back(&self, state: &mut State<O>) {
         let bytes = std::mem::take(&mut state.committing_bytes);
-        if bytes > 0 {
-            state.in_flight_bytes -= bytes;
+        state.in_flight_bytes -= bytes;
+        if bytes > 0 && std::mem::take(&mut state.waits_for_room) {
             self.room.notify_all();
         }
     }

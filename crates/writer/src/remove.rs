@@ -165,9 +165,9 @@ fn is_gone(error: &hedgerow_fs::Error) -> bool {
     const ELOOP: i32 = 40;
     error.raw_os_error() == Some(ELOOP)
         || matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        )
 }
 
 fn is_at_or_above(directory: &[u8], path: &[u8]) -> bool {

@@ -4,6 +4,12 @@ use std::time::Duration;
 const WINDOWS_TO_GROW: u32 = 2;
 /// ... and from this many before there are fewer.
 const WINDOWS_TO_SHRINK: u32 = 3;
+/// How long a window is at first, and where there are signs that the target is wrong.
+const WINDOW: Duration = Duration::from_millis(2);
+/// Windows without a change before they get longer...
+const WINDOWS_UNTIL_STEADY: u32 = 3;
+/// ... and how often each is twice as long as the one before.
+const WINDOW_DOUBLINGS: u32 = 3;
 
 /// What some of the workers did over a window of time, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,8 +34,8 @@ pub(crate) struct State {
     limit: usize,
     too_few: u32,
     too_many: u32,
-    /// Windows since the target changed or seemed about to.
-    pub steady: u32,
+    /// Windows since the target changed.
+    steady: u32,
 }
 
 impl State {
@@ -42,6 +48,19 @@ impl State {
             too_many: 0,
             steady: 0,
         }
+    }
+
+    /// How long the next window is: short while there is something to find out, and longer the
+    /// longer there is not. Looking costs a few microseconds a worker.
+    pub(crate) fn window(&self) -> Duration {
+        let doublings = match self.too_few == 0 && self.too_many == 0 {
+            true => self
+                .steady
+                .saturating_sub(WINDOWS_UNTIL_STEADY)
+                .min(WINDOW_DOUBLINGS),
+            false => 0,
+        };
+        WINDOW * 2_u32.pow(doublings)
     }
 }
 
@@ -62,15 +81,15 @@ pub(crate) fn decide(sample: &Sample, state: State) -> State {
         steady: state.steady.saturating_add(1),
         ..state
     };
-    if too_few || too_many {
-        next.steady = 0;
-    }
     if next.too_few >= WINDOWS_TO_GROW {
         next.target = wanted.ceil() as usize;
         (next.too_few, next.too_many) = (0, 0);
     } else if next.too_many >= WINDOWS_TO_SHRINK {
         next.target = (wanted.ceil() as usize).max(state.target / 2);
         (next.too_few, next.too_many) = (0, 0);
+    }
+    if next.target != state.target {
+        next.steady = 0;
     }
     next
 }
@@ -238,12 +257,22 @@ mod tests {
     }
 
     #[test]
-    fn steadiness_is_counted_from_the_last_sign_of_change() {
+    fn windows_get_longer_while_nothing_changes() {
         let (waits, works) = (Machine::new(20.0, 900.0), Machine::new(20.0, 10.0));
         let mut state = start();
-        (0..9).for_each(|_| state = decide(&works.window(state.target), state));
-        assert_eq!(state.steady, 9);
+        let mut windows_ms = Vec::new();
+        for _ in 0..8 {
+            windows_ms.push(state.window().as_millis());
+            state = decide(&works.window(state.target), state);
+        }
+        assert_eq!(windows_ms, [2, 2, 2, 2, 4, 8, 16, 16]);
+        // A sign is looked into at once; if it was none, all is as before.
         state = decide(&waits.window(state.target), state);
-        assert_eq!(state.steady, 0);
+        assert_eq!(state.window().as_millis(), 2);
+        state = decide(&works.window(state.target), state);
+        assert_eq!(state.window().as_millis(), 16);
+        state = decide(&waits.window(state.target), state);
+        state = decide(&waits.window(state.target), state);
+        assert_eq!((state.target, state.window().as_millis()), (64, 2));
     }
 }

@@ -251,7 +251,10 @@ fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
         ([], true) => paths(None, &pathspecs, false),
         ([tree], true) if !pathspecs.is_empty() => paths(Some(tree), &pathspecs, false),
         ([word], _) => one_word(repository, command, word, separated),
-        (_, true) => Err(Failure::fatal("only one reference expected")),
+        (words, true) => Err(Failure::fatal(format_args!(
+            "only one reference expected, {} given.",
+            words.len()
+        ))),
         ([first, rest @ ..], false) => {
             match Target::named(repository, first.as_bstr(), true, false)? {
                 Some(_) => paths(Some(first), rest, true),
@@ -268,6 +271,9 @@ fn one_word(
     word: &BString,
     separated: bool,
 ) -> Result<Form, Failure> {
+    if let Some(failure) = not_a_commit(repository, word) {
+        return Err(failure);
+    }
     let guess = repository.settings().guess && !separated;
     match Target::named(repository, word.as_bstr(), command.detach, guess)? {
         Some(target) => Ok(Form::Switch(target)),
@@ -280,6 +286,20 @@ fn one_word(
             pathspecs: vec![word.clone()],
             count: true,
         })),
+    }
+}
+
+/// A word that names an object can mean nothing else, even if it is none to switch to.
+fn not_a_commit(repository: &Repository, word: &BString) -> Option<Failure> {
+    let id = repository.resolve(word.as_bstr()).ok()?;
+    let tree = repository.resolve_tree(word.as_bstr()).is_ok();
+    let commit = repository.resolve_commit(word.as_bstr()).is_ok();
+    match (commit, tree) {
+        (true, _) => None,
+        (false, true) => Some(Failure::fatal(format_args!(
+            "Cannot switch branch to a non-commit '{word}'"
+        ))),
+        (false, false) => Some(Failure::fatal(format_args!("unable to read tree ({id})"))),
     }
 }
 

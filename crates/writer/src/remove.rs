@@ -125,7 +125,7 @@ impl<R: Removal> Remover<'_, R> {
             false => handle.remove_file(name),
         };
         match outcome {
-            Err(error) if is_gone(&error) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => Ok(other?),
         }
     }
@@ -160,13 +160,6 @@ impl<R: Removal> Remover<'_, R> {
             len => &self.removal.path(directory.witness)[..len],
         }
     }
-}
-
-fn is_gone(error: &hedgerow_fs::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 fn is_at_or_above(directory: &[u8], path: &[u8]) -> bool {

@@ -6,6 +6,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod faults;
 mod generated;
 mod refusal;
 mod support;

@@ -176,6 +176,9 @@ impl Walk<'_> {
 
     fn read<'r>(&self, reader: &'r mut Reader<'_>, id: ObjectId) -> Result<&'r [u8]> {
         let id = self.objects.replacement(&id)?;
+        if id.is_empty_tree() {
+            return Ok(&[]);
+        }
         let location = self.objects.store.locate(&id)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
         match reader.read(&id, location)? {

@@ -182,6 +182,14 @@ impl Pair {
                 String::from_utf8_lossy(&a.path)
             );
         }
+        // Git keeps what it knew of directories without conflicts; the next commit tells again.
+        if expected
+            .entries
+            .iter()
+            .any(|entry| entry.flags.0 & 0x3000 != 0)
+        {
+            return;
+        }
         let (expected, found) = (
             expected.cache_tree(self.id_bytes),
             found.cache_tree(self.id_bytes),

@@ -81,13 +81,14 @@ impl Run<'_> {
             list_changes: !self.command.force && !self.global.quiet,
             execution: self.execution.clone(),
         };
-        let switched = switch(&self.repository, target, &options)?;
+        let mut switched = switch(&self.repository, target, &options)?;
         drop(meter);
         if self.global.json {
             let commit = target.commit.map(|id| id.to_string());
             let report = Report::switch(&switched.outcome, commit, self.started.elapsed());
             self.output.data(report.to_json().as_bytes());
         }
+        let head_failure = switched.head_failure.take();
         match &switched.outcome {
             Outcome::Rejected(rejects) if self.command.force => {
                 messages::rejected_by_force(rejects, self.output);
@@ -109,6 +110,10 @@ impl Run<'_> {
             }
             Outcome::Done(done) => {
                 self.warn(done);
+                if let Some(error) = head_failure {
+                    self.tell(done);
+                    return Err(error.into());
+                }
                 let high = self.repository.settings().quote_path;
                 for change in &done.local_changes {
                     let path = quoted(&change.path, high);

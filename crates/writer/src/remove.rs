@@ -1,4 +1,4 @@
-use crate::write::split_path;
+use crate::write::{split_path, stopped_by};
 use crate::{Error, Problem};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::Dir;
@@ -110,7 +110,8 @@ impl<R: Removal> Remover<'_, R> {
             let started = Instant::now();
             let outcome = match &handle {
                 Ok(handle) => self.remove_row(handle, row),
-                Err(_) => Ok(()),
+                Err(error) if is_not_there(error) => Ok(()),
+                Err(error) => Err(stopped_by(error, "remove", self.removal.path(row)).into()),
             };
             scope.record_operation(started.elapsed());
             batch.push(Removed { row, outcome });
@@ -160,6 +161,13 @@ impl<R: Removal> Remover<'_, R> {
             len => &self.removal.path(directory.witness)[..len],
         }
     }
+}
+
+/// Whether there is no such directory, or a link or a file in its place.
+fn is_not_there(error: &hedgerow_fs::Error) -> bool {
+    const ELOOP: i32 = 40;
+    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    absent.contains(&error.kind()) || error.raw_os_error() == Some(ELOOP)
 }
 
 fn is_at_or_above(directory: &[u8], path: &[u8]) -> bool {

@@ -4,8 +4,10 @@ use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{Dir, Stat};
 use hedgerow_tree::Layout;
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
 /// What an entry becomes on disk.
@@ -228,7 +230,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
         let fail = |row: &u32| Written {
             row: *row,
-            outcome: Err(Problem::Fs(again(error))),
+            outcome: Err(Problem::Fs(stopped_by(error, "write", self.plan.path(*row)))),
         };
         self.plan.written(
             rows.iter()
@@ -272,7 +274,7 @@ fn write_directory(directory: &Dir, name: &[u8]) -> Result<Stat, Problem> {
     let created = directory.create_dir(name);
     let stat = match &created {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(again(error).into())
+            return Err(hedgerow_fs::Error::new(error.operation, &error.path, reason_again(error)).into());
         }
         _ => directory.stat(name)?,
     };
@@ -311,11 +313,19 @@ fn last_component(path: &[u8]) -> &[u8] {
     split_path(path).1
 }
 
-/// The same error once more, for each entry that it stopped.
-fn again(error: &hedgerow_fs::Error) -> hedgerow_fs::Error {
-    let source = match error.raw_os_error() {
+/// What an error with a directory means for an entry below: it cannot be written or removed, for
+/// the same reason.
+pub(crate) fn stopped_by(
+    error: &hedgerow_fs::Error,
+    operation: &'static str,
+    path: &[u8],
+) -> hedgerow_fs::Error {
+    hedgerow_fs::Error::new(operation, OsStr::from_bytes(path), reason_again(error))
+}
+
+fn reason_again(error: &hedgerow_fs::Error) -> io::Error {
+    match error.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),
         None => io::Error::new(error.kind(), error.source.to_string()),
-    };
-    hedgerow_fs::Error::new(error.operation, &error.path, source)
+    }
 }

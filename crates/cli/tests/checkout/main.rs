@@ -8,5 +8,6 @@
 
 mod faults;
 mod generated;
+mod hostile;
 mod refusal;
 mod support;

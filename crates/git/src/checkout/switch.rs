@@ -43,6 +43,8 @@ pub struct Switched {
     pub outcome: Outcome,
     /// What was going on on the old branch and has been given up: a cherry-pick, a revert.
     pub ended: Vec<&'static str>,
+    /// Why HEAD could not follow; working tree and index did.
+    pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
 }
@@ -154,6 +156,7 @@ pub fn switch(
             old,
             outcome: Outcome::Done(Done::default()),
             ended: Vec::new(),
+            head_failure: None,
             hook_failure: None,
         });
     };
@@ -177,13 +180,26 @@ pub fn switch(
             old,
             outcome,
             ended: Vec::new(),
+            head_failure: None,
             hook_failure: None,
         });
     }
-    if !target.head_stays {
-        move_head(repository, target, &old, commit)?;
-    }
-    let ended = repository.remove_branch_state()?;
+    let moved = match target.head_stays {
+        true => Ok(()),
+        false => move_head(repository, target, &old, commit),
+    };
+    let ended = match moved.and_then(|()| repository.remove_branch_state()) {
+        Ok(ended) => ended,
+        Err(error) => {
+            return Ok(Switched {
+                old,
+                outcome,
+                ended: Vec::new(),
+                head_failure: Some(error),
+                hook_failure: None,
+            })
+        }
+    };
     let null = repository.null_id();
     let before = old.id().unwrap_or(null);
     let hook = repository.run_post_checkout(&before, &commit, true)?;
@@ -192,6 +208,7 @@ pub fn switch(
         old,
         outcome,
         ended,
+        head_failure: None,
         hook_failure,
     })
 }

@@ -18,9 +18,13 @@ use crate::failure::Failure;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// Blocks over this size go back to the system when they are freed.
+const FREED_BLOCK_BYTES: usize = 1 << 20;
+
 fn main() -> ExitCode {
     // A defect is told as an error, in one sentence, by whoever catches it.
     std::panic::set_hook(Box::new(|_| {}));
+    hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     arm_faults();
     let arguments = match arguments::Arguments::try_parse_from(arguments::words()) {
         Ok(arguments) => arguments,

@@ -8,19 +8,27 @@
 mod adaptive;
 mod cancel;
 mod options;
+mod ordered;
 mod queue;
+mod recorder;
 mod report;
+mod roster;
+mod series;
 mod slot;
+mod statistics;
+mod sync;
 mod tasks;
+mod window;
 
 pub use cancel::CancelToken;
 pub use options::{Jobs, Options};
+pub use ordered::{run_ordered, Window};
+pub use recorder::Recorder;
 pub use report::{Failure, Report};
+pub use series::Point;
+pub use statistics::Statistics;
 pub use tasks::{run_tasks, Scope};
+pub use window::{ReorderWindow, Ticket};
 
 /// The most workers that [`Jobs::Auto`] grows to.
 pub const AUTO_LIMIT: usize = 64;
-
-/// Placeholder until the recorder lands.
-#[derive(Debug, Default)]
-pub struct Recorder;

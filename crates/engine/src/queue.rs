@@ -1,6 +1,6 @@
 use crate::adaptive::Alarm;
 use crate::slot::Slot;
-use crate::Failure;
+use crate::{Failure, Recorder};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -140,7 +140,13 @@ impl<T, E> Queue<T, E> {
     }
 
     /// Waits for a task, until the run has ended. `finished`: the worker comes from a task.
-    pub(crate) fn take(&self, number: usize, finished: bool) -> Option<T> {
+    /// `recorder` counts how often there was none.
+    pub(crate) fn take(
+        &self,
+        number: usize,
+        finished: bool,
+        recorder: Option<&Recorder>,
+    ) -> Option<T> {
         let me: &Slot = &self.slots[number];
         let mut state = self.lock(Some(me));
         let mut looked = false;
@@ -176,6 +182,9 @@ impl<T, E> Queue<T, E> {
             if looked || surplus {
                 state.asleep.push(number);
                 drop(state);
+                if let (Some(recorder), false) = (recorder, surplus) {
+                    recorder.count_empty(number);
+                }
                 me.begin_idle(self.epoch);
                 me.sleep();
                 me.end_idle(self.epoch);
@@ -209,6 +218,11 @@ impl<T, E> Queue<T, E> {
         drop(dropped);
     }
 
+    /// Tasks that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// Whether a failure ended the run.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
@@ -236,7 +250,7 @@ impl<T, E> Queue<T, E> {
 
     fn look(&self) {
         for _ in 0..LOOKS_BEFORE_SLEEP {
-            if self.waiting.load(Ordering::Relaxed) != 0 {
+            if self.waiting() != 0 {
                 return;
             }
             std::hint::spin_loop();

@@ -2,7 +2,7 @@ use hedgerow_fs::thread_time::ThreadId;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::thread::Thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The place of one worker: how to call it, and what it tells about itself.
 ///
@@ -65,6 +65,11 @@ impl Slot {
         let spent = nanoseconds_since(epoch).saturating_sub(since);
         add(&self.idle_ns, spent);
         self.idle_since_ns.store(0, Ordering::Relaxed);
+    }
+
+    /// Time without anything to do, for the worker itself.
+    pub(crate) fn idle(&self) -> Duration {
+        Duration::from_nanos(self.idle_ns.load(Ordering::Relaxed))
     }
 
     /// Nanoseconds without anything to do until `now_ns`.

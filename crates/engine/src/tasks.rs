@@ -1,12 +1,13 @@
 use crate::adaptive::{watch, Watched};
 use crate::queue::{Call, Lane, Queue};
+use crate::recorder::Timesheet;
 use crate::report::panic_message;
 use crate::slot::Slot;
-use crate::{CancelToken, Failure, Jobs, Options, Report};
+use crate::{CancelToken, Failure, Jobs, Options, Recorder, Report};
 use crossbeam_utils::CachePadded;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Works through tasks that may bring further tasks, until none waits or runs.
 ///
@@ -47,6 +48,8 @@ pub struct Scope<'a, T> {
     tasks: &'a (dyn Spawn<T> + Sync),
     cancel: &'a CancelToken,
     me: &'a Slot,
+    number: usize,
+    recorder: Option<&'a Recorder>,
 }
 
 impl<T> Scope<'_, T> {
@@ -70,11 +73,24 @@ impl<T> Scope<'_, T> {
         self.cancel.is_cancelled() || self.tasks.is_stopped()
     }
 
-    /// Counts one operation, a file for example, that took so long.
-    pub fn record_operation(&self, _latency: Duration) {}
+    /// Does `work` and counts it as one operation, a file for example. The clock is only asked
+    /// where somebody counts.
+    pub fn operation<R>(&self, work: impl FnOnce() -> R) -> R {
+        let Some(recorder) = self.recorder else {
+            return work();
+        };
+        let started = Instant::now();
+        let result = work();
+        recorder.count_operation(self.number, started.elapsed());
+        result
+    }
 
     /// Counts bytes that were read or written.
-    pub fn add_bytes(&self, _bytes: u64) {}
+    pub fn add_bytes(&self, bytes: u64) {
+        if let Some(recorder) = self.recorder {
+            recorder.count_bytes(self.number, bytes);
+        }
+    }
 }
 
 /// A run as its tasks see it, whatever it does with them.
@@ -114,21 +130,37 @@ where
     }
 
     fn work_through(&self, number: usize, tasks: &(dyn Spawn<T> + Sync)) {
+        let recorder = self.options.recorder.as_deref();
+        let timesheet = recorder.map(|recorder| Timesheet::begin(recorder, number));
         let scope = Scope {
             tasks,
             cancel: &self.options.cancel,
             me: &self.queue.slots[number],
+            number,
+            recorder,
         };
         let mut kept = (self.worker)(number);
         let mut finished = false;
-        while let Some(task) = self.queue.take(number, finished) {
+        while let Some(task) = self.queue.take(number, finished, recorder) {
             if self.options.cancel.is_cancelled() {
-                return self.queue.stop(Failure::Cancelled);
+                self.queue.stop(Failure::Cancelled);
+                break;
             }
-            if let Err(error) = (self.work)(&mut kept, task, &scope) {
-                return self.queue.stop(Failure::Failed(error));
+            if let Some(recorder) = recorder {
+                recorder.begin_task(number, self.queue.waiting());
+            }
+            let result = (self.work)(&mut kept, task, &scope);
+            if let Some(recorder) = recorder {
+                recorder.end_task();
+            }
+            if let Err(error) = result {
+                self.queue.stop(Failure::Failed(error));
+                break;
             }
             finished = true;
+        }
+        if let Some(timesheet) = timesheet {
+            timesheet.end(scope.me.idle());
         }
     }
 }

@@ -128,6 +128,7 @@ fn processors(quota: i64, period: i64) -> Option<f64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
 

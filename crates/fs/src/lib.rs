@@ -33,7 +33,7 @@ pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use interrupt::catch_interrupts;
 pub use lock::LockFile;
-pub use memory::peak_memory_besides_mapped_files;
+pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
     stat,

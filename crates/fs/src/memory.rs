@@ -38,3 +38,19 @@ mod tests {
         assert!(before > 0 && after > 64 << 20, "{before} {after}");
     }
 }
+
+/// Tells the C library's allocator to give blocks over `bytes` back to the system as soon as they
+/// are freed, for a program whose threads each hold a large buffer now and then. Left alone, the
+/// allocator raises that limit to the largest block it has seen, and keeps such blocks for each
+/// thread.
+#[allow(unsafe_code)]
+pub fn return_freed_blocks(bytes: usize) {
+    #[cfg(target_env = "gnu")]
+    {
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        // SAFETY: mallopt takes two integers and may be called at any time.
+        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, bytes) };
+    }
+    #[cfg(not(target_env = "gnu"))]
+    let _ = bytes;
+}

@@ -45,16 +45,20 @@ pub struct ThreadTime {
 pub struct ThreadMeter {
     thread: ThreadId,
     schedstat: Option<OwnedFd>,
+    stat: Option<OwnedFd>,
 }
 
 impl ThreadMeter {
-    /// A meter of `thread`, which keeps `/proc/self/task/THREAD/schedstat` open if there is one.
+    /// A meter of `thread`, which keeps two files below `/proc/self/task` open if they are there.
     pub fn new(thread: ThreadId) -> Self {
-        let path = format!("/proc/self/task/{}/schedstat", thread.0);
-        let schedstat = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let open = |name| {
+            let path = format!("/proc/self/task/{}/{name}", thread.0);
+            rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()
+        };
         ThreadMeter {
             thread,
-            schedstat: schedstat.ok(),
+            schedstat: open("schedstat"),
+            stat: open("stat"),
         }
     }
 
@@ -66,15 +70,31 @@ impl ThreadMeter {
         })
     }
 
+    /// Whether the thread is on a processor now or in the queue for one, rather than waiting for
+    /// something else; `None` if it has ended or the kernel does not say.
+    pub fn is_runnable(&self) -> Option<bool> {
+        let mut buffer = [0; 64];
+        let text = read_start(self.stat.as_ref()?, &mut buffer)?;
+        // The name of the thread, in parentheses, may hold anything: at most 15 bytes, which are
+        // not always text.
+        let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
+        text.get(end_of_name + 2).map(|state| *state == b'R')
+    }
+
     /// The second field of `schedstat`, in nanoseconds (`scheduler/sched-stats.rst`). Its first,
     /// the time on a processor, is brought up to date only by the clock tick.
     fn run_delay(&self) -> Option<Duration> {
         let mut buffer = [0; 64];
-        let count = rustix::io::pread(self.schedstat.as_ref()?, &mut buffer, 0).ok()?;
-        let text = std::str::from_utf8(buffer.get(..count)?).ok()?;
+        let text = read_start(self.schedstat.as_ref()?, &mut buffer)?;
+        let text = std::str::from_utf8(text).ok()?;
         let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
         Some(Duration::from_nanos(nanoseconds))
     }
+}
+
+fn read_start<'b>(file: &OwnedFd, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+    let count = rustix::io::pread(file, &mut *buffer, 0).ok()?;
+    buffer.get(..count)
 }
 
 /// Time `thread` has spent on a processor. A thread's clock has the number
@@ -126,6 +146,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         let asleep = meter.read().unwrap();
         assert!(asleep.cpu - busy.cpu < Duration::from_millis(10));
+        assert_eq!(meter.is_runnable(), Some(false));
         release.send(()).unwrap();
         thread.join().unwrap();
     }
@@ -135,6 +156,8 @@ mod tests {
         assert_eq!(ThreadMeter::new(ThreadId::from_raw(1 << 28)).read(), None);
         let own = ThreadId::current();
         assert_eq!(ThreadId::from_raw(own.as_raw()), own);
-        assert!(ThreadMeter::new(own).read().is_some());
+        let meter = ThreadMeter::new(own);
+        assert!(meter.read().is_some());
+        assert_eq!(meter.is_runnable(), Some(true));
     }
 }

@@ -16,6 +16,7 @@ mod count;
 mod delta;
 mod entry;
 mod error;
+mod extent;
 mod id_table;
 mod index;
 mod locate;
@@ -33,6 +34,7 @@ mod stream;
 
 pub use bases::SharedBases;
 pub use error::{Error, Fault, Result};
+pub use extent::Extent;
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use reader::Reader;

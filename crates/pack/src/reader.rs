@@ -9,7 +9,7 @@ use hedgerow_codec::{can_expand_to, Inflater, StreamInflater};
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
 const SMALL_BYTES: u64 = 1 << 20;
 /// A buffer that has grown over this is given back when a much smaller object follows.
-const KEEP_BYTES: usize = 32 << 20;
+const KEEP_BYTES: usize = 512 << 10;
 /// The two lengths at the start of a delta take ten bytes each at most.
 const DELTA_HEADER_BYTES: usize = 20;
 
@@ -273,7 +273,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The length of what the delta at `place` makes, by its first bytes.
-    fn delta_result(&mut self, place: Place) -> Result<u64, Fault> {
+    pub(crate) fn delta_result(&mut self, place: Place) -> Result<u64, Fault> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (_, input) = pack.entry(place.offset)?;
         let mut start = [0; DELTA_HEADER_BYTES];

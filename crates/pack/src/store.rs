@@ -125,6 +125,12 @@ impl ObjectStore {
         hedgerow_fs::ReadFile::open(&loose::path(objects.unwrap_or("".as_ref()), id))
     }
 
+    /// The length of the file of a loose object, if it is there.
+    pub(crate) fn loose_file_size(&self, directory: u32, id: &oid) -> Option<u64> {
+        let objects = self.directories.get(directory as usize)?;
+        Some(hedgerow_fs::stat(&loose::path(objects, id)).ok()??.size)
+    }
+
     pub(crate) fn warn(&self, warning: String) {
         let mut warnings = self.lock_warnings();
         if warnings.len() < MAX_WARNINGS && !warnings.contains(&warning) {

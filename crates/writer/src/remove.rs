@@ -7,7 +7,6 @@ use std::convert::Infallible;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
 
 /// Paths to remove, in ascending byte order; rows are positions in the list.
 pub trait Removal: Sync {
@@ -107,13 +106,11 @@ impl<R: Removal> Remover<'_, R> {
             if scope.is_cancelled() {
                 break;
             }
-            let started = Instant::now();
             let outcome = match &handle {
-                Ok(handle) => self.remove_row(handle, row),
+                Ok(handle) => scope.operation(|| self.remove_row(handle, row)),
                 Err(error) if is_not_there(error) => Ok(()),
                 Err(error) => Err(stopped_by(error, "remove", self.removal.path(row)).into()),
             };
-            scope.record_operation(started.elapsed());
             batch.push(Removed { row, outcome });
         }
         self.removal.removed(batch);

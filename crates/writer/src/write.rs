@@ -8,7 +8,6 @@ use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::time::Instant;
 
 /// What an entry becomes on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,24 +188,24 @@ impl<P: Plan> TreeWriter<'_, P> {
             if scope.is_cancelled() {
                 break;
             }
-            let started = Instant::now();
-            let name = last_component(self.plan.path(row));
-            let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
-            let outcome = match self.plan.replaces(row) {
-                true => make_way(handle, name),
-                false => Ok(()),
-            };
-            let outcome =
-                outcome.and_then(|()| write_entry(handle, name, self.plan.form(row), fill));
+            let outcome = scope.operation(|| self.write_row(worker, handle, row));
             if let Ok(stat) = &outcome {
                 scope.add_bytes(stat.size);
             }
-            scope.record_operation(started.elapsed());
             batch.push(Written { row, outcome });
         }
         if !batch.is_empty() {
             self.plan.written(batch);
         }
+    }
+
+    fn write_row(&self, worker: &mut P::Worker, handle: &Dir, row: u32) -> Result<Stat, Problem> {
+        let name = last_component(self.plan.path(row));
+        if self.plan.replaces(row) {
+            make_way(handle, name)?;
+        }
+        let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
+        write_entry(handle, name, self.plan.form(row), fill)
     }
 
     fn directory(&self, number: u32) -> &[u8] {
@@ -230,7 +229,11 @@ impl<P: Plan> TreeWriter<'_, P> {
         let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
         let fail = |row: &u32| Written {
             row: *row,
-            outcome: Err(Problem::Fs(stopped_by(error, "write", self.plan.path(*row)))),
+            outcome: Err(Problem::Fs(stopped_by(
+                error,
+                "write",
+                self.plan.path(*row),
+            ))),
         };
         self.plan.written(
             rows.iter()
@@ -274,7 +277,9 @@ fn write_directory(directory: &Dir, name: &[u8]) -> Result<Stat, Problem> {
     let created = directory.create_dir(name);
     let stat = match &created {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(hedgerow_fs::Error::new(error.operation, &error.path, reason_again(error)).into());
+            return Err(
+                hedgerow_fs::Error::new(error.operation, &error.path, reason_again(error)).into(),
+            );
         }
         _ => directory.stat(name)?,
     };

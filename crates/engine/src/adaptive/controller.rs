@@ -6,12 +6,8 @@ use crossbeam_utils::CachePadded;
 use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::time::{Duration, Instant};
 
-/// How long a window is at first, and after a change.
-const WINDOW: Duration = Duration::from_millis(2);
-/// How long it gets while nothing changes.
-const WINDOW_STEADY: Duration = Duration::from_millis(16);
-/// Windows without a change before they get longer.
-const WINDOWS_UNTIL_STEADY: u32 = 4;
+/// A worker that is on a processor for all but this share of its time is not looked at closely.
+const EXPLAINED_SHARE: f64 = 0.1;
 /// Workers looked at in a window; the others have their turn in the next.
 const WORKERS_A_WINDOW: usize = 16;
 
@@ -34,18 +30,13 @@ pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
     let processors = hedgerow_fs::cpu::available();
     let mut state = State::new(run.target(), processors, AUTO_LIMIT);
     let mut gauges = Gauges::default();
-    let mut window = WINDOW;
-    while !alarm.wait(window) {
+    while !alarm.wait(state.window()) {
         let sample = gauges.sample(run);
         let next = decide(&sample, state);
         if next.target != state.target {
             run.set_target(next.target);
         }
         state = next;
-        window = match state.steady {
-            0..WINDOWS_UNTIL_STEADY => WINDOW,
-            _ => (window * 2).min(WINDOW_STEADY),
-        };
     }
 }
 
@@ -59,6 +50,8 @@ struct Gauges {
 struct Gauge {
     meter: ThreadMeter,
     before: Reading,
+    /// Seconds at work that are neither time on a processor nor, so far, in the queue for one.
+    unexplained_s: f64,
 }
 
 /// Everything a worker has used until a moment.
@@ -101,7 +94,11 @@ impl Gauges {
                 // The calling thread is older than the run.
                 before = Reading::of(&meter, slot, run.epoch()).unwrap_or(before);
             }
-            self.gauges.push(Gauge { meter, before });
+            self.gauges.push(Gauge {
+                meter,
+                before,
+                unexplained_s: 0.0,
+            });
         }
     }
 }
@@ -123,9 +120,20 @@ impl Gauge {
             .saturating_sub(before.at_ns)
             .saturating_sub(idle_ns);
         let busy = Duration::from_nanos(busy_ns);
+        let knows_delay = now.time.run_delay.is_some();
+        self.unexplained_s += busy.as_secs_f64() - cpu.as_secs_f64() - delay.as_secs_f64();
         sample.cpu += cpu;
-        sample.wait_s += busy.as_secs_f64() - cpu.as_secs_f64() - delay.as_secs_f64();
-        sample.knows_delay &= now.time.run_delay.is_some();
+        sample.knows_delay &= knows_delay;
+        let much = self.unexplained_s > busy.as_secs_f64() * EXPLAINED_SHARE;
+        if much && self.meter.is_runnable() == Some(true) {
+            // It may be in the queue for a processor, which the kernel tells of only when it has
+            // got one: to be counted, or explained, at a later look.
+            if !knows_delay {
+                self.unexplained_s = 0.0;
+            }
+            return;
+        }
+        sample.wait_s += std::mem::take(&mut self.unexplained_s);
     }
 }
 

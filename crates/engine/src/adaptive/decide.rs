@@ -4,15 +4,20 @@ use std::time::Duration;
 const WINDOWS_TO_GROW: u32 = 2;
 /// ... and from this many before there are fewer.
 const WINDOWS_TO_SHRINK: u32 = 3;
+/// How long a window is at first, and where there are signs that the target is wrong.
+const WINDOW: Duration = Duration::from_millis(2);
+/// Windows without a change before they get longer...
+const WINDOWS_UNTIL_STEADY: u32 = 3;
+/// ... and how often each is twice as long as the one before.
+const WINDOW_DOUBLINGS: u32 = 3;
 
 /// What some of the workers did over a window of time, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
     /// Time on a processor.
     pub cpu: Duration,
-    /// Time at work, but neither on a processor nor ready for one, in seconds. Less than nothing
-    /// if what passed for waiting before turns out to have been a queue for a processor: the
-    /// kernel tells of that only when it is over.
+    /// Time at work, but neither on a processor nor in the queue for one, in seconds. Less than
+    /// nothing if what passed for waiting before turns out to have been that queue.
     pub wait_s: f64,
     /// Whether the time in the queue for a processor is known and left out of the wait.
     pub knows_delay: bool,
@@ -29,8 +34,8 @@ pub(crate) struct State {
     limit: usize,
     too_few: u32,
     too_many: u32,
-    /// Windows since the target changed or seemed about to.
-    pub steady: u32,
+    /// Windows since the target changed.
+    steady: u32,
 }
 
 impl State {
@@ -43,6 +48,19 @@ impl State {
             too_many: 0,
             steady: 0,
         }
+    }
+
+    /// How long the next window is: short while there is something to find out, and longer the
+    /// longer there is not. Looking costs a few microseconds a worker.
+    pub(crate) fn window(&self) -> Duration {
+        let doublings = match self.too_few == 0 && self.too_many == 0 {
+            true => self
+                .steady
+                .saturating_sub(WINDOWS_UNTIL_STEADY)
+                .min(WINDOW_DOUBLINGS),
+            false => 0,
+        };
+        WINDOW * 2_u32.pow(doublings)
     }
 }
 
@@ -63,15 +81,15 @@ pub(crate) fn decide(sample: &Sample, state: State) -> State {
         steady: state.steady.saturating_add(1),
         ..state
     };
-    if too_few || too_many {
-        next.steady = 0;
-    }
     if next.too_few >= WINDOWS_TO_GROW {
         next.target = wanted.ceil() as usize;
         (next.too_few, next.too_many) = (0, 0);
     } else if next.too_many >= WINDOWS_TO_SHRINK {
         next.target = (wanted.ceil() as usize).max(state.target / 2);
         (next.too_few, next.too_many) = (0, 0);
+    }
+    if next.target != state.target {
+        next.steady = 0;
     }
     next
 }
@@ -92,4 +110,169 @@ fn wanted(sample: &Sample, state: &State) -> f64 {
         false => state.limit.min((8 * state.processors).max(16)),
     };
     wanted.min(limit.max(state.processors) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROCESSORS: usize = 2;
+    const WINDOW_S: f64 = 0.002;
+
+    /// A machine that workers share: what a window of theirs looks like.
+    struct Machine {
+        /// Seconds on a processor and of waiting for each operation.
+        cpu_s: f64,
+        wait_s: f64,
+        knows_delay: bool,
+        queued: bool,
+    }
+
+    impl Machine {
+        fn new(cpu_us: f64, wait_us: f64) -> Self {
+            Machine {
+                cpu_s: cpu_us / 1e6,
+                wait_s: wait_us / 1e6,
+                knows_delay: true,
+                queued: true,
+            }
+        }
+
+        fn window(&self, workers: usize) -> Sample {
+            let busy_s = workers as f64 * WINDOW_S;
+            let alone_s = busy_s * self.cpu_s / (self.cpu_s + self.wait_s);
+            let cpu_s = alone_s.min(PROCESSORS as f64 * WINDOW_S);
+            let wait_s = match self.knows_delay {
+                true => cpu_s * self.wait_s / self.cpu_s,
+                false => busy_s - cpu_s,
+            };
+            Sample {
+                cpu: Duration::from_secs_f64(cpu_s),
+                wait_s,
+                knows_delay: self.knows_delay,
+                queued: self.queued,
+            }
+        }
+
+        /// The targets after each of so many windows.
+        fn run(&self, mut state: State, windows: usize) -> Vec<usize> {
+            let step = |_| {
+                state = decide(&self.window(state.target), state);
+                state.target
+            };
+            (0..windows).map(step).collect()
+        }
+    }
+
+    fn start() -> State {
+        State::new(2 * PROCESSORS, PROCESSORS, 64)
+    }
+
+    #[test]
+    fn round_trips_are_hidden_within_a_few_windows() {
+        for round_trip_us in [1000.0, 5000.0] {
+            let targets = Machine::new(25.0, round_trip_us).run(start(), 5);
+            assert_eq!(targets, [4, 64, 64, 64, 64]);
+        }
+        // 200 us a wait, 20 us a processor: 22 workers keep two of them busy.
+        let targets = Machine::new(20.0, 200.0).run(start(), 50);
+        assert_eq!((targets[1], targets[49]), (22, 22));
+    }
+
+    #[test]
+    fn a_local_disk_does_not_run_away() {
+        // Waits of a sixth of the time, and a queue for processors that grows with the workers.
+        let targets = Machine::new(50.0, 10.0).run(start(), 200);
+        assert!(targets.iter().all(|target| *target == 4), "{targets:?}");
+        let mut many = start();
+        many.target = 64;
+        let targets = Machine::new(50.0, 10.0).run(many, 30);
+        assert_eq!(targets[29], 4, "{targets:?}");
+    }
+
+    #[test]
+    fn work_without_waits_stays_as_it_is() {
+        for knows_delay in [true, false] {
+            let machine = Machine {
+                knows_delay,
+                ..Machine::new(50.0, 0.001)
+            };
+            assert_eq!(machine.run(start(), 100)[99], 4);
+        }
+    }
+
+    #[test]
+    fn one_window_is_no_evidence() {
+        let (waits, works) = (Machine::new(20.0, 900.0), Machine::new(20.0, 1.0));
+        let mut state = start();
+        for _ in 0..50 {
+            state = decide(&waits.window(state.target), state);
+            state = decide(&works.window(state.target), state);
+        }
+        assert_eq!(state.target, 4);
+    }
+
+    #[test]
+    fn an_empty_queue_asks_for_nobody() {
+        let machine = Machine {
+            queued: false,
+            ..Machine::new(20.0, 5000.0)
+        };
+        assert_eq!(machine.run(start(), 20)[19], 4);
+        let idle = Sample {
+            queued: true,
+            knows_delay: true,
+            ..Sample::default()
+        };
+        let mut state = start();
+        state.target = 40;
+        (0..20).for_each(|_| state = decide(&idle, state));
+        assert_eq!(state.target, 40);
+    }
+
+    #[test]
+    fn a_burst_at_the_end_is_met_and_its_end_too() {
+        let mut state = start();
+        let mut run = |machine: Machine, windows: usize| {
+            (0..windows).for_each(|_| state = decide(&machine.window(state.target), state));
+            state.target
+        };
+        assert_eq!(run(Machine::new(50.0, 5.0), 500), 4);
+        assert_eq!(run(Machine::new(25.0, 1000.0), 2), 64);
+        assert!(run(Machine::new(50.0, 5.0), 15) <= 4);
+    }
+
+    #[test]
+    fn without_the_delay_growth_is_bounded() {
+        // Others keep the processors busy: three quarters of the time is spent in their queue.
+        let sample = |workers: usize| Sample {
+            cpu: Duration::from_secs_f64(workers as f64 * WINDOW_S * 0.05),
+            wait_s: workers as f64 * WINDOW_S * 0.95,
+            knows_delay: false,
+            queued: true,
+        };
+        let mut state = start();
+        (0..100).for_each(|_| state = decide(&sample(state.target), state));
+        assert_eq!(state.target, 16);
+    }
+
+    #[test]
+    fn windows_get_longer_while_nothing_changes() {
+        let (waits, works) = (Machine::new(20.0, 900.0), Machine::new(20.0, 10.0));
+        let mut state = start();
+        let mut windows_ms = Vec::new();
+        for _ in 0..8 {
+            windows_ms.push(state.window().as_millis());
+            state = decide(&works.window(state.target), state);
+        }
+        assert_eq!(windows_ms, [2, 2, 2, 2, 4, 8, 16, 16]);
+        // A sign is looked into at once; if it was none, all is as before.
+        state = decide(&waits.window(state.target), state);
+        assert_eq!(state.window().as_millis(), 2);
+        state = decide(&works.window(state.target), state);
+        assert_eq!(state.window().as_millis(), 16);
+        state = decide(&waits.window(state.target), state);
+        state = decide(&waits.window(state.target), state);
+        assert_eq!((state.target, state.window().as_millis()), (64, 2));
+    }
 }

@@ -10,10 +10,12 @@ use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::CancelToken;
-use hedgerow_pack::{Location, Reader, SharedBases};
+use hedgerow_pack::{Extent, Location, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::Mutex;
 
+/// An object over this many bytes is large: few are, and most of them are no deltas.
+const LARGE_BYTES: u64 = 1 << 20;
 /// Zero bytes that become a hole when a large file is streamed: git's unit.
 const HOLE_BYTES: usize = 16 * 1024;
 
@@ -42,6 +44,8 @@ pub(crate) struct Contents<'a> {
     pub located: Vec<(ObjectId, Option<Location>)>,
     pub bases: SharedBases,
     pub big_file_bytes: u64,
+    /// Held while a large object is in memory whole.
+    pub large: Mutex<()>,
     pub symlinks: bool,
     pub progress: &'a Progress,
     pub lanes: Lanes,
@@ -102,14 +106,17 @@ impl<'a> Plan for &'a Contents<'a> {
             Form::File | Form::Executable => self.converter.conversion(path),
             _ => Conversion::Plain,
         };
-        if matches!(conversion, Conversion::Plain) && self.is_big(worker, &id, location)? {
-            return stream(worker, &id, location, sink);
-        }
+        let plain = matches!(conversion, Conversion::Plain);
+        let large = match worker.reader.extent(&id, location, self.streamed_from()) {
+            Extent::Small => None,
+            Extent::Streamable if plain => return stream(worker, &id, location, sink),
+            Extent::Streamable | Extent::Delta => Some(self.large.lock()),
+        };
         let (_, content) = worker
             .reader
             .read(&id, location)
             .map_err(Problem::content)?;
-        if matches!(conversion, Conversion::Plain) {
+        if plain {
             return sink.write(content);
         }
         let converted =
@@ -119,7 +126,9 @@ impl<'a> Plan for &'a Contents<'a> {
         if let Some(message) = converted.message {
             self.warn(message);
         }
-        sink.write(converted.content)
+        let outcome = sink.write(converted.content);
+        drop(large);
+        outcome
     }
 
     fn written(&self, batch: Vec<Written>) {
@@ -180,17 +189,10 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn is_big(
-        &self,
-        worker: &mut Worker<'_>,
-        id: &ObjectId,
-        location: Location,
-    ) -> std::result::Result<bool, Problem> {
-        let header = worker
-            .reader
-            .header(id, location)
-            .map_err(Problem::content)?;
-        Ok(header.size > self.big_file_bytes)
+    /// Objects over this many bytes are streamed where they can be, or else built one at a time:
+    /// however many workers there are, they don't hold more than one of these together.
+    fn streamed_from(&self) -> u64 {
+        self.big_file_bytes.min(LARGE_BYTES)
     }
 }
 

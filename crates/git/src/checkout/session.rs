@@ -10,9 +10,10 @@ use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-use hedgerow_engine::{CancelToken, Jobs, Recorder};
+use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
 use hedgerow_fs::{Dir, LockFile, ReadFile, Timestamp};
 use hedgerow_tree::NameRules;
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub(crate) struct Session<'r> {
     current_directory: Option<BString>,
     /// The full name of the branch, and the commit or tree, that filters are told of.
     source: (Option<BString>, Option<ObjectId>),
+    /// How many workers the last step of this checkout was at work with at its end.
+    workers: Cell<Option<usize>>,
 }
 
 impl<'r> Session<'r> {
@@ -74,7 +77,13 @@ impl<'r> Session<'r> {
             lock: Some(lock),
             current_directory,
             source: (None, None),
+            workers: Cell::new(None),
         })
+    }
+
+    /// Lets the next step begin with as many workers as the last one ended with.
+    pub(crate) fn learn(&self, report: &Report) {
+        self.workers.set(Some(report.workers_last));
     }
 
     /// Says what is checked out, for filter programs: a branch by its full name if it is one, and
@@ -122,7 +131,7 @@ impl<'r> Session<'r> {
             cancel: self.execution.cancel.clone(),
             name: "checkout",
             recorder: self.execution.recorder.clone(),
-            ..hedgerow_engine::Options::default()
+            hint: self.workers.get(),
         }
     }
 

@@ -5,7 +5,6 @@ use hedgerow_tree::Layout;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Instant;
 
 /// What is at a path of the working tree.
 #[derive(Clone, Copy, Debug)]
@@ -118,9 +117,7 @@ where
             }
             let path = (self.path)(*row as usize);
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-            let started = Instant::now();
-            let outcome = directory.stat(name);
-            scope.record_operation(started.elapsed());
+            let outcome = scope.operation(|| directory.stat(name));
             match &outcome {
                 Ok(stat) => self.note(*row, Found::Present(stat)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -21,7 +21,7 @@ use hedgerow_writer::{remove_paths, write_tree};
 use std::sync::Mutex;
 
 /// Bytes of delta bases that are kept to be shared at a time.
-const BASE_BUDGET_BYTES: usize = 32 << 20;
+const BASE_BUDGET_BYTES: usize = 16 << 20;
 
 /// From where to where.
 pub(crate) struct Move {
@@ -217,6 +217,7 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     let removals = Removals::new(old, &next.removals, keep);
     let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
     done.note(&report);
+    session.learn(&report);
     let results = removals.into_results();
     done.removed += results.removed;
     done.failures.extend(results.failures);
@@ -245,6 +246,7 @@ pub(crate) fn write(
         located,
         bases,
         big_file_bytes: session.settings().big_file_bytes,
+        large: Mutex::default(),
         symlinks: session.settings().symlinks,
         progress: &session.progress,
         lanes: Lanes::new(

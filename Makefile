@@ -1,0 +1,32 @@
+# make help lists the targets. Nothing here needs more than Rust, a C compiler, git, make and
+# bash; the benchmarks also need Python 3.
+
+CARGO ?= cargo
+PYTHON ?= python3
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test lint bench bench-smoke clean help
+
+build: ## build the release binary, target/release/hedgerow
+	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow
+
+demo: ## check a repository out with git and with hedgerow, and compare (REPO=path DIR=path)
+	@REPO="$(REPO)" DIR="$(DIR)" bash scripts/demo.sh
+
+test: ## install what the tests need (as root), run them all, count what was skipped
+	@bash scripts/test.sh
+
+lint: ## formatting and clippy; a warning is an error
+	@bash scripts/lint.sh
+
+bench: ## every number of the README (CASE=name PAIRS=n LINUX= K8S= DEEP= LATENCYFS=)
+	@. scripts/toolchain.sh && $(PYTHON) bench/run.py $(if $(CASE),--case $(CASE)) $(if $(PAIRS),--pairs $(PAIRS))
+
+bench-smoke: ## the benchmarks once, on small made-up inputs: do they still run?
+	@. scripts/toolchain.sh && $(PYTHON) bench/run.py --smoke
+
+clean: ## remove everything that was built or measured here
+	rm -rf target bench/out
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

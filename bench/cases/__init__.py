@@ -1,0 +1,39 @@
+"""The cases, in the order of the table: each is a function of a `Setting` that gives an
+`Outcome`, or raises `Skipped`."""
+
+from dataclasses import dataclass
+
+from corpora import Corpora
+
+
+@dataclass
+class Setting:
+    """How cases are run."""
+
+    corpora: Corpora
+    pairs: int
+    is_smoke: bool
+
+    @property
+    def search_rounds(self):
+        """Runs of each candidate when the best is looked for."""
+        return 1 if self.is_smoke else 2
+
+
+def all_cases():
+    """Name and function of each case."""
+    from cases import empty_tree, latency, memory, restore, switching
+
+    return {
+        "linux-tmpfs": empty_tree.linux_tmpfs,
+        "linux-serial": empty_tree.linux_serial,
+        "linux-disk": empty_tree.linux_disk,
+        "linux-loose": empty_tree.linux_loose,
+        "k8s-switch": switching.k8s_switch,
+        "deep-history": empty_tree.deep_history,
+        "restore": restore.restore,
+        "latency": latency.latency,
+        "auto-local": latency.auto_local,
+        "auto": latency.auto,
+        "memory": memory.memory,
+    }

@@ -1,0 +1,152 @@
+"""The repositories that are checked out. What is made is kept in target/bench-corpus."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from contenders import ROOT, TARGET
+from places import Skipped
+
+CACHE = TARGET / "bench-corpus"
+SHARED = ROOT.parent / "shared"
+LINUX_PACKAGE = "linux-source-6.1"
+
+
+class Corpora:
+    """Finds or makes each repository when it is first asked for. With `is_smoke` they are all
+    small and made up: enough to see that the benchmarks run, of no use for numbers."""
+
+    def __init__(self, is_smoke):
+        self.is_smoke = is_smoke
+
+    def linux(self):
+        """The Linux source tree, one commit, one pack: 78.6 k files, 5,095 directories."""
+        if self.is_smoke:
+            return made_up()
+        return _named("LINUX") or _once("linux.git", _make_linux)
+
+    def k8s(self):
+        """Five tagged releases of Kubernetes, 6 to 8 k files each."""
+        if self.is_smoke:
+            return made_up()
+        source = _named("K8S") or SHARED / "corpus" / "k8s.bundle"
+        if not source.exists():
+            raise Skipped("no k8s.bundle: name a bundle or a clone with K8S=path")
+        if source.is_dir():
+            return source
+        return _once("k8s.git", lambda at: _clone(source, at))
+
+    def k8s_releases(self):
+        """The three releases that are used: from, to, and the one for empty trees."""
+        return ("v1", "v3", "v2") if self.is_smoke else ("v1.28.0", "v1.32.0", "v1.30.0")
+
+    def deep(self):
+        """A repository of more than 100 k objects with long delta chains."""
+        if self.is_smoke:
+            return made_up()
+        source = _named("DEEP")
+        if source is None:
+            raise Skipped("no repository with a deep history: name a clone with DEEP=path")
+        return _once("deep.git", lambda at: _clone(source, at))
+
+    def latencyfs(self):
+        """The file system with round trips: a program."""
+        program = TARGET / "bench" / "latencyfs" / "release" / "latencyfs"
+        if not program.exists():
+            if self.is_smoke and "LATENCYFS" not in os.environ:
+                raise Skipped("latencyfs is not built (a run that is not a smoke test builds it)")
+            _build_latencyfs(program)
+        if not os.access("/dev/fuse", os.W_OK):
+            raise Skipped("there is no /dev/fuse")
+        return program
+
+
+def made_up():
+    """Some hundred files with a short history."""
+    def make(at):
+        subprocess.run(["bash", str(ROOT / "scripts" / "make-repository.sh"), "400", "3", str(at)],
+                       check=True)
+    return _once("made-up", make)
+
+
+def _named(variable):
+    path = os.environ.get(variable)
+    if not path:
+        return None
+    path = Path(path).resolve()
+    if not path.exists():
+        raise Skipped(f"{variable}={path}: there is nothing")
+    return path
+
+
+def _once(name, make):
+    at = CACHE / name
+    if not at.exists():
+        partial = CACHE / f"{name}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        print(f"making {at} ...", flush=True)
+        make(partial)
+        partial.rename(at)
+    return at
+
+
+def _clone(source, at):
+    # Not by copying files: the clone gets one pack of its own, without what nothing refers to.
+    subprocess.run(["git", "clone", "-q", "--bare", "--no-local", str(source), str(at)],
+                   check=True)
+
+
+def _make_linux(at):
+    """From the Debian package, committed as it is: the tree's own .gitignore must not hide files."""
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        raise Skipped(f"no Debian here to get {LINUX_PACKAGE} from: name a clone with LINUX=path")
+    work = CACHE / "linux-work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    try:
+        fetched = subprocess.run(["apt-get", "download", LINUX_PACKAGE], cwd=work, check=False)
+        packages = list(work.glob("*.deb"))
+        if fetched.returncode != 0 or not packages:
+            raise Skipped(f"cannot download {LINUX_PACKAGE}: name a clone with LINUX=path")
+        subprocess.run(["dpkg-deb", "-x", str(packages[0]), "package"], cwd=work, check=True)
+        archive = next((work / "package" / "usr" / "src").glob("linux-source-*.tar.*"))
+        (work / "tree").mkdir()
+        subprocess.run(["tar", "xf", str(archive), "--strip-components=1", "-C", "tree"],
+                       cwd=work, check=True)
+        _commit_everything(work / "tree", at)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _commit_everything(tree, at):
+    author = ["-c", "user.name=A U Thor", "-c", "user.email=author@example.com"]
+    for words in (
+        ["init", "-q"],
+        ["add", "-f", "."],
+        [*author, "commit", "-q", "-m", LINUX_PACKAGE],
+        ["repack", "-a", "-d", "-f", "-q"],
+        ["config", "core.bare", "true"],
+    ):
+        subprocess.run(["git", *words], cwd=tree, check=True)
+    shutil.move(tree / ".git", at)
+
+
+def _build_latencyfs(program):
+    source = Path(os.environ.get("LATENCYFS", SHARED / "tools" / "latencyfs"))
+    if not (source / "Cargo.toml").exists():
+        raise Skipped("no source of latencyfs: name its directory with LATENCYFS=path")
+    copy = TARGET / "bench" / "latencyfs-source"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("target", ".git"))
+    for path in [copy, *copy.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)
+    manifest = copy / "Cargo.toml"
+    # It lies below this workspace but is none of its members.
+    manifest.write_text(manifest.read_text() + "\n[workspace]\n")
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(program.parent.parent)}
+    done = subprocess.run(["cargo", "build", "-q", "--release"], cwd=copy, env=environment,
+                          check=False)
+    if done.returncode != 0:
+        raise Skipped("latencyfs does not build")

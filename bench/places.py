@@ -1,0 +1,193 @@
+"""Where checkouts happen: a repository and its working tree on tmpfs, on disk, or behind latency."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import contenders
+from measure import run_all
+
+
+class Skipped(Exception):
+    """A case cannot run here; the message says what is missing."""
+
+
+class Place:
+    """A repository of its own objects with a working tree around it, in a new directory that is
+    gone after the `with`."""
+
+    def __init__(self, parent, repository, revision="HEAD", is_disk=False):
+        parent.mkdir(parents=True, exist_ok=True)
+        self.base = Path(tempfile.mkdtemp(prefix="hedgerow-bench.", dir=parent))
+        self.tree = self.base / "tree"
+        self.env = contenders.environment(self.base)
+        self.repository = repository
+        self.revision = revision
+        self.is_disk = is_disk
+        self.git_dir = self.tree / ".git"
+
+    def __enter__(self):
+        try:
+            self.open()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def open(self):
+        self.git_at(".", "clone", "-q", "--no-checkout", "--no-hardlinks", str(self.repository),
+                    str(self.tree))
+        self.git("update-ref", "--no-deref", "HEAD", f"{self.revision}^{{commit}}")
+        self.warm()
+
+    def close(self):
+        remove(self.base)
+
+    def git_at(self, where, *words):
+        done = subprocess.run(["git", *words], cwd=self.base / where, env=self.env,
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"git {' '.join(words)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def git(self, *words):
+        """Runs git in the working tree, unmeasured; its output."""
+        return self.git_at("tree", *words)
+
+    def warm(self):
+        """Reads the objects once, so that no contender pays for the disk."""
+        subprocess.run(["sh", "-c", 'find "$1" -type f -exec cat {} + >/dev/null', "sh",
+                        str(self.git_dir / "objects")], check=True)
+
+    def make_loose(self):
+        """Turns every packed object into a loose one."""
+        packs = self.git_dir / "objects" / "pack"
+        aside = self.base / "packs"
+        packs.rename(aside)
+        packs.mkdir()
+        for pack in aside.glob("*.pack"):
+            with pack.open("rb") as content:
+                subprocess.run(["git", "unpack-objects", "-q"], cwd=self.tree, env=self.env,
+                               stdin=content, check=True)
+        shutil.rmtree(aside)
+
+    def empty(self):
+        """Removes all files and the index."""
+        remove_all_but_git(self.tree)
+        (self.git_dir / "index").unlink(missing_ok=True)
+        self.settle()
+
+    def settle(self):
+        """Waits until the disk has nothing left to do of what was before."""
+        if self.is_disk:
+            os.sync()
+
+    def run(self, commands, **options):
+        return run_all(commands, self.env, self.tree, **options)
+
+    def require_clean(self):
+        """The proof that the work was done: git finds the tree as it should be."""
+        found = self.git("status", "--porcelain")
+        if found:
+            raise RuntimeError(f"the working tree is not clean:\n{found[:2000]}")
+
+
+class LatencyPlace(Place):
+    """A place whose working tree is on a file system with round trips; `.git` stays local."""
+
+    SLOTS = 64
+
+    def __init__(self, parent, repository, revision, latencyfs, rtt_us):
+        super().__init__(parent, repository, revision)
+        self.latencyfs = latencyfs
+        self.rtt_us = rtt_us
+        self.backing = self.base / "backing"
+        self.mount_point = self.base / "mount"
+        self.is_mounted = False
+
+    def open(self):
+        super().open()
+        self.git_dir = self.git_dir.rename(self.base / "repository.git")
+        self.tree = self.mount_point
+        self.env.update(GIT_DIR=str(self.git_dir), GIT_WORK_TREE=str(self.tree))
+        self.mount_point.mkdir()
+        self.empty()
+
+    def close(self):
+        self._unmount()
+        super().close()
+
+    def git(self, *words):
+        return self.git_at("tree" if not self.is_mounted else ".", *words)
+
+    def empty(self):
+        """An empty tree, and a client that knows nothing of it."""
+        self._unmount()
+        remove(self.backing)
+        self.backing.mkdir()
+        (self.git_dir / "index").unlink(missing_ok=True)
+        self.mount()
+
+    def mount(self):
+        self._unmount()
+        done = subprocess.run(
+            [str(self.latencyfs), "--nfs", str(self.rtt_us), "--slots", str(self.SLOTS),
+             "--daemon", str(self.backing), str(self.mount_point)],
+            capture_output=True, text=True, check=False,
+        )
+        if done.returncode != 0:
+            raise Skipped(f"latencyfs cannot be mounted: {done.stderr.strip()}")
+        self.is_mounted = True
+
+    def counters(self):
+        """What was charged since it was mounted."""
+        return json.loads((self.mount_point / ".latencyfs").read_text())
+
+    def _unmount(self):
+        if not self.is_mounted:
+            return
+        tool = ["umount"] if os.geteuid() == 0 else ["fusermount3", "-u"]
+        for _ in range(50):
+            done = subprocess.run([*tool, str(self.mount_point)], capture_output=True,
+                                  check=False)
+            if done.returncode == 0:
+                self.is_mounted = False
+                return
+            time.sleep(0.1)
+        raise RuntimeError(f"cannot unmount {self.mount_point}")
+
+
+def tmpfs():
+    """A directory in memory."""
+    shm = Path("/dev/shm")
+    if not os.access(shm, os.W_OK):
+        raise Skipped("there is no /dev/shm to write to")
+    return shm
+
+
+def disk():
+    """A directory on the disk that the project is on."""
+    return contenders.TARGET / "bench"
+
+
+def require_free(directory, mib):
+    directory.mkdir(parents=True, exist_ok=True)
+    free_mib = shutil.disk_usage(directory).free >> 20
+    if free_mib < mib:
+        raise Skipped(f"{directory} has {free_mib} MiB free, {mib} are needed")
+
+
+def remove(directory):
+    subprocess.run(["rm", "-rf", str(directory)], check=True)
+
+
+def remove_all_but_git(tree):
+    subprocess.run(["find", str(tree), "-mindepth", "1", "-maxdepth", "1", "!", "-name", ".git",
+                    "-exec", "rm", "-rf", "{}", "+"], check=True)

@@ -1,0 +1,114 @@
+"""What a case found, and how it is kept: one JSON file a case."""
+
+import json
+import os
+import platform
+import time
+from dataclasses import asdict, dataclass, field
+
+import contenders
+from measure import median
+
+
+@dataclass
+class Row:
+    """One line of the table: a ratio or an amount with its target lines."""
+
+    name: str
+    title: str
+    unit: str  # "x": how many times faster; "of git": a part; "MB"; "of best"
+    value: float  # the median
+    low: float
+    high: float
+    reach: float
+    aim: float
+    is_lower_better: bool = False
+    git_s: float = None  # medians, for the reader; the value comes from pairs
+    ours_s: float = None
+    git_workers: int = None
+    limit_s: float = None  # the same files created from memory
+    note: str = ""
+
+    def verdict(self):
+        """`aim`, `reached` or `missed`."""
+        for line, word in ((self.aim, "aim"), (self.reach, "reached")):
+            if self.value <= line if self.is_lower_better else self.value >= line:
+                return word
+        return "missed"
+
+
+@dataclass
+class Outcome:
+    """Everything a case found."""
+
+    rows: list
+    pairs: dict = field(default_factory=dict)  # name of a row: its pairs
+    details: dict = field(default_factory=dict)  # first rounds, limits, counters
+
+
+def wall_row(name, title, pairs, reach, aim, **more):
+    """A row for the ratio of wall times."""
+    return _ratio_row(name, title, "x", pairs, pairs.speedups(), reach, aim,
+                      is_lower_better=False, **more)
+
+
+def cpu_row(name, title, pairs, reach, aim, **more):
+    """A row for ours' share of the rival's CPU time."""
+    return _ratio_row(name, title, "of git", pairs, pairs.shares(), reach, aim,
+                      is_lower_better=True, of="cpu_s", **more)
+
+
+def _ratio_row(name, title, unit, pairs, ratios, reach, aim, of="wall_s", **more):
+    return Row(
+        name, title, unit, median(ratios), min(ratios), max(ratios), reach, aim,
+        git_s=median([getattr(sample, of) for sample in pairs.rival]),
+        ours_s=median([getattr(sample, of) for sample in pairs.ours]),
+        **more,
+    )
+
+
+def save(directory, case, outcome, is_smoke):
+    """Writes what a case found, with what it was found on."""
+    directory.mkdir(parents=True, exist_ok=True)
+    document = {
+        "case": case,
+        "is_smoke": is_smoke,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "machine": machine(),
+        "versions": contenders.versions(),
+        "rows": [{**_rounded(asdict(row)), "verdict": row.verdict()} for row in outcome.rows],
+        "pairs": {name: pairs.to_json() for name, pairs in outcome.pairs.items()},
+        "details": outcome.details,
+    }
+    with open(directory / f"{case}.json", "w") as out:
+        json.dump(document, out, indent=1)
+        out.write("\n")
+
+
+def load_all(directory):
+    """Every case kept in `directory`, by name."""
+    return {
+        path.stem: json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))
+    }
+
+
+def machine():
+    model = "unknown"
+    with open("/proc/cpuinfo") as info:
+        for line in info:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return {
+        "cpus": len(os.sched_getaffinity(0)),
+        "model": model,
+        "memory_mib": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,
+        "kernel": platform.release(),
+        "load_at_end": round(os.getloadavg()[0], 1),
+    }
+
+
+def _rounded(row):
+    return {
+        key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()
+    }

@@ -1,0 +1,324 @@
+use crate::adaptive::{watch, Watched};
+use crate::recorder::Timesheet;
+use crate::report::panic_message;
+use crate::roster::{Hire, Roster};
+use crate::slot::Slot;
+use crate::window::{ReorderWindow, Ticket};
+use crate::{Failure, Jobs, Options, Report};
+use crossbeam_utils::CachePadded;
+use std::num::NonZeroUsize;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How much of an ordered run may be under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The sum of the sizes of the items between submission and commit, in bytes. An item counts
+    /// as 256 bytes at least; one that is larger than the window goes alone.
+    pub bytes: u64,
+}
+
+/// Turns items into outputs in any order, and commits the outputs in the order of the items.
+///
+/// `source` yields items with their sizes in bytes. Workers, each with what `worker` made for
+/// it, take them in order and `work` on them at the same time; `commit` gets the outputs on the
+/// calling thread, in order, with consecutive tickets. With one worker, everything happens on the
+/// calling thread; otherwise that one only commits, and `source` is asked by whichever worker is
+/// free, one at a time.
+///
+/// Of several errors, that of the earliest item is returned, whatever the workers' pace:
+/// everything before it is committed, nothing after it is. A panic, of whichever part, and a
+/// cancellation end the run at once.
+pub fn run_ordered<I: Send, O: Send, W, E: Send>(
+    options: &Options,
+    window: Window,
+    source: impl Iterator<Item = Result<(I, u64), E>> + Send,
+    worker: impl Fn(usize) -> W + Sync,
+    work: impl Fn(&mut W, I) -> Result<O, E> + Sync,
+    mut commit: impl FnMut(Ticket, O) -> Result<(), E>,
+) -> Result<Report, Failure<E>> {
+    let (target, limit) = (options.first_target(), options.limit());
+    let inline = options.jobs == Jobs::Fixed(NonZeroUsize::MIN);
+    let line = Line {
+        source: Mutex::new(Some(source)),
+        window: ReorderWindow::new(window.bytes),
+        roster: Roster::new(target, limit, options.jobs == Jobs::Auto),
+        failed: AtomicBool::new(false),
+        fetching: AtomicUsize::new(0),
+        panicked: Mutex::new(None),
+        options,
+        worker,
+        work,
+    };
+    let ran = catch_unwind(AssertUnwindSafe(|| match inline {
+        true => line.run_alone(&mut commit),
+        false => thread::scope(|threads| line.run_with(threads, &mut commit)),
+    }));
+    let panicked = line.panicked.into_inner();
+    match (panicked.unwrap_or_else(PoisonError::into_inner), ran) {
+        (Some(message), _) => Err(Failure::Panicked(message)),
+        (None, Err(payload)) => Err(Failure::Panicked(panic_message(payload))),
+        (None, Ok(Err(failure))) => Err(failure),
+        (None, Ok(Ok(()))) if options.cancel.is_cancelled() => Err(Failure::Cancelled),
+        (None, Ok(Ok(()))) => Ok(Report {
+            workers_peak: line.roster.peak(),
+            workers_last: line.roster.target(),
+        }),
+    }
+}
+
+/// An ordered run.
+struct Line<'o, S, O, E, M, F> {
+    /// `None` once it is to be asked no more.
+    source: Mutex<Option<S>>,
+    window: ReorderWindow<Result<O, E>>,
+    roster: Roster,
+    /// Whether an item failed: there is no use in further ones.
+    failed: AtomicBool,
+    /// Workers that want an item.
+    fetching: AtomicUsize,
+    panicked: Mutex<Option<String>>,
+    options: &'o Options,
+    worker: M,
+    work: F,
+}
+
+impl<S, I, O, W, E, M, F> Line<'_, S, O, E, M, F>
+where
+    S: Iterator<Item = Result<(I, u64), E>> + Send,
+    I: Send,
+    O: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, I) -> Result<O, E> + Sync,
+{
+    fn run_alone(
+        &self,
+        commit: &mut impl FnMut(Ticket, O) -> Result<(), E>,
+    ) -> Result<(), Failure<E>> {
+        let timesheet = self.timesheet(0);
+        let mut kept = (self.worker)(0);
+        let mut source = self
+            .source
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let mut ticket = Ticket::default();
+        while let Some(item) = source.as_mut().and_then(Iterator::next) {
+            if self.options.cancel.is_cancelled() {
+                return Err(Failure::Cancelled);
+            }
+            let item = item.map(|(item, bytes)| self.count_bytes(item, bytes));
+            let output = self.turn_into_output(0, &mut kept, item);
+            commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
+            ticket = ticket.next();
+        }
+        if let Some(timesheet) = timesheet {
+            timesheet.end(Duration::ZERO);
+        }
+        Ok(())
+    }
+
+    fn run_with<'scope>(
+        &'scope self,
+        threads: &'scope thread::Scope<'scope, '_>,
+        commit: &mut impl FnMut(Ticket, O) -> Result<(), E>,
+    ) -> Result<(), Failure<E>> {
+        let crew = Crew {
+            line: self,
+            threads,
+        };
+        if !crew.hire_next() {
+            return self.run_alone(commit);
+        }
+        let _end = End(self);
+        while let Some((ticket, output)) = self.window.next() {
+            if self.options.cancel.is_cancelled() {
+                return Err(Failure::Cancelled);
+            }
+            commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
+        }
+        Ok(())
+    }
+
+    fn work_as<'scope>(&'scope self, number: usize, threads: &'scope thread::Scope<'scope, '_>) {
+        let crew = Crew {
+            line: self,
+            threads,
+        };
+        self.roster.slots[number].occupy(self.roster.epoch);
+        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through(number, &crew)));
+        if let Err(payload) = worked {
+            let mut panicked = self.panicked.lock().unwrap_or_else(PoisonError::into_inner);
+            panicked.get_or_insert(panic_message(payload));
+            drop(panicked);
+            self.window.stop();
+        }
+    }
+
+    fn work_through(&self, number: usize, crew: &Crew<'_, '_, Self>) {
+        let slot: &Slot = &self.roster.slots[number];
+        let timesheet = self.timesheet(number);
+        let mut kept = (self.worker)(number);
+        while self.roster.may_work(number) {
+            slot.begin_idle(self.roster.epoch);
+            self.fetching.fetch_add(1, Ordering::Relaxed);
+            let fetched = self.fetch();
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+            slot.end_idle(self.roster.epoch);
+            let Some((ticket, item)) = fetched else {
+                break;
+            };
+            if self.fetching.load(Ordering::Relaxed) == 0 {
+                crew.hire_next();
+            }
+            let output = self.turn_into_output(number, &mut kept, item);
+            if output.is_err() {
+                self.failed.store(true, Ordering::Relaxed);
+            }
+            self.window.deliver(ticket, output);
+        }
+        if let Some(timesheet) = timesheet {
+            timesheet.end(slot.idle());
+        }
+    }
+
+    fn timesheet(&self, number: usize) -> Option<Timesheet<'_>> {
+        let recorder = self.options.recorder.as_deref()?;
+        Some(Timesheet::begin(recorder, number))
+    }
+
+    fn count_bytes(&self, item: I, bytes: u64) -> I {
+        if let Some(recorder) = &self.options.recorder {
+            recorder.count_bytes(0, bytes);
+        }
+        item
+    }
+
+    fn turn_into_output(&self, number: usize, kept: &mut W, item: Result<I, E>) -> Result<O, E> {
+        let item = item?;
+        self.roster.begin_work();
+        let recorder = self.options.recorder.as_deref();
+        if let Some(recorder) = recorder {
+            recorder.begin_task(number, self.window.in_flight());
+        }
+        let started = recorder.map(|_| Instant::now());
+        let output = (self.work)(kept, item);
+        if let (Some(recorder), Some(started)) = (recorder, started) {
+            recorder.count_operation(number, started.elapsed());
+            recorder.end_task();
+        }
+        self.roster.end_work();
+        output
+    }
+
+    /// The next item and its ticket, once there is room for it. An error of the source has its
+    /// place in the order too.
+    fn fetch(&self) -> Option<(Ticket, Result<I, E>)> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = self.failed.load(Ordering::Relaxed) || self.options.cancel.is_cancelled();
+        let fetched = match source.as_mut().filter(|_| !over).and_then(Iterator::next) {
+            Some(Ok((item, bytes))) => {
+                let item = self.count_bytes(item, bytes);
+                self.window.admit(bytes).map(|ticket| (ticket, Ok(item)))
+            }
+            Some(Err(error)) => self.window.admit(0).map(|ticket| (ticket, Err(error))),
+            None => None,
+        };
+        if !matches!(fetched, Some((_, Ok(_)))) {
+            self.window.finish();
+            *source = None;
+        }
+        fetched
+    }
+}
+
+/// Ends a run when it goes out of scope, also because a commit panicked.
+struct End<'a, 'o, S, O, E, M, F>(&'a Line<'o, S, O, E, M, F>);
+
+impl<S, O, E, M, F> Drop for End<'_, '_, S, O, E, M, F> {
+    fn drop(&mut self) {
+        self.0.failed.store(true, Ordering::Relaxed);
+        self.0.window.stop();
+        self.0.roster.end();
+    }
+}
+
+/// A run and the threads it may start.
+struct Crew<'scope, 'env, L> {
+    line: &'scope L,
+    threads: &'scope thread::Scope<'scope, 'env>,
+}
+
+impl<'scope, S, I, O, W, E, M, F> Crew<'scope, '_, Line<'_, S, O, E, M, F>>
+where
+    S: Iterator<Item = Result<(I, u64), E>> + Send,
+    I: Send,
+    O: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, I) -> Result<O, E> + Sync,
+{
+    /// Starts who is missing; says whether somebody was, and could be.
+    fn hire_next(&self) -> bool {
+        self.line.roster.hire().is_some_and(|hire| self.hire(hire))
+    }
+
+    fn hire(&self, hire: Hire) -> bool {
+        let (line, threads) = (self.line, self.threads);
+        let name = line.options.name;
+        match hire {
+            Hire::Worker(number) => {
+                let thread = thread::Builder::new().name(format!("{name}-{number}"));
+                let started = thread.spawn_scoped(threads, move || line.work_as(number, threads));
+                if started.is_err() {
+                    line.roster.give_up_thread();
+                }
+                started.is_ok()
+            }
+            Hire::Watch => {
+                let crew = Crew { line, threads };
+                let thread = thread::Builder::new().name(format!("{name}-watch"));
+                let started =
+                    thread.spawn_scoped(threads, move || watch(&crew, &line.roster.alarm));
+                started.is_ok()
+            }
+        }
+    }
+}
+
+impl<S, I, O, W, E, M, F> Watched for Crew<'_, '_, Line<'_, S, O, E, M, F>>
+where
+    S: Iterator<Item = Result<(I, u64), E>> + Send,
+    I: Send,
+    O: Send,
+    E: Send,
+    M: Fn(usize) -> W + Sync,
+    F: Fn(&mut W, I) -> Result<O, E> + Sync,
+{
+    fn slots(&self) -> &[CachePadded<Slot>] {
+        &self.line.roster.slots
+    }
+
+    fn epoch(&self) -> Instant {
+        self.line.roster.epoch
+    }
+
+    fn target(&self) -> usize {
+        self.line.roster.target()
+    }
+
+    /// The source keeps up as long as workers do not queue for items.
+    fn has_backlog(&self) -> bool {
+        self.line.fetching.load(Ordering::Relaxed) <= 1
+    }
+
+    fn set_target(&self, target: usize) {
+        self.line.roster.set_target(target);
+        // The others follow, each hired by the one before when it has got an item.
+        self.hire_next();
+    }
+}

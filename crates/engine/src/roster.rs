@@ -1,0 +1,126 @@
+use crate::adaptive::Alarm;
+use crate::slot::Slot;
+use crossbeam_utils::CachePadded;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// The workers of an ordered run: who exists, who may work.
+pub(crate) struct Roster {
+    state: Mutex<State>,
+    /// Told when more may work, or none is needed any more.
+    wake: Condvar,
+    target: AtomicUsize,
+    working: AtomicUsize,
+    peak: AtomicUsize,
+    pub(crate) slots: Box<[CachePadded<Slot>]>,
+    pub(crate) epoch: Instant,
+    pub(crate) alarm: Alarm,
+    adaptive: bool,
+}
+
+struct State {
+    threads: usize,
+    watched: bool,
+    ended: bool,
+}
+
+/// Whom an item that nobody is free for asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hire {
+    /// The thread of this worker.
+    Worker(usize),
+    /// The thread that adapts the number of workers.
+    Watch,
+}
+
+impl Roster {
+    pub(crate) fn new(target: usize, limit: usize, adaptive: bool) -> Self {
+        Roster {
+            state: Mutex::new(State {
+                threads: 0,
+                watched: false,
+                ended: false,
+            }),
+            wake: Condvar::new(),
+            target: AtomicUsize::new(target),
+            working: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            slots: (0..limit).map(|_| CachePadded::default()).collect(),
+            epoch: Instant::now(),
+            alarm: Alarm::default(),
+            adaptive,
+        }
+    }
+
+    /// Who is to be started, while there is more to do than the workers there are have taken.
+    pub(crate) fn hire(&self) -> Option<Hire> {
+        let mut state = self.lock();
+        if state.ended {
+            return None;
+        }
+        if state.threads < self.target() {
+            state.threads += 1;
+            return Some(Hire::Worker(state.threads - 1));
+        }
+        let watch = self.adaptive && !state.watched;
+        state.watched |= watch;
+        watch.then_some(Hire::Watch)
+    }
+
+    /// A thread could not be started: the run goes on with those there are.
+    pub(crate) fn give_up_thread(&self) {
+        let mut state = self.lock();
+        state.threads -= 1;
+        self.target.store(state.threads.max(1), Ordering::Relaxed);
+    }
+
+    /// Holds a worker back while there are to be fewer; `false` when none is needed any more.
+    pub(crate) fn may_work(&self, number: usize) -> bool {
+        if number < self.target() {
+            return true;
+        }
+        let slot: &Slot = &self.slots[number];
+        slot.begin_idle(self.epoch);
+        let surplus = |state: &mut State| !state.ended && number >= self.target();
+        let state = self.wake.wait_while(self.lock(), surplus);
+        let ended = state.unwrap_or_else(PoisonError::into_inner).ended;
+        slot.end_idle(self.epoch);
+        !ended
+    }
+
+    pub(crate) fn begin_work(&self) {
+        let working = self.working.fetch_add(1, Ordering::Relaxed) + 1;
+        self.peak.fetch_max(working, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end_work(&self) {
+        self.working.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_target(&self, target: usize) {
+        let state = self.lock();
+        self.target.store(target, Ordering::Relaxed);
+        drop(state);
+        self.wake.notify_all();
+    }
+
+    pub(crate) fn target(&self) -> usize {
+        self.target.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    /// Nobody is needed any more.
+    pub(crate) fn end(&self) {
+        self.lock().ended = true;
+        self.wake.notify_all();
+        self.alarm.ring();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Formatting and clippy, for every target of the workspace; a warning is an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/toolchain.sh
+
+cargo fmt --all --check
+cargo clippy --locked --workspace --all-targets -- -D warnings
+if command -v shellcheck >/dev/null; then
+    shellcheck --shell=bash --exclude=SC1091 .ci/run scripts/*.sh bench/realnfs/*.sh
+else
+    echo "skipped: the shell scripts are not checked: no shellcheck"
+fi
+echo "lint: clean"

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Runs every test and says which were skipped and why.
+#
+# The tests drive git. These programs make more of them run; as root, those that are missing are
+# installed, and without them the tests that need them say "skipped:".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/toolchain.sh
+
+wanted=(git:git git-lfs:git-lfs fusermount3:fuse3) # program:Debian package
+log=${CARGO_TARGET_DIR:-target}/test.log
+mkdir -p "$(dirname "$log")"
+: >"$log"
+
+install_missing() {
+    local pair missing=()
+    for pair in "${wanted[@]}"; do
+        command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
+    done
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "installing: ${missing[*]}"
+        if ! install_packages "${missing[@]}" </dev/null >"$log" 2>&1; then
+            tail -n 5 "$log"
+            echo "skipped: installing ${missing[*]} failed; tests that need them are skipped" |
+                tee "$log"
+        fi
+    else
+        echo "skipped: not installed: ${missing[*]}; tests that need them are skipped" |
+            tee "$log"
+    fi
+    if ! command -v git >/dev/null; then
+        echo "error: the tests need git" >&2
+        exit 1
+    fi
+}
+
+install_packages() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y -q "$@" || { apt-get update -q && apt-get install -y -q "$@"; }
+}
+
+# Runs a command, shows and keeps what it prints.
+recorded() {
+    "$@" </dev/null 2>&1 | tee -a "$log"
+}
+
+run_workspace() {
+    # --show-output, because a test that passes hides its "skipped:" line otherwise.
+    recorded cargo test --locked --workspace --no-fail-fast -- --show-output
+}
+
+# Tries all interleavings of the engine's ordered commit.
+run_model_checker() {
+    [ -e crates/engine/tests/loom.rs ] || return 0
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
+        recorded cargo test --locked -p hedgerow-engine --release --test loom -- --show-output
+}
+
+summary() {
+    echo
+    echo "== what was skipped"
+    grep -h '^skipped:' "$log" | sort | uniq -c || true
+    echo "skipped in all: $(grep -c '^skipped:' "$log" || true)"
+    echo
+    echo "== test runs"
+    grep -h '^test result:' "$log" | awk '
+        { runs += 1; passed += $4; failed += $6; ignored += $8 }
+        $6 > 0 { print }
+        END { printf "%d test binaries: %d passed; %d failed; %d ignored\n", runs, passed, failed, ignored }'
+}
+
+failures=0
+install_missing
+run_workspace || failures=1
+run_model_checker || failures=1
+summary
+if [ "$failures" != 0 ]; then
+    grep -hE '^test .* FAILED$' "$log" | sort -u || true
+    echo "test: FAILED"
+    exit 1
+fi
+echo "test: ok"

@@ -234,7 +234,7 @@ struct Mount(tempfile::TempDir);
 
 impl Mount {
     fn tmpfs(options: &str) -> Option<Mount> {
-        let place = tempfile::tempdir().unwrap();
+        let place = crate::support::temporary();
         let mut mount = std::process::Command::new("mount");
         mount
             .args(["-t", "tmpfs", "-o", options, "tmpfs"])

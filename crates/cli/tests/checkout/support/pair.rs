@@ -43,7 +43,7 @@ impl Pair {
 
     /// Both made the same way, in two directories whose names are equally long.
     pub fn new(label: &str, make: impl Fn(PathBuf) -> Repository) -> Pair {
-        let home = tempfile::tempdir().unwrap();
+        let home = super::temporary();
         let git = make(home.path().join("git"));
         let hedgerow = make(home.path().join("our"));
         let format = git.ask(&["rev-parse", "--show-object-format"]);

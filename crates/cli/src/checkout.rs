@@ -10,6 +10,7 @@ use crate::report::{summary, Report};
 use crate::statistics;
 use bstr::{BString, ByteSlice};
 use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_fs::Exit;
 use hedgerow_git::checkout::{
     checkout_paths, switch, Done, Execution, Outcome, PathOptions, PathOutcome, Progress,
     SwitchOptions, Target,
@@ -184,7 +185,14 @@ impl Run<'_> {
                     self.output
                         .say(format_args!("Updated {} {noun} from {from}", done.written));
                 }
-                Ok(self.tell(done))
+                let code = self.tell(done);
+                Ok(match done.hook_failure {
+                    Some(Exit::Status(status)) if code == 0 => {
+                        u8::try_from(status).unwrap_or(REFUSED)
+                    }
+                    Some(_) => code.max(REFUSED),
+                    None => code,
+                })
             }
         }
     }
@@ -251,8 +259,10 @@ fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
         }))
     };
     match (words.as_slice(), separated) {
-        ([], false) => Ok(Form::Switch(Target::head(repository)?)),
-        ([], true) if pathspecs.is_empty() => Ok(Form::Switch(Target::head(repository)?)),
+        ([], false) => Ok(Form::Switch(Target::head(repository, command.detach)?)),
+        ([], true) if pathspecs.is_empty() => {
+            Ok(Form::Switch(Target::head(repository, command.detach)?))
+        }
         ([], true) => paths(None, &pathspecs, false),
         ([tree], true) if !pathspecs.is_empty() => paths(Some(tree), &pathspecs, false),
         ([word], _) => one_word(repository, command, word, separated),

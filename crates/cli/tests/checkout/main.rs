@@ -6,6 +6,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod behaviour;
 mod faults;
 mod generated;
 mod hostile;

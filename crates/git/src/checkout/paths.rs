@@ -97,7 +97,8 @@ pub fn checkout_paths(
         .head()?
         .id()
         .unwrap_or_else(|| repository.null_id());
-    repository.run_post_checkout(&head, &head, false)?;
+    let hook = repository.run_post_checkout(&head, &head, false)?;
+    done.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
     Ok(PathOutcome::Done(done))
 }
 

@@ -50,15 +50,20 @@ pub struct Switched {
 }
 
 impl Target {
-    /// Where HEAD is already.
-    pub fn head(repository: &Repository) -> Result<Target> {
+    /// Where HEAD is already. `detach`: it is not to follow its branch any more.
+    pub fn head(repository: &Repository, detach: bool) -> Result<Target> {
         let commit = repository.head()?.id();
+        if commit.is_none() {
+            return Err(Error::Setup {
+                reason: "You are on a branch yet to be born".into(),
+            });
+        }
         Ok(Target {
             name: "HEAD".into(),
             branch: None,
             from_remote: None,
             commit,
-            head_stays: true,
+            head_stays: !detach,
         })
     }
 
@@ -126,9 +131,11 @@ impl Target {
                     head_stays: false,
                 }))
             }
-            RemoteMatch::Several(_) => Err(Error::Revision {
-                reason: "it matches branches of several remotes".into(),
-                spec: name,
+            RemoteMatch::Several(remotes) => Err(Error::Setup {
+                reason: format!(
+                    "'{name}' matched multiple ({}) remote tracking branches",
+                    remotes.len()
+                ),
             }),
         }
     }

@@ -10,6 +10,7 @@ use crate::report::{summary, Report};
 use crate::statistics;
 use bstr::{BString, ByteSlice};
 use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_fs::Exit;
 use hedgerow_git::checkout::{
     checkout_paths, switch, Done, Execution, Outcome, PathOptions, PathOutcome, Progress,
     SwitchOptions, Target,
@@ -81,13 +82,14 @@ impl Run<'_> {
             list_changes: !self.command.force && !self.global.quiet,
             execution: self.execution.clone(),
         };
-        let switched = switch(&self.repository, target, &options)?;
+        let mut switched = switch(&self.repository, target, &options)?;
         drop(meter);
         if self.global.json {
             let commit = target.commit.map(|id| id.to_string());
             let report = Report::switch(&switched.outcome, commit, self.started.elapsed());
             self.output.data(report.to_json().as_bytes());
         }
+        let head_failure = switched.head_failure.take();
         match &switched.outcome {
             Outcome::Rejected(rejects) if self.command.force => {
                 messages::rejected_by_force(rejects, self.output);
@@ -109,6 +111,10 @@ impl Run<'_> {
             }
             Outcome::Done(done) => {
                 self.warn(done);
+                if let Some(error) = head_failure {
+                    self.tell(done);
+                    return Err(error.into());
+                }
                 let high = self.repository.settings().quote_path;
                 for change in &done.local_changes {
                     let path = quoted(&change.path, high);
@@ -179,7 +185,14 @@ impl Run<'_> {
                     self.output
                         .say(format_args!("Updated {} {noun} from {from}", done.written));
                 }
-                Ok(self.tell(done))
+                let code = self.tell(done);
+                Ok(match done.hook_failure {
+                    Some(Exit::Status(status)) if code == 0 => {
+                        u8::try_from(status).unwrap_or(REFUSED)
+                    }
+                    Some(_) => code.max(REFUSED),
+                    None => code,
+                })
             }
         }
     }
@@ -246,12 +259,17 @@ fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
         }))
     };
     match (words.as_slice(), separated) {
-        ([], false) => Ok(Form::Switch(Target::head(repository)?)),
-        ([], true) if pathspecs.is_empty() => Ok(Form::Switch(Target::head(repository)?)),
+        ([], false) => Ok(Form::Switch(Target::head(repository, command.detach)?)),
+        ([], true) if pathspecs.is_empty() => {
+            Ok(Form::Switch(Target::head(repository, command.detach)?))
+        }
         ([], true) => paths(None, &pathspecs, false),
         ([tree], true) if !pathspecs.is_empty() => paths(Some(tree), &pathspecs, false),
         ([word], _) => one_word(repository, command, word, separated),
-        (_, true) => Err(Failure::fatal("only one reference expected")),
+        (words, true) => Err(Failure::fatal(format_args!(
+            "only one reference expected, {} given.",
+            words.len()
+        ))),
         ([first, rest @ ..], false) => {
             match Target::named(repository, first.as_bstr(), true, false)? {
                 Some(_) => paths(Some(first), rest, true),
@@ -268,6 +286,9 @@ fn one_word(
     word: &BString,
     separated: bool,
 ) -> Result<Form, Failure> {
+    if let Some(failure) = not_a_commit(repository, word) {
+        return Err(failure);
+    }
     let guess = repository.settings().guess && !separated;
     match Target::named(repository, word.as_bstr(), command.detach, guess)? {
         Some(target) => Ok(Form::Switch(target)),
@@ -280,6 +301,20 @@ fn one_word(
             pathspecs: vec![word.clone()],
             count: true,
         })),
+    }
+}
+
+/// A word that names an object can mean nothing else, even if it is none to switch to.
+fn not_a_commit(repository: &Repository, word: &BString) -> Option<Failure> {
+    let id = repository.resolve(word.as_bstr()).ok()?;
+    let tree = repository.resolve_tree(word.as_bstr()).is_ok();
+    let commit = repository.resolve_commit(word.as_bstr()).is_ok();
+    match (commit, tree) {
+        (true, _) => None,
+        (false, true) => Some(Failure::fatal(format_args!(
+            "Cannot switch branch to a non-commit '{word}'"
+        ))),
+        (false, false) => Some(Failure::fatal(format_args!("unable to read tree ({id})"))),
     }
 }
 

@@ -42,7 +42,9 @@ fn main() -> ExitCode {
             "a command is missing; see 'hedgerow --help'",
         )),
     };
-    output.end(outcome)
+    let code = output.end(outcome);
+    tell_calls();
+    code
 }
 
 /// The hook by which end-to-end tests make system calls fail or take their time, to see that a
@@ -56,6 +58,16 @@ fn arm_faults() {
     }
     if let Some(seed) = value("HEDGEROW_TEST_DELAY").and_then(|seed| seed.parse().ok()) {
         hedgerow_fs::fault::delay(seed);
+    }
+}
+
+/// Tells a test how many calls of the kinds that were to fail there were: it tries each.
+fn tell_calls() {
+    if std::env::var_os("HEDGEROW_TEST_FAULT").is_some() {
+        let seen = hedgerow_fs::fault::seen();
+        let line = format!("HEDGEROW_TEST_FAULT saw {seen} calls\n");
+        // Nobody but the test is there to be told that this failed.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
     }
 }
 

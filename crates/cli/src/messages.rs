@@ -94,7 +94,15 @@ pub fn switched(
             short(branch.as_bstr())
         ));
     }
-    tracking(repository, branch.as_bstr())
+    let text = tracking(repository, branch.as_bstr())?;
+    Ok(match &target.from_remote {
+        Some(upstream) => format!(
+            "branch '{}' set up to track '{}'.\n{text}",
+            short(branch.as_bstr()),
+            short_tracking(upstream.tracking.as_bstr())
+        ),
+        None => text,
+    })
 }
 
 fn tracking(repository: &Repository, branch: &BStr) -> Result<String, Error> {

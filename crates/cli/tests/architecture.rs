@@ -16,7 +16,11 @@ const LAYERS: [(&str, u32); 8] = [
 ];
 
 /// Where `unsafe` may stand.
-const UNSAFE: [&str; 3] = ["crates/fs/src/", "crates/codec/src/", "crates/pack/src/map.rs"];
+const UNSAFE: [&str; 3] = [
+    "crates/fs/src/",
+    "crates/codec/src/",
+    "crates/pack/src/map.rs",
+];
 
 const FILE_LINES: usize = 1000;
 
@@ -33,7 +37,12 @@ fn sources() -> Vec<(String, String)> {
             if path.is_dir() {
                 pending.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+                let name = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
                 found.push((name, fs::read_to_string(&path).unwrap()));
             }
         }
@@ -54,16 +63,25 @@ fn dependencies_go_down_only() {
         }
     }
     let crates = fs::read_dir(root().join("crates")).unwrap().count();
-    assert_eq!(crates, LAYERS.len(), "a crate is missing from the list of layers");
+    assert_eq!(
+        crates,
+        LAYERS.len(),
+        "a crate is missing from the list of layers"
+    );
 }
 
 #[test]
 fn unsafe_stays_where_it_belongs() {
     for (name, text) in sources() {
-        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
         let unsafe_lines = code.filter(|line| line.contains("unsafe {")).count();
         let allowed = UNSAFE.iter().any(|place| name.starts_with(place));
-        assert!(allowed || unsafe_lines == 0 || name.ends_with("architecture.rs"), "{name}");
+        assert!(
+            allowed || unsafe_lines == 0 || name.ends_with("architecture.rs"),
+            "{name}"
+        );
     }
 }
 
@@ -76,12 +94,20 @@ fn files_have_one_subject() {
         assert!(lines <= FILE_LINES, "{name} has {lines} lines");
         over_450 += usize::from(lines > 450);
     }
-    assert!(over_450 * 10 <= sources.len(), "{over_450} of {} files", sources.len());
+    assert!(
+        over_450 * 10 <= sources.len(),
+        "{over_450} of {} files",
+        sources.len()
+    );
 }
 
 #[test]
 fn what_is_not_done_is_an_issue_and_not_a_remark() {
-    let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["to", "do!("].concat()];
+    let marks = [
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+        ["to", "do!("].concat(),
+    ];
     for (name, text) in sources() {
         for mark in &marks {
             assert!(!text.contains(mark.as_str()), "{name} says {mark}");

@@ -36,6 +36,11 @@ impl Error {
         self.source.raw_os_error()
     }
 
+    /// The reason as the system words it, without operation and path.
+    pub fn reason(&self) -> String {
+        reason(&self.source)
+    }
+
     /// The kind of the reason.
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()

@@ -38,6 +38,22 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// What the system said, without operation and path.
+    pub fn reason(&self) -> String {
+        match self {
+            Problem::Fs(error) => error.reason(),
+            Problem::Collided | Problem::Content(_) => self.to_string(),
+        }
+    }
+
+    /// Whether there was a directory where a file was expected.
+    pub fn is_directory(&self) -> bool {
+        match self {
+            Problem::Fs(error) => error.kind() == std::io::ErrorKind::IsADirectory,
+            Problem::Collided | Problem::Content(_) => false,
+        }
+    }
+
     /// A problem of the content rather than of the target.
     pub fn content(error: impl StdError + Send + Sync + 'static) -> Self {
         Problem::Content(Box::new(error))

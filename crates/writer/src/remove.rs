@@ -1,4 +1,4 @@
-use crate::write::{again, split_path};
+use crate::write::{split_path, stopped_by};
 use crate::{Error, Problem};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::Dir;
@@ -108,8 +108,8 @@ impl<R: Removal> Remover<'_, R> {
             }
             let outcome = match &handle {
                 Ok(handle) => scope.operation(|| self.remove_row(handle, row)),
-                Err(error) if is_gone(error) => Ok(()),
-                Err(error) => Err(again(error).into()),
+                Err(error) if is_not_there(error) => Ok(()),
+                Err(error) => Err(stopped_by(error, "remove", self.removal.path(row)).into()),
             };
             batch.push(Removed { row, outcome });
         }
@@ -123,7 +123,7 @@ impl<R: Removal> Remover<'_, R> {
             false => handle.remove_file(name),
         };
         match outcome {
-            Err(error) if is_gone(&error) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => Ok(other?),
         }
     }
@@ -160,14 +160,11 @@ impl<R: Removal> Remover<'_, R> {
     }
 }
 
-/// A path below a link is none of ours: where it seems to be, there is nothing.
-fn is_gone(error: &hedgerow_fs::Error) -> bool {
+/// Whether there is no such directory, or a link or a file in its place.
+fn is_not_there(error: &hedgerow_fs::Error) -> bool {
     const ELOOP: i32 = 40;
-    error.raw_os_error() == Some(ELOOP)
-        || matches!(
-            error.kind(),
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-        )
+    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    absent.contains(&error.kind()) || error.raw_os_error() == Some(ELOOP)
 }
 
 fn is_at_or_above(directory: &[u8], path: &[u8]) -> bool {

@@ -4,7 +4,9 @@ use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{Dir, Stat};
 use hedgerow_tree::Layout;
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What an entry becomes on disk.
@@ -130,7 +132,7 @@ impl<P: Plan> TreeWriter<'_, P> {
             },
             Task::Rows { directory } => {
                 let handle = self.root.open_dir(self.directory(directory));
-                self.write_chunk(worker, directory, handle.as_ref().map_err(again), scope);
+                self.write_chunk(worker, directory, handle.as_ref(), scope);
             }
             Task::Lane(lane) => {
                 let mut writer = TaskLane {
@@ -185,7 +187,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         &self,
         worker: &mut P::Worker,
         directory: u32,
-        handle: Result<&Dir, hedgerow_fs::Error>,
+        handle: Result<&Dir, &hedgerow_fs::Error>,
         scope: &Scope<'_, Task>,
     ) {
         let rows = self.layout.rows(directory);
@@ -197,7 +199,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         };
         match handle {
             Ok(handle) => self.write_rows(worker, handle, chunk, scope),
-            Err(error) => self.fail_rows(chunk, &error),
+            Err(error) => self.fail_rows(chunk, error),
         }
         if end < rows.len() {
             scope.spawn(Task::Rows { directory });
@@ -256,7 +258,11 @@ impl<P: Plan> TreeWriter<'_, P> {
     fn fail_rows(&self, rows: &[u32], error: &hedgerow_fs::Error) {
         let fail = |row: &u32| Written {
             row: *row,
-            outcome: Err(Problem::Fs(again(error))),
+            outcome: Err(Problem::Fs(stopped_by(
+                error,
+                "write",
+                self.plan.path(*row),
+            ))),
         };
         let rows = rows.iter().filter(|row| !self.plan.in_lane(**row));
         self.plan.written(rows.map(fail).collect());
@@ -296,7 +302,9 @@ fn write_directory(directory: &Dir, name: &[u8]) -> Result<Stat, Problem> {
     let created = directory.create_dir(name);
     let stat = match &created {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(again(error).into())
+            return Err(
+                hedgerow_fs::Error::new(error.operation, &error.path, reason_again(error)).into(),
+            );
         }
         _ => directory.stat(name)?,
     };
@@ -335,11 +343,19 @@ fn last_component(path: &[u8]) -> &[u8] {
     split_path(path).1
 }
 
-/// The same error once more, for each entry that it stopped.
-pub(crate) fn again(error: &hedgerow_fs::Error) -> hedgerow_fs::Error {
-    let source = match error.raw_os_error() {
+/// What an error with a directory means for an entry below: it cannot be written or removed, for
+/// the same reason.
+pub(crate) fn stopped_by(
+    error: &hedgerow_fs::Error,
+    operation: &'static str,
+    path: &[u8],
+) -> hedgerow_fs::Error {
+    hedgerow_fs::Error::new(operation, OsStr::from_bytes(path), reason_again(error))
+}
+
+fn reason_again(error: &hedgerow_fs::Error) -> io::Error {
+    match error.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),
         None => io::Error::new(error.kind(), error.source.to_string()),
-    };
-    hedgerow_fs::Error::new(error.operation, &error.path, source)
+    }
 }

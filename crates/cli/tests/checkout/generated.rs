@@ -51,6 +51,40 @@ fn play_one(seed: u64) {
     take_through(&mut pair, &generated, random);
 }
 
+/// Whatever the number of workers, and however long each call takes, the outcome is the same.
+#[test]
+fn any_number_of_workers() {
+    for seed in [3, 7, 12, 25, 31, 44, 58, 61] {
+        let generated = generate(seed);
+        for (number, jobs) in JOBS.iter().enumerate() {
+            let label = format!("seed {seed}, all workers");
+            let mut pair = Pair::of_git_dir(&generated.repository, &label);
+            pair.options = vec![format!("-j{jobs}"), "--threshold=0".into()];
+            let delay = (seed * 10 + number as u64).to_string();
+            pair.environment = vec![("HEDGEROW_TEST_DELAY".into(), delay)];
+            let last = generated.branches.last().unwrap().clone();
+            pair.checkout::<&str>(&[]);
+            pair.checkout(&[&last]);
+            make_dirty(&mut pair, &generated, &mut Random::new(seed));
+            pair.checkout(&["-f", "main"]);
+            pair.assert_fresh();
+        }
+    }
+}
+
+/// Nobody named a number: the engine chooses.
+#[test]
+fn workers_chosen_by_measuring() {
+    for seed in 300..310 {
+        let generated = generate(seed);
+        let mut pair = Pair::of_git_dir(&generated.repository, &format!("seed {seed}, auto"));
+        pair.checkout::<&str>(&[]);
+        pair.checkout(&[generated.branches.last().unwrap()]);
+        pair.checkout(&["main"]);
+        pair.assert_fresh();
+    }
+}
+
 fn take_through(pair: &mut Pair, generated: &Generated, random: &mut Random) {
     let branch = |random: &mut Random| random.pick(&generated.branches).clone();
     pair.checkout(&[&b"-f"[..]][..random.below(2)]);

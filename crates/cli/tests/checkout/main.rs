@@ -6,6 +6,9 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod behaviour;
+mod faults;
 mod generated;
+mod hostile;
 mod refusal;
 mod support;

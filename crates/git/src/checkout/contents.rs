@@ -143,6 +143,11 @@ impl<'a> Plan for &'a Contents<'a> {
                     results.written.push((row, EntryStat::from(&stat)));
                 }
                 Err(Problem::Collided) => results.collided.push(row),
+                Err(Problem::Content(error)) => {
+                    let path = self.entry_path(row);
+                    let reason = format!("cannot read the content of '{path}': {error}");
+                    results.failed.push((row, reason));
+                }
                 Err(problem) => results.failed.push((row, problem.to_string())),
             }
         }

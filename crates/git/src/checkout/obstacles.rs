@@ -216,11 +216,7 @@ impl Inquiry<'_> {
     }
 
     fn is_where_the_user_is(&self, path: &BStr) -> bool {
-        let below = |current: &BStr| {
-            let rest = current.as_bytes().strip_prefix(path.as_bytes());
-            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-        };
-        self.current_directory.is_some_and(below)
+        self.current_directory == Some(path)
     }
 
     /// Whether everything in a directory is ignored or is removed anyway.

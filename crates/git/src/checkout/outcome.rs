@@ -34,6 +34,8 @@ pub struct Done {
     pub collided: Vec<BString>,
     /// What the user changed and what was carried over; only listed if asked for.
     pub local_changes: Vec<LocalChange>,
+    /// The exit status of the post-checkout hook after a checkout of paths, if it failed.
+    pub hook_failure: Option<hedgerow_fs::Exit>,
     /// The most workers that were at work at a time.
     pub workers: usize,
 }

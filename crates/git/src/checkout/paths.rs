@@ -88,7 +88,7 @@ pub fn checkout_paths(
     let converter = session.converter_of_tree(&next.index)?;
     write(&session, &mut next, &converter, &mut done)?;
     smudge_racy(&mut next, &old, &states);
-    let has = |id: &ObjectId| matches!(repository.has_object(id), Ok(true));
+    let has = |id: &ObjectId| repository.has_tree(id);
     next.index
         .set_cache_tree(CacheTree::build(&next.index, has));
     session.write_index(&next.index)?;
@@ -97,7 +97,8 @@ pub fn checkout_paths(
         .head()?
         .id()
         .unwrap_or_else(|| repository.null_id());
-    repository.run_post_checkout(&head, &head, false)?;
+    let hook = repository.run_post_checkout(&head, &head, false)?;
+    done.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
     Ok(PathOutcome::Done(done))
 }
 
@@ -262,6 +263,7 @@ impl Plan<'_> {
             must_be_absent: Vec::new(),
             became_directories: Vec::new(),
             kept_from,
+            left_despite_sparse: Vec::new(),
             rejects: Rejects::default(),
         };
         Ok((next, states))

@@ -70,9 +70,15 @@ impl Removal for Removals<'_> {
             match outcome {
                 Ok(()) => results.removed += 1,
                 // A submodule with something in it stays, as with git: it may hold work.
-                Err(_) if self.is_directory(row) => {
+                Err(problem) if self.is_directory(row) => {
+                    let (path, reason) = (self.path_of(row), problem.reason());
+                    let warning = format!("unable to rmdir '{path}': {reason}");
+                    results.warnings.push(warning);
+                }
+                // Untracked files took the place of what was to go.
+                Err(problem) if problem.is_directory() => {
                     let path = self.path_of(row);
-                    let warning = format!("unable to rmdir '{path}': Directory not empty");
+                    let warning = format!("unable to unlink '{path}': Is a directory");
                     results.warnings.push(warning);
                 }
                 Err(problem) => {

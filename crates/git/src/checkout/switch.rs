@@ -43,20 +43,27 @@ pub struct Switched {
     pub outcome: Outcome,
     /// What was going on on the old branch and has been given up: a cherry-pick, a revert.
     pub ended: Vec<&'static str>,
+    /// Why HEAD could not follow; working tree and index did.
+    pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
 }
 
 impl Target {
-    /// Where HEAD is already.
-    pub fn head(repository: &Repository) -> Result<Target> {
+    /// Where HEAD is already. `detach`: it is not to follow its branch any more.
+    pub fn head(repository: &Repository, detach: bool) -> Result<Target> {
         let commit = repository.head()?.id();
+        if commit.is_none() {
+            return Err(Error::Setup {
+                reason: "You are on a branch yet to be born".into(),
+            });
+        }
         Ok(Target {
             name: "HEAD".into(),
             branch: None,
             from_remote: None,
             commit,
-            head_stays: true,
+            head_stays: !detach,
         })
     }
 
@@ -124,9 +131,11 @@ impl Target {
                     head_stays: false,
                 }))
             }
-            RemoteMatch::Several(_) => Err(Error::Revision {
-                reason: "it matches branches of several remotes".into(),
-                spec: name,
+            RemoteMatch::Several(remotes) => Err(Error::Setup {
+                reason: format!(
+                    "'{name}' matched multiple ({}) remote tracking branches",
+                    remotes.len()
+                ),
             }),
         }
     }
@@ -154,6 +163,7 @@ pub fn switch(
             old,
             outcome: Outcome::Done(Done::default()),
             ended: Vec::new(),
+            head_failure: None,
             hook_failure: None,
         });
     };
@@ -177,13 +187,26 @@ pub fn switch(
             old,
             outcome,
             ended: Vec::new(),
+            head_failure: None,
             hook_failure: None,
         });
     }
-    if !target.head_stays {
-        move_head(repository, target, &old, commit)?;
-    }
-    let ended = repository.remove_branch_state()?;
+    let moved = match target.head_stays {
+        true => Ok(()),
+        false => move_head(repository, target, &old, commit),
+    };
+    let ended = match moved.and_then(|()| repository.remove_branch_state()) {
+        Ok(ended) => ended,
+        Err(error) => {
+            return Ok(Switched {
+                old,
+                outcome,
+                ended: Vec::new(),
+                head_failure: Some(error),
+                hook_failure: None,
+            })
+        }
+    };
     let null = repository.null_id();
     let before = old.id().unwrap_or(null);
     let hook = repository.run_post_checkout(&before, &commit, true)?;
@@ -192,6 +215,7 @@ pub fn switch(
         old,
         outcome,
         ended,
+        head_failure: None,
         hook_failure,
     })
 }

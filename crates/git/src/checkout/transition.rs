@@ -71,7 +71,19 @@ pub(crate) struct Transition {
     pub became_directories: Vec<BString>,
     /// For each row of the new index that is kept as it was, the row of its state.
     pub kept_from: Vec<Option<u32>>,
+    /// Files outside of the sparse checkout that stay, because they were changed.
+    pub left_despite_sparse: Vec<BString>,
     pub rejects: Rejects,
+}
+
+impl Transition {
+    /// Whether a file is to be written to `path`.
+    pub(crate) fn writes_to(&self, path: &BStr) -> bool {
+        let at = |write: &Write| self.index.path(&self.index.entries()[write.row as usize]);
+        self.writes
+            .binary_search_by(|write| at(write).cmp(path))
+            .is_ok()
+    }
 }
 
 /// Joins index and changes, path by path.
@@ -110,6 +122,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
         must_be_absent: out.must_be_absent,
         became_directories: out.became_directories,
         kept_from: out.kept_from,
+        left_despite_sparse: out.left_despite_sparse,
         rejects: out.rejects,
     })
 }
@@ -130,6 +143,7 @@ struct Outputs {
     must_be_absent: Vec<BString>,
     became_directories: Vec<BString>,
     kept_from: Vec<Option<u32>>,
+    left_despite_sparse: Vec<BString>,
     rejects: Rejects,
 }
 
@@ -199,9 +213,14 @@ impl Join<'_> {
         match (entry.flags.skip_worktree, flags.skip_worktree) {
             // It leaves the sparse checkout: only if nothing is lost.
             (false, true) => match state {
-                State::Clean => self.out.removals.push(removal(row, &entry)),
                 State::Absent => {}
-                _ => flags.skip_worktree = false,
+                _ if state == State::Clean || self.forces() => {
+                    self.out.removals.push(removal(row, &entry));
+                }
+                _ => {
+                    flags.skip_worktree = false;
+                    self.out.left_despite_sparse.push(path.to_owned());
+                }
             },
             // It enters; a file that is there already stays as it is.
             (true, false) if state == State::Absent => {
@@ -222,7 +241,8 @@ impl Join<'_> {
         let old = row.map(|row| self.start.index.entries()[row]);
         let merged = old.filter(|entry| entry.flags.stage == Stage::Merged);
         if let (Some(row), Some(_)) = (row, merged) {
-            if !self.may_replace(row, path) {
+            let same = merged.is_some_and(|old| (old.id, old.mode) == (side.id, mode));
+            if !same && !self.may_replace(row, path) {
                 return Ok(());
             }
         }
@@ -244,8 +264,9 @@ impl Join<'_> {
                 self.out.removals.push(removal(row, &old));
             }
         } else {
-            let replaces = state.is_some_and(State::is_file) && !was_directory;
-            let untracked = was_directory
+            let is_module = was_directory && state == Some(State::Clean);
+            let replaces = state.is_some_and(State::is_file) && !is_module;
+            let untracked = is_module
                 || state.is_none_or(|state| {
                     matches!(state, State::Directory | State::Blocked | State::Absent)
                 });
@@ -297,6 +318,10 @@ impl Join<'_> {
                 false
             }
         }
+    }
+
+    fn forces(&self) -> bool {
+        matches!(self.start.rules, Rules::OneWay { .. })
     }
 
     fn row(&self) -> u32 {

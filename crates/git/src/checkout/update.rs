@@ -5,6 +5,7 @@ use super::contents::{locate, Contents, Results};
 use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
+use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::{OldIndex, Session};
 use super::sparse::SparsePatterns;
@@ -36,7 +37,7 @@ pub(crate) struct Move {
 
 /// Checks out a tree: reads what is, decides, refuses or acts, and writes the index last.
 pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
-    let old = session.read_index()?;
+    let mut old = session.read_index()?;
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
@@ -50,6 +51,10 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         true => settle_racy(&mut states, &old.index, session, &old)?,
         false => settle(&mut states, &old.index, session)?,
     };
+    let sparse = session.sparse_patterns()?;
+    if sparse.is_some() {
+        include_present(&mut old.index, &states);
+    }
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
         session.repository,
@@ -58,7 +63,6 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         session.names(),
         &session.engine(),
     )?;
-    let sparse = session.sparse_patterns()?;
     let excludes = |path: &BStr, _| {
         sparse
             .as_ref()
@@ -92,6 +96,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     let converter = session.converter_of_tree(&next.index)?;
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
+    done.warnings.extend(left_despite_sparse(&next));
     remove(session, &old.index, &next, &mut done)?;
     write(session, &mut next, &converter, &mut done)?;
     refresh(&mut next, &refreshed);
@@ -103,6 +108,28 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     }
     session.write_index(&next.index)?;
     Ok(Outcome::Done(done))
+}
+
+/// A file that is there although its entry says that it is outside of the sparse checkout is not
+/// outside any more.
+fn include_present(index: &mut Index, states: &[State]) {
+    for (entry, state) in index.entries_mut().iter_mut().zip(states) {
+        if !matches!(state, State::Absent | State::Blocked | State::Unknown) {
+            entry.flags.skip_worktree = false;
+        }
+    }
+}
+
+fn left_despite_sparse(next: &Transition) -> Option<String> {
+    let paths = next.left_despite_sparse.iter();
+    let list: String = paths.map(|path| format!("\t{path}\n")).collect();
+    (!list.is_empty()).then(|| {
+        format!(
+            "The following paths are not up to date and were left despite sparse \
+             patterns:\n{list}\nAfter fixing the above paths, you may want to run `git \
+             sparse-checkout reapply`."
+        )
+    })
 }
 
 /// Where there is no index, the files of the old tree that the new one does not have: none of them
@@ -183,7 +210,11 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     if next.removals.is_empty() {
         return Ok(());
     }
-    let removals = Removals::new(old, &next.removals, session.current_directory());
+    let keep = session.current_directory().filter(|place| {
+        let taken = |path: &BStr| next.writes_to(path);
+        !taken(place) && !ancestors(place).any(taken)
+    });
+    let removals = Removals::new(old, &next.removals, keep);
     let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
     done.note(&report);
     session.learn(&report);
@@ -292,9 +323,7 @@ fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<Cache
     if known.is_some() && same_content(old, index) {
         return known.cloned();
     }
-    CacheTree::build(index, |id| {
-        matches!(session.repository.has_object(id), Ok(true))
-    })
+    CacheTree::build(index, |id| session.repository.has_tree(id))
 }
 
 fn same_content(old: &Index, new: &Index) -> bool {

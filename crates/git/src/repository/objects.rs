@@ -59,6 +59,11 @@ impl Repository {
         Ok(self.objects.locate(id)?.is_some())
     }
 
+    /// Whether the repository has the tree `id`. The empty one needs no object.
+    pub fn has_tree(&self, id: &oid) -> bool {
+        id.is_empty_tree() || matches!(self.has_object(id), Ok(true))
+    }
+
     /// What is read instead of `id`: see [`Objects::replacement`].
     pub fn replacement(&self, id: &oid) -> Result<ObjectId> {
         self.shared_objects().replacement(id)

@@ -15,6 +15,8 @@ use std::sync::Mutex;
 const DEPTH_LIMIT: u32 = 2048;
 /// A few nested trees can name one another so that they list more entries than any disk holds.
 const ENTRY_LIMIT: u64 = 1 << 25;
+/// The same for directories, each of which takes some hundred bytes while trees are compared.
+const DIRECTORY_LIMIT: u32 = 1 << 21;
 /// Bytes of all paths together: what a 32-bit position can address.
 const PATH_LIMIT_BYTES: u64 = u32::MAX as u64;
 
@@ -176,6 +178,9 @@ impl Walk<'_> {
 
     fn read<'r>(&self, reader: &'r mut Reader<'_>, id: ObjectId) -> Result<&'r [u8]> {
         let id = self.objects.replacement(&id)?;
+        if id.is_empty_tree() {
+            return Ok(&[]);
+        }
         let location = self.objects.store.locate(&id)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
         match reader.read(&id, location)? {
@@ -228,6 +233,10 @@ impl Walk<'_> {
         let Some(entry) = new.or(old) else { return };
         if entry.kind == EntryKind::Directory {
             let number = self.next_node.fetch_add(1, Relaxed);
+            // Told by `charge`, once for this tree.
+            if number >= DIRECTORY_LIMIT {
+                return;
+            }
             node.items.push(Item::Directory { node: number });
             scope.spawn(Pair {
                 node: number,
@@ -254,7 +263,8 @@ impl Walk<'_> {
         let bytes = node.names.len() as u64 + items * (pair.path.len() as u64 + 1);
         let entries = self.entries.fetch_add(items, Relaxed) + items;
         let path_bytes = self.path_bytes.fetch_add(bytes, Relaxed) + bytes;
-        if entries > ENTRY_LIMIT || path_bytes > PATH_LIMIT_BYTES {
+        let directories = self.next_node.load(Relaxed);
+        if directories > DIRECTORY_LIMIT || entries > ENTRY_LIMIT || path_bytes > PATH_LIMIT_BYTES {
             return Err(self.too_large(pair, "trees list more entries than the limit"));
         }
         Ok(())

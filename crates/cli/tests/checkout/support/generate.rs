@@ -13,7 +13,6 @@ pub struct Generated {
     pub paths: Vec<Vec<u8>>,
     /// The directories of all commits.
     pub directories: Vec<Vec<u8>>,
-    pub sha256: bool,
 }
 
 type Tree = BTreeMap<Vec<u8>, (&'static str, Vec<u8>)>;
@@ -125,7 +124,6 @@ pub fn generate(seed: u64) -> Generated {
         branches,
         paths,
         directories,
-        sha256,
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Repository {
 impl Repository {
     /// An empty one, `words` given to `git init`.
     pub fn init(words: &[&str]) -> Repository {
-        let home = tempfile::tempdir().unwrap();
+        let home = super::temporary();
         let root = home.path().join("work");
         std::fs::create_dir(&root).unwrap();
         let repository = Repository {

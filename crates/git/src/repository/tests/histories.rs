@@ -103,7 +103,12 @@ fn orphans_are_counted_and_shown_as_git_does() {
             let line = format!("  {} {subject}\n", found.short_id(id).unwrap());
             assert!(said.contains(&line), "{line} {said}");
         }
-        assert_eq!(orphans.first.len(), count.min(4));
+        let more = said.contains(" more.\n");
+        assert_eq!(more, count > orphans.first.len(), "{said}");
+        assert_eq!(
+            orphans.first.len(),
+            if count == 5 { 5 } else { count.min(4) }
+        );
     }
     let found = scratch.open("r");
     let old = found.head().unwrap().id().unwrap();

@@ -185,9 +185,7 @@ impl<T, E> Queue<T, E> {
                 if let (Some(recorder), false) = (recorder, surplus) {
                     recorder.count_empty(number);
                 }
-                me.begin_idle(self.epoch);
-                me.sleep();
-                me.end_idle(self.epoch);
+                me.sleep(self.epoch);
                 looked = false;
             } else {
                 state.arriving += 1;
@@ -261,7 +259,9 @@ impl<T, E> Queue<T, E> {
         if self.adaptive {
             self.alarm.ring();
         }
-        asleep.iter().for_each(|number| self.slots[*number].call());
+        asleep
+            .iter()
+            .for_each(|number| self.slots[*number].call(self.epoch));
     }
 
     fn publish(&self, state: &State<T, E>) {

@@ -32,7 +32,7 @@ struct Shard {
     operations: AtomicU64,
     latency_ns: AtomicU64,
     latency: [AtomicU64; LATENCY_CLASSES],
-    busy_ns: AtomicU64,
+    wait_ns: AtomicU64,
     cpu_ns: AtomicU64,
     run_delay_ns: AtomicU64,
 }
@@ -64,7 +64,7 @@ impl Recorder {
         };
         let cpu_us = sum(|shard| &shard.cpu_ns) / 1000;
         let run_delay_us = sum(|shard| &shard.run_delay_ns) / 1000;
-        let busy_us = sum(|shard| &shard.busy_ns) / 1000;
+        let wait_us = sum(|shard| &shard.wait_ns) / 1000;
         let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         Statistics {
             wall_us: self.started.elapsed().as_micros() as u64,
@@ -79,7 +79,7 @@ impl Recorder {
             latency: (0..LATENCY_CLASSES).map(class).collect(),
             cpu_us,
             run_delay_us,
-            wait_us: busy_us.saturating_sub(cpu_us + run_delay_us),
+            wait_us,
             peak_memory_bytes: hedgerow_fs::peak_memory_besides_mapped_files(),
             interval_us: series.interval_us(),
             series: series.points().to_vec(),
@@ -174,7 +174,7 @@ impl<'a> Timesheet<'a> {
         let add = |counter: &AtomicU64, time: Duration| {
             counter.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
         };
-        add(&shard.busy_ns, busy);
+        add(&shard.wait_ns, busy.saturating_sub(cpu + run_delay));
         add(&shard.cpu_ns, cpu);
         add(&shard.run_delay_ns, run_delay);
     }

@@ -18,6 +18,8 @@ pub(crate) struct Slot {
     idle_ns: AtomicU64,
     /// Since when it has nothing to do, in nanoseconds of the run; 0 if it is at work.
     idle_since_ns: AtomicU64,
+    /// When it was called out of its sleep, in nanoseconds of the run; 0 before.
+    called_ns: AtomicU64,
 }
 
 impl Slot {
@@ -38,15 +40,20 @@ impl Slot {
         }
     }
 
-    /// Sleeps until [`Slot::call`], or returns at once if that came first.
-    pub(crate) fn sleep(&self) {
+    /// Sleeps until [`Slot::call`], or returns at once if that came first. It is idle until then;
+    /// that it may have to wait for a processor before it can go on is time at work.
+    pub(crate) fn sleep(&self, epoch: Instant) {
+        self.begin_idle(epoch);
         while !self.called.swap(false, Ordering::Acquire) {
             std::thread::park();
         }
+        self.end_idle_at(self.called_ns.swap(0, Ordering::Relaxed));
     }
 
     /// Ends the sleep of the worker.
-    pub(crate) fn call(&self) {
+    pub(crate) fn call(&self, epoch: Instant) {
+        self.called_ns
+            .store(nanoseconds_since(epoch).max(1), Ordering::Relaxed);
         self.called.store(true, Ordering::Release);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
@@ -61,9 +68,12 @@ impl Slot {
 
     /// The worker has something to do again.
     pub(crate) fn end_idle(&self, epoch: Instant) {
+        self.end_idle_at(nanoseconds_since(epoch));
+    }
+
+    fn end_idle_at(&self, now_ns: u64) {
         let since = self.idle_since_ns.load(Ordering::Relaxed);
-        let spent = nanoseconds_since(epoch).saturating_sub(since);
-        add(&self.idle_ns, spent);
+        add(&self.idle_ns, now_ns.saturating_sub(since));
         self.idle_since_ns.store(0, Ordering::Relaxed);
     }
 
@@ -75,9 +85,11 @@ impl Slot {
     /// Nanoseconds without anything to do until `now_ns`.
     pub(crate) fn idle_until(&self, now_ns: u64) -> u64 {
         let done = self.idle_ns.load(Ordering::Relaxed);
-        match self.idle_since_ns.load(Ordering::Relaxed) {
-            0 => done,
-            since => done + now_ns.saturating_sub(since),
+        let since = self.idle_since_ns.load(Ordering::Relaxed);
+        match (since, self.called_ns.load(Ordering::Relaxed)) {
+            (0, _) => done,
+            (_, 0) => done + now_ns.saturating_sub(since),
+            (_, called) => done + called.saturating_sub(since),
         }
     }
 }

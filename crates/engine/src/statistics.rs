@@ -33,7 +33,8 @@ pub struct Statistics {
     pub cpu_us: u64,
     /// Time of workers in the queue for a processor; 0 where the kernel does not tell.
     pub run_delay_us: u64,
-    /// Time of workers at work, but waiting: for the file system, or for one another.
+    /// Time of workers at work, but waiting: for the file system, or for one another. At least:
+    /// where a worker queued for a processor while it had nothing to do, it is somewhat more.
     pub wait_us: u64,
     /// The most memory the process has used, besides mapped files; `null` where unknown.
     pub peak_memory_bytes: Option<u64>,

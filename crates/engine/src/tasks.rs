@@ -180,7 +180,7 @@ where
 {
     fn call(&self, call: Call) {
         match call {
-            Call::Wake(number) => self.run.queue.slots[number].call(),
+            Call::Wake(number) => self.run.queue.slots[number].call(self.run.queue.epoch),
             Call::Start(number) => {
                 let (run, threads) = (self.run, self.threads);
                 let name = format!("{}-{number}", run.options.name);

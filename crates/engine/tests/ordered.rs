@@ -1,5 +1,7 @@
 //! Ordered runs: outputs in the order of the items, bytes in flight within the window.
 
+#![allow(clippy::unwrap_used)]
+
 use hedgerow_engine::{run_ordered, Failure, Jobs, Options, Report, Window};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};

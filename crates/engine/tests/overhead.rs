@@ -1,6 +1,8 @@
 //! What the machine itself costs. Run on a quiet machine:
 //! `cargo test -p hedgerow-engine --release --test overhead -- --ignored --nocapture`
 
+#![allow(clippy::unwrap_used)]
+
 use hedgerow_engine::{run_ordered, run_tasks, Jobs, Options, Scope, Window};
 use std::convert::Infallible;
 use std::num::NonZeroUsize;

@@ -1,5 +1,7 @@
 //! What a recorder tells about whole runs.
 
+#![allow(clippy::unwrap_used)]
+
 use hedgerow_engine::{
     run_ordered, run_tasks, Failure, Jobs, Options, Recorder, Scope, Statistics, Window,
 };
@@ -30,7 +32,6 @@ fn check_sums(counted: &Statistics, count: u64, sleep: Duration) {
     assert!(counted.latency_sum_us >= count * sleep.as_micros() as u64);
     assert!(counted.latency_below_us(0.01) > sleep.as_micros() as u64);
     assert_eq!(counted.in_flight, 0);
-    assert!(counted.wait_us >= count * sleep.as_micros() as u64 / 2);
     assert!(counted.peak_memory_bytes.unwrap() > 0);
     assert!(!counted.series.is_empty());
 }
@@ -49,6 +50,7 @@ fn tasks_are_counted() {
         let report = run_tasks(&options, (0..200).collect(), |_| (), work).unwrap();
         let counted = recorder.snapshot();
         check_sums(&counted, 200, SLEEP);
+        assert!(counted.wait_us >= 200 * 500 / 2, "{counted:?}");
         assert_eq!(counted.bytes, 199 * 100);
         assert!(counted.in_flight_max <= report.workers_peak);
         assert!(counted.queue_max >= 190 && counted.queue_max < 200);
@@ -69,6 +71,7 @@ fn ordered_items_are_counted() {
         run_ordered(&options, window, source, |_| (), work, |_, _| Ok(())).unwrap();
         let counted = recorder.snapshot();
         check_sums(&counted, 200, SLEEP);
+        assert!(counted.wait_us > 0, "{counted:?}");
         assert_eq!(counted.bytes, 200_000);
     }
 }

@@ -1,3 +1,4 @@
+#![allow(clippy::disallowed_methods)] // a build script is no library
 //! Notes what the binary is made from and by, for `hedgerow --version --verbose`.
 
 use std::process::Command;

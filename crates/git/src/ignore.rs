@@ -51,7 +51,7 @@ impl Ignore {
             .iter()
             .rev()
             .map(|at| (&path[..*at], &path[at + 1..]));
-        for (directory, rest) in starts.chain([(&path[..0], &path[..])]) {
+        for (directory, rest) in starts.chain([(BStr::new(b""), path)]) {
             let patterns = self.patterns_of(root, directory.as_bstr())?;
             if let Some(verdict) = patterns.matching(rest.as_bstr(), is_directory) {
                 return Ok(verdict == Verdict::Matched);

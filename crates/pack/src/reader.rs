@@ -89,6 +89,22 @@ impl<'s> Reader<'s> {
         Ok((kind, self.content(built)))
     }
 
+    /// Gives back what a large object has made the buffers grow to. Reading small objects does so
+    /// by itself, but only as far as it needs the same buffers.
+    pub fn shrink(&mut self) {
+        for buffer in [
+            &mut self.result,
+            &mut self.source,
+            &mut self.delta,
+            &mut self.input,
+        ] {
+            if buffer.len() > KEEP_BYTES {
+                *buffer = Vec::new();
+            }
+        }
+        self.held = None;
+    }
+
     /// Reads the object as [`Reader::read`] does and hashes it: its content is what `id` names.
     pub fn verify(&mut self, id: &oid, location: Location) -> Result<ObjectKind> {
         let hash_kind = self.store.options.hash;

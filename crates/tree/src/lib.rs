@@ -8,7 +8,9 @@ mod dot_git;
 mod kind;
 mod layout;
 mod name;
+mod split;
 
 pub use kind::EntryKind;
 pub use layout::{Directory, Layout};
 pub use name::{check_name, check_path, NameError, NameRules};
+pub use split::split_path;

@@ -1,9 +1,10 @@
 //! Rows whose content comes in an order that is not ours, as from one long-running filter.
 
-use crate::write::{make_directory, make_way, split_path, Task};
+use crate::write::{make_directory, make_way, Task};
 use crate::{write_entry, Plan, Problem, Sink, Written};
 use hedgerow_engine::Scope;
 use hedgerow_fs::Dir;
+use hedgerow_tree::split_path;
 use std::io;
 
 /// What gives an entry's content to a [`Sink`].

@@ -1,8 +1,8 @@
-use crate::write::{split_path, stopped_by};
+use crate::write::stopped_by;
 use crate::{Error, Problem};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::Dir;
-use hedgerow_tree::Layout;
+use hedgerow_tree::{split_path, Layout};
 use std::convert::Infallible;
 use std::io;
 use std::ops::Range;

@@ -2,7 +2,7 @@ use crate::lane::{LaneWriter, TaskLane};
 use crate::{Error, Problem, Sink};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{Dir, Stat};
-use hedgerow_tree::Layout;
+use hedgerow_tree::{split_path, Layout};
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::io;
@@ -328,14 +328,6 @@ pub(crate) fn make_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()>
     match handle.create_dir(name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
-    }
-}
-
-/// The path of the directory a path is in, and its last component.
-pub(crate) fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
-    match path.iter().rposition(|byte| *byte == b'/') {
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (b"", path),
     }
 }
 

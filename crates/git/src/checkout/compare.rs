@@ -5,10 +5,10 @@ use crate::convert::{Buffers, Conversion, Converter, FilterContext, FilterLane, 
 use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode};
 use crate::repository::Objects;
 use crate::{Error, Result};
-use bstr::ByteSlice;
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
+use hedgerow_tree::split_path;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Mutex;
 
@@ -127,10 +127,7 @@ impl Comparison<'_> {
     ) -> Result<(ObjectId, Stat)> {
         let hash = self.index.hash();
         let path = self.index.path(entry);
-        let (parent, name) = match path.rfind_byte(b'/') {
-            Some(at) => (&path[..at], &path[at + 1..]),
-            None => (&path[..0], &path[..]),
-        };
+        let (parent, name) = split_path(path);
         let directory = self.root.open_dir(parent)?;
         if entry.mode == Mode::Symlink {
             let stat = directory.stat(name)?;

@@ -19,6 +19,9 @@ const LARGE_BYTES: u64 = 1 << 20;
 /// Zero bytes that become a hole when a large file is streamed: git's unit.
 const HOLE_BYTES: usize = 16 * 1024;
 
+/// An object after replacement, and where it is, if it is anywhere.
+pub(crate) type Located = (ObjectId, Option<Location>);
+
 /// What has become of the entries.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
@@ -41,7 +44,7 @@ pub(crate) struct Contents<'a> {
     pub writes: &'a [Write],
     pub converter: &'a Converter,
     /// The object of each file after replacement, and where it is.
-    pub located: Vec<(ObjectId, Option<Location>)>,
+    pub located: Vec<Located>,
     pub bases: SharedBases,
     pub big_file_bytes: u64,
     /// Held while a large object is in memory whole.
@@ -106,29 +109,19 @@ impl<'a> Plan for &'a Contents<'a> {
             Form::File | Form::Executable => self.converter.conversion(path),
             _ => Conversion::Plain,
         };
-        let plain = matches!(conversion, Conversion::Plain);
-        let large = match worker.reader.extent(&id, location, self.streamed_from()) {
-            Extent::Small => None,
-            Extent::Streamable if plain => return stream(worker, &id, location, sink),
-            Extent::Streamable | Extent::Delta => Some(self.large.lock()),
-        };
-        let (_, content) = worker
-            .reader
-            .read(&id, location)
-            .map_err(Problem::content)?;
-        if plain {
-            return sink.write(content);
+        match worker.reader.extent(&id, location, self.streamed_from()) {
+            Extent::Small => self.write_whole(worker, row, conversion, sink),
+            Extent::Streamable if matches!(conversion, Conversion::Plain) => {
+                stream(worker, &id, location, sink)
+            }
+            Extent::Streamable | Extent::Delta => {
+                let _large = self.large.lock();
+                let outcome = self.write_whole(worker, row, conversion, sink);
+                worker.reader.shrink();
+                worker.buffers = Buffers::default();
+                outcome
+            }
         }
-        let converted =
-            self.converter
-                .to_worktree(&mut worker.buffers, conversion, path, &id, content);
-        let converted = converted.map_err(Problem::content)?;
-        if let Some(message) = converted.message {
-            self.warn(message);
-        }
-        let outcome = sink.write(converted.content);
-        drop(large);
-        outcome
     }
 
     fn written(&self, batch: Vec<Written>) {
@@ -167,6 +160,31 @@ impl<'a> Plan for &'a Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
+    /// Writes a file whose content is in memory whole on the way.
+    fn write_whole(
+        &self,
+        worker: &mut Worker<'_>,
+        row: u32,
+        conversion: Conversion,
+        sink: &mut Sink<'_>,
+    ) -> std::result::Result<(), Problem> {
+        let (id, location) = self.object(row)?;
+        let content = worker.reader.read(&id, location);
+        let (_, content) = content.map_err(Problem::content)?;
+        if matches!(conversion, Conversion::Plain) {
+            return sink.write(content);
+        }
+        let path = self.entry_path(row);
+        let converted =
+            self.converter
+                .to_worktree(&mut worker.buffers, conversion, path, &id, content);
+        let converted = converted.map_err(Problem::content)?;
+        if let Some(message) = converted.message {
+            self.warn(message);
+        }
+        sink.write(converted.content)
+    }
+
     /// The object of a row and where it is.
     pub(crate) fn object(&self, row: u32) -> std::result::Result<(ObjectId, Location), Problem> {
         let (id, location) = self.located[row as usize];
@@ -233,7 +251,7 @@ pub(crate) fn locate(
     index: &Index,
     writes: &[Write],
     base_budget_bytes: usize,
-) -> Result<(Vec<(ObjectId, Option<Location>)>, SharedBases)> {
+) -> Result<(Vec<Located>, SharedBases)> {
     let replaced = |write: &Write| objects.replacement(&index.entries()[write.row as usize].id);
     let ids: Vec<ObjectId> = writes.iter().map(replaced).collect::<Result<_>>()?;
     let mut locations = objects.store.locate_all(&ids)?;

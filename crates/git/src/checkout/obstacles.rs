@@ -9,6 +9,7 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;
 use hedgerow_fs::{Dir, FileKind};
+use hedgerow_tree::split_path;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -264,7 +265,7 @@ fn first_below(dirty: &BTreeSet<BString>, directory: &BStr) -> Option<BString> {
 pub(crate) fn first_blocking<'p>(root: &Dir, path: &'p BStr) -> Result<Option<&'p BStr>> {
     for end in path.find_iter(b"/") {
         let part = &path[..end];
-        let (parent, name) = split(part);
+        let (parent, name) = split_path(part);
         match root.open_dir(parent)?.stat(name) {
             Ok(stat) if stat.kind != FileKind::Directory => return Ok(Some(part.as_bstr())),
             Ok(_) => {}
@@ -291,7 +292,7 @@ pub(crate) fn clear(root: &Dir, obstacles: &[Obstacle]) -> Result<()> {
 }
 
 fn remove_file(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
-    let (parent, name) = split(path);
+    let (parent, name) = split_path(path);
     root.open_dir(parent)?.remove_file(name)
 }
 
@@ -301,7 +302,7 @@ fn remove_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
     let mut pending = vec![(path.to_vec(), false)];
     while let Some((directory, emptied)) = pending.pop() {
         if emptied {
-            let (parent, name) = split(&directory);
+            let (parent, name) = split_path(&directory);
             root.open_dir(parent)?.remove_dir(name)?;
             continue;
         }
@@ -319,11 +320,4 @@ fn remove_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
         }
     }
     Ok(())
-}
-
-fn split(path: &[u8]) -> (&[u8], &[u8]) {
-    match path.rfind_byte(b'/') {
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (&path[..0], path),
-    }
 }

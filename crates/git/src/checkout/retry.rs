@@ -4,8 +4,9 @@
 
 use super::contents::Contents;
 use super::outcome::Done;
-use bstr::{BString, ByteSlice};
+use bstr::BString;
 use hedgerow_fs::{Dir, FileKind, Stat};
+use hedgerow_tree::split_path;
 use hedgerow_writer::{write_entry, Plan, Problem, Written};
 use std::collections::BTreeSet;
 
@@ -35,10 +36,7 @@ impl Contents<'_> {
 
     fn write_over(&self, root: &Dir, row: u32) -> Result<Stat, Problem> {
         let path = self.entry_path(row);
-        let (parent, name) = match path.rfind_byte(b'/') {
-            Some(at) => (&path[..at], &path[at + 1..]),
-            None => (&path[..0], &path[..]),
-        };
+        let (parent, name) = split_path(path);
         let directory = root.open_dir(parent)?;
         match directory.stat(name) {
             Ok(stat) if stat.kind == FileKind::Directory => {
@@ -64,10 +62,7 @@ impl Contents<'_> {
         };
         let is_there = |row: u32| {
             let path = self.entry_path(row);
-            let (parent, name) = match path.rfind_byte(b'/') {
-                Some(at) => (&path[..at], &path[at + 1..]),
-                None => (&path[..0], &path[..]),
-            };
+            let (parent, name) = split_path(path);
             let stat = root
                 .open_dir(parent)
                 .and_then(|directory| directory.stat(name));

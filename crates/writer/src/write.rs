@@ -6,8 +6,8 @@ use hedgerow_tree::Layout;
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::io;
-use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What an entry becomes on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +71,16 @@ pub trait Plan: Sync {
 /// enough that opening the directory again costs nothing.
 const CHUNK_ROWS: usize = 32;
 
+/// Workers that may be in one directory at least. One creates while another waits for the end of
+/// its file; a third would only wait for the lock of the directory, and more of them than there
+/// are processors have nothing to compute meanwhile.
+const MIN_WORKERS_A_DIRECTORY: usize = 2;
+
 pub(crate) enum Task {
     /// Make the directory, publish what is in it. `fresh`: the parent's task has just created it.
     Directory { number: u32, fresh: bool },
-    /// Write some of a directory's rows.
-    Rows { directory: u32, span: Range<u32> },
+    /// Write some more of a directory's rows.
+    Rows { directory: u32 },
     /// Run a lane.
     Lane(usize),
 }
@@ -93,6 +98,12 @@ pub fn write_tree<P: Plan>(root: &Dir, plan: &P, options: &Options) -> Result<Re
         root,
         plan,
         layout: &layout,
+        taken: layout
+            .directories()
+            .iter()
+            .map(|_| AtomicU32::new(0))
+            .collect(),
+        workers_a_directory: hedgerow_fs::cpu::available().max(MIN_WORKERS_A_DIRECTORY),
     };
     let work = |worker: &mut P::Worker, task: Task, scope: &Scope<'_, Task>| {
         run.work(worker, task, scope);
@@ -105,6 +116,9 @@ struct TreeWriter<'a, P> {
     root: &'a Dir,
     plan: &'a P,
     layout: &'a Layout,
+    /// How many rows of each directory have been taken.
+    taken: Vec<AtomicU32>,
+    workers_a_directory: usize,
 }
 
 impl<P: Plan> TreeWriter<'_, P> {
@@ -116,13 +130,10 @@ impl<P: Plan> TreeWriter<'_, P> {
                 }
                 Err(error) => self.fail_below(number, &error),
             },
-            Task::Rows { directory, span } => match self.root.open_dir(self.directory(directory)) {
-                Ok(handle) => {
-                    let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
-                    self.write_rows(worker, &handle, rows, scope);
-                }
-                Err(error) => self.fail_rows(directory, span, &error),
-            },
+            Task::Rows { directory } => {
+                let handle = self.root.open_dir(self.directory(directory));
+                self.write_chunk(worker, directory, handle.as_ref().map_err(again), scope);
+            }
             Task::Lane(lane) => {
                 let mut writer = TaskLane {
                     root: self.root,
@@ -163,17 +174,36 @@ impl<P: Plan> TreeWriter<'_, P> {
                 fresh: created,
             });
         }
-        let rows = self.layout.rows(number);
-        let mut start = CHUNK_ROWS.min(rows.len());
-        while start < rows.len() {
-            let end = (start + CHUNK_ROWS).min(rows.len());
-            scope.spawn(Task::Rows {
-                directory: number,
-                span: start as u32..end as u32,
-            });
-            start = end;
+        let chunks = self.layout.rows(number).len().div_ceil(CHUNK_ROWS);
+        for _ in 1..chunks.min(self.workers_a_directory) {
+            scope.spawn(Task::Rows { directory: number });
         }
-        self.write_rows(worker, handle, &rows[..CHUNK_ROWS.min(rows.len())], scope);
+        self.write_chunk(worker, number, Ok(handle), scope);
+    }
+
+    /// Writes the next rows of a directory that nobody has taken, and leaves the rest to a task
+    /// of their own: others may be more urgent.
+    fn write_chunk(
+        &self,
+        worker: &mut P::Worker,
+        directory: u32,
+        handle: Result<&Dir, hedgerow_fs::Error>,
+        scope: &Scope<'_, Task>,
+    ) {
+        let rows = self.layout.rows(directory);
+        let taken = &self.taken[directory as usize];
+        let start = taken.fetch_add(CHUNK_ROWS as u32, Ordering::Relaxed) as usize;
+        let end = (start + CHUNK_ROWS).min(rows.len());
+        let Some(chunk) = rows.get(start..end) else {
+            return;
+        };
+        match handle {
+            Ok(handle) => self.write_rows(worker, handle, chunk, scope),
+            Err(error) => self.fail_rows(chunk, &error),
+        }
+        if end < rows.len() {
+            scope.spawn(Task::Rows { directory });
+        }
     }
 
     fn write_rows(
@@ -220,13 +250,12 @@ impl<P: Plan> TreeWriter<'_, P> {
     fn fail_below(&self, number: u32, error: &hedgerow_fs::Error) {
         let mut pending = vec![number];
         while let Some(number) = pending.pop() {
-            self.fail_rows(number, 0..self.layout.rows(number).len() as u32, error);
+            self.fail_rows(self.layout.rows(number), error);
             pending.extend(self.layout.children(number));
         }
     }
 
-    fn fail_rows(&self, directory: u32, span: Range<u32>, error: &hedgerow_fs::Error) {
-        let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
+    fn fail_rows(&self, rows: &[u32], error: &hedgerow_fs::Error) {
         let fail = |row: &u32| Written {
             row: *row,
             outcome: Err(Problem::Fs(stopped_by(
@@ -235,12 +264,8 @@ impl<P: Plan> TreeWriter<'_, P> {
                 self.plan.path(*row),
             ))),
         };
-        self.plan.written(
-            rows.iter()
-                .filter(|row| !self.plan.in_lane(**row))
-                .map(fail)
-                .collect(),
-        );
+        let rows = rows.iter().filter(|row| !self.plan.in_lane(**row));
+        self.plan.written(rows.map(fail).collect());
     }
 }
 

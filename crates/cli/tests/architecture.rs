@@ -1,0 +1,116 @@
+//! The invariants of ARCHITECTURE.md that the compiler and clippy do not hold.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate and how high it stands: it may depend only on lower ones.
+const LAYERS: [(&str, u32); 8] = [
+    ("tree", 0),
+    ("fs", 0),
+    ("codec", 0),
+    ("engine", 1),
+    ("pack", 2),
+    ("writer", 2),
+    ("git", 3),
+    ("cli", 4),
+];
+
+/// Where `unsafe` may stand.
+const UNSAFE: [&str; 3] = [
+    "crates/fs/src/",
+    "crates/codec/src/",
+    "crates/pack/src/map.rs",
+];
+
+const FILE_LINES: usize = 1000;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut pending = vec![root().join("crates")];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
+                found.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(found.len() > 50);
+    found
+}
+
+#[test]
+fn dependencies_go_down_only() {
+    for (name, layer) in LAYERS {
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        for (other, other_layer) in LAYERS {
+            if manifest.contains(&format!("\nhedgerow-{other}.")) {
+                assert!(other_layer < layer, "{name} depends on {other}");
+            }
+        }
+    }
+    let crates = fs::read_dir(root().join("crates")).unwrap().count();
+    assert_eq!(
+        crates,
+        LAYERS.len(),
+        "a crate is missing from the list of layers"
+    );
+}
+
+#[test]
+fn unsafe_stays_where_it_belongs() {
+    for (name, text) in sources() {
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let unsafe_lines = code.filter(|line| line.contains("unsafe {")).count();
+        let allowed = UNSAFE.iter().any(|place| name.starts_with(place));
+        assert!(
+            allowed || unsafe_lines == 0 || name.ends_with("architecture.rs"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn files_have_one_subject() {
+    let mut over_450 = 0;
+    let sources = sources();
+    for (name, text) in &sources {
+        let lines = text.lines().count();
+        assert!(lines <= FILE_LINES, "{name} has {lines} lines");
+        over_450 += usize::from(lines > 450);
+    }
+    assert!(
+        over_450 * 10 <= sources.len(),
+        "{over_450} of {} files",
+        sources.len()
+    );
+}
+
+#[test]
+fn what_is_not_done_is_an_issue_and_not_a_remark() {
+    let marks = [
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+        ["to", "do!("].concat(),
+    ];
+    for (name, text) in sources() {
+        for mark in &marks {
+            assert!(!text.contains(mark.as_str()), "{name} says {mark}");
+        }
+    }
+}

@@ -132,7 +132,7 @@ impl<P: Plan> TreeWriter<'_, P> {
             },
             Task::Rows { directory } => {
                 let handle = self.root.open_dir(self.directory(directory));
-                self.write_chunk(worker, directory, handle.as_ref().map_err(again), scope);
+                self.write_chunk(worker, directory, handle.as_ref(), scope);
             }
             Task::Lane(lane) => {
                 let mut writer = TaskLane {
@@ -187,7 +187,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         &self,
         worker: &mut P::Worker,
         directory: u32,
-        handle: Result<&Dir, hedgerow_fs::Error>,
+        handle: Result<&Dir, &hedgerow_fs::Error>,
         scope: &Scope<'_, Task>,
     ) {
         let rows = self.layout.rows(directory);
@@ -199,7 +199,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         };
         match handle {
             Ok(handle) => self.write_rows(worker, handle, chunk, scope),
-            Err(error) => self.fail_rows(chunk, &error),
+            Err(error) => self.fail_rows(chunk, error),
         }
         if end < rows.len() {
             scope.spawn(Task::Rows { directory });

@@ -65,8 +65,8 @@ pub fn checkout_paths(
         builder: Builder::replacing(&old.index),
     };
     match &source {
-        Some(tree) => plan.from_tree(tree, &mut matcher)?,
-        None => plan.from_index(&mut matcher)?,
+        Some(tree) => plan.choose_from_tree(tree, &mut matcher)?,
+        None => plan.choose_from_index(&mut matcher)?,
     }
     let unmatched = matcher.unmatched();
     if !unmatched.is_empty() {
@@ -144,7 +144,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn from_index(&mut self, matcher: &mut Pathspecs) -> Result<()> {
+    fn choose_from_index(&mut self, matcher: &mut Pathspecs) -> Result<()> {
         for (row, entry) in self.old.index.entries().iter().enumerate() {
             let path = self.old.index.path(entry);
             let chosen = !entry.flags.skip_worktree && matcher.matches(path);
@@ -155,7 +155,7 @@ impl Plan<'_> {
 
     /// Paths that the tree has and that match take the tree's place; all others stay, but for
     /// files where these need a directory, and the reverse.
-    fn from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
+    fn choose_from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
         let changes = tree.changes().iter();
         let files: Vec<(&BStr, Row)> = changes
             .filter_map(|change| {

@@ -81,7 +81,8 @@ class Place:
     def empty(self):
         """Removes all files and the index."""
         remove_all_but_git(self.tree)
-        (self.git_dir / "index").unlink(missing_ok=True)
+        for name in ("index", "index.lock"):  # a lock: of one that was stopped for being slow
+            (self.git_dir / name).unlink(missing_ok=True)
         self.settle()
 
     def settle(self):
@@ -132,7 +133,8 @@ class LatencyPlace(Place):
         self._unmount()
         remove(self.backing)
         self.backing.mkdir()
-        (self.git_dir / "index").unlink(missing_ok=True)
+        for name in ("index", "index.lock"):  # a lock: of one that was stopped for being slow
+            (self.git_dir / name).unlink(missing_ok=True)
         self.mount()
 
     def mount(self):

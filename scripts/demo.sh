@@ -41,7 +41,9 @@ choose_place() {
             place=/dev/shm
         fi
     fi
-    [ -d "$place" ] && [ -w "$place" ] || fail "cannot write into the directory '$place'"
+    if [ ! -d "$place" ] || [ ! -w "$place" ]; then
+        fail "cannot write into the directory '$place'"
+    fi
     [ "$(free_kib "$place")" -ge "$NEEDED_KIB" ] ||
         fail "less than $((NEEDED_KIB / 1000)) MB are free in '$place'" "name another with DIR=path"
     place=$(mktemp -d "$place/hedgerow-demo.XXXXXX")

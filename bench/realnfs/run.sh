@@ -31,5 +31,5 @@ cp "${CARGO_TARGET_DIR:-target}/release/hedgerow" "$job/hedgerow"
 strip "$job/hedgerow" 2>/dev/null || true
 cp bench/realnfs/job.sh "$job/job.sh"
 mkdir -p bench/out
-"$boot" "$job" "${DELAY:-500us}" 1200 </dev/null 2>&1 | tr -d '\r' | tee bench/out/realnfs.log |
+"$boot" "$job" "${DELAY:-500us}" 1200 </dev/null 2>&1 | stdbuf -oL tr -d '\r' | tee bench/out/realnfs.log |
     grep --line-buffered -aE '^(result|failed|realnfs|git version|hedgerow )'

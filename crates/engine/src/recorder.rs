@@ -167,8 +167,8 @@ impl<'a> Timesheet<'a> {
     pub(crate) fn end(self, idle: Duration) {
         let now = self.meter.read().unwrap_or(self.before);
         let cpu = now.cpu.saturating_sub(self.before.cpu);
-        let run_delay = now.run_delay.unwrap_or_default();
-        let run_delay = run_delay.saturating_sub(self.before.run_delay.unwrap_or_default());
+        let delay = |time: ThreadTime| time.schedule.unwrap_or_default().delay;
+        let run_delay = delay(now).saturating_sub(delay(self.before));
         let busy = self.started.elapsed().saturating_sub(idle);
         let shard = self.recorder.shard(self.worker);
         let add = |counter: &AtomicU64, time: Duration| {

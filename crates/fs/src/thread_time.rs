@@ -35,9 +35,17 @@ impl ThreadId {
 pub struct ThreadTime {
     /// Time on a processor.
     pub cpu: Duration,
-    /// Time it was ready to run and had to wait for a processor, up to when it last got one;
-    /// `None` where the kernel does not say.
-    pub run_delay: Option<Duration>,
+    /// Its waits for a processor; `None` where the kernel does not say.
+    pub schedule: Option<Schedule>,
+}
+
+/// How a thread came to processors, up to when it last got one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Time it was ready to run and had to wait for a processor.
+    pub delay: Duration,
+    /// How often it got a processor.
+    pub turns: u64,
 }
 
 /// Reads the times of one thread of this process, again and again, from any thread.
@@ -66,7 +74,7 @@ impl ThreadMeter {
     pub fn read(&self) -> Option<ThreadTime> {
         Some(ThreadTime {
             cpu: cpu_time(self.thread)?,
-            run_delay: self.run_delay(),
+            schedule: self.schedule(),
         })
     }
 
@@ -81,14 +89,20 @@ impl ThreadMeter {
         text.get(end_of_name + 2).map(|state| *state == b'R')
     }
 
-    /// The second field of `schedstat`, in nanoseconds (`scheduler/sched-stats.rst`). Its first,
-    /// the time on a processor, is brought up to date only by the clock tick.
-    fn run_delay(&self) -> Option<Duration> {
+    /// The second and third field of `schedstat` (`scheduler/sched-stats.rst`), the delay in
+    /// nanoseconds. The first, the time on a processor, is brought up to date only by the clock
+    /// tick.
+    fn schedule(&self) -> Option<Schedule> {
         let mut buffer = [0; 64];
         let text = read_start(self.schedstat.as_ref()?, &mut buffer)?;
-        let text = std::str::from_utf8(text).ok()?;
-        let nanoseconds = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-        Some(Duration::from_nanos(nanoseconds))
+        let mut fields = std::str::from_utf8(text)
+            .ok()?
+            .split_ascii_whitespace()
+            .skip(1);
+        Some(Schedule {
+            delay: Duration::from_nanos(fields.next()?.parse().ok()?),
+            turns: fields.next()?.parse().ok()?,
+        })
     }
 }
 
@@ -141,10 +155,15 @@ mod tests {
         let meter = ThreadMeter::new(id);
         told.recv().unwrap();
         let busy = meter.read().unwrap();
-        let delay = busy.run_delay.unwrap_or_default();
-        assert!(busy.cpu + delay > Duration::from_millis(20), "{busy:?}");
+        let schedule = busy.schedule.unwrap_or_default();
+        assert!(
+            busy.cpu + schedule.delay > Duration::from_millis(20),
+            "{busy:?}"
+        );
         std::thread::sleep(Duration::from_millis(20));
         let asleep = meter.read().unwrap();
+        let later = asleep.schedule.unwrap_or_default();
+        assert!(later.turns >= schedule.turns && later.delay >= schedule.delay);
         assert!(asleep.cpu - busy.cpu < Duration::from_millis(10));
         assert_eq!(meter.is_runnable(), Some(false));
         release.send(()).unwrap();

@@ -52,6 +52,8 @@ struct Gauge {
     before: Reading,
     /// Seconds at work that are neither time on a processor nor, so far, in the queue for one.
     unexplained_s: f64,
+    /// How often the worker had got a processor when these began.
+    turns: u64,
 }
 
 /// Everything a worker has used until a moment.
@@ -98,6 +100,7 @@ impl Gauges {
                 meter,
                 before,
                 unexplained_s: 0.0,
+                turns: before.time.schedule.unwrap_or_default().turns,
             });
         }
     }
@@ -109,35 +112,49 @@ impl Gauge {
             return;
         };
         let before = std::mem::replace(&mut self.before, now);
+        let delay = |reading: &Reading| reading.time.schedule.unwrap_or_default().delay;
+        let delay = delay(&now).saturating_sub(delay(&before)).as_secs_f64();
         let cpu = now.time.cpu.saturating_sub(before.time.cpu);
-        let delay = match (now.time.run_delay, before.time.run_delay) {
-            (Some(now), before) => now.saturating_sub(before.unwrap_or_default()),
-            (None, _) => Duration::ZERO,
-        };
-        let idle_ns = now.idle_ns.saturating_sub(before.idle_ns);
-        let busy_ns = now
-            .at_ns
-            .saturating_sub(before.at_ns)
-            .saturating_sub(idle_ns);
-        let busy = Duration::from_nanos(busy_ns);
-        let knows_delay = now.time.run_delay.is_some();
-        self.unexplained_s += busy.as_secs_f64() - cpu.as_secs_f64() - delay.as_secs_f64();
+        let busy = now.busy_since(&before).as_secs_f64();
+        self.unexplained_s += busy - cpu.as_secs_f64() - delay;
         sample.cpu += cpu;
-        sample.knows_delay &= knows_delay;
-        let much = self.unexplained_s > busy.as_secs_f64() * EXPLAINED_SHARE;
-        if much && self.meter.is_runnable() == Some(true) {
-            // It may be in the queue for a processor, which the kernel tells of only when it has
-            // got one: to be counted, or explained, at a later look.
-            if !knows_delay {
+        sample.knows_delay &= now.time.schedule.is_some();
+        if self.unexplained_s > busy * EXPLAINED_SHARE && !self.knows_wait(&now) {
+            sample.unknown_s += self.unexplained_s;
+            if now.time.schedule.is_none() {
                 self.unexplained_s = 0.0;
             }
             return;
         }
+        self.turns = now.time.schedule.unwrap_or_default().turns;
         sample.wait_s += std::mem::take(&mut self.unexplained_s);
+    }
+
+    /// Whether time that is not explained was spent waiting for something other than a processor.
+    ///
+    /// What a worker waits for that has not run since is seen when it runs again: it may be a
+    /// lock whose owner has no processor. And while it is ready to run, it may have been in the
+    /// queue for a processor, which the kernel tells of only when it has got one.
+    fn knows_wait(&self, now: &Reading) -> bool {
+        let has_run = now
+            .time
+            .schedule
+            .is_none_or(|schedule| schedule.turns != self.turns);
+        has_run && self.meter.is_runnable() != Some(true)
     }
 }
 
 impl Reading {
+    /// Time at work since `before`.
+    fn busy_since(&self, before: &Reading) -> Duration {
+        let idle_ns = self.idle_ns.saturating_sub(before.idle_ns);
+        Duration::from_nanos(
+            self.at_ns
+                .saturating_sub(before.at_ns)
+                .saturating_sub(idle_ns),
+        )
+    }
+
     fn of(meter: &ThreadMeter, slot: &Slot, epoch: Instant) -> Option<Self> {
         let time = meter.read()?;
         let at_ns = nanoseconds_since(epoch);

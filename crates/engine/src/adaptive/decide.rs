@@ -19,6 +19,8 @@ pub(crate) struct Sample {
     /// Time at work, but neither on a processor nor in the queue for one, in seconds. Less than
     /// nothing if what passed for waiting before turns out to have been that queue.
     pub wait_s: f64,
+    /// Time at work of which it is not known yet what it was, in seconds.
+    pub unknown_s: f64,
     /// Whether the time in the queue for a processor is known and left out of the wait.
     pub knows_delay: bool,
     /// Whether more tasks wait than there are workers for.
@@ -71,7 +73,15 @@ impl State {
 /// goes there when it is far off for some windows on end. Where nothing but processors is waited
 /// for, this is the number of processors, or, where that queue cannot be told from other waits,
 /// the number of workers there are: neither runs away.
+///
+/// A window of which little is known changes nothing.
 pub(crate) fn decide(sample: &Sample, state: State) -> State {
+    if sample.unknown_s > sample.cpu.as_secs_f64() + sample.wait_s.max(0.0) {
+        return State {
+            steady: state.steady.saturating_add(1),
+            ..state
+        };
+    }
     let wanted = wanted(sample, &state);
     let too_few = sample.queued && wanted > state.target as f64 * 1.5;
     let too_many = wanted < state.target as f64 * 0.5;
@@ -149,6 +159,7 @@ mod tests {
             Sample {
                 cpu: Duration::from_secs_f64(cpu_s),
                 wait_s,
+                unknown_s: 0.0,
                 knows_delay: self.knows_delay,
                 queued: self.queued,
             }
@@ -212,6 +223,26 @@ mod tests {
         assert_eq!(state.target, 4);
     }
 
+    /// All workers wait in step, 5 ms each time: only every third window tells of it.
+    #[test]
+    fn windows_that_tell_nothing_change_nothing() {
+        let mut state = start();
+        let nothing = Sample {
+            unknown_s: 4.0 * WINDOW_S,
+            knows_delay: true,
+            queued: true,
+            ..Sample::default()
+        };
+        let waits = Machine::new(25.0, 5000.0).window(4);
+        for (sample, target) in [&nothing, &nothing, &waits, &nothing, &nothing, &waits]
+            .into_iter()
+            .zip([4, 4, 4, 4, 4, 64])
+        {
+            state = decide(sample, state);
+            assert_eq!(state.target, target);
+        }
+    }
+
     #[test]
     fn an_empty_queue_asks_for_nobody() {
         let machine = Machine {
@@ -248,6 +279,7 @@ mod tests {
         let sample = |workers: usize| Sample {
             cpu: Duration::from_secs_f64(workers as f64 * WINDOW_S * 0.05),
             wait_s: workers as f64 * WINDOW_S * 0.95,
+            unknown_s: 0.0,
             knows_delay: false,
             queued: true,
         };

@@ -150,7 +150,8 @@ fn left_detached(
         "commits"
     };
     output.say(format_args!(
-        "Warning: you are leaving {} {commits} behind, not connected to\nany of your branches:\n\n{list}",
+        "Warning: you are leaving {} {commits} behind, not connected to\nany of your \
+         branches:\n\n{list}",
         orphans.count
     ));
     if repository.advises("detachedHead")? {

@@ -275,6 +275,13 @@ fn untracked_files() {
             let _ = std::fs::create_dir(&outside);
             r.symlink("new", "../outside");
         }),
+    ];
+    compare_all(cases);
+}
+
+#[test]
+fn untracked_files_beside_others() {
+    let cases: &[(&str, Prepare)] = &[
         ("in a directory that becomes a file", |r| {
             r.write("to-file/mine", "mine\n")
         }),

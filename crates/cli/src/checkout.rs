@@ -1,6 +1,7 @@
 //! `hedgerow checkout`: which of its forms is meant, running it, and what is said about it.
 
 use crate::arguments::{Checkout, Global, Workers};
+use crate::environment;
 use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
 use crate::messages;
 use crate::output::Output;
@@ -15,7 +16,7 @@ use hedgerow_git::checkout::{
     checkout_paths, switch, Done, Execution, Outcome, PathOptions, PathOutcome, Progress,
     SwitchOptions, Target,
 };
-use hedgerow_git::repository::{Environment, Repository};
+use hedgerow_git::repository::Repository;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStringExt;
@@ -48,7 +49,7 @@ struct Run<'a> {
 pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let repository = Repository::discover(&environment(global)?)?;
+    let repository = Repository::discover(&environment::of_git(global)?)?;
     repository.require_work_tree()?;
     repository
         .objects()
@@ -227,22 +228,6 @@ impl Run<'_> {
             false => PARTIAL,
         }
     }
-}
-
-fn environment(global: &Global) -> Result<Environment, Failure> {
-    let mut directory = std::env::current_dir().map_err(|error| {
-        Failure::fatal(format_args!("cannot find the current directory: {error}"))
-    })?;
-    for part in &global.directory {
-        directory.push(part);
-    }
-    if !hedgerow_fs::is_directory(&directory) {
-        let path = directory.display();
-        return Err(Failure::fatal(format_args!(
-            "cannot change to '{path}': No such directory"
-        )));
-    }
-    Ok(Environment::from_vars(std::env::vars_os(), directory)?)
 }
 
 /// Whether the words are a revision, paths, or both: git-checkout(1).

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod checkout;
+mod environment;
 mod failure;
 mod generate;
 mod messages;
@@ -11,6 +12,7 @@ mod progress;
 mod quote;
 mod report;
 mod statistics;
+mod test_faults;
 mod version;
 
 use crate::arguments::Command;
@@ -25,7 +27,7 @@ fn main() -> ExitCode {
     // A defect is told as an error, in one sentence, by whoever catches it.
     std::panic::set_hook(Box::new(|_| {}));
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
-    arm_faults();
+    test_faults::arm();
     let arguments = match arguments::Arguments::try_parse_from(arguments::words()) {
         Ok(arguments) => arguments,
         Err(error) => return arguments::refuse(&error),
@@ -43,46 +45,6 @@ fn main() -> ExitCode {
         )),
     };
     let code = output.end(outcome);
-    tell_calls();
+    test_faults::tell();
     code
-}
-
-/// The hook by which end-to-end tests make system calls fail or take their time, to see that a
-/// checkout survives it. `HEDGEROW_TEST_FAULT=OP[+OP...]:FIRST[-LAST]:ERRNO` lets the calls with
-/// these numbers (from 1) among those kinds fail, `HEDGEROW_TEST_DELAY=SEED` delays every call a
-/// little at random. What cannot be read arms nothing.
-fn arm_faults() {
-    let value = |name| std::env::var(name).ok();
-    if let Some((kinds, first, last, errno)) = value("HEDGEROW_TEST_FAULT").and_then(fault) {
-        hedgerow_fs::fault::arm(kinds, first, last, errno);
-    }
-    if let Some(seed) = value("HEDGEROW_TEST_DELAY").and_then(|seed| seed.parse().ok()) {
-        hedgerow_fs::fault::delay(seed);
-    }
-}
-
-/// Tells a test how many calls of the kinds that were to fail there were: it tries each.
-fn tell_calls() {
-    if std::env::var_os("HEDGEROW_TEST_FAULT").is_some() {
-        let seen = hedgerow_fs::fault::seen();
-        let line = format!("HEDGEROW_TEST_FAULT saw {seen} calls\n");
-        // Nobody but the test is there to be told that this failed.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-    }
-}
-
-fn fault(text: String) -> Option<(u32, u64, u64, i32)> {
-    let mut parts = text.split(':');
-    let (kinds, span, errno) = (parts.next()?, parts.next()?, parts.next()?);
-    let (first, last) = span.split_once('-').unwrap_or((span, span));
-    let mut sum = 0;
-    for name in kinds.split('+') {
-        sum |= hedgerow_fs::fault::Op::from_name(name)? as u32;
-    }
-    Some((
-        sum,
-        first.parse().ok()?,
-        last.parse().ok()?,
-        errno.parse().ok()?,
-    ))
 }

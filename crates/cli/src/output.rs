@@ -18,7 +18,8 @@ impl Output {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
-                std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
+                crate::environment::variable("NO_COLOR").is_none()
+                    && std::io::stderr().is_terminal()
             }
         };
         Output {

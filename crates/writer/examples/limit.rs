@@ -167,7 +167,6 @@ fn spread(
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().expect("a thread panicked"))
-            .collect()
+            .try_for_each(|thread| thread.join().expect("a thread panicked"))
     })
 }

@@ -21,7 +21,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 /// Blocks over this size go back to the system when they are freed.
-const FREED_BLOCK_BYTES: usize = 1 << 20;
+const FREED_BLOCK_BYTES: usize = 256 << 10;
 
 fn main() -> ExitCode {
     // A defect is told as an error, in one sentence, by whoever catches it.

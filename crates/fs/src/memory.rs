@@ -17,6 +17,30 @@ fn parse(status: &str) -> Option<u64> {
     Some(field("VmHWM:")?.saturating_sub(field("RssFile:")?))
 }
 
+/// Pools of small blocks: threads that seldom allocate can share.
+#[cfg(target_env = "gnu")]
+const ARENAS: i32 = 2;
+
+/// Tells the C library's allocator to give blocks over `bytes` back to the system as soon as they
+/// are freed, for a program whose threads each hold a large buffer now and then. Left alone, the
+/// allocator raises that limit to the largest block it has seen, and keeps such blocks for each
+/// thread.
+#[allow(unsafe_code)]
+pub fn return_freed_blocks(bytes: usize) {
+    #[cfg(target_env = "gnu")]
+    {
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        // SAFETY: mallopt takes two integers; no other thread has been started yet, or these only
+        // hold for what it allocates later.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, bytes);
+            libc::mallopt(libc::M_ARENA_MAX, ARENAS);
+        }
+    }
+    #[cfg(not(target_env = "gnu"))]
+    let _ = bytes;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,20 +61,4 @@ mod tests {
         assert_eq!(block.len(), 64 << 20);
         assert!(before > 0 && after > 64 << 20, "{before} {after}");
     }
-}
-
-/// Tells the C library's allocator to give blocks over `bytes` back to the system as soon as they
-/// are freed, for a program whose threads each hold a large buffer now and then. Left alone, the
-/// allocator raises that limit to the largest block it has seen, and keeps such blocks for each
-/// thread.
-#[allow(unsafe_code)]
-pub fn return_freed_blocks(bytes: usize) {
-    #[cfg(target_env = "gnu")]
-    {
-        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-        // SAFETY: mallopt takes two integers and may be called at any time.
-        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, bytes) };
-    }
-    #[cfg(not(target_env = "gnu"))]
-    let _ = bytes;
 }

@@ -3,52 +3,43 @@ use crate::object::Place;
 use crate::{Location, Reader};
 use gix_hash::oid;
 
-/// How large an object is, as far as it matters to how it is best read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// No larger than the limit, or there is no telling: read it.
-    Small,
-    /// Larger, and can be streamed in constant memory.
-    Streamable,
-    /// Larger, and a delta: reading it takes as much memory as the object and its base.
-    Delta,
-}
-
 /// A loose object whose file is smaller than this is taken for small: what it inflates to is not
 /// known without reading it, but bounded by deflate's own limit of about a thousandfold.
 const LOOSE_FILE_BYTES: u64 = 64 << 10;
 
+/// How large objects are, found out with as little reading as can be. What cannot be told, since
+/// it is damaged, is told by reading it.
 impl Reader<'_> {
-    /// Whether the object is larger than `limit` bytes, found out with as little reading as can
-    /// be: nothing but the header of an entry, the start of a delta, or the length of a file.
-    pub fn extent(&mut self, id: &oid, location: Location, limit: u64) -> Extent {
+    /// Whether the object is larger than `limit` bytes and can be streamed in constant memory: all
+    /// objects but deltas can. The header of an entry is read, or the length of a file asked for.
+    pub fn is_streamable(&mut self, id: &oid, location: Location, limit: u64) -> bool {
         match location {
-            Location::Packed { pack, offset } => self.packed_extent(Place { pack, offset }, limit),
+            Location::Packed { pack, offset } => {
+                let pack = self.store.pack(pack);
+                let entry = pack.and_then(|pack| pack.entry(offset).ok());
+                entry.is_some_and(|(entry, _)| {
+                    matches!(entry.kind, EntryKind::Whole(_)) && entry.size > limit
+                })
+            }
             Location::Loose { directory } => {
                 let size = self.store.loose_file_size(directory, id).unwrap_or(0);
-                if size < LOOSE_FILE_BYTES.min(limit) {
-                    return Extent::Small;
-                }
-                match self.header(id, location) {
-                    Ok(header) if header.size > limit => Extent::Streamable,
-                    _ => Extent::Small,
-                }
+                size >= LOOSE_FILE_BYTES.min(limit)
+                    && matches!(self.header(id, location), Ok(header) if header.size > limit)
             }
         }
     }
 
-    fn packed_extent(&mut self, place: Place, limit: u64) -> Extent {
-        let pack = self.store.pack(place.pack);
-        let Some(Ok((entry, _))) = pack.map(|pack| pack.entry(place.offset)) else {
-            return Extent::Small;
+    /// Whether the object is a delta and larger than `limit` bytes: reading it takes as much memory
+    /// as the object and its base together. The start of the delta is inflated.
+    pub fn is_large_delta(&mut self, location: Location, limit: u64) -> bool {
+        let Location::Packed { pack, offset } = location else {
+            return false;
         };
-        match entry.kind {
-            EntryKind::Whole(_) if entry.size > limit => Extent::Streamable,
-            EntryKind::Whole(_) => Extent::Small,
-            _ => match self.delta_result(place) {
-                Ok(size) if size > limit => Extent::Delta,
-                _ => Extent::Small,
-            },
-        }
+        let entry = self
+            .store
+            .pack(pack)
+            .and_then(|pack| pack.entry(offset).ok());
+        let is_delta = entry.is_some_and(|(entry, _)| !matches!(entry.kind, EntryKind::Whole(_)));
+        is_delta && matches!(self.delta_result(Place { pack, offset }), Ok(size) if size > limit)
     }
 }

@@ -34,7 +34,6 @@ mod stream;
 
 pub use bases::SharedBases;
 pub use error::{Error, Fault, Result};
-pub use extent::Extent;
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use reader::Reader;

@@ -10,7 +10,7 @@ use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::CancelToken;
-use hedgerow_pack::{Extent, Location, Reader, SharedBases};
+use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::Mutex;
 
@@ -47,7 +47,7 @@ pub(crate) struct Contents<'a> {
     pub located: Vec<Located>,
     pub bases: SharedBases,
     pub big_file_bytes: u64,
-    /// Held while a large object is in memory whole.
+    /// Held while a large object is converted, which takes it into memory whole.
     pub large: Mutex<()>,
     pub symlinks: bool,
     pub progress: &'a Progress,
@@ -109,19 +109,19 @@ impl<'a> Plan for &'a Contents<'a> {
             Form::File | Form::Executable => self.converter.conversion(path),
             _ => Conversion::Plain,
         };
-        match worker.reader.extent(&id, location, self.streamed_from()) {
-            Extent::Small => self.write_whole(worker, row, conversion, sink),
-            Extent::Streamable if matches!(conversion, Conversion::Plain) => {
-                stream(worker, &id, location, sink)
-            }
-            Extent::Streamable | Extent::Delta => {
-                let _large = self.large.lock();
-                let outcome = self.write_whole(worker, row, conversion, sink);
-                worker.reader.shrink();
-                worker.buffers = Buffers::default();
-                outcome
-            }
+        if !worker
+            .reader
+            .is_streamable(&id, location, self.streamed_from())
+        {
+            return self.write_whole(worker, row, conversion, sink);
         }
+        if matches!(conversion, Conversion::Plain) {
+            return stream(worker, &id, location, sink);
+        }
+        let _converted = self.large.lock();
+        let outcome = self.write_whole(worker, row, conversion, sink);
+        worker.give_back();
+        outcome
     }
 
     fn written(&self, batch: Vec<Written>) {
@@ -155,11 +155,38 @@ impl<'a> Plan for &'a Contents<'a> {
     }
 
     fn run_lane(&self, worker: &mut Worker<'a>, lane: usize, writer: &mut dyn LaneWriter) {
-        self.lanes.run(self, &mut worker.reader, lane, writer);
+        if !self.lanes.is_of_large_deltas(lane) {
+            return self.lanes.run(self, &mut worker.reader, lane, writer);
+        }
+        for row in self.lanes.rows()[lane].iter().copied() {
+            if writer.is_cancelled() {
+                return;
+            }
+            let conversion = self.conversion(row);
+            writer.write(row, &mut |sink| {
+                self.write_whole(worker, row, conversion, sink)
+            });
+            worker.give_back();
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Gives back the memory that a large object has taken.
+    fn give_back(&mut self) {
+        self.reader.shrink();
+        self.buffers = Buffers::default();
     }
 }
 
 impl<'a> Contents<'a> {
+    fn conversion(&self, row: u32) -> Conversion {
+        match self.form(row) {
+            Form::File | Form::Executable => self.converter.conversion(self.entry_path(row)),
+            _ => Conversion::Plain,
+        }
+    }
+
     /// Writes a file whose content is in memory whole on the way.
     fn write_whole(
         &self,
@@ -207,10 +234,8 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Objects over this many bytes are streamed where they can be, or else built one at a time:
-    /// however many workers there are, they don't hold more than one of these together.
     fn streamed_from(&self) -> u64 {
-        self.big_file_bytes.min(LARGE_BYTES)
+        large_from(self.big_file_bytes)
     }
 }
 
@@ -242,6 +267,27 @@ fn stream(
         (None, Err(error)) => Err(Problem::content(error)),
         (None, Ok(_)) => Ok(()),
     }
+}
+
+/// Objects over this many bytes are streamed, or, if they are deltas, built one after the other in a
+/// lane: however many workers there are, no more than one of these is in memory.
+fn large_from(big_file_bytes: u64) -> u64 {
+    big_file_bytes.min(LARGE_BYTES)
+}
+
+/// The rows whose objects are large deltas, of those that `located` lists.
+pub(crate) fn large_deltas(
+    objects: Objects<'_>,
+    located: &[Located],
+    big_file_bytes: u64,
+) -> Vec<u32> {
+    let mut reader = Reader::new(objects.store);
+    let limit = large_from(big_file_bytes);
+    let is_large = |(row, (_, location)): (usize, &Located)| {
+        let large = location.is_some_and(|location| reader.is_large_delta(location, limit));
+        large.then_some(row as u32)
+    };
+    located.iter().enumerate().filter_map(is_large).collect()
 }
 
 /// Finds every object once, before anything is written: first where each is, then which delta

@@ -1,5 +1,5 @@
-//! Files whose content comes from a filter program: a lane for each driver, run beside the workers
-//! that write all other files.
+//! Files that cannot be written by any worker at any time: a lane for each filter program that content
+//! comes from, and one for large deltas, run beside the workers that write all other files.
 
 use super::contents::Contents;
 use super::transition::Write;
@@ -68,6 +68,24 @@ impl Lanes {
         };
         self.rows[lane].push(row);
         self.members.insert(row);
+    }
+
+    /// Adds a lane for the rows of large deltas, which are built one after the other. Those that
+    /// have a lane already stay there.
+    pub(crate) fn add_large_deltas(&mut self, rows: Vec<u32>) {
+        let rows: Vec<u32> = rows
+            .into_iter()
+            .filter(|row| !self.contains(*row))
+            .collect();
+        if !rows.is_empty() {
+            self.members.extend(&rows);
+            self.rows.push(rows);
+        }
+    }
+
+    /// Whether a lane is that of large deltas: it has no driver.
+    pub(crate) fn is_of_large_deltas(&self, lane: usize) -> bool {
+        lane >= self.drivers.len()
     }
 
     /// The rows of each lane.

@@ -1,7 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::compare::{Comparison, Refreshed};
-use super::contents::{locate, Contents, Results};
+use super::contents::{large_deltas, locate, Contents, Results};
 use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
@@ -21,7 +21,7 @@ use hedgerow_writer::{remove_paths, write_tree};
 use std::sync::Mutex;
 
 /// Bytes of delta bases that are kept to be shared at a time.
-const BASE_BUDGET_BYTES: usize = 16 << 20;
+const BASE_BUDGET_BYTES: usize = 8 << 20;
 
 /// From where to where.
 pub(crate) struct Move {
@@ -238,6 +238,14 @@ pub(crate) fn write(
     session.progress.expect(next.writes.len() as u64);
     let objects = session.repository.shared_objects();
     let (located, bases) = locate(objects, &next.index, &next.writes, BASE_BUDGET_BYTES)?;
+    let big_file_bytes = session.settings().big_file_bytes;
+    let mut lanes = Lanes::new(
+        &next.index,
+        &next.writes,
+        converter,
+        session.filter_context(),
+    );
+    lanes.add_large_deltas(large_deltas(objects, &located, big_file_bytes));
     let contents = Contents {
         objects,
         index: &next.index,
@@ -245,16 +253,11 @@ pub(crate) fn write(
         converter,
         located,
         bases,
-        big_file_bytes: session.settings().big_file_bytes,
+        big_file_bytes,
         large: Mutex::default(),
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes: Lanes::new(
-            &next.index,
-            &next.writes,
-            converter,
-            session.filter_context(),
-        ),
+        lanes,
         cancel: session.engine().cancel,
         results: Mutex::default(),
     };

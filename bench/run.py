@@ -3,6 +3,7 @@
 
 import argparse
 import shutil
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -22,6 +23,8 @@ PUBLISHED = HERE / "results"
 
 
 def main():
+    # Ended from outside, it still unmounts and removes what it made.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: stopped"))
     cases = all_cases()
     arguments = parse_arguments(cases)
     out = OUT / "smoke" if arguments.smoke else OUT

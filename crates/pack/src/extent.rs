@@ -29,9 +29,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the object is a delta and larger than `limit` bytes: reading it takes as much memory
-    /// as the object and its base together. The start of the delta is inflated.
-    pub fn is_large_delta(&mut self, location: Location, limit: u64) -> bool {
+    /// Whether the object is in a pack and larger than `limit` bytes. The header of its entry is
+    /// read; of a delta, its start is inflated.
+    pub fn is_large(&mut self, location: Location, limit: u64) -> bool {
         let Location::Packed { pack, offset } = location else {
             return false;
         };
@@ -39,7 +39,12 @@ impl Reader<'_> {
             .store
             .pack(pack)
             .and_then(|pack| pack.entry(offset).ok());
-        let is_delta = entry.is_some_and(|(entry, _)| !matches!(entry.kind, EntryKind::Whole(_)));
-        is_delta && matches!(self.delta_result(Place { pack, offset }), Ok(size) if size > limit)
+        match entry {
+            Some((entry, _)) if matches!(entry.kind, EntryKind::Whole(_)) => entry.size > limit,
+            Some(_) => {
+                matches!(self.delta_result(Place { pack, offset }), Ok(size) if size > limit)
+            }
+            None => false,
+        }
     }
 }

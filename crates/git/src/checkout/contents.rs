@@ -14,8 +14,12 @@ use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::Mutex;
 
-/// An object over this many bytes is large: few are, and most of them are no deltas.
+/// An object over this many bytes is large: it is written in a lane, one after the other, so that
+/// however many workers there are, few of these are in memory.
 const LARGE_BYTES: u64 = 1 << 20;
+/// An object over this many bytes is streamed if it can be, which takes constant memory and, since
+/// it has to be inflated in pieces, twice the time.
+const STREAMED_BYTES: u64 = 64 << 20;
 /// Zero bytes that become a hole when a large file is streamed: git's unit.
 const HOLE_BYTES: usize = 16 * 1024;
 
@@ -155,19 +159,16 @@ impl<'a> Plan for &'a Contents<'a> {
     }
 
     fn run_lane(&self, worker: &mut Worker<'a>, lane: usize, writer: &mut dyn LaneWriter) {
-        if !self.lanes.is_of_large_deltas(lane) {
+        if !self.lanes.is_of_large_files(lane) {
             return self.lanes.run(self, &mut worker.reader, lane, writer);
         }
         for row in self.lanes.rows()[lane].iter().copied() {
             if writer.is_cancelled() {
                 return;
             }
-            let conversion = self.conversion(row);
-            writer.write(row, &mut |sink| {
-                self.write_whole(worker, row, conversion, sink)
-            });
-            worker.give_back();
+            writer.write(row, &mut |sink| self.fill(worker, row, sink));
         }
+        worker.give_back();
     }
 }
 
@@ -180,13 +181,6 @@ impl Worker<'_> {
 }
 
 impl<'a> Contents<'a> {
-    fn conversion(&self, row: u32) -> Conversion {
-        match self.form(row) {
-            Form::File | Form::Executable => self.converter.conversion(self.entry_path(row)),
-            _ => Conversion::Plain,
-        }
-    }
-
     /// Writes a file whose content is in memory whole on the way.
     fn write_whole(
         &self,
@@ -235,7 +229,7 @@ impl<'a> Contents<'a> {
     }
 
     fn streamed_from(&self) -> u64 {
-        large_from(self.big_file_bytes)
+        self.big_file_bytes.min(STREAMED_BYTES)
     }
 }
 
@@ -269,22 +263,11 @@ fn stream(
     }
 }
 
-/// Objects over this many bytes are streamed, or, if they are deltas, built one after the other in a
-/// lane: however many workers there are, no more than one of these is in memory.
-fn large_from(big_file_bytes: u64) -> u64 {
-    big_file_bytes.min(LARGE_BYTES)
-}
-
-/// The rows whose objects are large deltas, of those that `located` lists.
-pub(crate) fn large_deltas(
-    objects: Objects<'_>,
-    located: &[Located],
-    big_file_bytes: u64,
-) -> Vec<u32> {
+/// The rows of large objects, of those that `located` lists.
+pub(crate) fn large_rows(objects: Objects<'_>, located: &[Located]) -> Vec<u32> {
     let mut reader = Reader::new(objects.store);
-    let limit = large_from(big_file_bytes);
     let is_large = |(row, (_, location)): (usize, &Located)| {
-        let large = location.is_some_and(|location| reader.is_large_delta(location, limit));
+        let large = location.is_some_and(|location| reader.is_large(location, LARGE_BYTES));
         large.then_some(row as u32)
     };
     located.iter().enumerate().filter_map(is_large).collect()

@@ -1,5 +1,5 @@
 //! Files that cannot be written by any worker at any time: a lane for each filter program that content
-//! comes from, and one for large deltas, run beside the workers that write all other files.
+//! comes from, and some for large files, run beside the workers that write all other files.
 
 use super::contents::Contents;
 use super::transition::Write;
@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// How often a lane that waits for its program looks whether the user has interrupted it.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+/// Large files that are in memory at a time; one for every two processors, as long as there are not
+/// more.
+const MAX_LARGE_LANES: usize = 4;
 /// Bytes of a streamed result that are written at a time.
 const PIECE_BYTES: usize = 128 * 1024;
 
@@ -70,21 +73,22 @@ impl Lanes {
         self.members.insert(row);
     }
 
-    /// Adds a lane for the rows of large deltas, which are built one after the other. Those that
-    /// have a lane already stay there.
-    pub(crate) fn add_large_deltas(&mut self, rows: Vec<u32>) {
+    /// Deals the rows of large files out to lanes. Those that have a lane already stay there.
+    pub(crate) fn add_large_files(&mut self, rows: Vec<u32>) {
+        let lanes = (hedgerow_fs::cpu::available() / 2).clamp(1, MAX_LARGE_LANES);
         let rows: Vec<u32> = rows
             .into_iter()
             .filter(|row| !self.contains(*row))
             .collect();
-        if !rows.is_empty() {
-            self.members.extend(&rows);
-            self.rows.push(rows);
+        self.members.extend(&rows);
+        for first in 0..lanes.min(rows.len()) {
+            self.rows
+                .push(rows.iter().copied().skip(first).step_by(lanes).collect());
         }
     }
 
-    /// Whether a lane is that of large deltas: it has no driver.
-    pub(crate) fn is_of_large_deltas(&self, lane: usize) -> bool {
+    /// Whether a lane is one of large files: it has no driver.
+    pub(crate) fn is_of_large_files(&self, lane: usize) -> bool {
         lane >= self.drivers.len()
     }
 

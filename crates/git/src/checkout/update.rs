@@ -1,7 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::compare::{Comparison, Refreshed};
-use super::contents::{large_deltas, locate, Contents, Results};
+use super::contents::{large_rows, locate, Contents, Results};
 use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
@@ -245,7 +245,7 @@ pub(crate) fn write(
         converter,
         session.filter_context(),
     );
-    lanes.add_large_deltas(large_deltas(objects, &located, big_file_bytes));
+    lanes.add_large_files(large_rows(objects, &located));
     let contents = Contents {
         objects,
         index: &next.index,

@@ -88,6 +88,9 @@ impl Transition {
 
 /// Joins index and changes, path by path.
 pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
+    if let Some(same) = same_paths(start) {
+        return Ok(same);
+    }
     let mut join = Join {
         start,
         clashes: clashes(start),
@@ -115,16 +118,40 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
         row += stages;
     }
     let Join { builder, out, .. } = join;
-    Ok(Transition {
-        index: builder.finish_replacing(start.index),
-        writes: out.writes,
-        removals: out.removals,
-        must_be_absent: out.must_be_absent,
-        became_directories: out.became_directories,
-        kept_from: out.kept_from,
-        left_despite_sparse: out.left_despite_sparse,
-        rejects: out.rejects,
-    })
+    Ok(out.with(builder.finish_replacing(start.index)))
+}
+
+/// The transition to the tree that the index is already: nothing but files that are not as it says
+/// and are to be overwritten. No entry has to be moved for it.
+fn same_paths(start: &Start<'_>) -> Option<Transition> {
+    let incomplete = start.rules == Rules::OneWay { complete: false };
+    let unchanged = incomplete && start.changes.changes().is_empty();
+    if !unchanged || start.sparse || start.index.is_unmerged() {
+        return None;
+    }
+    let mut out = Outputs::default();
+    let mut index = start.index.successor();
+    out.kept_from = (0..start.states.len() as u32).map(Some).collect();
+    for (row, entry) in index.entries_mut().iter_mut().enumerate() {
+        let state = start.states[row];
+        if state != State::Clean && !entry.flags.skip_worktree {
+            entry.stat = EntryStat::default();
+            out.kept_from[row] = None;
+            let row = row as u32;
+            let (replaces, untracked) = (state.is_file(), is_unknown_place(state));
+            out.writes.push(Write {
+                row,
+                replaces,
+                untracked,
+            });
+        }
+    }
+    Some(out.with(index))
+}
+
+/// Whether what is in the place of an entry's file is nothing that the index knows.
+fn is_unknown_place(state: State) -> bool {
+    matches!(state, State::Directory | State::Blocked | State::Absent)
 }
 
 /// How many entries share the path of the one at `row`.
@@ -145,6 +172,21 @@ struct Outputs {
     kept_from: Vec<Option<u32>>,
     left_despite_sparse: Vec<BString>,
     rejects: Rejects,
+}
+
+impl Outputs {
+    fn with(self, index: Index) -> Transition {
+        Transition {
+            index,
+            writes: self.writes,
+            removals: self.removals,
+            must_be_absent: self.must_be_absent,
+            became_directories: self.became_directories,
+            kept_from: self.kept_from,
+            left_despite_sparse: self.left_despite_sparse,
+            rejects: self.rejects,
+        }
+    }
 }
 
 struct Join<'a> {
@@ -266,10 +308,7 @@ impl Join<'_> {
         } else {
             let is_module = was_directory && state == Some(State::Clean);
             let replaces = state.is_some_and(State::is_file) && !is_module;
-            let untracked = is_module
-                || state.is_none_or(|state| {
-                    matches!(state, State::Directory | State::Blocked | State::Absent)
-                });
+            let untracked = is_module || state.is_none_or(is_unknown_place);
             self.out.writes.push(Write {
                 row: self.row(),
                 replaces,

@@ -76,6 +76,15 @@ impl Index {
         }
     }
 
+    /// The same index once more, to be written in its place: without the sides of resolved
+    /// conflicts, which Git drops when it switches branches. All else is still true as long as
+    /// paths neither come nor go.
+    pub fn successor(&self) -> Self {
+        let mut index = self.clone();
+        index.extensions.resolve_undo = None;
+        index
+    }
+
     /// The hash of its object ids.
     pub fn hash(&self) -> Kind {
         self.hash

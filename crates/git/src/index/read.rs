@@ -11,6 +11,9 @@ use gix_hash::{Kind, ObjectId};
 use std::cmp::Ordering;
 use std::path::Path;
 
+/// Below this, both the checksum and the entries are done before a thread has started.
+const BYTES_WORTH_A_THREAD: usize = 1 << 20;
+
 impl Index {
     /// The index whose file's bytes are `content`, in a repository of the kind `hash`.
     ///
@@ -89,8 +92,13 @@ impl<'a> File<'a> {
             other => return Err(Problem::Unsupported(format!("index version {other}"))),
         };
         let count = cursor.be32().ok_or("the file is too short")?;
-        let checksum = verified(body, object_id(trailer)?, hash)?;
-        let rows = decode::entries(&mut cursor, version, hash, count)?;
+        let trailer = object_id(trailer)?;
+        let (checksum, rows) = beside(
+            body.len(),
+            || verified(body, trailer, hash),
+            || decode::entries(&mut cursor, version, hash, count),
+        );
+        let (checksum, rows) = (checksum?, rows?);
         let found = extensions::read(cursor.rest(), hash)?;
         Ok(File {
             version,
@@ -121,6 +129,26 @@ impl<'a> File<'a> {
         }
         Ok(index)
     }
+}
+
+/// Does two things with an index of so many bytes: at once, if it is worth a thread.
+fn beside<A: Send, B>(
+    bytes: usize,
+    first: impl FnOnce() -> Parsed<A> + Send,
+    second: impl FnOnce() -> Parsed<B>,
+) -> (Parsed<A>, Parsed<B>) {
+    if bytes < BYTES_WORTH_A_THREAD {
+        return (first(), second());
+    }
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        let first = first.join();
+        (
+            first.unwrap_or_else(|_| Err("its checksum cannot be taken".into())),
+            second,
+        )
+    })
 }
 
 /// The checksum in the trailer, `None` if it was left out; fails if it is not that of `body`.

@@ -25,7 +25,7 @@ fn tangled(skewed: bool) -> Scratch {
         let date = format!("{} +0000", 1_700_100_000 + step);
         let message = number.to_string();
         let mut arguments = vec!["commit-tree", "-m", &message, &tree, "-p", &first];
-        if state % 3 == 0 && first != second {
+        if state.is_multiple_of(3) && first != second {
             arguments.extend(["-p", &second]);
         }
         let output = scratch.run("r", &arguments, &[("GIT_COMMITTER_DATE", &date)]);

@@ -339,6 +339,7 @@ fn execution(
     }
 }
 
+/// Processors that this process may use, cgroups counted.
 fn processors() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    NonZeroUsize::new(hedgerow_fs::cpu::available()).unwrap_or(NonZeroUsize::MIN)
 }

@@ -249,7 +249,7 @@ fn one_component(name: &[u8]) -> io::Result<()> {
 
 /// Opens `path` beneath `at` with no symbolic link on the way: by openat2 where the kernel has
 /// it, else a component at a time.
-fn open_beneath(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+pub(crate) fn open_beneath(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
     let path = if path.is_empty() {
         b".".as_slice()
     } else {

@@ -66,7 +66,7 @@ impl std::error::Error for Error {
 }
 
 /// The reason as the C library words it, without Rust's trailing `(os error N)`.
-fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match (error.raw_os_error(), text.find(" (os error ")) {
         (Some(_), Some(end)) => text[..end].to_owned(),

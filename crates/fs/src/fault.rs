@@ -31,6 +31,8 @@ pub enum Op {
     Rename = 256,
     /// Closing a file that was written.
     Close = 512,
+    /// Being told the kind of an entry with its name: not all file systems do.
+    Kind = 1024,
 }
 
 impl Op {
@@ -47,6 +49,7 @@ impl Op {
             "remove" => Op::Remove,
             "rename" => Op::Rename,
             "close" => Op::Close,
+            "kind" => Op::Kind,
             _ => return None,
         })
     }
@@ -92,6 +95,12 @@ pub(crate) fn check(op: Op) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether the kind of a listed entry is to be unknown.
+#[inline]
+pub(crate) fn hides_kind() -> bool {
+    ARMED.load(Ordering::Relaxed) && fails(Op::Kind)
+}
+
 #[cold]
 fn check_armed(op: Op) -> io::Result<()> {
     let seed = DELAY_SEED.load(Ordering::Relaxed);
@@ -103,12 +112,17 @@ fn check_armed(op: Op) -> io::Result<()> {
         DELAY_SEED.store(next, Ordering::Relaxed);
         std::thread::sleep(std::time::Duration::from_micros((next >> 33) % 300));
     }
+    match fails(op) {
+        true => Err(io::Error::from_raw_os_error(ERRNO.load(Ordering::Relaxed))),
+        false => Ok(()),
+    }
+}
+
+/// Counts the call if its kind is armed; whether it is one that fails.
+fn fails(op: Op) -> bool {
     if KINDS.load(Ordering::Relaxed) & op as u32 == 0 {
-        return Ok(());
+        return false;
     }
     let number = SEEN.fetch_add(1, Ordering::SeqCst) + 1;
-    if number >= FIRST.load(Ordering::Relaxed) && number <= LAST.load(Ordering::Relaxed) {
-        return Err(io::Error::from_raw_os_error(ERRNO.load(Ordering::Relaxed)));
-    }
-    Ok(())
+    number >= FIRST.load(Ordering::Relaxed) && number <= LAST.load(Ordering::Relaxed)
 }

@@ -9,14 +9,21 @@
 //! resolution the kernel keeps beneath the handle and free of symbolic links.
 
 mod account;
+mod answer;
+mod clock;
 pub mod cpu;
 mod dir;
 mod error;
 pub mod fault;
 mod file;
+mod file_system;
 mod filter_process;
 mod iconv;
+mod inherit;
 mod interrupt;
+mod limits;
+mod listed_file;
+mod listing;
 mod lock;
 mod memory;
 mod path;
@@ -26,12 +33,18 @@ mod stat;
 pub mod thread_time;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
+pub use answer::Answer;
+pub use clock::file_time;
 pub use dir::{Dir, DirEntry, NewFile};
-pub use error::{Error, Result};
+pub use error::{reason, Error, Result};
 pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
+pub use file_system::file_system_magic;
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
+pub use inherit::close_inherited_descriptors_on_exec;
 pub use interrupt::catch_interrupts;
+pub use limits::descriptor_limit;
+pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use lock::LockFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use path::{

@@ -1,7 +1,8 @@
 use crate::fault::{self, Op};
 use crate::{Error, Result, Stat};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, RenameFlags, CWD};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,6 +95,27 @@ impl LockFile {
         renamed
     }
 
+    /// As [`LockFile::commit`], but fails with [`io::ErrorKind::AlreadyExists`] if there is a
+    /// target, also one that appeared just now. The target is left alone then.
+    pub fn commit_new(mut self) -> Result<()> {
+        let renamed = fault::check(Op::Rename).and_then(|()| {
+            let flags = RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(CWD, &self.lock, CWD, &self.target, flags) {
+                // Not every file system can: a second name that must be new does the same.
+                Err(Errno::INVAL | Errno::NOSYS) => {
+                    rustix::fs::link(&self.lock, &self.target)?;
+                    Ok(rustix::fs::unlink(&self.lock)?)
+                }
+                renamed => Ok(renamed?),
+            }
+        });
+        let renamed = renamed.map_err(|source| Error::new("create", &self.target, source));
+        if renamed.is_ok() {
+            self.fd = None;
+        }
+        renamed
+    }
+
     fn remove(&mut self) {
         // Nothing is left to do for a lock that cannot be removed: the caller's error is told.
         let _ = rustix::fs::unlink(&self.lock);
@@ -104,6 +126,33 @@ impl Drop for LockFile {
     fn drop(&mut self) {
         if self.fd.take().is_some() {
             self.remove();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
+    use super::*;
+
+    #[test]
+    fn a_new_file_never_replaces_another() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("target");
+        let lock = directory.path().join("target.lock");
+        for (content, is_new) in [("first", true), ("second", false)] {
+            let mut file = LockFile::acquire(&target).unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            match file.commit_new() {
+                Ok(()) => assert!(is_new),
+                Err(error) => {
+                    assert!(!is_new && error.kind() == io::ErrorKind::AlreadyExists);
+                    assert_eq!(error.path, target);
+                }
+            }
+            assert_eq!(std::fs::read(&target).unwrap(), b"first");
+            assert!(!lock.exists());
         }
     }
 }

@@ -30,6 +30,17 @@ pub enum Exit {
 impl Process {
     /// Runs it and waits for its end. A program that cannot be started is an error.
     pub fn run(&self) -> Result<Exit> {
+        let mut command = self.command();
+        if self.output_to_error {
+            command.stdout(error_stream(&self.program)?);
+        }
+        let status = command
+            .status()
+            .map_err(|source| Error::new("run", &self.program, source))?;
+        Ok(Exit::of(status))
+    }
+
+    pub(crate) fn command(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.arguments);
         if let Some(directory) = &self.directory {
@@ -41,16 +52,16 @@ impl Process {
                 None => command.env_remove(name),
             };
         }
-        if self.output_to_error {
-            command.stdout(error_stream(&self.program)?);
-        }
-        let status = command
-            .status()
-            .map_err(|source| Error::new("run", &self.program, source))?;
-        Ok(match (status.code(), status.signal()) {
+        command
+    }
+}
+
+impl Exit {
+    pub(crate) fn of(status: std::process::ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
             (Some(code), _) => Exit::Status(code),
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
-        })
+        }
     }
 }
 

@@ -18,8 +18,14 @@ pub enum FileKind {
     Directory,
     /// A symbolic link.
     Symlink,
-    /// A fifo, a socket or a device.
-    Other,
+    /// A fifo.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A block device.
+    BlockDevice,
+    /// A character device.
+    CharacterDevice,
 }
 
 /// The state of a file, as lstat gives it: links are not followed.
@@ -45,6 +51,10 @@ pub struct Stat {
     pub gid: u32,
     /// Hard links.
     pub nlink: u64,
+    /// The device it stands for, if it is one.
+    pub rdev: u64,
+    /// Space it takes, in units of 512 bytes.
+    pub blocks: u64,
 }
 
 impl Stat {
@@ -75,27 +85,28 @@ impl Stat {
             uid: raw.st_uid,
             gid: raw.st_gid,
             nlink: raw.st_nlink as u64,
+            rdev: raw.st_rdev as u64,
+            blocks: raw.st_blocks as u64,
         }
     }
 }
 
 impl FileKind {
     fn from_raw(mode: RawMode) -> Self {
-        match FileType::from_raw_mode(mode) {
-            FileType::RegularFile => FileKind::File,
-            FileType::Directory => FileKind::Directory,
-            FileType::Symlink => FileKind::Symlink,
-            _ => FileKind::Other,
-        }
+        // Every mode that a kernel gives has a type; should one not, it is nothing to be read.
+        FileKind::from_type(FileType::from_raw_mode(mode)).unwrap_or(FileKind::CharacterDevice)
     }
 
     pub(crate) fn from_type(file_type: FileType) -> Option<Self> {
-        match file_type {
-            FileType::Unknown => None,
-            FileType::RegularFile => Some(FileKind::File),
-            FileType::Directory => Some(FileKind::Directory),
-            FileType::Symlink => Some(FileKind::Symlink),
-            _ => Some(FileKind::Other),
-        }
+        Some(match file_type {
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Symlink,
+            FileType::Fifo => FileKind::Fifo,
+            FileType::Socket => FileKind::Socket,
+            FileType::BlockDevice => FileKind::BlockDevice,
+            FileType::CharacterDevice => FileKind::CharacterDevice,
+            FileType::Unknown => return None,
+        })
     }
 }

@@ -1,0 +1,108 @@
+use crate::{Error, Exit, Process, Result};
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+
+/// No more than this of what a program says to standard error is kept.
+const MESSAGES_BYTES: u64 = 64 << 10;
+
+/// How a program ended that was asked something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// How it ended.
+    pub exit: Exit,
+    /// What it said to standard error, the first 64 KiB.
+    pub messages: Vec<u8>,
+}
+
+impl Process {
+    /// Runs it with `question` as its standard input, hands its standard output to `read`, and waits
+    /// for its end. If `read` fails or leaves something, the program is killed.
+    ///
+    /// Fails if it cannot be started, or with the error of `read`.
+    pub fn ask(
+        &self,
+        question: &[u8],
+        read: &mut dyn FnMut(&mut dyn Read) -> std::io::Result<()>,
+    ) -> Result<Answer> {
+        let failed = |source: std::io::Error| Error::new("run", &self.program, source);
+        let mut child = self
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let input = child.stdin.take();
+        let output = child.stdout.take();
+        let errors = child.stderr.take();
+        let (outcome, messages) = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // A program that does not read to the end needs no more.
+                let _ = input.map(|mut input| input.write_all(question));
+            });
+            let messages = scope.spawn(move || errors.map(first_bytes).unwrap_or_default());
+            let outcome = output.map_or(Ok(()), |mut output| read(&mut output));
+            if outcome.is_err() {
+                // It may have ended by itself.
+                let _ = child.kill();
+            }
+            (outcome, messages.join().unwrap_or_default())
+        });
+        let exit = wait(child).map_err(failed)?;
+        outcome.map_err(failed)?;
+        Ok(Answer { exit, messages })
+    }
+}
+
+/// The first bytes of a stream, which is read to its end.
+fn first_bytes(mut stream: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What cannot be read is not there to be shown.
+    let _ = stream.by_ref().take(MESSAGES_BYTES).read_to_end(&mut bytes);
+    let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    bytes
+}
+
+fn wait(mut child: Child) -> std::io::Result<Exit> {
+    Ok(Exit::of(child.wait()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Process {
+        Process {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            ..Process::default()
+        }
+    }
+
+    #[test]
+    fn question_and_answer_of_any_size_pass_each_other() {
+        let question = vec![b'x'; 1 << 20];
+        let mut answer = Vec::new();
+        let ended = shell("echo words >&2; cat; exit 3")
+            .ask(&question, &mut |output| {
+                output.read_to_end(&mut answer).map(drop)
+            })
+            .unwrap();
+        assert_eq!(answer, question);
+        assert_eq!(ended.exit, Exit::Status(3));
+        assert_eq!(ended.messages, b"words\n");
+    }
+
+    #[test]
+    fn a_program_that_does_not_read_is_no_error() {
+        let ended = shell("exec <&-; exit 0").ask(&vec![0; 1 << 20], &mut |_| Ok(()));
+        assert_eq!(ended.unwrap().exit, Exit::Status(0));
+    }
+
+    #[test]
+    fn it_is_killed_when_nobody_listens() {
+        let fails = &mut |_: &mut dyn Read| Err(std::io::Error::other("enough"));
+        let error = shell("exec sleep 1000").ask(b"", fails).unwrap_err();
+        assert_eq!(error.to_string(), "cannot run '/bin/sh': enough");
+    }
+}

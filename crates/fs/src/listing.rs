@@ -1,0 +1,262 @@
+use crate::dir::open_beneath;
+use crate::fault::{self, Op};
+use crate::{FileKind, Stat};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, CWD};
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+/// Bytes of directory entries that one call fetches.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+/// The longest path that one call takes, below the system's limit of 4096 bytes.
+const PIECE_BYTES: usize = 4000;
+
+/// A directory that is listed, and whose entries are statted, through one descriptor.
+///
+/// Opening it follows links only in the path given to [`OpenDirectory::open`].
+#[derive(Debug)]
+pub struct OpenDirectory {
+    fd: OwnedFd,
+}
+
+/// Where the entries of directories are read to before they are looked at. One serves any number of
+/// directories.
+#[derive(Debug)]
+pub struct ReadBuffer {
+    bytes: Vec<MaybeUninit<u8>>,
+}
+
+/// Names of a directory, with their kinds. All names share one buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    names: Vec<u8>,
+    entries: Vec<Listed>,
+}
+
+/// One entry of a [`Listing`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    start: u32,
+    len: u16,
+    /// What it is, where the file system says so in the listing.
+    pub kind: Option<FileKind>,
+}
+
+/// How much a listing holds at most: names have 32-bit positions.
+const NAMES_LIMIT_BYTES: usize = u32::MAX as usize;
+
+impl OpenDirectory {
+    /// Opens the directory at `path`, following links: the root of a walk.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        fault::check(Op::Open)?;
+        let fd = rustix::fs::openat(CWD, path, READ, Mode::empty())?;
+        Ok(OpenDirectory { fd })
+    }
+
+    /// Opens the directory at `path` beneath this one; no link on the way is followed. `path` may
+    /// be of any length.
+    pub fn open_below(&self, path: &[u8]) -> io::Result<Self> {
+        self.open_at(path, READ)
+    }
+
+    /// Opens it without the right to list it: its entries can only be statted.
+    pub fn open_to_stat(&self, path: &[u8]) -> io::Result<Self> {
+        self.open_at(path, READ | OFlags::PATH)
+    }
+
+    fn open_at(&self, path: &[u8], flags: OFlags) -> io::Result<Self> {
+        fault::check(Op::Open)?;
+        if !path.contains(&b'/') && path != b".." {
+            // One component that is no link leads nowhere else.
+            let name = if path.is_empty() { b"." } else { path };
+            let fd = rustix::fs::openat(&self.fd, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            return Ok(OpenDirectory { fd });
+        }
+        let mut at: Option<OwnedFd> = None;
+        let mut rest = path;
+        while rest.len() > PIECE_BYTES {
+            let end = rest[..PIECE_BYTES].iter().rposition(|byte| *byte == b'/');
+            let end = end.filter(|end| *end > 0);
+            let end = end.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+            let from = at.as_ref().unwrap_or(&self.fd).as_fd();
+            at = Some(open_beneath(from, &rest[..end], READ | OFlags::PATH)?);
+            rest = &rest[end + 1..];
+        }
+        let fd = open_beneath(at.as_ref().unwrap_or(&self.fd).as_fd(), rest, flags)?;
+        Ok(OpenDirectory { fd })
+    }
+
+    /// Adds the next entries to `listing`, `.` and `..` left out; `false` if there are no more.
+    ///
+    /// Fails with the system's reason; entries that were read before are kept.
+    pub fn read(&self, buffer: &mut ReadBuffer, listing: &mut Listing) -> io::Result<bool> {
+        fault::check(Op::Read)?;
+        let mut listed = RawDir::new(&self.fd, &mut buffer.bytes);
+        // The first entry is what calls the system; the others are in the buffer.
+        let mut more = false;
+        while let Some(entry) = listed.next() {
+            let entry = entry?;
+            more = true;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                let kind = FileKind::from_type(entry.file_type());
+                listing.push(name, kind.filter(|_| !fault::hides_kind()))?;
+            }
+            if listed.is_buffer_empty() {
+                break;
+            }
+        }
+        Ok(more)
+    }
+
+    /// The state of the entry `name`, a single component; a link is not followed.
+    pub fn stat(&self, name: &[u8]) -> io::Result<Stat> {
+        fault::check(Op::Stat)?;
+        if name.contains(&b'/') {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let raw = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(Stat::from_raw(&raw))
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// The state of this directory itself.
+    pub fn stat_self(&self) -> io::Result<Stat> {
+        fault::check(Op::Stat)?;
+        Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?))
+    }
+}
+
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+impl Default for ReadBuffer {
+    fn default() -> Self {
+        ReadBuffer {
+            bytes: vec![MaybeUninit::uninit(); READ_BUFFER_BYTES],
+        }
+    }
+}
+
+impl Listing {
+    /// Adds an entry. Fails if the names together are longer than 4 GiB or this one than 64 KiB.
+    pub fn push(&mut self, name: &[u8], kind: Option<FileKind>) -> io::Result<()> {
+        let too_long = || io::Error::from(io::ErrorKind::FileTooLarge);
+        if self.names.len() + name.len() > NAMES_LIMIT_BYTES {
+            return Err(too_long());
+        }
+        let entry = Listed {
+            start: self.names.len() as u32,
+            len: u16::try_from(name.len()).map_err(|_| too_long())?,
+            kind,
+        };
+        self.names.extend_from_slice(name);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// The entries in the order they have now.
+    pub fn entries(&self) -> &[Listed] {
+        &self.entries
+    }
+
+    /// The entries, to note the kinds of those whose kind was unknown.
+    pub fn entries_mut(&mut self) -> &mut [Listed] {
+        &mut self.entries
+    }
+
+    /// The name of an entry of this listing.
+    pub fn name(&self, entry: &Listed) -> &[u8] {
+        let start = entry.start as usize;
+        &self.names[start..start + usize::from(entry.len)]
+    }
+
+    /// The name of entry number `number`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn name_of(&self, number: u32) -> &[u8] {
+        self.name(&self.entries[number as usize])
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Puts the entries in ascending order of the bytes of their names.
+    pub fn sort(&mut self) {
+        let names = &self.names;
+        let name = |entry: &Listed| {
+            let start = entry.start as usize;
+            &names[start..start + usize::from(entry.len)]
+        };
+        self.entries.sort_unstable_by(|a, b| name(a).cmp(name(b)));
+    }
+
+    /// Bytes of memory it holds.
+    pub fn memory_bytes(&self) -> usize {
+        self.names.capacity() + self.entries.capacity() * std::mem::size_of::<Listed>()
+    }
+
+    /// Drops all entries and keeps the memory.
+    pub fn clear(&mut self) {
+        self.names.clear();
+        self.entries.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(listing: &Listing) -> Vec<&[u8]> {
+        let entries = listing.entries().iter();
+        entries.map(|entry| listing.name(entry)).collect()
+    }
+
+    #[test]
+    fn a_listing_is_sorted_by_bytes() {
+        let mut listing = Listing::default();
+        for name in [b"b".as_slice(), b"a.c", b"a", b"\xff", b"B"] {
+            listing.push(name, None).unwrap();
+        }
+        listing.sort();
+        assert_eq!(
+            names(&listing),
+            [b"B".as_slice(), b"a", b"a.c", b"b", b"\xff"]
+        );
+    }
+
+    #[test]
+    fn a_directory_is_listed_in_pieces_and_statted() {
+        let root = tempfile::tempdir().unwrap();
+        let made: Vec<String> = (0..3000).map(|n| format!("{n:0>100}")).collect();
+        for name in &made {
+            crate::append_file(&root.path().join(name), b"x", true).unwrap();
+        }
+        let directory = OpenDirectory::open(root.path()).unwrap();
+        let (mut buffer, mut listing) = (ReadBuffer::default(), Listing::default());
+        let mut calls = 0;
+        while directory.read(&mut buffer, &mut listing).unwrap() {
+            calls += 1;
+        }
+        assert!(calls > 1);
+        listing.sort();
+        let expected: Vec<&[u8]> = made.iter().map(|name| name.as_bytes()).collect();
+        assert_eq!(names(&listing), expected);
+        assert_eq!(directory.stat(made[7].as_bytes()).unwrap().size, 1);
+        assert!(directory.stat(b"../x").is_err());
+        assert!(directory.open_below(b"..").is_err());
+    }
+}

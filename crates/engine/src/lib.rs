@@ -13,11 +13,13 @@ mod queue;
 mod recorder;
 mod report;
 mod roster;
+mod run_record;
 mod series;
 mod slot;
 mod statistics;
 mod sync;
 mod tasks;
+mod timesheet;
 mod window;
 
 pub use cancel::CancelToken;
@@ -25,8 +27,8 @@ pub use options::{Jobs, Options};
 pub use ordered::{run_ordered, Window};
 pub use recorder::Recorder;
 pub use report::{Failure, Report};
-pub use series::Point;
-pub use statistics::Statistics;
+pub use series::{Phase, Point};
+pub use statistics::{Schema, Statistics, STATISTICS_SCHEMA};
 pub use tasks::{run_tasks, Scope};
 pub use window::{ReorderWindow, Ticket};
 

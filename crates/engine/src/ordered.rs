@@ -1,15 +1,15 @@
 use crate::adaptive::{watch, Watched};
-use crate::recorder::Timesheet;
 use crate::report::panic_message;
 use crate::roster::{Hire, Roster};
 use crate::slot::Slot;
+use crate::timesheet::Timesheet;
 use crate::window::{ReorderWindow, Ticket};
 use crate::{Failure, Jobs, Options, Report};
 use crossbeam_utils::CachePadded;
 use std::num::NonZeroUsize;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,12 +40,11 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
     work: impl Fn(&mut W, I) -> Result<O, E> + Sync,
     mut commit: impl FnMut(Ticket, O) -> Result<(), E>,
 ) -> Result<Report, Failure<E>> {
-    let (target, limit) = (options.first_target(), options.limit());
     let inline = options.jobs == Jobs::Fixed(NonZeroUsize::MIN);
     let line = Line {
         source: Mutex::new(Some(source)),
         window: ReorderWindow::new(window.bytes),
-        roster: Roster::new(target, limit, options.jobs == Jobs::Auto),
+        roster: Roster::new(options),
         failed: AtomicBool::new(false),
         fetching: AtomicUsize::new(0),
         panicked: Mutex::new(None),
@@ -203,7 +202,8 @@ where
         self.roster.begin_work();
         let recorder = self.options.recorder.as_deref();
         if let Some(recorder) = recorder {
-            recorder.begin_task(number, self.window.in_flight());
+            self.roster.tell_in_flight(self.window.in_flight());
+            recorder.begin_task(number);
         }
         let started = recorder.map(|_| Instant::now());
         let output = (self.work)(kept, item);
@@ -215,10 +215,26 @@ where
         output
     }
 
+    /// Who waits for the source has nothing to do.
+    fn wait_for_source(&self) -> MutexGuard<'_, Option<S>> {
+        if self.options.recorder.is_some() {
+            match self.source.try_lock() {
+                Ok(source) => return source,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            self.roster.tell_starving(true);
+            let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            self.roster.tell_starving(false);
+            return source;
+        }
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The next item and its ticket, once there is room for it. An error of the source has its
     /// place in the order too.
     fn fetch(&self) -> Option<(Ticket, Result<I, E>)> {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = self.wait_for_source();
         let over = self.failed.load(Ordering::Relaxed) || self.options.cancel.is_cancelled();
         let fetched = match source.as_mut().filter(|_| !over).and_then(Iterator::next) {
             Some(Ok((item, bytes))) => {

@@ -1,6 +1,7 @@
 use crate::adaptive::Alarm;
+use crate::run_record::RunRecord;
 use crate::slot::Slot;
-use crate::{Failure, Recorder};
+use crate::{Failure, Jobs, Options, Recorder};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -43,6 +44,7 @@ struct State<T, E> {
     watched: bool,
     ended: bool,
     failure: Option<Failure<E>>,
+    record: Option<RunRecord>,
 }
 
 /// Who is to be called for tasks that wait.
@@ -59,6 +61,8 @@ pub(crate) enum Call {
 /// Which tasks are taken first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
+    /// Before all that wait.
+    Next,
     Urgent,
     Usual,
 }
@@ -72,10 +76,12 @@ enum Step {
 impl<T, E> Queue<T, E> {
     /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
     /// first worker counts as on its way.
-    pub(crate) fn new(initial: Vec<T>, target: usize, limit: usize, adaptive: bool) -> Self {
+    pub(crate) fn new(initial: Vec<T>, options: &Options) -> Self {
+        let (target, limit) = (options.first_target(), options.limit());
         Queue {
             waiting: AtomicUsize::new(initial.len()),
             state: Mutex::new(State {
+                record: RunRecord::begin(options, initial.len(), target),
                 first: VecDeque::new(),
                 rest: initial.into(),
                 running: 0,
@@ -92,7 +98,7 @@ impl<T, E> Queue<T, E> {
             slots: (0..limit).map(|_| CachePadded::default()).collect(),
             epoch: Instant::now(),
             alarm: Alarm::default(),
-            adaptive,
+            adaptive: options.jobs == Jobs::Auto,
         }
     }
 
@@ -104,28 +110,43 @@ impl<T, E> Queue<T, E> {
             return None;
         }
         match lane {
+            Lane::Next => state.first.push_front(task),
             Lane::Urgent => state.first.push_back(task),
             Lane::Usual => state.rest.push_back(task),
         }
-        self.publish(&state);
-        state.call(self.adaptive)
+        let call = state.call(self.adaptive);
+        self.publish(&mut state);
+        call
     }
 
-    /// Adds tasks to the usual lane, and says whom to call for them.
-    pub(crate) fn push_all(&self, me: &Slot, tasks: Vec<T>) -> Vec<Call> {
+    /// Adds tasks to a lane, and says whom to call for them.
+    pub(crate) fn push_all(&self, me: &Slot, lane: Lane, tasks: Vec<T>) -> Vec<Call> {
         let mut state = self.lock(Some(me));
         if state.ended {
             drop(state);
             return Vec::new();
         }
-        state.rest.extend(tasks);
-        self.publish(&state);
-        state.calls(self.adaptive)
+        match lane {
+            Lane::Next => tasks
+                .into_iter()
+                .rev()
+                .for_each(|task| state.first.push_front(task)),
+            Lane::Urgent => state.first.extend(tasks),
+            Lane::Usual => state.rest.extend(tasks),
+        }
+        let calls = state.calls(self.adaptive);
+        self.publish(&mut state);
+        calls
     }
 
     /// Sets how many workers may be active.
     pub(crate) fn set_target(&self, target: usize) {
-        self.lock(None).target = target;
+        let mut state = self.lock(None);
+        state.target = target;
+        if let Some(record) = &mut state.record {
+            record.tell_target(target);
+        }
+        self.publish(&mut state);
     }
 
     /// Whether more tasks wait than workers are on their way to.
@@ -148,6 +169,9 @@ impl<T, E> Queue<T, E> {
         recorder: Option<&Recorder>,
     ) -> Option<T> {
         let me: &Slot = &self.slots[number];
+        if let (Some(recorder), false) = (recorder, finished) {
+            recorder.tick();
+        }
         let mut state = self.lock(Some(me));
         let mut looked = false;
         let mut from = if finished {
@@ -169,23 +193,26 @@ impl<T, E> Queue<T, E> {
                 if let Some(task) = state.pop() {
                     state.running += 1;
                     state.peak = state.peak.max(state.running);
-                    self.publish(&state);
+                    self.publish(&mut state);
                     return Some(task);
                 }
             }
             if state.running == 0 && state.is_empty() {
                 let asleep = state.end();
+                self.publish(&mut state);
                 drop(state);
                 self.call_all(&asleep);
                 return None;
             }
             if looked || surplus {
                 state.asleep.push(number);
+                self.publish(&mut state);
                 drop(state);
                 if let (Some(recorder), false) = (recorder, surplus) {
                     recorder.count_empty(number);
                 }
                 me.sleep(self.epoch);
+                recorder.iter().for_each(|recorder| recorder.tick());
                 looked = false;
             } else {
                 state.arriving += 1;
@@ -210,7 +237,7 @@ impl<T, E> Queue<T, E> {
             std::mem::take(&mut state.first),
             std::mem::take(&mut state.rest),
         );
-        self.publish(&state);
+        self.publish(&mut state);
         drop(state);
         self.call_all(&asleep);
         drop(dropped);
@@ -232,6 +259,11 @@ impl<T, E> Queue<T, E> {
         state.threads -= 1;
         state.arriving -= 1;
         state.target = state.target.min(state.threads).max(1);
+        let target = state.target;
+        if let Some(record) = &mut state.record {
+            record.tell_target(target);
+        }
+        self.publish(&mut state);
     }
 
     /// The most workers that were at work at a time, and how many may be.
@@ -264,9 +296,15 @@ impl<T, E> Queue<T, E> {
             .for_each(|number| self.slots[*number].call(self.epoch));
     }
 
-    fn publish(&self, state: &State<T, E>) {
+    /// Tells those who look without the lock, and who records.
+    fn publish(&self, state: &mut State<T, E>) {
         let waiting = state.first.len() + state.rest.len();
         self.waiting.store(waiting, Ordering::Relaxed);
+        let starving = state.starving();
+        if let Some(record) = &mut state.record {
+            record.tell_queue(waiting);
+            record.tell_starving(starving);
+        }
     }
 
     /// Waiting for the lock is no work: the worker counts as idle.
@@ -294,6 +332,14 @@ impl<T, E> State<T, E> {
 
     fn is_empty(&self) -> bool {
         self.first.is_empty() && self.rest.is_empty()
+    }
+
+    /// Workers there might be and that have nothing to do, asleep or not even started.
+    fn starving(&self) -> usize {
+        match self.ended || !self.is_empty() {
+            true => 0,
+            false => self.target.saturating_sub(self.running + self.arriving),
+        }
     }
 
     /// Someone who is missing for the tasks that wait: never more than the tasks that nobody is

@@ -1,9 +1,8 @@
-use crate::series::{Point, Series};
-use crate::statistics::Statistics;
+use crate::series::{Gauges, Series};
+use crate::statistics::{Schema, Statistics};
 use crossbeam_utils::CachePadded;
-use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Counters are spread over so many cache lines, by the worker's number.
@@ -18,10 +17,21 @@ pub struct Recorder {
     started: Instant,
     in_flight: AtomicUsize,
     in_flight_max: AtomicUsize,
-    queue_max: AtomicUsize,
+    queue: CachePadded<QueueGauge>,
+    target: AtomicUsize,
     /// When the next point of the series is due, in microseconds since the start.
     next_point_us: AtomicU64,
     series: Mutex<Series>,
+}
+
+/// Tasks that wait, over all runs.
+#[derive(Debug, Default)]
+struct QueueGauge {
+    now: AtomicUsize,
+    /// The extremes since the last point.
+    min: AtomicUsize,
+    max: AtomicUsize,
+    max_ever: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +54,8 @@ impl Default for Recorder {
             started: Instant::now(),
             in_flight: AtomicUsize::new(0),
             in_flight_max: AtomicUsize::new(0),
-            queue_max: AtomicUsize::new(0),
+            queue: CachePadded::default(),
+            target: AtomicUsize::new(0),
             next_point_us: AtomicU64::new(0),
             series: Mutex::default(),
         }
@@ -65,16 +76,22 @@ impl Recorder {
         let cpu_us = sum(|shard| &shard.cpu_ns) / 1000;
         let run_delay_us = sum(|shard| &shard.run_delay_ns) / 1000;
         let wait_us = sum(|shard| &shard.wait_ns) / 1000;
-        let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        self.tick();
+        let now_us = self.now_us();
+        let mut series = self.lock_series();
+        let (starved_us, starved_wall_us) = series.starved_us(now_us);
         Statistics {
-            wall_us: self.started.elapsed().as_micros() as u64,
+            schema: Schema::default(),
+            wall_us: now_us,
             tasks: sum(|shard| &shard.tasks),
             operations: sum(|shard| &shard.operations),
             bytes: sum(|shard| &shard.bytes),
             in_flight: self.in_flight.load(Ordering::Relaxed),
             in_flight_max: self.in_flight_max.load(Ordering::Relaxed),
-            queue_max: self.queue_max.load(Ordering::Relaxed),
+            queue_max: self.queue.max_ever.load(Ordering::Relaxed),
             queue_empty: sum(|shard| &shard.empty),
+            starved_us,
+            starved_wall_us,
             latency_sum_us: sum(|shard| &shard.latency_ns) / 1000,
             latency: (0..LATENCY_CLASSES).map(class).collect(),
             cpu_us,
@@ -82,28 +99,35 @@ impl Recorder {
             wait_us,
             peak_memory_bytes: hedgerow_fs::peak_memory_besides_mapped_files(),
             interval_us: series.interval_us(),
+            phases: series.phases(now_us),
             series: series.points().to_vec(),
         }
     }
 
-    /// A worker begins a task while so many others wait.
-    pub(crate) fn begin_task(&self, worker: usize, queue: usize) {
+    /// A worker begins a task.
+    pub(crate) fn begin_task(&self, worker: usize) {
         self.shard(worker).tasks.fetch_add(1, Ordering::Relaxed);
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
-        self.in_flight_max.fetch_max(in_flight, Ordering::Relaxed);
-        self.queue_max.fetch_max(queue, Ordering::Relaxed);
-        let at_us = self.started.elapsed().as_micros() as u64;
-        if at_us >= self.next_point_us.load(Ordering::Relaxed) {
-            self.add_point(Point {
-                at_us,
-                queue,
-                workers: in_flight,
-            });
-        }
+        raise(&self.in_flight_max, in_flight);
     }
 
     pub(crate) fn end_task(&self) {
+        self.tick();
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Something is about to change, perhaps after nothing did for a while: adds the points of
+    /// the series that are due.
+    pub(crate) fn tick(&self) {
+        let now_us = self.now_us();
+        if now_us < self.next_point_us.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut series = self.lock_series();
+        if now_us >= series.due_us() {
+            let due_us = series.advance(now_us, self.take_gauges());
+            self.next_point_us.store(due_us, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn count_operation(&self, worker: usize, latency: Duration) {
@@ -118,17 +142,80 @@ impl Recorder {
         self.shard(worker).bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// What a worker did with its time: on a processor, in the queue for one, waiting.
+    pub(crate) fn add_times(
+        &self,
+        worker: usize,
+        cpu: Duration,
+        run_delay: Duration,
+        wait: Duration,
+    ) {
+        let shard = self.shard(worker);
+        let add = |counter: &AtomicU64, time: Duration| {
+            counter.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+        };
+        add(&shard.cpu_ns, cpu);
+        add(&shard.run_delay_ns, run_delay);
+        add(&shard.wait_ns, wait);
+    }
+
     /// A worker found nothing to do.
     pub(crate) fn count_empty(&self, worker: usize) {
         self.shard(worker).empty.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn add_point(&self, point: Point) {
-        // Whoever holds the lock adds a point for this time.
-        if let Ok(mut series) = self.series.try_lock() {
-            let due_us = series.add(point);
-            self.next_point_us.store(due_us, Ordering::Relaxed);
+    /// How things stand, to be told to the series; extremes begin anew.
+    fn take_gauges(&self) -> Gauges {
+        Gauges {
+            queue: self.queue.now.load(Ordering::Relaxed),
+            queue_min: self.queue.min.swap(usize::MAX, Ordering::Relaxed),
+            queue_max: self.queue.max.swap(0, Ordering::Relaxed),
+            workers: self.in_flight.load(Ordering::Relaxed),
+            target: self.target.load(Ordering::Relaxed),
         }
+    }
+
+    /// Adds a point for what went before, even if none is due.
+    pub(crate) fn mark(&self) -> MutexGuard<'_, Series> {
+        let now_us = self.now_us();
+        let mut series = self.lock_series();
+        let due_us = series.mark(now_us, self.take_gauges());
+        self.next_point_us.store(due_us, Ordering::Relaxed);
+        series
+    }
+
+    /// Of the tasks that wait over all runs, there are `to` where there were `from`.
+    pub(crate) fn change_queue(&self, from: usize, to: usize) {
+        let change = to.wrapping_sub(from);
+        let now = self.queue.now.fetch_add(change, Ordering::Relaxed);
+        let now = now.wrapping_add(change);
+        raise(&self.queue.max_ever, now);
+        raise(&self.queue.max, now);
+        if now < self.queue.min.load(Ordering::Relaxed) {
+            self.queue.min.fetch_min(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Of the workers there may be over all runs, there are `to` where there were `from`.
+    pub(crate) fn change_target(&self, from: usize, to: usize) {
+        self.tick();
+        self.target
+            .fetch_add(to.wrapping_sub(from), Ordering::Relaxed);
+    }
+
+    /// Of the workers without anything to do, there are `to` where there were `from`.
+    pub(crate) fn change_starving(&self, from: usize, to: usize) {
+        self.tick();
+        let now_us = self.now_us();
+        self.lock_series().change_starving(now_us, from, to);
+    }
+
+    pub(crate) fn now_us(&self) -> u64 {
+        self.started.elapsed().as_micros() as u64
+    }
+
+    fn lock_series(&self) -> MutexGuard<'_, Series> {
+        self.series.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn shard(&self, worker: usize) -> &Shard {
@@ -142,41 +229,9 @@ fn latency_class(nanoseconds: u64) -> usize {
     ((u64::BITS - microseconds.leading_zeros()) as usize).min(LATENCY_CLASSES - 1)
 }
 
-/// Adds up the times of the calling thread from its beginning to its end.
-pub(crate) struct Timesheet<'a> {
-    recorder: &'a Recorder,
-    worker: usize,
-    meter: ThreadMeter,
-    started: Instant,
-    before: ThreadTime,
-}
-
-impl<'a> Timesheet<'a> {
-    pub(crate) fn begin(recorder: &'a Recorder, worker: usize) -> Self {
-        let meter = ThreadMeter::new(ThreadId::current());
-        Timesheet {
-            recorder,
-            worker,
-            started: Instant::now(),
-            before: meter.read().unwrap_or_default(),
-            meter,
-        }
-    }
-
-    /// Of all the time since the beginning, the worker had nothing to do for `idle`.
-    pub(crate) fn end(self, idle: Duration) {
-        let now = self.meter.read().unwrap_or(self.before);
-        let cpu = now.cpu.saturating_sub(self.before.cpu);
-        let delay = |time: ThreadTime| time.schedule.unwrap_or_default().delay;
-        let run_delay = delay(now).saturating_sub(delay(self.before));
-        let busy = self.started.elapsed().saturating_sub(idle);
-        let shard = self.recorder.shard(self.worker);
-        let add = |counter: &AtomicU64, time: Duration| {
-            counter.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
-        };
-        add(&shard.wait_ns, busy.saturating_sub(cpu + run_delay));
-        add(&shard.cpu_ns, cpu);
-        add(&shard.run_delay_ns, run_delay);
+fn raise(counter: &AtomicUsize, value: usize) {
+    if value > counter.load(Ordering::Relaxed) {
+        counter.fetch_max(value, Ordering::Relaxed);
     }
 }
 
@@ -199,7 +254,8 @@ mod tests {
     fn counts_of_all_workers_add_up() {
         let recorder = Recorder::default();
         for worker in 0..100 {
-            recorder.begin_task(worker, 100 - worker);
+            recorder.change_queue(worker, worker + 1);
+            recorder.begin_task(worker);
             recorder.count_operation(worker, Duration::from_micros(5));
             recorder.count_bytes(worker, 10);
             recorder.count_empty(worker);
@@ -214,5 +270,6 @@ mod tests {
         assert_eq!((counted.queue_max, counted.queue_empty), (100, 100));
         assert_eq!((counted.latency[3], counted.latency_sum_us), (100, 500));
         assert_eq!(counted.series[0].queue, 100);
+        assert_eq!(counted.series[0].workers, 100);
     }
 }

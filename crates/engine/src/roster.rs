@@ -1,5 +1,7 @@
 use crate::adaptive::Alarm;
+use crate::run_record::RunRecord;
 use crate::slot::Slot;
+use crate::{Jobs, Options};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,6 +25,7 @@ struct State {
     threads: usize,
     watched: bool,
     ended: bool,
+    record: Option<RunRecord>,
 }
 
 /// Whom an item that nobody is free for asks for.
@@ -35,12 +38,14 @@ pub(crate) enum Hire {
 }
 
 impl Roster {
-    pub(crate) fn new(target: usize, limit: usize, adaptive: bool) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
+        let (target, limit) = (options.first_target(), options.limit());
         Roster {
             state: Mutex::new(State {
                 threads: 0,
                 watched: false,
                 ended: false,
+                record: RunRecord::begin(options, 0, target),
             }),
             wake: Condvar::new(),
             target: AtomicUsize::new(target),
@@ -49,7 +54,7 @@ impl Roster {
             slots: (0..limit).map(|_| CachePadded::default()).collect(),
             epoch: Instant::now(),
             alarm: Alarm::default(),
-            adaptive,
+            adaptive: options.jobs == Jobs::Auto,
         }
     }
 
@@ -72,7 +77,12 @@ impl Roster {
     pub(crate) fn give_up_thread(&self) {
         let mut state = self.lock();
         state.threads -= 1;
-        self.target.store(state.threads.max(1), Ordering::Relaxed);
+        let target = state.threads.max(1);
+        self.target.store(target, Ordering::Relaxed);
+        state
+            .record
+            .iter_mut()
+            .for_each(|record| record.tell_target(target));
     }
 
     /// Holds a worker back while there are to be fewer; `false` when none is needed any more.
@@ -99,10 +109,30 @@ impl Roster {
     }
 
     pub(crate) fn set_target(&self, target: usize) {
-        let state = self.lock();
+        let mut state = self.lock();
         self.target.store(target, Ordering::Relaxed);
+        state
+            .record
+            .iter_mut()
+            .for_each(|record| record.tell_target(target));
         drop(state);
         self.wake.notify_all();
+    }
+
+    /// Tells who records that so many items are in flight.
+    pub(crate) fn tell_in_flight(&self, items: usize) {
+        self.lock()
+            .record
+            .iter_mut()
+            .for_each(|record| record.tell_queue(items));
+    }
+
+    /// Tells who records that a worker begins to wait for the source, or has it.
+    pub(crate) fn tell_starving(&self, is_starving: bool) {
+        self.lock()
+            .record
+            .iter_mut()
+            .for_each(|record| record.count_starving(is_starving));
     }
 
     pub(crate) fn target(&self) -> usize {

@@ -1,13 +1,22 @@
-use crate::series::Point;
-use serde::Serialize;
+use crate::series::{Phase, Point};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
+use std::marker::PhantomData;
+
+/// The name and version of the JSON that [`Statistics`] are written as.
+pub const STATISTICS_SCHEMA: &str = "hedgerow.stats.v1";
 
 /// What a [`Recorder`](crate::Recorder) counted, added up over all workers and runs.
 ///
-/// As JSON, an object with exactly these fields, numbers all of them but `latency`, an array of
-/// numbers, and `series`, an array of `{at_us, queue, workers}`. Times are microseconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// As JSON, an object with exactly these fields, to which later versions of the same schema may
+/// add others but from which they take none. Times are microseconds. Read back, fields that are
+/// unknown are passed over, and fields that are missing are 0 or empty; lists have a limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Statistics {
+    /// [`STATISTICS_SCHEMA`].
+    pub schema: Schema,
     /// Time since the recorder was made.
     pub wall_us: u64,
     /// Tasks, or items, that were begun.
@@ -24,10 +33,17 @@ pub struct Statistics {
     pub queue_max: usize,
     /// How often a worker found nothing to do, and went to sleep.
     pub queue_empty: u64,
+    /// How long workers had nothing to do while their run went on, added up over the workers:
+    /// nothing waited, and fewer were at work than might have been, whether the others slept or
+    /// were never started. In an ordered run, workers that queue for the source.
+    pub starved_us: u64,
+    /// How long that was the case for at least one worker.
+    pub starved_wall_us: u64,
     /// The sum of the times that operations took.
     pub latency_sum_us: u64,
     /// Operations by the time they took: the first number counts those below 1 us, number `n` those
-    /// from `2^(n-1)` to below `2^n` us, the last all above.
+    /// from `2^(n-1)` to below `2^n` us, the last all above. At most 64.
+    #[serde(deserialize_with = "at_most::<64, _, _>")]
     pub latency: Vec<u64>,
     /// Time of workers on a processor.
     pub cpu_us: u64,
@@ -38,10 +54,25 @@ pub struct Statistics {
     pub wait_us: u64,
     /// The most memory the process has used, besides mapped files; `null` where unknown.
     pub peak_memory_bytes: Option<u64>,
-    /// The least time between two points of the series.
+    /// The usual time between two points of the series.
     pub interval_us: u64,
-    /// Tasks that waited and workers at work, over time.
+    /// The runs, in the order in which they began; the first 256 of them. At most 4096.
+    #[serde(deserialize_with = "at_most::<4096, _, _>")]
+    pub phases: Vec<Phase>,
+    /// Tasks that waited and workers at work, over time, the earliest first. At most 65536.
+    #[serde(deserialize_with = "at_most::<65536, _, _>")]
     pub series: Vec<Point>,
+}
+
+/// The schema that statistics say they have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Schema(pub String);
+
+impl Default for Schema {
+    fn default() -> Self {
+        Schema(STATISTICS_SCHEMA.to_owned())
+    }
 }
 
 impl Statistics {
@@ -49,71 +80,43 @@ impl Statistics {
     /// class, in microseconds. 0 without operations.
     pub fn latency_below_us(&self, share: f64) -> u64 {
         let wanted = (self.operations as f64 * share).ceil() as u64;
-        let mut seen = 0;
+        let mut seen = 0_u64;
         let class = self.latency.iter().position(|count| {
-            seen += count;
+            seen = seen.saturating_add(*count);
             seen >= wanted.max(1)
         });
-        class.map_or(0, |class| 1 << class)
-    }
-
-    fn average_latency_us(&self) -> u64 {
-        self.latency_sum_us / self.operations.max(1)
-    }
-
-    fn average(&self, value: fn(&Point) -> usize) -> f64 {
-        let sum: usize = self.series.iter().map(value).sum();
-        sum as f64 / self.series.len().max(1) as f64
+        let upper = |class| 1_u64.checked_shl(class as u32).unwrap_or(u64::MAX);
+        class.map_or(0, upper)
     }
 }
 
-impl fmt::Display for Statistics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.wall_us as f64 / 1e6;
-        let per_second = |count: u64| count as f64 / seconds.max(1e-6);
-        let ms = |us: u64| us as f64 / 1e3;
-        let mb = |bytes: f64| bytes / 1e6;
-        writeln!(f, "time            {seconds:.3} s")?;
-        writeln!(f, "tasks           {}", self.tasks)?;
-        writeln!(
-            f,
-            "operations      {} ({:.0} a second)",
-            self.operations,
-            per_second(self.operations)
-        )?;
-        writeln!(
-            f,
-            "bytes           {:.1} MB ({:.1} MB a second)",
-            mb(self.bytes as f64),
-            mb(per_second(self.bytes))
-        )?;
-        writeln!(
-            f,
-            "workers         {} at most, {:.1} on average",
-            self.in_flight_max,
-            self.average(|point| point.workers)
-        )?;
-        writeln!(
-            f,
-            "queue           {} at most, {:.1} on average, found empty {} times",
-            self.queue_max,
-            self.average(|point| point.queue),
-            self.queue_empty
-        )?;
-        writeln!(
-            f,
-            "latency         {} us on average, half below {} us, 99 % below {} us",
-            self.average_latency_us(),
-            self.latency_below_us(0.5),
-            self.latency_below_us(0.99)
-        )?;
-        writeln!(f, "processor       {:.1} ms", ms(self.cpu_us))?;
-        writeln!(f, "processor queue {:.1} ms", ms(self.run_delay_us))?;
-        writeln!(f, "waiting         {:.1} ms", ms(self.wait_us))?;
-        match self.peak_memory_bytes {
-            Some(bytes) => write!(f, "memory          {:.1} MB at most", mb(bytes as f64)),
-            None => write!(f, "memory          unknown"),
+/// A list that may come from anywhere: longer than `LIMIT`, it is refused.
+fn at_most<'de, const LIMIT: usize, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_seq(Bounded::<LIMIT, T>(PhantomData))
+}
+
+struct Bounded<const LIMIT: usize, T>(PhantomData<T>);
+
+impl<'de, const LIMIT: usize, T: Deserialize<'de>> Visitor<'de> for Bounded<LIMIT, T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of at most {LIMIT}")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            if items.len() == LIMIT {
+                return Err(A::Error::invalid_length(LIMIT + 1, &self));
+            }
+            items.push(item);
         }
+        Ok(items)
     }
 }
 
@@ -125,46 +128,30 @@ mod tests {
         let mut latency = vec![0; 32];
         latency[3] = 90;
         latency[10] = 10;
-        let point = |queue, workers| Point {
-            at_us: 0,
+        let point = |at_us, queue, workers| Point {
+            at_us,
             queue,
+            queue_min: 1,
+            queue_max: 7,
             workers,
+            target: 8,
+            starved_us: 20,
+        };
+        let phase = Phase {
+            name: "checkout".into(),
+            begin_us: 5,
+            end_us: 2000,
         };
         Statistics {
             wall_us: 2_000_000,
-            tasks: 20,
             operations: 100,
-            bytes: 5_000_000,
-            in_flight_max: 8,
-            queue_max: 12,
-            queue_empty: 3,
-            latency_sum_us: 6400,
+            starved_us: 40,
             latency,
-            cpu_us: 1500,
-            run_delay_us: 20,
-            wait_us: 7_250_000,
             peak_memory_bytes: Some(42_000_000),
-            series: vec![point(2, 8), point(1, 5)],
+            phases: vec![phase],
+            series: vec![point(5, 2, 8), point(1005, 1, 5)],
             ..Statistics::default()
         }
-    }
-
-    #[test]
-    fn people_read_one_subject_a_line() {
-        let expected = "\
-time            2.000 s
-tasks           20
-operations      100 (50 a second)
-bytes           5.0 MB (2.5 MB a second)
-workers         8 at most, 6.5 on average
-queue           12 at most, 1.5 on average, found empty 3 times
-latency         64 us on average, half below 8 us, 99 % below 1024 us
-processor       1.5 ms
-processor queue 0.0 ms
-waiting         7250.0 ms
-memory          42.0 MB at most";
-        assert_eq!(statistics().to_string(), expected);
-        assert!(Statistics::default().to_string().ends_with("unknown"));
     }
 
     #[test]
@@ -172,14 +159,62 @@ memory          42.0 MB at most";
         assert_eq!(statistics().latency_below_us(0.9), 8);
         assert_eq!(statistics().latency_below_us(0.91), 1024);
         assert_eq!(Statistics::default().latency_below_us(0.5), 0);
+        let huge = Statistics {
+            operations: u64::MAX,
+            latency: vec![u64::MAX; 64],
+            ..Statistics::default()
+        };
+        assert_eq!(huge.latency_below_us(0.5), 1);
     }
 
     #[test]
     fn machines_read_the_documented_fields() {
         let json = serde_json::to_value(statistics()).unwrap();
+        assert_eq!(json["schema"], "hedgerow.stats.v1");
         assert_eq!(json["wall_us"], 2_000_000);
         assert_eq!(json["latency"][10], 10);
         assert_eq!(json["series"][1]["workers"], 5);
-        assert_eq!(json.as_object().unwrap().len(), 16);
+        assert_eq!(json["series"][1]["queue_min"], 1);
+        assert_eq!(json["phases"][0]["name"], "checkout");
+        assert_eq!(json.as_object().unwrap().len(), 20);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let json = serde_json::to_string(&statistics()).unwrap();
+        let read: Statistics = serde_json::from_str(&json).unwrap();
+        assert_eq!(read, statistics());
+    }
+
+    #[test]
+    fn other_versions_of_the_schema_are_read() {
+        let read: Statistics =
+            serde_json::from_str(r#"{"tasks": 3, "novelty": [{}], "series": [{"at_us": 4}]}"#)
+                .unwrap();
+        assert_eq!((read.tasks, read.bytes), (3, 0));
+        let point = Point {
+            at_us: 4,
+            ..Point::default()
+        };
+        assert_eq!(read.series, [point]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let refused = |json: &str| serde_json::from_str::<Statistics>(json).unwrap_err();
+        let endless = format!(r#"{{"latency": [{}0]}}"#, "0,".repeat(64));
+        assert!(refused(&endless).to_string().contains("at most 64"));
+        let endless = format!(r#"{{"series": [{}{{}}]}}"#, "{},".repeat(65_536));
+        assert!(refused(&endless).to_string().contains("at most 65536"));
+        for json in [
+            r#"{"tasks": -1}"#,
+            r#"{"tasks": 1e99}"#,
+            r#"{"series": 7}"#,
+            r#"{"series": [{"queue": "x"}]}"#,
+            r#"{"schema": 4}"#,
+            "",
+        ] {
+            refused(json);
+        }
     }
 }

@@ -1,9 +1,9 @@
 use crate::adaptive::{watch, Watched};
 use crate::queue::{Call, Lane, Queue};
-use crate::recorder::Timesheet;
 use crate::report::panic_message;
 use crate::slot::Slot;
-use crate::{CancelToken, Failure, Jobs, Options, Recorder, Report};
+use crate::timesheet::Timesheet;
+use crate::{CancelToken, Failure, Options, Recorder, Report};
 use crossbeam_utils::CachePadded;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
@@ -23,9 +23,8 @@ pub fn run_tasks<T: Send, W, E: Send>(
     worker: impl Fn(usize) -> W + Sync,
     work: impl Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
 ) -> Result<Report, Failure<E>> {
-    let (target, limit) = (options.first_target(), options.limit());
     let run = Run {
-        queue: Queue::new(initial, target, limit, options.jobs == Jobs::Auto),
+        queue: Queue::new(initial, options),
         options,
         worker,
         work,
@@ -55,17 +54,41 @@ pub struct Scope<'a, T> {
 impl<T> Scope<'_, T> {
     /// Adds a task, behind those that wait.
     pub fn spawn(&self, task: T) {
+        self.tick();
         self.tasks.spawn(self.me, Lane::Usual, task);
     }
 
     /// Adds an urgent task: taken before all others, behind those that are urgent too.
     pub fn spawn_first(&self, task: T) {
+        self.tick();
         self.tasks.spawn(self.me, Lane::Urgent, task);
     }
 
     /// Adds tasks at once, behind those that wait.
     pub fn spawn_all(&self, tasks: impl IntoIterator<Item = T>) {
-        self.tasks.spawn_all(self.me, tasks.into_iter().collect());
+        self.tick();
+        let tasks = tasks.into_iter().collect();
+        self.tasks.spawn_all(self.me, Lane::Usual, tasks);
+    }
+
+    /// Adds tasks at once, before all that wait: the first of them is the next to be taken. A run
+    /// that only does this works depth first, and few tasks wait.
+    pub fn spawn_all_next(&self, tasks: impl IntoIterator<Item = T>) {
+        self.tick();
+        let tasks = tasks.into_iter().collect();
+        self.tasks.spawn_all(self.me, Lane::Next, tasks);
+    }
+
+    /// How many tasks wait, about: others come and go.
+    pub fn waiting(&self) -> usize {
+        self.tasks.waiting()
+    }
+
+    /// A task may run long before it adds others.
+    fn tick(&self) {
+        if let Some(recorder) = self.recorder {
+            recorder.tick();
+        }
     }
 
     /// Whether the run is to end early: it was cancelled, or a task failed.
@@ -96,7 +119,8 @@ impl<T> Scope<'_, T> {
 /// A run as its tasks see it, whatever it does with them.
 trait Spawn<T> {
     fn spawn(&self, me: &Slot, lane: Lane, task: T);
-    fn spawn_all(&self, me: &Slot, tasks: Vec<T>);
+    fn spawn_all(&self, me: &Slot, lane: Lane, tasks: Vec<T>);
+    fn waiting(&self) -> usize;
     fn is_stopped(&self) -> bool;
 }
 
@@ -147,7 +171,7 @@ where
                 break;
             }
             if let Some(recorder) = recorder {
-                recorder.begin_task(number, self.queue.waiting());
+                recorder.begin_task(number);
             }
             let result = (self.work)(&mut kept, task, &scope);
             if let Some(recorder) = recorder {
@@ -248,10 +272,14 @@ where
         }
     }
 
-    fn spawn_all(&self, me: &Slot, tasks: Vec<T>) {
-        for call in self.run.queue.push_all(me, tasks) {
+    fn spawn_all(&self, me: &Slot, lane: Lane, tasks: Vec<T>) {
+        for call in self.run.queue.push_all(me, lane, tasks) {
             self.call(call);
         }
+    }
+
+    fn waiting(&self) -> usize {
+        self.run.queue.waiting()
     }
 
     fn is_stopped(&self) -> bool {

@@ -1,0 +1,79 @@
+use crate::{Options, Recorder};
+use std::sync::Arc;
+
+/// What a recorder knows of one run. It adds up what several runs tell: so each tells it what
+/// changed, and leaves nothing behind when it ends.
+#[derive(Debug)]
+pub(crate) struct RunRecord {
+    recorder: Arc<Recorder>,
+    phase: Option<usize>,
+    queue: usize,
+    target: usize,
+    starving: usize,
+}
+
+impl RunRecord {
+    /// A run begins, with so many tasks that wait; `None` if nobody records it.
+    pub(crate) fn begin(options: &Options, queue: usize, target: usize) -> Option<Self> {
+        let recorder = options.recorder.clone()?;
+        let mut series = recorder.mark();
+        let phase = series.begin_phase(recorder.now_us(), options.name, queue);
+        drop(series);
+        let mut record = RunRecord {
+            recorder,
+            phase,
+            queue: 0,
+            target: 0,
+            starving: 0,
+        };
+        record.tell_queue(queue);
+        record.tell_target(target);
+        Some(record)
+    }
+
+    /// So many tasks wait now.
+    pub(crate) fn tell_queue(&mut self, queue: usize) {
+        let before = std::mem::replace(&mut self.queue, queue);
+        if before != queue {
+            self.recorder.change_queue(before, queue);
+        }
+    }
+
+    /// So many workers there may be now.
+    pub(crate) fn tell_target(&mut self, target: usize) {
+        let before = std::mem::replace(&mut self.target, target);
+        if before != target {
+            self.recorder.change_target(before, target);
+        }
+    }
+
+    /// So many workers have nothing to do now.
+    pub(crate) fn tell_starving(&mut self, starving: usize) {
+        let before = std::mem::replace(&mut self.starving, starving);
+        if before != starving {
+            self.recorder.change_starving(before, starving);
+        }
+    }
+
+    /// One more worker has nothing to do, or one less.
+    pub(crate) fn count_starving(&mut self, is_starving: bool) {
+        let before = self.starving;
+        self.tell_starving(match is_starving {
+            true => before + 1,
+            false => before.saturating_sub(1),
+        });
+    }
+}
+
+impl Drop for RunRecord {
+    fn drop(&mut self) {
+        let mut series = self.recorder.mark();
+        if let Some(phase) = self.phase {
+            series.end_phase(self.recorder.now_us(), phase);
+        }
+        drop(series);
+        self.tell_queue(0);
+        self.tell_starving(0);
+        self.tell_target(0);
+    }
+}

@@ -5,12 +5,18 @@
 //! This crate knows no format and makes no system call.
 
 mod dot_git;
+mod entry;
 mod kind;
 mod layout;
 mod name;
+mod order;
+mod source;
 mod split;
 
+pub use entry::{Entry, Metadata, NodeKind};
 pub use kind::EntryKind;
 pub use layout::{Directory, Layout};
 pub use name::{check_name, check_path, NameError, NameRules};
+pub use order::canonical_order;
+pub use source::{Omission, TreeSource};
 pub use split::split_path;

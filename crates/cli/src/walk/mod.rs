@@ -1,0 +1,139 @@
+//! `hedgerow walk`: lists a directory tree.
+
+mod arguments;
+mod line;
+mod sink;
+mod totals;
+
+pub use arguments::Walk;
+
+use crate::arguments::{Global, Workers};
+use crate::environment::from_directory;
+use crate::failure::{Failure, INTERRUPTED, PARTIAL};
+use crate::output::Output;
+use crate::statistics;
+use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_fs::OpenDirectory;
+use hedgerow_walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
+use line::Form;
+use sink::Sink;
+use std::fmt::Display;
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The exit code of what cannot even start.
+const NOT_STARTED: u8 = 2;
+
+pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failure> {
+    if global.json && command.null {
+        return Err(not_started("--json has lines of its own: it takes no -0"));
+    }
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let named = command.walked.as_deref().unwrap_or(Path::new("."));
+    let path = from_directory(global, named);
+    let root = OpenDirectory::open(&path).map_err(|source| {
+        let error = hedgerow_fs::Error::new("open", named, source);
+        not_started(error)
+    })?;
+    let options = options(command, global, CancelToken::from_static(interrupted));
+    let sink = Sink::new(form(command, global), command.summary, named, output);
+    // Totals are the same in any order.
+    let walked = match command.sort && !command.summary {
+        true => walk_sorted(root, &path, &&sink, &options),
+        false => walk(root, &path, &&sink, &options),
+    };
+    let written = match walked {
+        Ok(_) => sink.failure().map_or(Ok(()), Err),
+        Err(hedgerow_engine::Failure::Failed(error)) => Err(error),
+        Err(hedgerow_engine::Failure::Cancelled) => return Err(interrupted_by_user()),
+        Err(error) => return Err(not_started(error)),
+    };
+    let written = written.and_then(|()| match command.summary {
+        true => sink::write(sink.totals().shown(global.json, sink.omitted()).as_bytes()),
+        false => Ok(()),
+    });
+    // A closed pipe is no error: nobody wants the rest.
+    if let Err(error) = written.or_else(closed_pipe_is_fine) {
+        let error = hedgerow_fs::Error::new("write", "standard output", error);
+        return Err(not_started(error));
+    }
+    statistics::tell(global, options.engine.recorder.as_deref(), output)?;
+    Ok(match sink.omitted() {
+        0 => 0,
+        _ => PARTIAL,
+    })
+}
+
+fn options(command: &Walk, global: &Global, cancel: CancelToken) -> WalkOptions {
+    let exclude = command.exclude.iter();
+    let exclude: Vec<&[u8]> = exclude.map(|glob| glob.as_bytes()).collect();
+    WalkOptions {
+        engine: hedgerow_engine::Options {
+            jobs: jobs(global),
+            cancel,
+            name: "walk",
+            recorder: statistics::recorder(global),
+            hint: None,
+        },
+        one_file_system: command.one_file_system,
+        metadata: command.stat || command.summary,
+        selection: Selection {
+            kinds: command.types.iter().map(|kind| (*kind).into()).collect(),
+            max_depth: command.max_depth,
+            exclude: Patterns::parse(&exclude.join(&b'\n')),
+            gitignore: command.gitignore,
+        },
+    }
+}
+
+fn form(command: &Walk, global: &Global) -> Form {
+    let mut prefix = match &command.walked {
+        Some(path) => path.as_os_str().as_bytes().to_vec(),
+        None => Vec::new(),
+    };
+    if prefix.last().is_some_and(|byte| *byte != b'/') {
+        prefix.push(b'/');
+    }
+    Form {
+        json: global.json,
+        end: if command.null { b'\0' } else { b'\n' },
+        terminal: !command.null && io::stdout().is_terminal(),
+        prefix,
+    }
+}
+
+fn jobs(global: &Global) -> Jobs {
+    match global.jobs {
+        None | Some(Workers::Auto) => Jobs::Auto,
+        Some(Workers::Count(count)) => Jobs::Fixed(count),
+        Some(Workers::PerProcessor) => {
+            let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
+            Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN))
+        }
+    }
+}
+
+fn closed_pipe_is_fine(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    }
+}
+
+fn interrupted_by_user() -> Failure {
+    Failure {
+        severity: "error",
+        exit_code: INTERRUPTED,
+        ..Failure::fatal("interrupted")
+    }
+}
+
+fn not_started(message: impl Display) -> Failure {
+    Failure {
+        severity: "error",
+        exit_code: NOT_STARTED,
+        ..Failure::fatal(message)
+    }
+}

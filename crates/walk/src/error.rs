@@ -1,0 +1,30 @@
+use std::io;
+
+/// What was being done to a directory when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Opening it.
+    Open,
+    /// Reading its entries.
+    List,
+}
+
+impl Operation {
+    /// The operation as the verb of a sentence.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Operation::Open => "open",
+            Operation::List => "list",
+        }
+    }
+}
+
+/// A directory that could not be read, or not whole.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {} directory: {source}", .operation.verb())]
+pub struct ScanError {
+    /// What was being done.
+    pub operation: Operation,
+    /// The system's reason.
+    pub source: io::Error,
+}

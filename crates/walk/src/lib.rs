@@ -1,0 +1,75 @@
+//! Lists directory trees and asks for the state of their entries, in parallel, with as many workers
+//! as hide the latency of the file system. Links are never followed.
+//!
+//! - [`walk`] tells everything below a directory in no order, as fast as it goes.
+//! - [`walk_sorted`] tells it in canonical order and in bounded memory; [`DirectorySource`] is that
+//!   as a [`TreeSource`](hedgerow_tree::TreeSource), with an example.
+//! - [`scan`] is below both, and for whoever compares a tree with something: a [`Visitor`] says,
+//!   directory by directory, where to descend and which entries to stat.
+//!
+//! The unit of work is a directory or, in large directories, a few names: one directory of a
+//! hundred thousand files keeps all workers busy. Subdirectories are published before entries are
+//! statted, because workers starve at the beginning if at all; entries are statted right after
+//! they are listed, in that order, because a network file system then has their attributes
+//! already; and nothing is asked for that the listing tells.
+//!
+//! ```
+//! use hedgerow_tree::{Entry, NodeKind, Omission};
+//! use hedgerow_walk::{walk, Receiver, WalkOptions};
+//! use std::path::Path;
+//! use std::sync::atomic::{AtomicU64, Ordering};
+//!
+//! /// Counts files, on any number of threads.
+//! #[derive(Default)]
+//! struct Files(AtomicU64);
+//!
+//! impl Receiver for Files {
+//!     type Worker = ();
+//!     type Error = Omission;
+//!
+//!     fn worker(&self) {}
+//!
+//!     fn entry(&self, _: &mut (), entry: Entry<'_>) -> Result<(), Omission> {
+//!         let is_file = entry.kind == NodeKind::File;
+//!         self.0.fetch_add(is_file.into(), Ordering::Relaxed);
+//!         Ok(())
+//!     }
+//!
+//!     fn omitted(&self, _: &mut (), omission: Omission) -> Result<(), Omission> {
+//!         Err(omission)
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let path = Path::new(env!("CARGO_MANIFEST_DIR"));
+//! let root = hedgerow_fs::OpenDirectory::open(path)?;
+//! let files = Files::default();
+//! walk(root, path, &files, &WalkOptions::default())?;
+//! assert!(files.0.load(Ordering::Relaxed) > 10);
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod gitignore;
+mod handles;
+mod metadata;
+mod opener;
+mod patterns;
+mod place;
+mod scan;
+mod selection;
+mod sorted;
+mod source;
+mod visitor;
+mod walk;
+
+pub use error::{Operation, ScanError};
+pub use patterns::Patterns;
+pub use place::Place;
+pub use scan::{scan, Options};
+pub use selection::Selection;
+pub use sorted::walk_sorted;
+pub use source::{DirectorySource, SourceError};
+pub use visitor::{Plan, Visitor, Wanted};
+pub use walk::{walk, Receiver, WalkOptions};

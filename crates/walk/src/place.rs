@@ -1,0 +1,50 @@
+/// A directory of the tree that is scanned.
+#[derive(Debug)]
+pub struct Place<D> {
+    path: Box<[u8]>,
+    /// What the visitor knows of it.
+    pub data: D,
+}
+
+impl<D> Place<D> {
+    pub(crate) fn root(data: D) -> Self {
+        Place {
+            path: Box::default(),
+            data,
+        }
+    }
+
+    pub(crate) fn child(&self, name: &[u8], data: D) -> Self {
+        Place {
+            path: self.path_of(name).into_boxed_slice(),
+            data,
+        }
+    }
+
+    /// Its path below the root of the scan, without a slash at its end; empty for the root.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// The last component of its path; empty for the root.
+    pub fn name(&self) -> &[u8] {
+        let name = self.path.rsplit(|byte| *byte == b'/').next();
+        name.unwrap_or(&self.path)
+    }
+
+    /// The path of its entry `name` below the root of the scan.
+    pub fn path_of(&self, name: &[u8]) -> Vec<u8> {
+        let mut path = Vec::with_capacity(self.path.len() + 1 + name.len());
+        self.append_path_of(name, &mut path);
+        path
+    }
+
+    /// Appends the path of its entry `name` to `path`.
+    pub fn append_path_of(&self, name: &[u8], path: &mut Vec<u8>) {
+        if !self.path.is_empty() {
+            path.extend_from_slice(&self.path);
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+    }
+}

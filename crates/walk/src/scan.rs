@@ -1,0 +1,471 @@
+use crate::handles::Handle;
+use crate::opener::Opener;
+use crate::visitor::{Plan, Visitor, Wanted};
+use crate::{Operation, Place, ScanError};
+use hedgerow_engine::{run_tasks, Failure, Report, Scope};
+use hedgerow_fs::{Listing, OpenDirectory, ReadBuffer, Stat};
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Entries that are statted by one task.
+const CHUNK: usize = 64;
+/// While more tasks than this wait, workers have enough to do, and a directory is not split.
+const BUSY: usize = 256;
+/// While more tasks than this wait, the tree is scanned depth first, so that few more come.
+const BREADTH_LIMIT: usize = 1024;
+/// While more tasks than this wait, a directory is not listed further, for it may bring millions.
+const WAITING_LIMIT: usize = 16 * 1024;
+
+/// How a tree is to be scanned.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The workers.
+    pub engine: hedgerow_engine::Options,
+    /// Does not descend into directories of other file systems.
+    pub one_file_system: bool,
+}
+
+/// Goes through the tree below `root`, in parallel and in no order. `data` is what the visitor knows
+/// of the root.
+///
+/// Symbolic links are not followed and nothing is visited twice. Directories are published to the
+/// other workers before entries are statted; entries are statted as soon as they are listed and in
+/// that order, a few names at a time. Open directories are bounded by the process's limit on
+/// descriptors, and what waits is bounded by the depth of the tree and the size of its directories.
+///
+/// Fails with the error of a visitor, or if it was cancelled.
+pub fn scan<V: Visitor>(
+    root: OpenDirectory,
+    data: V::Directory,
+    visitor: &V,
+    options: &Options,
+) -> Result<Report, Failure<V::Error>> {
+    let scan = Scan {
+        visitor,
+        opener: Opener::new(root, options.one_file_system),
+    };
+    let first = Task::Directory {
+        place: Place::root(data),
+        parent: None,
+    };
+    let worker = |_| Worker::new(visitor.worker());
+    run_tasks(
+        &options.engine,
+        vec![first],
+        worker,
+        |worker, task, scope| scan.run(worker, task, scope),
+    )
+}
+
+struct Scan<'v, V> {
+    visitor: &'v V,
+    opener: Opener,
+}
+
+enum Task<D> {
+    /// List a directory. Its parent, if that is still open.
+    Directory {
+        place: Place<D>,
+        parent: Option<Arc<Handle>>,
+    },
+    /// Go on listing a directory.
+    Rest(Arc<Opened<D>>),
+    /// Stat some of the entries of a directory.
+    Stat {
+        batch: Arc<Batch<D>>,
+        span: Range<usize>,
+    },
+    /// Ask some of the entries of a directory what they are.
+    Kinds {
+        unknown: Arc<Unknown<D>>,
+        span: Range<usize>,
+    },
+}
+
+/// Entries of a directory that several tasks look at.
+struct Batch<D> {
+    directory: Arc<Opened<D>>,
+    listing: Listing,
+    /// States of entries that were asked before; empty if none were.
+    states: Vec<Option<Stat>>,
+    wanted: Vec<Wanted>,
+}
+
+/// Entries whose kinds the file system does not tell in the listing.
+struct Unknown<D> {
+    directory: Arc<Opened<D>>,
+    listing: Listing,
+    entries: Vec<u32>,
+    found: Mutex<Vec<(u32, io::Result<Stat>)>>,
+    left: AtomicUsize,
+}
+
+struct Opened<D> {
+    place: Place<D>,
+    handle: Arc<Handle>,
+    /// Parts of the listing whose kinds are being asked for, and the listing itself.
+    parts: AtomicUsize,
+}
+
+struct Worker<V: Visitor> {
+    visitor: V::Worker,
+    buffer: ReadBuffer,
+    plan: Plan<V::Directory>,
+    states: Vec<(Wanted, io::Result<Stat>)>,
+}
+
+impl<V: Visitor> Worker<V> {
+    fn new(visitor: V::Worker) -> Self {
+        Worker {
+            visitor,
+            buffer: ReadBuffer::default(),
+            plan: Plan::default(),
+            states: Vec::new(),
+        }
+    }
+}
+
+type Tasks<'s, V> = Scope<'s, Task<<V as Visitor>::Directory>>;
+type Done<V> = Result<(), <V as Visitor>::Error>;
+
+impl<V: Visitor> Scan<'_, V> {
+    fn run(
+        &self,
+        worker: &mut Worker<V>,
+        task: Task<V::Directory>,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        match task {
+            Task::Directory { place, parent } => self.directory(worker, place, parent, scope),
+            Task::Stat { batch, span } => {
+                let wanted = batch.wanted.get(span).unwrap_or_default();
+                self.stat(
+                    worker,
+                    &batch.directory,
+                    &batch.listing,
+                    &batch.states,
+                    wanted,
+                    scope,
+                )
+            }
+            Task::Kinds { unknown, span } => self.kinds(worker, unknown, span, scope),
+            Task::Rest(directory) => self.list(worker, directory, scope),
+        }
+    }
+
+    fn directory(
+        &self,
+        worker: &mut Worker<V>,
+        place: Place<V::Directory>,
+        parent: Option<Arc<Handle>>,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        let known = self.visitor.known(&place);
+        let opened = scope.operation(|| self.opener.open(place.path(), parent.as_deref(), false));
+        drop(parent);
+        let handle = match opened {
+            Ok(Some(directory)) => self.opener.handles.count(directory),
+            Ok(None) => return self.visitor.complete(&mut worker.visitor, &place),
+            Err(source) => return self.not_opened(worker, place, known, source, scope),
+        };
+        let directory = Arc::new(Opened {
+            place,
+            handle,
+            parts: AtomicUsize::new(1),
+        });
+        if let Some(listing) = known {
+            self.entries(worker, &directory, listing, scope)?;
+            return self.part_done(worker, &directory);
+        }
+        self.list(worker, directory, scope)
+    }
+
+    /// Lists a directory to its end, or as far as others keep up.
+    fn list(
+        &self,
+        worker: &mut Worker<V>,
+        directory: Arc<Opened<V::Directory>>,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        let whole = self.visitor.wants_whole(&directory.place);
+        let mut listing = Listing::default();
+        loop {
+            if scope.is_cancelled() {
+                return Ok(());
+            }
+            let read = || directory.handle.read(&mut worker.buffer, &mut listing);
+            let read = scope.operation(read);
+            if whole && matches!(read, Ok(true)) {
+                continue;
+            }
+            let listing = std::mem::take(&mut listing);
+            self.entries(worker, &directory, listing, scope)?;
+            match read {
+                Ok(true) if scope.waiting() > WAITING_LIMIT && self.opener.handles.may_keep() => {
+                    scope.spawn(Task::Rest(directory));
+                    return Ok(());
+                }
+                Ok(true) => {}
+                Ok(false) => return self.part_done(worker, &directory),
+                Err(source) => return self.not_listed(worker, &directory, source, scope),
+            }
+        }
+    }
+
+    fn not_opened(
+        &self,
+        worker: &mut Worker<V>,
+        place: Place<V::Directory>,
+        known: Option<Listing>,
+        source: io::Error,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        let may_stat = source.kind() == io::ErrorKind::PermissionDenied;
+        let listing = match (known, may_stat) {
+            (Some(listing), true) => Some(listing),
+            _ => {
+                let operation = Operation::Open;
+                let error = ScanError { operation, source };
+                self.visitor.failed(&mut worker.visitor, &place, error)?
+            }
+        };
+        let Some(listing) = listing else {
+            return Ok(());
+        };
+        match self.opener.open(place.path(), None, true) {
+            Ok(Some(directory)) => {
+                let directory = Arc::new(Opened {
+                    place,
+                    handle: self.opener.handles.count(directory),
+                    parts: AtomicUsize::new(1),
+                });
+                self.entries(worker, &directory, listing, scope)?;
+                self.part_done(worker, &directory)
+            }
+            _ => self.visitor.complete(&mut worker.visitor, &place),
+        }
+    }
+
+    fn not_listed(
+        &self,
+        worker: &mut Worker<V>,
+        directory: &Arc<Opened<V::Directory>>,
+        source: io::Error,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        let operation = Operation::List;
+        let error = ScanError { operation, source };
+        let place = &directory.place;
+        if let Some(listing) = self.visitor.failed(&mut worker.visitor, place, error)? {
+            self.entries(worker, directory, listing, scope)?;
+            return self.part_done(worker, directory);
+        }
+        Ok(())
+    }
+
+    /// A part of a directory's listing has been shown to the visitor.
+    fn part_done(&self, worker: &mut Worker<V>, directory: &Arc<Opened<V::Directory>>) -> Done<V> {
+        if directory.parts.fetch_sub(1, Ordering::AcqRel) == 1 {
+            return self.visitor.complete(&mut worker.visitor, &directory.place);
+        }
+        Ok(())
+    }
+
+    /// Entries of a directory came in: asks what they are where that is unknown.
+    fn entries(
+        &self,
+        worker: &mut Worker<V>,
+        directory: &Arc<Opened<V::Directory>>,
+        listing: Listing,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        if listing.is_empty() {
+            return Ok(());
+        }
+        let is_unknown = |number: &u32| listing.entries()[*number as usize].kind.is_none();
+        let entries: Vec<u32> = (0..listing.len() as u32).filter(is_unknown).collect();
+        if entries.is_empty() {
+            return self.arrange(worker, directory, listing, Vec::new(), scope);
+        }
+        directory.parts.fetch_add(1, Ordering::AcqRel);
+        let split = self.may_split(entries.len(), scope);
+        let size = if split { CHUNK } else { entries.len() };
+        let unknown = Arc::new(Unknown {
+            directory: directory.clone(),
+            listing,
+            left: AtomicUsize::new(entries.len()),
+            found: Mutex::new(Vec::with_capacity(entries.len())),
+            entries,
+        });
+        let spans = spans(size..unknown.entries.len(), size);
+        scope.spawn_all(spans.map(|span| Task::Kinds {
+            unknown: unknown.clone(),
+            span,
+        }));
+        self.kinds(worker, unknown, 0..size, scope)
+    }
+
+    fn kinds(
+        &self,
+        worker: &mut Worker<V>,
+        unknown: Arc<Unknown<V::Directory>>,
+        span: Range<usize>,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        let entries = unknown.entries.get(span).unwrap_or_default();
+        let ask = |entry: &u32| {
+            let name = unknown.listing.name_of(*entry);
+            let state = scope.operation(|| unknown.directory.handle.stat(name));
+            (*entry, state)
+        };
+        let found: Vec<_> = entries.iter().map(ask).collect();
+        let all = || unknown.found.lock().unwrap_or_else(PoisonError::into_inner);
+        all().extend(found);
+        if unknown.left.fetch_sub(entries.len(), Ordering::AcqRel) != entries.len() {
+            return Ok(());
+        }
+        let all = std::mem::take(&mut *all());
+        let (listing, states) = resolve(&unknown.listing, all);
+        self.arrange(worker, &unknown.directory, listing, states, scope)?;
+        self.part_done(worker, &unknown.directory)
+    }
+
+    /// Shows entries to the visitor and does what it wants of them.
+    fn arrange(
+        &self,
+        worker: &mut Worker<V>,
+        directory: &Arc<Opened<V::Directory>>,
+        listing: Listing,
+        states: Vec<Option<Stat>>,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        let mut plan = std::mem::take(&mut worker.plan);
+        let place = &directory.place;
+        self.visitor
+            .opened(&mut worker.visitor, place, &directory.handle, &listing)?;
+        self.visitor
+            .listed(&mut worker.visitor, place, &listing, &mut plan)?;
+        self.descend(directory, &listing, &mut plan, scope);
+        if self.may_split(plan.stat.len(), scope) {
+            let batch = Arc::new(Batch {
+                directory: directory.clone(),
+                listing,
+                states,
+                wanted: std::mem::take(&mut plan.stat),
+            });
+            scope.spawn_all(
+                spans(CHUNK..batch.wanted.len(), CHUNK).map(|span| Task::Stat {
+                    batch: batch.clone(),
+                    span,
+                }),
+            );
+            worker.plan = plan;
+            let wanted = batch.wanted.get(..CHUNK).unwrap_or_default();
+            return self.stat(
+                worker,
+                directory,
+                &batch.listing,
+                &batch.states,
+                wanted,
+                scope,
+            );
+        }
+        for wanted in plan.stat.chunks(CHUNK) {
+            if scope.is_cancelled() {
+                return Ok(());
+            }
+            self.stat(worker, directory, &listing, &states, wanted, scope)?;
+        }
+        plan.stat.clear();
+        worker.plan = plan;
+        Ok(())
+    }
+
+    fn descend(
+        &self,
+        directory: &Arc<Opened<V::Directory>>,
+        listing: &Listing,
+        plan: &mut Plan<V::Directory>,
+        scope: &Tasks<'_, V>,
+    ) {
+        if plan.descend.is_empty() {
+            return;
+        }
+        let parent = self.opener.handles.may_keep().then_some(&directory.handle);
+        let task = |(entry, data): (u32, V::Directory)| Task::Directory {
+            place: directory.place.child(listing.name_of(entry), data),
+            parent: parent.cloned(),
+        };
+        let tasks = plan.descend.drain(..).map(task);
+        match scope.waiting() > BREADTH_LIMIT {
+            true => scope.spawn_all_next(tasks),
+            false => scope.spawn_all(tasks),
+        }
+    }
+
+    fn stat(
+        &self,
+        worker: &mut Worker<V>,
+        directory: &Opened<V::Directory>,
+        listing: &Listing,
+        states: &[Option<Stat>],
+        wanted: &[Wanted],
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        worker.states.clear();
+        for wanted in wanted {
+            let state = match states.get(wanted.entry as usize) {
+                Some(Some(state)) => Ok(*state),
+                _ => {
+                    let name = listing.name_of(wanted.entry);
+                    scope.operation(|| directory.handle.stat(name))
+                }
+            };
+            worker.states.push((*wanted, state));
+        }
+        self.visitor.statted(
+            &mut worker.visitor,
+            &directory.place,
+            listing,
+            &worker.states,
+        )
+    }
+
+    /// Whether so many entries of one directory are worth to be shared with other workers.
+    fn may_split(&self, entries: usize, scope: &Tasks<'_, V>) -> bool {
+        entries > 2 * CHUNK && scope.waiting() < BUSY && self.opener.handles.may_keep()
+    }
+}
+
+fn spans(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range
+        .step_by(size.max(1))
+        .map(move |start| start..(start + size).min(end))
+}
+
+/// The listing with the kinds that were found, without entries that are gone, and their states.
+fn resolve(listing: &Listing, found: Vec<(u32, io::Result<Stat>)>) -> (Listing, Vec<Option<Stat>>) {
+    let mut states: Vec<Option<io::Result<Stat>>> = Vec::new();
+    states.resize_with(listing.len(), || None);
+    for (entry, state) in found {
+        states[entry as usize] = Some(state);
+    }
+    let mut resolved = Listing::default();
+    let mut known = Vec::with_capacity(listing.len());
+    for (entry, state) in listing.entries().iter().zip(states) {
+        let (kind, state) = match state {
+            None => (entry.kind, None),
+            Some(Ok(state)) => (Some(state.kind), Some(state)),
+            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => continue,
+            Some(Err(_)) => (None, None),
+        };
+        // It fitted into the listing it comes from.
+        if resolved.push(listing.name(entry), kind).is_ok() {
+            known.push(state);
+        }
+    }
+    (resolved, known)
+}

@@ -1,0 +1,173 @@
+//! Which entries of a tree are listed, and where the walk descends.
+
+use crate::gitignore::{self, Chain};
+use crate::patterns::Verdict;
+use crate::Patterns;
+use hedgerow_fs::{FileKind, Listing, OpenDirectory};
+use hedgerow_tree::NodeKind;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// Which entries of a tree are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only entries of these kinds; empty: of all. Directories are entered nevertheless.
+    pub kinds: Vec<NodeKind>,
+    /// Only entries this deep: 1 for those of the root itself.
+    pub max_depth: Option<usize>,
+    /// Entries that fit are left out, with what is below them. They take precedence over
+    /// `.gitignore` files.
+    pub exclude: Patterns,
+    /// Entries that `.gitignore` files exclude are left out, and those named `.git`: files on the
+    /// way, and those of the directories above up to the root of the repository.
+    pub gitignore: bool,
+}
+
+/// A [`Selection`] at work.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    selection: Selection,
+    max_depth: usize,
+    has_patterns: bool,
+}
+
+/// What is known of a directory that is to be listed.
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    /// 0 for the root.
+    depth: usize,
+    outer: Option<Arc<Chain>>,
+    /// `outer`, and what its own `.gitignore` adds.
+    own: OnceLock<Option<Arc<Chain>>>,
+}
+
+/// What becomes of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    pub(crate) listed: bool,
+    pub(crate) entered: bool,
+}
+
+impl Filter {
+    pub(crate) fn new(selection: Selection) -> Self {
+        Filter {
+            max_depth: selection.max_depth.unwrap_or(usize::MAX),
+            has_patterns: selection.gitignore || !selection.exclude.is_empty(),
+            selection,
+        }
+    }
+
+    /// What is known of the root, which is at `path`.
+    pub(crate) fn root(&self, path: Option<&Path>) -> Level {
+        let path = path.filter(|_| self.selection.gitignore);
+        Level {
+            depth: 0,
+            outer: path.and_then(gitignore::above),
+            own: OnceLock::new(),
+        }
+    }
+
+    /// Whether a directory must be listed to its end before its entries can be judged.
+    pub(crate) fn reads_patterns(&self) -> bool {
+        self.selection.gitignore
+    }
+
+    /// Whether anything is listed at all.
+    pub(crate) fn enters_root(&self) -> bool {
+        self.max_depth > 0
+    }
+
+    /// What is known of a directory in the one that `level` is of.
+    pub(crate) fn below(&self, level: &Level) -> Level {
+        Level {
+            depth: level.depth + 1,
+            outer: level.own.get().unwrap_or(&level.outer).clone(),
+            own: OnceLock::new(),
+        }
+    }
+
+    /// Reads the directory's own `.gitignore`, once, if `listing`, which is whole, shows one. Fails if it is there
+    /// and cannot be read; then it excludes nothing.
+    pub(crate) fn read_patterns(
+        &self,
+        level: &Level,
+        path: &[u8],
+        directory: &OpenDirectory,
+        listing: &Listing,
+    ) -> hedgerow_fs::Result<()> {
+        if !self.selection.gitignore || level.own.get().is_some() {
+            return Ok(());
+        }
+        let mut outcome = Ok(());
+        level.own.get_or_init(|| {
+            if !gitignore::has_file(listing) {
+                return level.outer.clone();
+            }
+            match directory.read_file(gitignore::FILE_NAME, gitignore::FILE_LIMIT_BYTES) {
+                Ok(content) => {
+                    let patterns = Patterns::parse(&content);
+                    Some(Chain::inner(level.outer.clone(), path, patterns))
+                }
+                Err(error) => {
+                    if !is_absent(&error) {
+                        outcome = Err(error);
+                    }
+                    level.outer.clone()
+                }
+            }
+        });
+        outcome
+    }
+
+    /// What becomes of the entry at `path`, in the directory that `level` is of. One of unknown
+    /// kind is listed, so that its state tells.
+    pub(crate) fn judge(&self, level: &Level, path: &[u8], kind: Option<FileKind>) -> Judgement {
+        let is_directory = kind == Some(FileKind::Directory);
+        if self.has_patterns && self.is_excluded(level, path, is_directory) {
+            return Judgement {
+                listed: false,
+                entered: false,
+            };
+        }
+        Judgement {
+            listed: kind.is_none_or(|kind| self.lists(kind)),
+            entered: is_directory && level.depth + 1 < self.max_depth,
+        }
+    }
+
+    /// Whether entries of this kind are listed.
+    pub(crate) fn lists(&self, kind: FileKind) -> bool {
+        self.selection.kinds.is_empty() || self.selection.kinds.contains(&node_kind(kind))
+    }
+
+    fn is_excluded(&self, level: &Level, path: &[u8], is_directory: bool) -> bool {
+        let mut verdict = self.selection.exclude.verdict(path, is_directory);
+        if verdict.is_none() && self.selection.gitignore {
+            if hedgerow_tree::split_path(path).1 == b".git" {
+                return true;
+            }
+            let chain = level.own.get().unwrap_or(&level.outer).as_ref();
+            verdict = chain.and_then(|chain| chain.verdict(path, is_directory));
+        }
+        verdict == Some(Verdict::Excluded)
+    }
+}
+
+/// The kind of an entry in the words of trees.
+pub(crate) fn node_kind(kind: FileKind) -> NodeKind {
+    match kind {
+        FileKind::File => NodeKind::File,
+        FileKind::Directory => NodeKind::Directory,
+        FileKind::Symlink => NodeKind::Symlink,
+        FileKind::Fifo => NodeKind::Fifo,
+        FileKind::Socket => NodeKind::Socket,
+        FileKind::BlockDevice => NodeKind::BlockDevice,
+        FileKind::CharacterDevice => NodeKind::CharacterDevice,
+    }
+}
+
+/// A `.gitignore` that is a link is not read, as git does not: it could lead anywhere.
+fn is_absent(error: &hedgerow_fs::Error) -> bool {
+    const ELOOP: i32 = 40;
+    error.kind() == std::io::ErrorKind::NotFound || error.raw_os_error() == Some(ELOOP)
+}

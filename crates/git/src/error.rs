@@ -17,6 +17,16 @@ pub enum Error {
     /// There is no repository where one was looked for.
     #[error("not a git repository (or any of the parent directories): .git")]
     NotARepository,
+    /// There is none up to where another file system begins.
+    #[error(
+        "not a git repository (or any parent up to mount point {})\nStopping at filesystem \
+         boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).",
+        mount.display()
+    )]
+    NotARepositoryUpTo {
+        /// The directory where it begins.
+        mount: PathBuf,
+    },
     /// The repository belongs to another user and is not listed in `safe.directory`.
     #[error("detected dubious ownership in repository at '{}'", path.display())]
     DubiousOwnership {

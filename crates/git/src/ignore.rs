@@ -22,12 +22,8 @@ pub struct Ignore {
 const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 impl Ignore {
-    /// Rules from the contents of `core.excludesFile` and `info/exclude`, in this order.
-    pub fn new(outer: &[&[u8]], ignore_case: bool) -> Self {
-        let outer = outer
-            .iter()
-            .map(|content| Patterns::parse(content, ignore_case))
-            .collect();
+    /// Rules with the patterns of `core.excludesFile` and `info/exclude`, in this order.
+    pub(crate) fn new(outer: Vec<Patterns>, ignore_case: bool) -> Self {
         Ignore {
             outer,
             ignore_case,

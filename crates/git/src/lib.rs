@@ -11,7 +11,9 @@ pub mod ignore;
 pub mod index;
 mod patterns;
 pub mod repository;
+pub mod status;
 pub mod tree;
+mod worktree;
 
 pub use error::{Error, Result};
 pub use gix_hash::ObjectId;

@@ -1,11 +1,11 @@
 //! The content of the files to be written: from packs and loose objects, through conversions.
 
 use super::lanes::Lanes;
-use super::progress::Progress;
 use super::transition::Write;
 use crate::convert::{Buffers, Conversion, Converter};
 use crate::index::{EntryStat, Index, Mode};
 use crate::repository::Objects;
+use crate::worktree::Progress;
 use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;

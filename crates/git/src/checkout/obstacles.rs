@@ -1,10 +1,10 @@
 //! What is in the way of the files to be written and is not in the index: whether it may go.
 
 use super::rejects::{ancestors, Reason, Refused, Rejects};
-use super::survey::{survey, Found};
 use super::transition::{Rules, Transition};
 use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
+use crate::worktree::survey::{survey, Found};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;

@@ -1,8 +1,8 @@
 use super::rejects::Rejects;
-use super::state::State;
-use super::transition::{mode, Transition};
+use super::transition::Transition;
 use crate::index::{Entry, Mode};
 use crate::tree::Difference;
+use crate::worktree::state::State;
 use bstr::{BStr, BString};
 use hedgerow_engine::Report;
 
@@ -83,7 +83,7 @@ pub(crate) fn local_changes(
             }
             let same = tree.next_if(|change| path_in_tree(change) == Some(path));
             let side = same.and_then(|change| change.new);
-            in_tree = side.map(|side| (mode(side.kind), side.id));
+            in_tree = side.map(|side| (Mode::from(side.kind), side.id));
         }
         let state = next.kept_from[row].map_or(State::Clean, |from| states[from as usize]);
         let status = status(entry, in_tree, state);

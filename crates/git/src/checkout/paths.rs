@@ -2,14 +2,15 @@
 
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
-use super::pathspecs::Pathspecs;
 use super::rejects::Rejects;
-use super::session::{Execution, OldIndex, Session};
-use super::state::{states, State};
-use super::transition::{mode, Transition, Write};
+use super::session::Session;
+use super::transition::{Transition, Write};
 use super::update::{settle_racy, smudge_racy, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
+use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::state::{states, State};
+use crate::worktree::{Execution, OldIndex};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -44,7 +45,7 @@ pub fn checkout_paths(
     repository: &crate::repository::Repository,
     options: &PathOptions,
 ) -> Result<PathOutcome> {
-    let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
+    let mut matcher = Pathspecs::new(repository, &options.pathspecs, false)?;
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(None, options.tree);
     let old = session.read_index()?;
@@ -161,7 +162,7 @@ impl Plan<'_> {
             .filter_map(|change| {
                 let path = tree.path(change);
                 let side = change.new.filter(|_| matcher.fits(path))?;
-                Some((path, Row::new(side.id, mode(side.kind))))
+                Some((path, Row::new(side.id, Mode::from(side.kind))))
             })
             .collect();
         let old = &self.old.index;

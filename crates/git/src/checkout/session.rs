@@ -1,114 +1,33 @@
-//! What one checkout holds from its first step to its last: the lock, the root, the settings.
+//! What one checkout holds from its first step to its last: the lock on the index and the working
+//! tree.
 
-use super::progress::Progress;
-use super::sparse::SparsePatterns;
-use super::state::{State, StateRules};
-use crate::convert::{AttributeSources, Attributes, Converter, FilterContext};
-use crate::ignore::Ignore;
-use crate::index::{CheckStat, Index, Mode, StatRules, Version, WriteOptions};
-use crate::repository::{CheckoutSettings, Repository};
+use crate::index::Index;
+use crate::repository::Repository;
+use crate::worktree::{Execution, Worktree};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use gix_hash::ObjectId;
-use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
-use hedgerow_fs::{Dir, LockFile, ReadFile, Timestamp};
-use hedgerow_tree::NameRules;
-use std::cell::Cell;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-
-/// No real index is larger: at 80 bytes an entry it has 50 million of them.
-const INDEX_LIMIT_BYTES: u64 = 4 << 30;
-/// Files of patterns and attributes beyond are refused.
-const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
-
-/// How a checkout is to be run.
-#[derive(Clone, Debug, Default)]
-pub struct Execution {
-    /// How many workers.
-    pub jobs: Jobs,
-    /// With fewer files than this to write, one worker writes them.
-    pub threshold: Option<u64>,
-    /// Ends the checkout early, the old index staying.
-    pub cancel: CancelToken,
-    /// Counts what the workers do.
-    pub recorder: Option<Arc<Recorder>>,
-    /// Where to show how far it is.
-    pub progress: Arc<Progress>,
-}
-
-/// The index as it was found.
-pub(crate) struct OldIndex {
-    pub index: Index,
-    /// There was no index file.
-    pub is_new: bool,
-    /// When it was last written.
-    pub mtime: Timestamp,
-}
+use hedgerow_fs::LockFile;
+use std::ops::{Deref, DerefMut};
 
 pub(crate) struct Session<'r> {
-    pub repository: &'r Repository,
-    pub root: Dir,
-    pub progress: Arc<Progress>,
-    execution: Execution,
+    worktree: Worktree<'r>,
     lock: Option<LockFile>,
     current_directory: Option<BString>,
-    /// The full name of the branch, and the commit or tree, that filters are told of.
-    source: (Option<BString>, Option<ObjectId>),
-    /// How many workers the last step of this checkout was at work with at its end.
-    workers: Cell<Option<usize>>,
 }
 
 impl<'r> Session<'r> {
     /// Takes the lock on the index and opens the working tree.
     pub(crate) fn begin(repository: &'r Repository, execution: &Execution) -> Result<Self> {
-        let work_tree = repository.require_work_tree()?;
+        repository.require_work_tree()?;
         let lock = LockFile::acquire(repository.index_path())?;
-        let root = Dir::open(work_tree)?.without_label();
         let prefix = repository
             .prefix()
             .trim_end_with(|character| character == '/');
-        let current_directory = (!prefix.is_empty()).then(|| BString::from(prefix));
         Ok(Session {
-            repository,
-            root,
-            progress: execution.progress.clone(),
-            execution: execution.clone(),
+            worktree: Worktree::open(repository, execution, "checkout")?,
             lock: Some(lock),
-            current_directory,
-            source: (None, None),
-            workers: Cell::new(None),
+            current_directory: (!prefix.is_empty()).then(|| BString::from(prefix)),
         })
-    }
-
-    /// Lets the next step begin with as many workers as the last one ended with.
-    pub(crate) fn learn(&self, report: &Report) {
-        self.workers.set(Some(report.workers_last));
-    }
-
-    /// Says what is checked out, for filter programs: a branch by its full name if it is one, and
-    /// a commit or tree.
-    pub(crate) fn set_source(&mut self, branch: Option<BString>, treeish: Option<ObjectId>) {
-        self.source = (branch, treeish);
-    }
-
-    /// What filter programs are told, and where they run.
-    pub(crate) fn filter_context(&self) -> FilterContext {
-        FilterContext {
-            directory: self
-                .repository
-                .work_tree()
-                .map(Into::into)
-                .unwrap_or_default(),
-            environment: self.repository.child_variables(),
-            reference: self.source.0.clone(),
-            treeish: self.source.1,
-            can_delay: true,
-        }
-    }
-
-    pub(crate) fn settings(&self) -> &CheckoutSettings {
-        self.repository.settings()
     }
 
     /// The directory below the root that the user is in, if it is one below.
@@ -116,209 +35,27 @@ impl<'r> Session<'r> {
         self.current_directory.as_ref().map(|path| path.as_bstr())
     }
 
-    pub(crate) fn names(&self) -> NameRules {
-        let settings = self.settings();
-        NameRules {
-            protect_ntfs: settings.protect_ntfs,
-            protect_hfs: settings.protect_hfs,
-        }
-    }
-
-    /// How the engine is to run a step.
-    pub(crate) fn engine(&self) -> hedgerow_engine::Options {
-        hedgerow_engine::Options {
-            jobs: self.execution.jobs,
-            cancel: self.execution.cancel.clone(),
-            name: "checkout",
-            recorder: self.execution.recorder.clone(),
-            hint: self.workers.get(),
-        }
-    }
-
-    /// How the engine is to write that many files.
-    pub(crate) fn engine_for(&self, files: usize) -> hedgerow_engine::Options {
-        let mut options = self.engine();
-        if self
-            .execution
-            .threshold
-            .is_some_and(|threshold| (files as u64) < threshold)
-        {
-            options.jobs = Jobs::Fixed(NonZeroUsize::MIN);
-        }
-        options
-    }
-
-    pub(crate) fn read_index(&self) -> Result<OldIndex> {
-        let path = self.repository.index_path();
-        let hash = self.repository.hash_kind();
-        if !hedgerow_fs::exists(path) {
-            let index = Index::empty(hash);
-            return Ok(OldIndex {
-                index,
-                is_new: true,
-                mtime: Timestamp::default(),
-            });
-        }
-        let file = ReadFile::open(path)?;
-        let mtime = file.stat()?.mtime;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content, INDEX_LIMIT_BYTES)?;
-        let mut shared = |id: &ObjectId| {
-            let path = path.with_file_name(format!("sharedindex.{id}"));
-            let content = hedgerow_fs::read_file(&path, INDEX_LIMIT_BYTES)?;
-            content.ok_or_else(|| Error::CorruptIndex {
-                path: path.clone(),
-                reason: "the shared index is missing".into(),
-            })
-        };
-        let index = Index::read(&content, hash, path, &mut shared)?;
-        let index = super::sparse_index::expand(self.repository, index, self.names())?;
-        Ok(OldIndex {
-            index,
-            is_new: false,
-            mtime,
-        })
-    }
-
-    pub(crate) fn rules(&self, old: &OldIndex) -> StateRules {
-        let settings = self.settings();
-        StateRules {
-            stat: StatRules {
-                trust_ctime: settings.trust_ctime,
-                check_stat: match settings.check_whole_stat {
-                    true => CheckStat::Default,
-                    false => CheckStat::Minimal,
-                },
-                nanoseconds: true,
-            },
-            trust_mode: settings.file_mode,
-            symlinks: settings.symlinks,
-            index_mtime: old.mtime,
-        }
-    }
-
-    pub(crate) fn sparse_patterns(&self) -> Result<Option<SparsePatterns>> {
-        if !self.settings().sparse_checkout {
-            return Ok(None);
-        }
-        let path = self.repository.git_dir().join("info/sparse-checkout");
-        let content = hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?;
-        let ignore_case = self.settings().ignore_case;
-        Ok(content.map(|content| SparsePatterns::parse(&content, ignore_case)))
-    }
-
-    pub(crate) fn ignore(&self) -> Result<Ignore> {
-        let info = self.read_info("exclude")?.unwrap_or_default();
-        let user = match &self.settings().excludes_file {
-            Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?.unwrap_or_default(),
-            None => Vec::new(),
-        };
-        Ok(Ignore::new(&[&user, &info], self.settings().ignore_case))
-    }
-
-    fn read_info(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let path = self.repository.common_dir().join("info").join(name);
-        Ok(hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?)
-    }
-
-    /// The converter for files that are to be written: the attributes of the new tree count.
-    pub(crate) fn converter_of_tree(&self, index: &Index) -> Result<Converter> {
-        let mut directories = Vec::new();
-        for (directory, id) in attribute_files(index) {
-            let (_, content) = self.repository.read_object(&id)?;
-            directories.push((directory, content));
-        }
-        self.converter(&directories)
-    }
-
-    /// The converter for files that are to be compared: the attributes in the working tree count,
-    /// and those of the index where it has none. Not even read where no file is to be compared.
-    pub(crate) fn converter_of_worktree(
-        &self,
-        index: &Index,
-        states: &[State],
-    ) -> Result<Converter> {
-        let mut directories = Vec::new();
-        if states.contains(&State::Suspect) {
-            for (directory, id) in attribute_files(index) {
-                let handle = self.root.open_dir(&directory[..]);
-                let content = match handle.and_then(|dir| dir.open_file(b".gitattributes")) {
-                    Ok(file) => {
-                        let mut content = Vec::new();
-                        file.read_to_end(&mut content, PATTERNS_LIMIT_BYTES)?;
-                        content
-                    }
-                    Err(_) => self.repository.read_object(&id)?.1,
-                };
-                directories.push((directory, content));
-            }
-        }
-        self.converter(&directories)
-    }
-
-    fn converter(&self, directories: &[(BString, Vec<u8>)]) -> Result<Converter> {
-        let global = match &self.settings().attributes_file {
-            Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?,
-            None => None,
-        };
-        let info = self.read_info("attributes")?;
-        let attributes = Attributes::new(&AttributeSources {
-            system: None,
-            global: global.as_deref(),
-            directories: directories
-                .iter()
-                .map(|(d, c)| (d.as_bstr(), c.as_slice()))
-                .collect(),
-            info: info.as_deref(),
-            ignore_case: self.settings().ignore_case,
-        });
-        let options = super::conversion_options::options(self.repository)?;
-        Ok(Converter::new(options, attributes))
-    }
-
     /// Writes the index and moves it into place.
     pub(crate) fn write_index(&mut self, index: &Index) -> Result<()> {
-        let mut content = Vec::new();
-        let options = WriteOptions {
-            version: self.settings().index_version.and_then(version),
-            skip_hash: self.settings().index_skip_hash,
-            index_mtime_for_racy: None,
-        };
-        index.write(&mut content, &options);
-        if self.execution.cancel.is_cancelled() {
-            return Err(Error::Interrupted);
-        }
-        let mut lock = self.lock.take().ok_or_else(|| Error::Internal {
+        let lock = self.lock.take().ok_or_else(|| Error::Internal {
             reason: "the index was written twice".into(),
         })?;
-        lock.write_all(&content)?;
-        lock.commit()?;
-        Ok(())
+        let version = self.worktree.settings().index_version;
+        let version = version.and_then(crate::worktree::version);
+        self.worktree.write_index(index, version, lock)
     }
 }
 
-fn version(number: i64) -> Option<Version> {
-    match number {
-        2 => Some(Version::V2),
-        3 => Some(Version::V3),
-        4 => Some(Version::V4),
-        _ => None,
+impl<'r> Deref for Session<'r> {
+    type Target = Worktree<'r>;
+
+    fn deref(&self) -> &Worktree<'r> {
+        &self.worktree
     }
 }
 
-/// The directories that have a `.gitattributes`, and its blob. A link does not count.
-fn attribute_files(index: &Index) -> Vec<(BString, ObjectId)> {
-    const NAME: &[u8] = b".gitattributes";
-    let mut files = Vec::new();
-    for (path, entry) in index.iter() {
-        let Some(directory) = path.strip_suffix(NAME) else {
-            continue;
-        };
-        let is_file = matches!(entry.mode, Mode::File | Mode::Executable);
-        if is_file && (directory.is_empty() || directory.ends_with(b"/")) {
-            let directory = directory.strip_suffix(b"/").unwrap_or(directory);
-            files.push((BString::from(directory), entry.id));
-        }
+impl DerefMut for Session<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.worktree
     }
-    files
 }

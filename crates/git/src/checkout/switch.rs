@@ -1,9 +1,10 @@
 //! Switching HEAD to a branch or a commit, with the working tree and the index.
 
 use super::outcome::{Done, Outcome};
-use super::session::{Execution, Session};
+use super::session::Session;
 use super::update::{update, Move};
 use crate::repository::{Head, HeadTarget, NewBranch, RemoteMatch, Repository, Upstream};
+use crate::worktree::Execution;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;

@@ -2,9 +2,9 @@
 
 use super::merge::{one_way, two_way, Action, Current};
 use super::rejects::{Reason, Rejects};
-use super::state::State;
 use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::{Change, Difference, Side};
+use crate::worktree::state::State;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_tree::EntryKind;
@@ -279,7 +279,7 @@ impl Join<'_> {
     }
 
     fn write(&mut self, path: &BStr, row: Option<usize>, side: Side) -> Result<()> {
-        let mode = mode(side.kind);
+        let mode = Mode::from(side.kind);
         let old = row.map(|row| self.start.index.entries()[row]);
         let merged = old.filter(|entry| entry.flags.stage == Stage::Merged);
         if let (Some(row), Some(_)) = (row, merged) {
@@ -397,17 +397,6 @@ fn current(entry: &Entry) -> Current {
         kind: kind(entry.mode),
         id: entry.id,
     })
-}
-
-/// The kind of a tree entry as the index writes it.
-pub(crate) fn mode(kind: EntryKind) -> Mode {
-    match kind {
-        EntryKind::File => Mode::File,
-        EntryKind::Executable => Mode::Executable,
-        EntryKind::Symlink => Mode::Symlink,
-        EntryKind::Gitlink => Mode::Gitlink,
-        EntryKind::Directory => Mode::SparseDirectory,
-    }
 }
 
 /// The mode of an index entry as trees name it.

@@ -1,19 +1,20 @@
 //! Moving the working tree and the index from one tree to another.
 
-use super::compare::{Comparison, Refreshed};
 use super::contents::{large_rows, locate, Contents, Results};
 use super::lanes::Lanes;
 use super::obstacles::{clear, Inquiry};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::rejects::ancestors;
 use super::removal::Removals;
-use super::session::{OldIndex, Session};
-use super::sparse::SparsePatterns;
-use super::state::{states, State};
+use super::session::Session;
 use super::transition::{transition, Rules, Start, Transition, Write};
 use crate::convert::Converter;
 use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
 use crate::tree::Difference;
+use crate::worktree::compare::Refreshed;
+use crate::worktree::sparse::SparsePatterns;
+use crate::worktree::state::{states, State};
+use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
@@ -49,7 +50,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     )?;
     let refreshed = match job.force {
         true => settle_racy(&mut states, &old.index, session, &old)?,
-        false => settle(&mut states, &old.index, session)?,
+        false => session.settle(&mut states, &old.index, &[])?,
     };
     let sparse = session.sparse_patterns()?;
     if sparse.is_some() {
@@ -163,20 +164,7 @@ pub(crate) fn settle_racy(
             *state = State::Modified;
         }
     }
-    settle(states, index, session)
-}
-
-/// Reads the suspect files: see [`Comparison::settle`].
-fn settle(states: &mut [State], index: &Index, session: &Session<'_>) -> Result<Vec<Refreshed>> {
-    let converter = session.converter_of_worktree(index, states)?;
-    let comparison = Comparison {
-        root: &session.root,
-        index,
-        converter: &converter,
-        objects: session.repository.shared_objects(),
-        filters: session.filter_context(),
-    };
-    comparison.settle(states, &session.engine())
+    session.settle(states, index, &[])
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known

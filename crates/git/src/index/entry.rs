@@ -1,5 +1,6 @@
 use super::stat::{EntryStat, StatRules};
 use gix_hash::ObjectId;
+use hedgerow_tree::EntryKind;
 use std::ops::Range;
 
 /// One row of the index: a path at a stage, the object it has there, and what lstat said of its
@@ -95,6 +96,19 @@ impl Mode {
     /// Whether it is a regular file or a symbolic link: something with content of its own.
     pub fn is_file(self) -> bool {
         matches!(self, Mode::File | Mode::Executable | Mode::Symlink)
+    }
+}
+
+impl From<EntryKind> for Mode {
+    /// The kind of a tree's entry as the index writes it.
+    fn from(kind: EntryKind) -> Self {
+        match kind {
+            EntryKind::File => Mode::File,
+            EntryKind::Executable => Mode::Executable,
+            EntryKind::Symlink => Mode::Symlink,
+            EntryKind::Gitlink => Mode::Gitlink,
+            EntryKind::Directory => Mode::SparseDirectory,
+        }
     }
 }
 

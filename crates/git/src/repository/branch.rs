@@ -129,7 +129,7 @@ impl Repository {
         if rebase == "always" || rebase == wanted {
             settings.push(("rebase", "true".into()));
         }
-        self.edit_config("branch", branch, &settings)
+        self.edit_config("branch", Some(branch), &settings)
     }
 }
 

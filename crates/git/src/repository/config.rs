@@ -54,6 +54,15 @@ impl Config {
         })
     }
 
+    /// The configuration of one file alone, such as `.gitmodules`, includes unfollowed. `path` is what
+    /// errors name.
+    pub(crate) fn of_file(content: &[u8], path: &Path) -> Result<Self> {
+        Ok(Config {
+            file: parse(content, path, Source::Local)?,
+            home: None,
+        })
+    }
+
     /// The last value of `key` (`section.name` or `section.subsection.name`), if it has one. A
     /// name without `=` has no text.
     pub fn string(&self, key: &str) -> Option<BString> {
@@ -261,16 +270,20 @@ fn options<'a>(environment: &'a Environment, scope: Option<&Scope<'a>>) -> init:
 }
 
 fn parse_file(path: &Path, source: Source) -> Result<Option<File>> {
-    let Some(content) = hedgerow_fs::read_file(path, FILE_LIMIT_BYTES)? else {
-        return Ok(None);
-    };
+    let content = hedgerow_fs::read_file(path, FILE_LIMIT_BYTES)?;
+    content
+        .map(|content| parse(&content, path, source))
+        .transpose()
+}
+
+fn parse(content: &[u8], path: &Path, source: Source) -> Result<File> {
     let meta = Metadata::from(source).at(path);
     let options = init::Options {
         includes: includes::Options::no_follow(),
         ..init::Options::default()
     };
-    match File::from_bytes_no_includes(&content, meta, options) {
-        Ok(file) => Ok(Some(file)),
+    match File::from_bytes_no_includes(content, meta, options) {
+        Ok(file) => Ok(file),
         Err(error) => {
             let line = error
                 .downcast_any_ref::<gix_config::parse::Error>()

@@ -151,12 +151,8 @@ fn stopped_at_mount(cwd: &Path, outside: &Path) -> Error {
         .take_while(|path| *path != outside)
         .last()
         .unwrap_or(cwd);
-    Error::Setup {
-        reason: format!(
-            "not a git repository (or any parent up to mount point {})\n\
-             Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).",
-            mount.display()
-        ),
+    Error::NotARepositoryUpTo {
+        mount: mount.to_owned(),
     }
 }
 

@@ -14,7 +14,8 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 pub struct Tracking {
     /// The branch it follows.
     pub upstream: Upstream,
-    /// Whether that branch does not exist (any more).
+    /// Whether that branch does not exist (any more). A branch without a commit finds nothing to
+    /// be compared with either.
     pub is_gone: bool,
     /// Commits that only the branch has.
     pub ahead: usize,
@@ -47,6 +48,22 @@ const SLOP: usize = 5;
 impl Repository {
     /// How far the branch with the full name `branch` is from its upstream; `None` if it has none.
     pub fn tracking_status(&self, branch: &BStr) -> Result<Option<Tracking>> {
+        self.tracking(branch, |own, other| self.ahead_behind(own, other))
+    }
+
+    /// The same without counting, which can take long: both numbers are 1 if there is a difference.
+    pub fn tracking_difference(&self, branch: &BStr) -> Result<Option<Tracking>> {
+        self.tracking(branch, |own, other| {
+            let differs = usize::from(own != other);
+            Ok((differs, differs))
+        })
+    }
+
+    fn tracking(
+        &self,
+        branch: &BStr,
+        compare: impl FnOnce(&oid, &oid) -> Result<(usize, usize)>,
+    ) -> Result<Option<Tracking>> {
         let Some(upstream) = self.upstream(branch)? else {
             return Ok(None);
         };
@@ -54,13 +71,13 @@ impl Repository {
         let tracking = id(upstream.tracking.as_ref())?;
         let (Some(own), Some(other)) = (id(branch)?, tracking) else {
             return Ok(Some(Tracking {
-                is_gone: tracking.is_none(),
+                is_gone: true,
                 upstream,
                 ahead: 0,
                 behind: 0,
             }));
         };
-        let (ahead, behind) = self.ahead_behind(&own, &other)?;
+        let (ahead, behind) = compare(&own, &other)?;
         Ok(Some(Tracking {
             upstream,
             is_gone: false,

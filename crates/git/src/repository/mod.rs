@@ -16,6 +16,7 @@ mod head;
 mod history;
 mod hooks;
 mod identity;
+mod nested;
 mod objects;
 mod ownership;
 mod reflog;
@@ -23,6 +24,7 @@ mod refs;
 mod remote;
 mod revision;
 mod settings;
+mod shorten;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -36,6 +38,7 @@ pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
 pub use identity::Signature;
+pub use nested::OtherRepositories;
 pub use objects::Objects;
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
@@ -45,6 +48,7 @@ pub use settings::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,
 };
+pub(crate) use values::{boolean, integer, BadNumber};
 
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -76,7 +80,8 @@ impl Repository {
     /// Finds and opens the repository that git would use in `environment`: the one `GIT_DIR`
     /// names, or the one whose working tree or Git directory the current directory is in.
     ///
-    /// Fails with [`Error::NotARepository`] if there is none, with [`Error::DubiousOwnership`] if
+    /// Fails with [`Error::NotARepository`] or [`Error::NotARepositoryUpTo`] if there is none, with
+    /// [`Error::DubiousOwnership`] if
     /// it is somebody else's, with [`Error::Setup`], [`Error::Config`] or [`Error::Unsupported`]
     /// if it cannot be used.
     pub fn discover(environment: &Environment) -> Result<Self> {

@@ -4,4 +4,5 @@ mod difference;
 mod parse;
 
 pub use difference::{Change, Difference, Side};
+pub(crate) use parse::order;
 pub use parse::{entries, TreeEntry};

@@ -184,6 +184,8 @@ fn lstat(repo: &Repo, path: &str) -> hedgerow_fs::Stat {
         uid: data.uid(),
         gid: data.gid(),
         nlink: data.nlink(),
+        rdev: data.rdev(),
+        blocks: data.blocks(),
     }
 }
 

@@ -5,6 +5,7 @@
 )]
 
 mod branches;
+mod config_editing;
 mod configuration;
 mod discovery;
 mod fixture;

@@ -41,7 +41,8 @@ impl State {
         State::Unknown,
     ];
 
-    fn from_byte(byte: u8) -> State {
+    /// The state of a byte that `as u8` made.
+    pub(crate) fn from_byte(byte: u8) -> State {
         State::ALL
             .get(usize::from(byte))
             .copied()
@@ -113,7 +114,8 @@ fn states_of_unmerged(
     Ok(states)
 }
 
-fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
+/// What the state of its file, found at the path, says of an entry.
+pub(crate) fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
     match (entry.mode, stat.kind) {
         (Mode::Gitlink | Mode::SparseDirectory, FileKind::Directory) => State::Clean,
         (_, FileKind::Directory) => State::Directory,

@@ -31,7 +31,7 @@ pub(crate) fn expand(repository: &Repository, index: Index, names: NameRules) ->
                 skip_worktree: true,
                 ..Flags::default()
             };
-            let mode = super::transition::mode(side.kind);
+            let mode = Mode::from(side.kind);
             builder.push(whole.as_ref(), side.id, mode, EntryStat::default(), flags)?;
         }
     }

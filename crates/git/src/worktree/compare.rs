@@ -5,6 +5,7 @@ use crate::convert::{Buffers, Conversion, Converter, FilterContext, FilterLane, 
 use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode};
 use crate::repository::Objects;
 use crate::{Error, Result};
+use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
@@ -159,6 +160,34 @@ impl Comparison<'_> {
         Ok((blob_id(hash, cleaned.content)?, stat))
     }
 
+    /// The content of the file or link `path` as it would be if it were added.
+    pub(crate) fn cleaned(&self, path: &BStr, buffers: &mut Buffers) -> Result<Vec<u8>> {
+        let (parent, name) = split_path(path);
+        let directory = self.root.open_dir(parent)?;
+        if directory.stat(name)?.kind == FileKind::Symlink {
+            return Ok(directory.read_link(name)?);
+        }
+        let mut content = Vec::new();
+        let file = directory.open_file(name)?;
+        file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
+        let conversion = self.converter.conversion(path);
+        if let Conversion::Driver(filtered) = &conversion {
+            if let Some(driver) = self.converter.driver(filtered.index) {
+                let mut lane = FilterLane::open(driver, self.filters.clone())?;
+                content = lane.clean(path, &content)?.content.unwrap_or(content);
+            }
+        }
+        let request = ToGit {
+            write_object: false,
+            renormalize: false,
+            index_content: &mut || Ok(None),
+        };
+        let cleaned = self
+            .converter
+            .to_git(buffers, conversion, path, &content, request)?;
+        Ok(cleaned.content.to_vec())
+    }
+
     fn index_content(&self, entry: &IndexEntry) -> Result<Option<Vec<u8>>> {
         let id = self.objects.replacement(&entry.id)?;
         Ok(self
@@ -170,7 +199,8 @@ impl Comparison<'_> {
     }
 }
 
-fn blob_id(hash: gix_hash::Kind, content: &[u8]) -> Result<ObjectId> {
+/// The id of a blob of this content.
+pub(crate) fn blob_id(hash: gix_hash::Kind, content: &[u8]) -> Result<ObjectId> {
     let mut hasher = start(hash, content.len() as u64);
     hasher.update(content);
     finish(hasher)

@@ -15,6 +15,17 @@ pub(crate) struct Pathspecs {
     matched: Vec<bool>,
 }
 
+/// How pathspecs stand to a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// They mean nothing in it.
+    Outside,
+    /// They may mean something in it.
+    Leads,
+    /// They mean it, with all that it holds.
+    Matches,
+}
+
 /// One pathspec, relative to the root of the working tree.
 struct Pathspec {
     /// The path, wildcards and all; empty for the root.
@@ -30,8 +41,9 @@ struct Pathspec {
 }
 
 impl Pathspecs {
-    /// Reads what the user gave, relative to where he is.
-    pub(crate) fn new(repository: &Repository, given: &[BString]) -> Result<Self> {
+    /// Reads what the user gave, relative to where he is. What only excludes, excludes from the
+    /// directory where he is, or from everything if `from_all`.
+    pub(crate) fn new(repository: &Repository, given: &[BString], from_all: bool) -> Result<Self> {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
         let root = repository.require_work_tree()?;
@@ -40,6 +52,7 @@ impl Pathspecs {
             .map(|spec| Pathspec::read(spec.as_bstr(), prefix, root));
         let mut specs: Vec<Pathspec> = specs.collect::<Result<_>>()?;
         if specs.iter().all(|spec| spec.excluding) {
+            let prefix = if from_all { BStr::new("") } else { prefix };
             specs.push(Pathspec {
                 path: prefix.to_owned(),
                 prefix: prefix.len(),
@@ -73,6 +86,28 @@ impl Pathspecs {
             specs.any(|spec| spec.matches(path))
         };
         any(false) && !any(true)
+    }
+
+    /// Whether they mean the directory `path`, or perhaps something in it.
+    pub(crate) fn directory(&self, path: &BStr) -> Reach {
+        let specs = |excluding| {
+            self.specs
+                .iter()
+                .filter(move |spec| spec.excluding == excluding)
+        };
+        if specs(true).any(|spec| spec.matches_directory(path)) {
+            return Reach::Outside;
+        }
+        let mut reach = Reach::Outside;
+        for spec in specs(false) {
+            if spec.matches_directory(path) {
+                return Reach::Matches;
+            }
+            if spec.may_match_below(path) {
+                reach = Reach::Leads;
+            }
+        }
+        reach
     }
 
     /// Those that have matched nothing, as they were given. One that excludes need not match.
@@ -156,6 +191,21 @@ impl Pathspec {
                 let rest = rest.unwrap_or_default().as_bstr();
                 start(self.literal) && gix_glob::wildmatch(pattern.as_bstr(), rest, mode)
             })
+    }
+
+    /// Whether it means the directory `path`, which has no slash at its end.
+    fn matches_directory(&self, path: &BStr) -> bool {
+        self.matches(path) || self.path.strip_suffix(b"/") == Some(path.as_bytes())
+    }
+
+    /// Whether it may mean something below the directory `path`: it goes on where the path ends, or
+    /// it fits up to its first wildcard.
+    fn may_match_below(&self, path: &BStr) -> bool {
+        let goes_on = self.path.get(path.len()) == Some(&b'/') && self.starts_with(path);
+        let fixed = self.literal.min(path.len() + 1);
+        let mut whole = path.to_vec();
+        whole.push(b'/');
+        goes_on || self.wild.is_some() && self.starts_with(&whole[..fixed])
     }
 
     fn starts_with(&self, start: &[u8]) -> bool {
@@ -259,6 +309,29 @@ mod tests {
                 matches(prefix, spec, path),
                 expected,
                 "{prefix:?} {spec:?} {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn pathspecs_lead_into_directories() {
+        let root = std::path::Path::new("/root");
+        for (spec, path, expected) in [
+            ("a/b/c", "a", true),
+            ("a/b/c", "a/b", true),
+            ("a/b/c", "a/c", false),
+            ("a/b/c", "a/b/c", false),
+            ("*.c", "a", true),
+            ("a/*.c", "a", true),
+            ("a/*.c", "b", false),
+            ("abc*", "ab", false),
+            ("ab/x*", "ab", true),
+        ] {
+            let pathspec = Pathspec::read(spec.into(), "".into(), root).unwrap();
+            assert_eq!(
+                pathspec.may_match_below(path.into()),
+                expected,
+                "{spec} {path}"
             );
         }
     }

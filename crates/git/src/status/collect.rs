@@ -1,0 +1,144 @@
+//! Puts together what is staged, what is not, and what is in conflict.
+
+use super::model::{Change, ChangeKind, Conflict, Rename, Version};
+use super::rename::{Filepair, Side};
+use super::unstaged::UnstagedChange;
+use crate::index::{Entry, Index, Stage};
+use bstr::BString;
+use std::collections::BTreeMap;
+
+/// What was found at a row whose file differs, beside how it differs.
+#[derive(Default)]
+pub(super) struct Unstaged {
+    /// The rows that differ or are in conflict, ascending.
+    pub rows: Vec<UnstagedChange>,
+    /// How they differ, renames included.
+    pub pairs: Vec<Filepair>,
+}
+
+/// All changes, ascending by path. `staged` are those between HEAD and the index.
+pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) -> Vec<Change> {
+    let mut changes: BTreeMap<BString, Change> = BTreeMap::new();
+    for pair in staged {
+        let (kind, rename) = (kind(&pair), rename(&pair));
+        let (head, new) = (pair.old.as_ref().map(known), pair.new.as_ref().map(known));
+        let Some(side) = pair.new.or(pair.old) else {
+            continue;
+        };
+        let collected = Change {
+            path: side.path.clone(),
+            staged: Some(kind),
+            head,
+            index: new,
+            worktree: new.map(|version| version.mode),
+            rename,
+            ..Change::default()
+        };
+        changes.insert(side.path, collected);
+    }
+    for change in unstaged.rows {
+        note_row(index, &change, &mut changes);
+    }
+    for pair in unstaged.pairs {
+        note_pair(pair, &mut changes);
+    }
+    changes.retain(|_, change| {
+        change.staged.is_some() || change.unstaged.is_some() || change.conflict.is_some()
+    });
+    changes.into_values().collect()
+}
+
+/// What the index has at a row, and what was found there.
+fn note_row(index: &Index, change: &UnstagedChange, changes: &mut BTreeMap<BString, Change>) {
+    let entries = index.entries();
+    let entry = &entries[change.row as usize];
+    let path = index.path(entry);
+    let collected = changes.entry(path.to_owned()).or_insert_with(|| {
+        // What is only to be added is nothing yet, unless it was and is gone.
+        let is_nothing = entry.flags.intent_to_add && change.worktree.is_some();
+        let version = (!is_nothing).then(|| version(entry));
+        Change {
+            path: path.to_owned(),
+            head: version,
+            index: version,
+            ..Change::default()
+        }
+    });
+    collected.worktree = change.worktree;
+    collected.submodule = change.submodule;
+    if entry.flags.stage != Stage::Merged {
+        let rows = &entries[change.row as usize..];
+        let stages = rows.iter().take_while(|row| index.path(row) == path);
+        collected.conflict = Some(conflict(stages));
+        (collected.staged, collected.head, collected.index) = (None, None, None);
+    }
+}
+
+/// How the file at a path differs. A file that was deleted and is found again under another name
+/// has no pair of its own any more.
+fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
+    let (kind, rename) = (kind(&pair), rename(&pair));
+    let Some(side) = pair.new.as_ref().or(pair.old.as_ref()) else {
+        return;
+    };
+    let Some(change) = changes.get_mut(&side.path) else {
+        return;
+    };
+    change.unstaged = Some(kind);
+    if rename.is_some() {
+        change.rename = rename;
+        change.index = pair.old.as_ref().map(known);
+        if change.staged.is_none() {
+            change.head = change.index;
+        }
+    }
+}
+
+fn kind(pair: &Filepair) -> ChangeKind {
+    let type_of = |side: &Side| side.mode.to_u32() & 0o170000;
+    match (&pair.origin, &pair.old, &pair.new) {
+        (Some(origin), _, _) => origin.kind,
+        (None, None, _) => ChangeKind::Added,
+        (None, _, None) => ChangeKind::Deleted,
+        (None, Some(old), Some(new)) if type_of(old) == type_of(new) => ChangeKind::Modified,
+        _ => ChangeKind::TypeChanged,
+    }
+}
+
+fn rename(pair: &Filepair) -> Option<Rename> {
+    let (origin, old) = (pair.origin.as_ref()?, pair.old.as_ref()?);
+    Some(Rename {
+        source: old.path.clone(),
+        similarity: origin.score.percent(),
+    })
+}
+
+/// A side whose object is known.
+fn known(side: &Side) -> Version {
+    let null = || gix_hash::Kind::Sha1.null();
+    Version {
+        mode: side.mode,
+        id: side.id.unwrap_or_else(null),
+    }
+}
+
+fn version(entry: &Entry) -> Version {
+    Version {
+        mode: entry.mode,
+        id: entry.id,
+    }
+}
+
+fn conflict<'e>(stages: impl Iterator<Item = &'e Entry>) -> Conflict {
+    let mut conflict = Conflict::default();
+    for entry in stages {
+        let side = match entry.flags.stage {
+            Stage::Base => &mut conflict.base,
+            Stage::Ours => &mut conflict.ours,
+            Stage::Theirs => &mut conflict.theirs,
+            Stage::Merged => continue,
+        };
+        *side = Some(version(entry));
+    }
+    conflict
+}

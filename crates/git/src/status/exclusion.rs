@@ -1,0 +1,120 @@
+//! Which entries of a directory git ignores, for a scan that comes from above: gitignore(5).
+
+use crate::patterns::{Patterns, Verdict};
+use bstr::{BStr, ByteSlice};
+use hedgerow_fs::Dir;
+use std::sync::{Arc, OnceLock};
+
+/// Git ignores a file of patterns that is larger, and so do we: nobody writes such a file.
+const FILE_LIMIT_BYTES: u64 = 100 << 20;
+
+/// What holds for the whole working tree.
+pub(super) struct Rules<'a> {
+    /// The working tree, to read `.gitignore` files from.
+    pub root: &'a Dir,
+    /// The user's patterns and the repository's, lowest precedence first.
+    pub outer: Vec<Patterns>,
+    pub ignore_case: bool,
+}
+
+/// A directory, and the patterns that hold in it. They are read when the first path is asked
+/// about: where everything is tracked, none are.
+#[derive(Debug)]
+pub(super) struct Level {
+    above: Option<Arc<Level>>,
+    path: Box<[u8]>,
+    source: Source,
+    patterns: OnceLock<Option<Patterns>>,
+    excluded: OnceLock<bool>,
+}
+
+/// Where a directory's own patterns are.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// It has none.
+    Nowhere,
+    /// In its `.gitignore`.
+    File,
+    /// In the index, because the file is outside of the sparse checkout.
+    Index(Vec<u8>),
+}
+
+impl Level {
+    /// The directory `path`, below `above`.
+    pub(super) fn new(above: Option<Arc<Level>>, path: &[u8], source: Source) -> Self {
+        Level {
+            above,
+            path: path.into(),
+            source,
+            patterns: OnceLock::new(),
+            excluded: OnceLock::new(),
+        }
+    }
+
+    /// The same where it is known already whether the directory itself is ignored.
+    pub(super) fn known(self, excluded: bool) -> Self {
+        // The cell was made a moment ago.
+        let _ = self.excluded.set(excluded);
+        self
+    }
+
+    /// Whether the entry `path` of this directory is ignored, by itself or with a directory that
+    /// leads to it. `path` begins at the root of the working tree.
+    pub(super) fn excludes(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
+        self.is_excluded(rules) || self.matches(path, is_directory, rules)
+    }
+
+    /// Whether this directory is ignored itself.
+    fn is_excluded(&self, rules: &Rules<'_>) -> bool {
+        *self.excluded.get_or_init(|| {
+            let above = self.above.as_ref();
+            above.is_some_and(|above| above.excludes(self.path.as_bstr(), true, rules))
+        })
+    }
+
+    fn matches(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
+        let mut level = Some(self);
+        while let Some(at) = level {
+            if let Some(patterns) = at.patterns(rules) {
+                let own = if at.path.is_empty() {
+                    0
+                } else {
+                    at.path.len() + 1
+                };
+                let rest = path.get(own..).unwrap_or_default().as_bstr();
+                if let Some(verdict) = patterns.matching(rest, is_directory) {
+                    return verdict == Verdict::Matched;
+                }
+            }
+            level = at.above.as_deref();
+        }
+        let mut outer = rules.outer.iter().rev();
+        let verdict = outer.find_map(|patterns| patterns.matching(path, is_directory));
+        verdict == Some(Verdict::Matched)
+    }
+
+    fn patterns(&self, rules: &Rules<'_>) -> Option<&Patterns> {
+        let read = || {
+            let content = match &self.source {
+                Source::Nowhere => return None,
+                Source::Index(content) => content.clone(),
+                Source::File => read(rules.root, &self.path)?,
+            };
+            Some(Patterns::parse(&content, rules.ignore_case))
+        };
+        self.patterns.get_or_init(read).as_ref()
+    }
+}
+
+/// The `.gitignore` of a directory. One that is a link is not read, since it could lead anywhere;
+/// one that cannot be read holds nothing, as with git.
+fn read(root: &Dir, directory: &[u8]) -> Option<Vec<u8>> {
+    let file = root
+        .open_dir(directory)
+        .ok()?
+        .open_file(b".gitignore")
+        .ok()?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content, FILE_LIMIT_BYTES).ok()?;
+    Some(content)
+}

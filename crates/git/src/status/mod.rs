@@ -1,0 +1,309 @@
+//! Status: how the working tree stands to the index, and the index to HEAD.
+//!
+//! [`status`] goes once over the tree. What git would print of the result is the caller's.
+
+mod collect;
+mod exclusion;
+mod model;
+pub mod operation;
+mod options;
+pub mod rename;
+mod renames;
+mod rows;
+mod scan;
+mod sparse;
+mod staged;
+mod submodules;
+mod unstaged;
+mod untracked;
+
+pub use model::{
+    Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Rename, Sparse, Status,
+    SubmoduleState, UntrackedFiles, Version,
+};
+pub use operation::{operation, Operation};
+pub use options::{Options, RenameWish};
+pub use staged::{staged, Staged, StagedChange};
+
+use crate::index::{Entry, Index, Mode, Stage, StatRules};
+use crate::repository::Repository;
+use crate::worktree::compare::Refreshed;
+use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::state::State;
+use crate::worktree::{Execution, OldIndex, Worktree};
+use crate::Result;
+use bstr::{BString, ByteSlice};
+use hedgerow_fs::LockFile;
+use scan::{scan, Inputs, Scanned};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use submodules::Submodules;
+use untracked::Wish;
+
+/// The status of the working tree of `repository`.
+///
+/// What is found out about files whose stat data had changed is written to the index, unless
+/// `options` forbid it, somebody else holds the lock, or the index has changed meanwhile.
+///
+/// Fails without a working tree, if the index or an object that is needed cannot be read, and if
+/// `execution` was cancelled. What cannot be read of the working tree is a warning.
+pub fn status(repository: &Repository, options: &Options, execution: &Execution) -> Result<Status> {
+    let worktree = Worktree::open(repository, execution, "status")?;
+    let mut old = worktree.read_index()?;
+    let pathspecs = match options.pathspecs.is_empty() {
+        true => None,
+        false => Some(Pathspecs::new(repository, &options.pathspecs, true)?),
+    };
+    let pathspecs = pathspecs.as_ref();
+    let mut scanned = examine(&worktree, &old, options, pathspecs)?;
+    let refreshed = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
+    let changed = refresh(&mut old.index, &scanned, &refreshed);
+    if options.optional_locks && !repository.environment().no_optional_locks {
+        // What cannot be written now is found out again the next time.
+        let _ = write_back(&worktree, &mut old, &scanned, changed);
+    }
+    let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, execution)?;
+    let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
+    let (untracked, ignored) = untracked::lines(
+        std::mem::take(&mut scanned.found),
+        &scanned.folders,
+        wish(options),
+        |path| is_tracked(&old.index, path),
+    );
+    Ok(Status {
+        changes: collect::collect(&old.index, staged, unstaged),
+        untracked,
+        ignored,
+        sparse: sparse::share(repository, &old, &scanned)?,
+        warnings: scanned.warnings,
+    })
+}
+
+fn wish(options: &Options) -> Wish {
+    Wish {
+        untracked: options.untracked,
+        ignored: options.ignored,
+    }
+}
+
+/// The differences between HEAD and the index.
+fn find_staged(
+    worktree: &Worktree<'_>,
+    index: &Index,
+    options: &Options,
+    pathspecs: Option<&Pathspecs>,
+) -> Result<Vec<rename::Filepair>> {
+    let repository = worktree.repository;
+    let head = match repository.head()?.id() {
+        Some(commit) => Some(repository.commit(&commit)?.tree),
+        None => None,
+    };
+    let mut staged = staged(repository, index, head, &worktree.engine())?;
+    if let Some(pathspecs) = pathspecs {
+        let means = |path: &BString| pathspecs.fits(path.as_bstr());
+        staged.changes.retain(|change| means(&change.path));
+        staged.unmerged.retain(|(path, _)| means(path));
+    }
+    if options.ignore_submodules == Some(IgnoreSubmodules::All) {
+        // What became a submodule, or is none any more, is still another type.
+        let is_link = |version: Option<Version>| version.is_none_or(|v| v.mode == Mode::Gitlink);
+        let links = |change: &StagedChange| is_link(change.head) && is_link(change.index);
+        staged.changes.retain(|change| !links(change));
+    }
+    let renames = renames::options(repository, options.renames)?;
+    renames::of_staged(repository, staged, &renames, &worktree.engine())
+}
+
+/// The differences between the index and the working tree.
+fn find_unstaged(
+    worktree: &Worktree<'_>,
+    old: &OldIndex,
+    scanned: &Scanned,
+    options: &Options,
+    pathspecs: Option<&Pathspecs>,
+    execution: &Execution,
+) -> Result<collect::Unstaged> {
+    let (repository, index) = (worktree.repository, &old.index);
+    let submodules = submodules(worktree, index, options, execution)?;
+    let states = states(submodules.as_ref(), index, scanned)?;
+    let is_link = |entry: &Entry| is_link(repository, index, entry);
+    let rules = worktree.rules(old);
+    let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
+    if let Some(submodules) = &submodules {
+        rows.retain(|change| {
+            let entry = &index.entries()[change.row as usize];
+            let is_submodule = entry.mode == Mode::Gitlink && change.kind.is_some();
+            !(is_submodule && submodules.hides(index.path(entry)))
+        });
+    }
+    if let Some(pathspecs) = pathspecs {
+        let path = |row: u32| index.path(&index.entries()[row as usize]);
+        rows.retain(|change| pathspecs.fits(path(change.row)));
+    }
+    if rows.is_empty() {
+        return Ok(collect::Unstaged::default());
+    }
+    let converter = worktree.converter_of_worktree(index, &scanned.attributes)?;
+    let comparison = worktree.comparison(index, &converter);
+    let renames = renames::options(repository, options.renames)?;
+    let engine = worktree.engine();
+    let pairs = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine)?;
+    Ok(collect::Unstaged { rows, pairs })
+}
+
+/// Goes over the tree.
+fn examine(
+    worktree: &Worktree<'_>,
+    old: &OldIndex,
+    options: &Options,
+    pathspecs: Option<&Pathspecs>,
+) -> Result<Scanned> {
+    let repository = worktree.repository;
+    let settings = worktree.settings();
+    let expects_outside = repository
+        .config()
+        .bool("sparse.expectFilesOutsideOfPatterns")?
+        .unwrap_or(false);
+    let inputs = Inputs {
+        objects: repository.shared_objects(),
+        others: repository.other_repositories(),
+        work_tree: repository.require_work_tree()?,
+        index: &old.index,
+        state: worktree.rules(old),
+        exclusion: exclusion::Rules {
+            root: &worktree.root,
+            outer: worktree.outer_patterns()?,
+            ignore_case: settings.ignore_case,
+        },
+        wish: wish(options),
+        pathspecs,
+        sparse: settings.sparse_checkout && !expects_outside,
+    };
+    scan(&inputs, worktree.engine())
+}
+
+/// Puts what was found out into the index. Says whether that changes it.
+fn refresh(index: &mut Index, scanned: &Scanned, refreshed: &[Refreshed]) -> bool {
+    let mut changed = false;
+    let entries = index.entries_mut();
+    for row in &scanned.present {
+        entries[*row as usize].flags.skip_worktree = false;
+        changed = true;
+    }
+    for (row, stat) in refreshed {
+        let entry = &mut entries[*row as usize];
+        changed |= entry.stat != *stat;
+        entry.stat = *stat;
+    }
+    changed
+}
+
+/// Writes the index if that spares the next reader something: files that need not be read again,
+/// or that had changed within the second in which the index was written.
+fn write_back(
+    worktree: &Worktree<'_>,
+    old: &mut OldIndex,
+    scanned: &Scanned,
+    changed: bool,
+) -> Result<()> {
+    let by_seconds = StatRules::default();
+    let is_racy = |entry: &Entry| {
+        let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
+        has_file && entry.stat.is_racy(old.mtime, &by_seconds)
+    };
+    // Of a sparse index, only the whole form is known here; it is left as it is.
+    let sparse = old.index.has_sparse_directories();
+    if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
+        return Ok(());
+    }
+    let path = worktree.repository.index_path();
+    let lock = LockFile::acquire(path)?;
+    if hedgerow_fs::stat(path)? != old.stat {
+        return Ok(());
+    }
+    let top = worktree.repository.require_work_tree()?;
+    let is_hidden = |(row, entry): (usize, &Entry)| {
+        let modified = scanned.states.get(row) == Some(&State::Modified);
+        if !modified || !entry.stat.is_racy(old.mtime, &by_seconds) {
+            return None;
+        }
+        // Another size stays to be seen. Without it, git would look at the content, and might
+        // find it the same after conversion, which it does not say today.
+        let path = top.join(OsStr::from_bytes(old.index.path(entry)));
+        let now = hedgerow_fs::lstat(&path).ok().flatten()?;
+        (now.size as u32 == entry.stat.size).then_some(row)
+    };
+    let entries = old.index.entries().iter().enumerate();
+    // Nobody could see later that these differ.
+    let hidden: Vec<usize> = entries.filter_map(is_hidden).collect();
+    for row in hidden {
+        old.index.entries_mut()[row].stat.size = 0;
+    }
+    worktree.write_index(&old.index, None, lock)
+}
+
+/// How to look at submodules, if the index has any.
+fn submodules<'a>(
+    worktree: &Worktree<'a>,
+    index: &Index,
+    options: &'a Options,
+    execution: &'a Execution,
+) -> Result<Option<Submodules<'a>>> {
+    let is_submodule = |entry: &Entry| entry.mode == Mode::Gitlink;
+    if !index.entries().iter().any(is_submodule) {
+        return Ok(None);
+    }
+    let (repository, root) = (worktree.repository, &worktree.root);
+    Submodules::new(repository, root, index, options, execution).map(Some)
+}
+
+/// The submodules that differ inside, by row.
+fn states(
+    submodules: Option<&Submodules<'_>>,
+    index: &Index,
+    scanned: &Scanned,
+) -> Result<HashMap<u32, SubmoduleState>> {
+    let mut states = HashMap::new();
+    let Some(submodules) = submodules else {
+        return Ok(states);
+    };
+    for (row, entry) in index.entries().iter().enumerate() {
+        let flags = entry.flags;
+        let is_there = entry.mode == Mode::Gitlink && scanned.states[row] == State::Clean;
+        if !is_there || flags.assume_valid || flags.skip_worktree {
+            continue;
+        }
+        if let Some(state) = submodules.state(index.path(entry), &entry.id)? {
+            states.insert(row as u32, state);
+        }
+    }
+    Ok(states)
+}
+
+/// Whether the directory in the place of an entry is the working tree of a repository that has a
+/// commit: then git takes it for a submodule.
+fn is_link(repository: &Repository, index: &Index, entry: &Entry) -> bool {
+    let Some(top) = repository.work_tree() else {
+        return false;
+    };
+    let directory = top.join(OsStr::from_bytes(index.path(entry)));
+    let opened = repository
+        .other_repositories()
+        .has(&directory.join(".git"))
+        .then(|| Repository::open_at(&directory, repository.environment()));
+    let head = opened.and_then(|opened| opened.ok()?.head().ok()?.id());
+    head.is_some()
+}
+
+/// Whether the index has the path at any stage.
+fn is_tracked(index: &Index, path: &[u8]) -> bool {
+    let path = bstr::BStr::new(path);
+    match index.find(path, Stage::Merged) {
+        Ok(_) => true,
+        Err(row) => {
+            let next = index.entries().get(row);
+            next.is_some_and(|entry| index.path(entry) == path)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Where a detached HEAD came from.
+
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_pack::{oid, ObjectKind};
+
+/// What was checked out when HEAD was detached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detached {
+    /// A tag or a branch, if it still is what it was; else the short id of the commit.
+    pub from: BString,
+    /// HEAD still is there.
+    pub is_at: bool,
+}
+
+/// What the last switch that the log of HEAD knows of went to; `None` if it knows of none. `head`
+/// is the commit that is checked out.
+pub(super) fn read(repository: &Repository, head: &oid) -> Result<Option<Detached>> {
+    let log = repository.reflog("HEAD".into())?;
+    let switches = log
+        .iter()
+        .filter_map(|entry| Some((entry, switched_to(entry.message.as_ref())?)));
+    let Some((entry, target)) = { switches }.next() else {
+        return Ok(None);
+    };
+    let from = match target == "HEAD" {
+        // The word means another commit every day.
+        true => None,
+        false => reference_at(repository, target, &entry.new)?,
+    };
+    Ok(Some(Detached {
+        from: match from {
+            Some(name) => name,
+            None => repository.short_id(&entry.new)?.into(),
+        },
+        is_at: entry.new == head,
+    }))
+}
+
+fn switched_to(message: &BStr) -> Option<&BStr> {
+    let moved = message.strip_prefix(b"checkout: moving from ")?;
+    let (_, target) = moved.split_once_str(" to ")?;
+    Some(target.as_bstr())
+}
+
+/// The reference that the user may have meant by `target`, if there is only one and it leads to
+/// the commit `id`.
+fn reference_at(repository: &Repository, target: &BStr, id: &ObjectId) -> Result<Option<BString>> {
+    let expanded = match target == "@" || target.contains_str("@{") {
+        true => repository.expand_branch_name(target),
+        false => Ok(target.to_owned()),
+    };
+    let Ok(expanded) = expanded else {
+        return Ok(None);
+    };
+    let found = match repository.find_reference(expanded.as_ref()) {
+        Ok(found) => found.filter(|found| !found.is_ambiguous),
+        Err(Error::Reference { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let Some(reference) = found.map(|found| found.reference) else {
+        return Ok(None);
+    };
+    let Some(target) = reference.id else {
+        return Ok(None);
+    };
+    // Whoever lost the object of a tag still has a HEAD to tell of.
+    let commit = || repository.peel(&target, Some(ObjectKind::Commit));
+    if target != *id && !matches!(commit(), Ok(Some(commit)) if commit == *id) {
+        return Ok(None);
+    }
+    let name = reference.target.unwrap_or(reference.name);
+    let short = name
+        .strip_prefix(b"refs/tags/")
+        .or_else(|| name.strip_prefix(b"refs/remotes/"));
+    Ok(Some(short.map_or_else(|| name.clone(), BString::from)))
+}

@@ -1,0 +1,192 @@
+//! A rebase that stopped, and the commands of an interactive one.
+
+use super::{branch, is_there, small_file, Am, Operation, STEPS_LIMIT_BYTES};
+use crate::repository::{Head, Repository};
+use crate::Result;
+use bstr::{BString, ByteSlice};
+use std::collections::VecDeque;
+
+/// So many commands are kept of those done and of those to do.
+const KEPT_STEPS: usize = 2;
+
+/// `git rebase` stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rebase {
+    /// The branch that is being moved (by its short name); `None` if HEAD was detached.
+    pub branch: Option<BString>,
+    /// The commit that it is moved onto, by its short id.
+    pub onto: Option<BString>,
+    /// The commands, if it is one that has them (`--interactive`, also unasked).
+    pub steps: Option<Steps>,
+    /// A commit message is prepared, so that a commit is what comes next.
+    pub has_message: bool,
+    /// The commit to be edited was taken back to be made anew in parts, if anything in the working
+    /// tree is changed.
+    pub is_split: bool,
+}
+
+/// The commands of an interactive rebase as the user sees them: ids are abbreviated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// How many were done.
+    pub done: usize,
+    /// The last two of these.
+    pub last: Vec<BString>,
+    /// How many are to be done.
+    pub remaining: usize,
+    /// The first two of these.
+    pub next: Vec<BString>,
+    /// There is no list of what is to be done.
+    pub todo_is_missing: bool,
+}
+
+/// Finds out whether a rebase is in progress, or `git am`, which shares a directory with it.
+pub(super) fn read(repository: &Repository, found: &mut Operation) -> Result<()> {
+    if is_there(repository, "rebase-apply") {
+        if is_there(repository, "rebase-apply/applying") {
+            let patch = repository.git_dir().join("rebase-apply/patch");
+            let is_empty = |stat: hedgerow_fs::Stat| stat.size == 0;
+            found.am = Some(Am {
+                is_empty: hedgerow_fs::stat(&patch)?.is_some_and(is_empty),
+            });
+            return Ok(());
+        }
+        found.rebase = Some(of_directory(repository, "rebase-apply")?);
+    } else if is_there(repository, "rebase-merge") {
+        let mut rebase = of_directory(repository, "rebase-merge")?;
+        if is_there(repository, "rebase-merge/interactive") {
+            rebase.steps = Some(steps(repository)?);
+            rebase.is_split = is_split(repository)?;
+        }
+        found.rebase = Some(rebase);
+    }
+    Ok(())
+}
+
+fn of_directory(repository: &Repository, directory: &str) -> Result<Rebase> {
+    Ok(Rebase {
+        branch: branch(repository, &format!("{directory}/head-name"))?,
+        onto: branch(repository, &format!("{directory}/onto"))?,
+        steps: None,
+        has_message: is_there(repository, "MERGE_MSG"),
+        is_split: false,
+    })
+}
+
+/// Whether HEAD is no longer where the rebase stopped for an edit, so that the commit is being
+/// made anew: git's split_commit_in_progress.
+fn is_split(repository: &Repository) -> Result<bool> {
+    let Head::Detached { id: head } = repository.head()? else {
+        return Ok(false);
+    };
+    let original = match repository.reference("ORIG_HEAD".into()) {
+        Ok(Some(found)) if found.target.is_none() => found.id,
+        _ => None,
+    };
+    let line = |name| {
+        let content = small_file(repository, name)?;
+        Some(BString::from(content.lines().next().unwrap_or_default()))
+    };
+    let amended = line("rebase-merge/amend");
+    let started = line("rebase-merge/orig-head");
+    let (Some(original), Some(amended), Some(started)) = (original, amended, started) else {
+        return Ok(false);
+    };
+    Ok(match amended == started {
+        true => amended != head.to_string(),
+        false => started != original.to_string(),
+    })
+}
+
+fn steps(repository: &Repository) -> Result<Steps> {
+    let comment = comment_start(repository);
+    let done = read_steps(repository, "rebase-merge/done", &comment, Keep::Last)?;
+    let todo = read_steps(
+        repository,
+        "rebase-merge/git-rebase-todo",
+        &comment,
+        Keep::First,
+    )?;
+    let todo_is_missing = todo.is_none();
+    let (done, last) = done.unwrap_or_default();
+    let (remaining, next) = todo.unwrap_or_default();
+    Ok(Steps {
+        done,
+        last,
+        remaining,
+        next,
+        todo_is_missing,
+    })
+}
+
+fn comment_start(repository: &Repository) -> BString {
+    let config = repository.config();
+    let asked = config.string("core.commentString");
+    let asked = asked.or_else(|| config.string("core.commentChar"));
+    asked
+        .filter(|text| !text.is_empty() && text != "auto")
+        .unwrap_or_else(|| "#".into())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    First,
+    Last,
+}
+
+/// How many commands a list has and those that are kept; `None` if there is no such file.
+fn read_steps(
+    repository: &Repository,
+    name: &str,
+    comment: &BString,
+    keep: Keep,
+) -> Result<Option<(usize, Vec<BString>)>> {
+    let path = repository.git_dir().join(name);
+    let Some(content) = hedgerow_fs::read_file(&path, STEPS_LIMIT_BYTES)? else {
+        return Ok(None);
+    };
+    let mut count = 0;
+    let mut kept: VecDeque<&[u8]> = VecDeque::with_capacity(KEPT_STEPS + 1);
+    for line in content.split(|byte| *byte == b'\n') {
+        let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
+        let command = line.trim_with(|letter| letter.is_ascii_whitespace() || letter == '\x0b');
+        if line.starts_with(comment) || command.is_empty() {
+            continue;
+        }
+        count += 1;
+        if keep == Keep::Last || kept.len() < KEPT_STEPS {
+            kept.push_back(command);
+        }
+        if kept.len() > KEPT_STEPS {
+            kept.pop_front();
+        }
+    }
+    let kept: Result<Vec<BString>> = kept
+        .into_iter()
+        .map(|command| abbreviated(repository, command))
+        .collect();
+    Ok(Some((count, kept?)))
+}
+
+/// The command with what it names in its second word, an id or anything that resolves to one,
+/// abbreviated.
+fn abbreviated(repository: &Repository, command: &[u8]) -> Result<BString> {
+    let takes_text = [&b"exec "[..], b"x ", b"label ", b"l "];
+    if takes_text.iter().any(|word| command.starts_with(word)) {
+        return Ok(command.into());
+    }
+    let mut words = command.splitn(3, |byte| *byte == b' ');
+    let (Some(verb), Some(name)) = (words.next(), words.next()) else {
+        return Ok(command.into());
+    };
+    let name = name.trim_with(|letter| letter.is_ascii_whitespace());
+    if name.is_empty() {
+        return Ok(command.into());
+    }
+    let Ok(id) = repository.resolve(name.as_bstr()) else {
+        return Ok(command.into());
+    };
+    let id = repository.short_id(&id)?;
+    let rest = words.next().unwrap_or_default();
+    Ok([verb, b" ", id.as_bytes(), b" ", rest].concat().into())
+}

@@ -1,0 +1,95 @@
+//! Renames that kept the last component of the path.
+
+use super::search::Search;
+use super::similarity::{basename, sizes_allow};
+use super::sizes::sizes;
+use super::spans::{Spans, Tally};
+use super::{spread, Contents, Detection, RenameOptions, Score, Side};
+use crate::Result;
+use hedgerow_engine::Options;
+use std::collections::HashMap;
+
+/// Finds the renames among paths whose last component only one source and one destination have.
+/// They are compared with nothing else, and must be more alike than others for it: half way
+/// between the minimum and equality. Not done where copies are looked for.
+pub(super) fn find<C: Contents>(
+    search: &mut Search<'_>,
+    options: &RenameOptions,
+    contents: &C,
+    engine: &Options,
+) -> Result<()> {
+    if search.detection == Detection::Copies {
+        return Ok(());
+    }
+    let minimum = options.minimum.half_way_to_equal();
+    let sources = search.usable();
+    let unique = unique(sources.iter().map(|at| (*at, search.sources[*at].side)));
+    let waiting = search.waiting();
+    let wanted = self::unique(
+        waiting
+            .iter()
+            .map(|at| (*at, search.destinations[*at].side)),
+    );
+    let partner = |source: &usize| {
+        let name = basename(search.sources[*source].side);
+        unique.get(name).copied().flatten()?;
+        Some((*source, wanted.get(name).copied().flatten()?))
+    };
+    let pairs: Vec<(usize, usize)> = sources.iter().filter_map(partner).collect();
+    let sides: Vec<(&Side, &Side)> = pairs
+        .iter()
+        .map(|(from, to)| (search.sources[*from].side, search.destinations[*to].side))
+        .collect();
+    let scores = scores(&sides, minimum, contents, engine)?;
+    for ((source, destination), score) in pairs.into_iter().zip(scores) {
+        if score >= minimum {
+            search.record(destination, source, score);
+        }
+    }
+    Ok(())
+}
+
+/// Who has a name alone; `None` for names that several have.
+fn unique<'s>(sides: impl Iterator<Item = (usize, &'s Side)>) -> HashMap<&'s [u8], Option<usize>> {
+    let mut owners = HashMap::new();
+    for (number, side) in sides {
+        let owner = owners.entry(basename(side));
+        owner
+            .and_modify(|owner| *owner = None)
+            .or_insert(Some(number));
+    }
+    owners
+}
+
+/// How alike the two of each pair are; where the sizes say that it is less than `minimum`, zero.
+fn scores<C: Contents>(
+    pairs: &[(&Side, &Side)],
+    minimum: Score,
+    contents: &C,
+    engine: &Options,
+) -> Result<Vec<Score>> {
+    let all: Vec<&Side> = pairs.iter().flat_map(|(old, new)| [*old, *new]).collect();
+    let sizes = sizes(&all, contents, engine)?;
+    spread::map(
+        contents,
+        engine,
+        pairs.len(),
+        Tally::new,
+        |worker, tally, at| {
+            let (Some(old_size), Some(new_size)) = (sizes[2 * at], sizes[2 * at + 1]) else {
+                return Ok(Score::default());
+            };
+            if !sizes_allow(old_size, new_size, minimum) {
+                return Ok(Score::default());
+            }
+            let (old, new) = pairs[at];
+            tally.count(contents, worker, old)?;
+            let spans: Spans = tally.spans().collect();
+            tally.count(contents, worker, new)?;
+            Ok(Score::of_share(
+                tally.common_bytes(&spans),
+                old_size.max(new_size),
+            ))
+        },
+    )
+}

@@ -1,0 +1,117 @@
+//! Where contents are read from.
+
+use super::Side;
+use crate::repository::{Objects, Repository};
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::{Location, ObjectKind, Reader};
+
+/// An object over this many bytes is streamed if it can be.
+const STREAMED_BYTES: u64 = 16 << 20;
+
+/// The contents of the sides of pairs, as they are or would be in the object database. Workers
+/// share it.
+///
+/// What is not there any more, such as a file that somebody removed meanwhile, has no size, and is
+/// then like nothing else.
+pub trait Contents: Sync {
+    /// What a worker keeps from one content to the next, such as a reader with its buffers.
+    type Worker;
+
+    /// A new worker.
+    fn worker(&self) -> Self::Worker;
+
+    /// The id of the content. Only asked for sides that have none.
+    fn id(&self, worker: &mut Self::Worker, side: &Side) -> Result<Option<ObjectId>>;
+
+    /// How many bytes it has. Only asked for regular files, as is what follows.
+    fn size(&self, worker: &mut Self::Worker, side: &Side) -> Result<Option<u64>>;
+
+    /// Passes the content to `sink`, in one piece or several.
+    fn read(
+        &self,
+        worker: &mut Self::Worker,
+        side: &Side,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<()>;
+
+    /// Whether the `diff` attribute says that the path is text, or that it is none; `None` if its
+    /// content decides.
+    fn is_text(&self, _side: &Side) -> Result<Option<bool>> {
+        Ok(None)
+    }
+}
+
+/// The contents that are in the object database.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectContents<'r> {
+    objects: Objects<'r>,
+}
+
+impl<'r> ObjectContents<'r> {
+    /// The contents of objects of `repository`.
+    pub fn new(repository: &'r Repository) -> Self {
+        ObjectContents {
+            objects: repository.shared_objects(),
+        }
+    }
+
+    fn locate(&self, side: &Side) -> Result<(ObjectId, Location)> {
+        let id = side.id.ok_or_else(|| Error::Internal {
+            reason: format!("'{}' has no object", side.path),
+        })?;
+        let id = self.objects.replacement(&id)?;
+        let location = self.objects.store.locate(&id)?;
+        Ok((id, location.ok_or(hedgerow_pack::Error::Missing { id })?))
+    }
+}
+
+impl<'r> Contents for ObjectContents<'r> {
+    type Worker = Reader<'r>;
+
+    fn worker(&self) -> Reader<'r> {
+        Reader::new(self.objects.store)
+    }
+
+    fn id(&self, _: &mut Reader<'r>, side: &Side) -> Result<Option<ObjectId>> {
+        Ok(side.id)
+    }
+
+    fn size(&self, reader: &mut Reader<'r>, side: &Side) -> Result<Option<u64>> {
+        let (id, location) = self.locate(side)?;
+        let header = reader.header(&id, location)?;
+        check_kind(id, header.kind)?;
+        Ok(Some(header.size))
+    }
+
+    fn read(
+        &self,
+        reader: &mut Reader<'r>,
+        side: &Side,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        let (id, location) = self.locate(side)?;
+        if reader.is_streamable(&id, location, STREAMED_BYTES) {
+            let mut pass_on = |piece: &[u8]| {
+                sink(piece);
+                Ok(())
+            };
+            let header = reader.stream(&id, location, &mut pass_on)?;
+            return check_kind(id, header.kind);
+        }
+        let (kind, content) = reader.read(&id, location)?;
+        sink(content);
+        check_kind(id, kind)
+    }
+}
+
+fn check_kind(id: ObjectId, kind: ObjectKind) -> Result<()> {
+    match kind {
+        ObjectKind::Blob => Ok(()),
+        _ => Err(Error::CorruptObject {
+            kind: "blob",
+            id,
+            reason: format!("a {} where a blob is expected", kind.name()),
+        }),
+    }
+}

@@ -1,0 +1,133 @@
+//! The state of a detection: what can be a source, what wants one, and who found whom.
+
+use super::{ChangeKind, Detection, Filepair, Origin, Score, Side};
+
+/// Added paths and what they may have been made from, in the order of the pairs.
+pub(super) struct Search<'p> {
+    pub detection: Detection,
+    pub sources: Vec<Source<'p>>,
+    pub destinations: Vec<Destination<'p>>,
+}
+
+pub(super) struct Source<'p> {
+    pub side: &'p Side,
+    pair: usize,
+    /// How many paths are made from it, itself included if it stays.
+    used: u32,
+}
+
+pub(super) struct Destination<'p> {
+    pub side: &'p Side,
+    pair: usize,
+    /// The number of its source.
+    found: Option<(usize, Score)>,
+}
+
+impl<'p> Search<'p> {
+    pub fn new(pairs: &'p [Filepair], detection: Detection) -> Self {
+        let (mut sources, mut destinations) = (Vec::new(), Vec::new());
+        for (pair, filepair) in pairs.iter().enumerate() {
+            match (&filepair.old, &filepair.new) {
+                (None, Some(side)) => destinations.push(Destination {
+                    side,
+                    pair,
+                    found: None,
+                }),
+                (Some(side), new) => {
+                    let stays = new.is_some() || filepair.unmerged;
+                    if !stays || detection == Detection::Copies {
+                        let used = u32::from(stays);
+                        sources.push(Source { side, pair, used });
+                    }
+                }
+                (None, None) => {}
+            }
+        }
+        Search {
+            detection,
+            sources,
+            destinations,
+        }
+    }
+
+    /// Whether nothing more can be found.
+    pub fn is_over(&self) -> bool {
+        self.sources.is_empty() || self.waiting().is_empty()
+    }
+
+    /// Whether the source is renamed already, or stays.
+    pub fn is_used(&self, source: usize) -> bool {
+        self.sources[source].used > 0
+    }
+
+    pub fn is_found(&self, destination: usize) -> bool {
+        self.destinations[destination].found.is_some()
+    }
+
+    /// The numbers of the sources that may still be used: with copies, all.
+    pub fn usable(&self) -> Vec<usize> {
+        let again = self.detection == Detection::Copies;
+        let all = 0..self.sources.len();
+        all.filter(|source| again || !self.is_used(*source))
+            .collect()
+    }
+
+    /// The numbers of the destinations that have no source yet.
+    pub fn waiting(&self) -> Vec<usize> {
+        let all = 0..self.destinations.len();
+        all.filter(|destination| !self.is_found(*destination))
+            .collect()
+    }
+
+    pub fn record(&mut self, destination: usize, source: usize, score: Score) {
+        self.destinations[destination].found = Some((source, score));
+        self.sources[source].used += 1;
+    }
+
+    /// What was found, free of what it was found among. Of all that were made from a path that is
+    /// gone, the last one is the renamed path; the others are copies.
+    pub fn into_found(mut self) -> Found {
+        let renamed = self.sources.iter().filter(|source| source.used > 0);
+        let renamed = renamed.map(|source| source.pair).collect();
+        let mut made = Vec::new();
+        for destination in &self.destinations {
+            let Some((source, score)) = destination.found else {
+                continue;
+            };
+            let source = &mut self.sources[source];
+            source.used -= 1;
+            let kind = match source.used {
+                0 => ChangeKind::Renamed,
+                _ => ChangeKind::Copied,
+            };
+            let origin = Origin { kind, score };
+            made.push((destination.pair, source.pair, origin));
+        }
+        Found { made, renamed }
+    }
+}
+
+/// The result of a search, by the positions of pairs.
+pub(super) struct Found {
+    /// Added pairs, the pairs they were made from, and how.
+    made: Vec<(usize, usize, Origin)>,
+    /// All pairs whose old side was used, ascending.
+    renamed: Vec<usize>,
+}
+
+impl Found {
+    /// Puts the result into the pairs it was found among.
+    pub fn apply(self, pairs: &mut Vec<Filepair>) {
+        for (made, source, origin) in self.made {
+            pairs[made].old = pairs[source].old.clone();
+            pairs[made].origin = Some(origin);
+        }
+        let mut renamed = self.renamed.into_iter().peekable();
+        let mut at = 0;
+        pairs.retain(|pair| {
+            let is_used = renamed.next_if_eq(&at).is_some();
+            at += 1;
+            !is_used || pair.new.is_some() || pair.unmerged
+        });
+    }
+}

@@ -1,0 +1,404 @@
+//! HEAD against the index: what a commit would change.
+
+use super::rename::{Filepair, Side};
+use super::{ChangeKind, Version};
+use crate::index::{Directory, Entry, Index, Mode, Stage};
+use crate::repository::{Objects, Repository};
+use crate::tree::{entries, order, TreeEntry};
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_engine::{run_tasks, Options, Scope};
+use hedgerow_pack::{ObjectKind, Reader};
+use hedgerow_tree::{EntryKind, NameRules};
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Mutex;
+
+/// Git's own default limit (`core.maxTreeDepth`) on how deep trees may be nested.
+const DEPTH_LIMIT: u32 = 2048;
+/// A few nested trees can name one another so that they list more entries than any disk holds.
+const ENTRY_LIMIT: u64 = 1 << 25;
+/// The same for directories that have to be read.
+const DIRECTORY_LIMIT: u64 = 1 << 21;
+/// Bytes of all paths together.
+const PATH_LIMIT_BYTES: u64 = u32::MAX as u64;
+
+/// A path at which HEAD and index differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedChange {
+    /// The path.
+    pub path: BString,
+    /// Added, deleted, modified or of another type.
+    pub kind: ChangeKind,
+    /// What HEAD has there.
+    pub head: Option<Version>,
+    /// What the index has there.
+    pub index: Option<Version>,
+}
+
+/// How the index differs from HEAD. Paths are unique in both lists together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staged {
+    /// The differences, ascending by path.
+    pub changes: Vec<StagedChange>,
+    /// What HEAD has at paths in conflict, ascending; those that HEAD does not have are not
+    /// listed. They are no changes, but copies are found of them.
+    pub unmerged: Vec<(BString, Version)>,
+}
+
+impl Staged {
+    /// It as pairs, ascending by path, to find renames among.
+    pub fn into_filepairs(self) -> Vec<Filepair> {
+        let side = |path: &BString, version: Version| Side {
+            path: path.clone(),
+            mode: version.mode,
+            id: Some(version.id),
+        };
+        let changes = self.changes.iter().map(|change| Filepair {
+            old: change.head.map(|head| side(&change.path, head)),
+            new: change.index.map(|index| side(&change.path, index)),
+            ..Filepair::default()
+        });
+        let unmerged = self.unmerged.iter().map(|(path, head)| Filepair {
+            old: Some(side(path, *head)),
+            unmerged: true,
+            ..Filepair::default()
+        });
+        let mut pairs: Vec<Filepair> = changes.chain(unmerged).collect();
+        pairs.sort_by(|a, b| a.path().cmp(&b.path()));
+        pairs
+    }
+}
+
+/// Compares the tree `head`, `None` before the first commit, with `index`, which must have no
+/// entries for whole directories.
+///
+/// Directories that the index knows to be the tree that HEAD has are not read, the others are
+/// in parallel. A path that is only intended to be added counts as absent from the index.
+pub fn staged<'i>(
+    repository: &Repository,
+    index: &'i Index,
+    head: Option<ObjectId>,
+    options: &Options,
+) -> Result<Staged> {
+    let root = Pair {
+        path: BString::default(),
+        depth: 0,
+        tree: head,
+        rows: 0..index.entries().len(),
+        known: index.cache_tree().map(|tree| tree.root()),
+    };
+    if root.is_known_equal() {
+        return Ok(Staged::default());
+    }
+    let settings = repository.settings();
+    let walk = Walk {
+        objects: repository.shared_objects(),
+        hash: repository.hash_kind(),
+        names: NameRules {
+            protect_ntfs: settings.protect_ntfs,
+            protect_hfs: settings.protect_hfs,
+        },
+        index,
+        directories: AtomicU64::new(1),
+        entries: AtomicU64::new(0),
+        path_bytes: AtomicU64::new(0),
+        found: Mutex::default(),
+    };
+    let store = repository.objects();
+    let worker = |_| Reader::new(store);
+    let work = |reader: &mut Reader<'_>, pair: Pair<'i>, scope: &Scope<'_, Pair<'i>>| {
+        walk.compare(reader, &pair, scope)
+    };
+    run_tasks(options, vec![root], worker, work).map_err(Error::from)?;
+    let mut found = walk.found.into_inner().map_err(|_| poisoned())?;
+    found.changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    found.unmerged.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
+
+fn poisoned() -> Error {
+    Error::Internal {
+        reason: "a lock was poisoned".to_owned(),
+    }
+}
+
+/// A directory of HEAD and the rows of the index that are below it.
+struct Pair<'i> {
+    /// Empty, or ending in a slash.
+    path: BString,
+    depth: u32,
+    tree: Option<ObjectId>,
+    rows: Range<usize>,
+    known: Option<Directory<'i>>,
+}
+
+impl Pair<'_> {
+    /// Whether the index says of itself that it has here what HEAD has. Its count has to agree,
+    /// since the file may say anything.
+    fn is_known_equal(&self) -> bool {
+        let Some(known) = self.known.filter(|known| known.id() == self.tree.as_ref()) else {
+            return false;
+        };
+        self.tree.is_some()
+            && known.entry_count().map(|count| count as usize) == Some(self.rows.len())
+    }
+}
+
+/// What the index has under one name of a directory: a directory, or a file at all its stages.
+struct Group<'i> {
+    /// The name, as a file or a directory; the id says nothing of a directory.
+    entry: TreeEntry<'i>,
+    rows: Range<usize>,
+}
+
+struct Walk<'i, 'r> {
+    objects: Objects<'r>,
+    hash: gix_hash::Kind,
+    names: NameRules,
+    index: &'i Index,
+    directories: AtomicU64,
+    entries: AtomicU64,
+    path_bytes: AtomicU64,
+    found: Mutex<Staged>,
+}
+
+impl<'i> Walk<'i, '_> {
+    fn compare(
+        &self,
+        reader: &mut Reader<'_>,
+        pair: &Pair<'i>,
+        scope: &Scope<'_, Pair<'i>>,
+    ) -> Result<()> {
+        if pair.depth > DEPTH_LIMIT {
+            return Err(self.too_large(pair, "trees are nested too deeply"));
+        }
+        let content = match pair.tree {
+            Some(id) => self.read(reader, id)?,
+            None => &[],
+        };
+        let tree = self.parse(pair, content)?;
+        let mut children: Vec<Directory<'i>> = Vec::new();
+        children.extend(pair.known.iter().flat_map(|known| known.children()));
+        children.sort_unstable_by_key(|child| child.name());
+        let mut found = Staged::default();
+        let mut tree = tree.iter().peekable();
+        let mut groups = Groups {
+            index: self.index,
+            prefix: pair.path.as_bstr(),
+            rows: pair.rows.clone(),
+        }
+        .peekable();
+        loop {
+            let which = match (tree.peek(), groups.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(head), Some(group)) => order(head, &group.entry),
+            };
+            let head = (which != Ordering::Greater).then(|| tree.next()).flatten();
+            let group = (which != Ordering::Less).then(|| groups.next()).flatten();
+            match head {
+                Some(head) if head.kind == EntryKind::Directory => {
+                    self.descend(pair, head, group.as_ref(), &children, scope);
+                }
+                _ => self.compare_file(pair, head, group.as_ref(), &mut found)?,
+            }
+        }
+        self.charge(pair, &found)?;
+        let mut all = self.found.lock().map_err(|_| poisoned())?;
+        all.changes.append(&mut found.changes);
+        all.unmerged.append(&mut found.unmerged);
+        Ok(())
+    }
+
+    /// Has a directory of HEAD compared, unless the index knows that it is the same there.
+    fn descend(
+        &self,
+        parent: &Pair<'i>,
+        head: &TreeEntry<'_>,
+        group: Option<&Group<'i>>,
+        children: &[Directory<'i>],
+        scope: &Scope<'_, Pair<'i>>,
+    ) {
+        let at = children.binary_search_by(|child| child.name().as_bytes().cmp(head.name));
+        let mut path = parent.path.clone();
+        path.extend_from_slice(head.name);
+        path.push(b'/');
+        let pair = Pair {
+            path,
+            depth: parent.depth + 1,
+            tree: Some(head.id.to_owned()),
+            rows: group.map_or(0..0, |group| group.rows.clone()),
+            known: at.ok().and_then(|at| children.get(at)).copied(),
+        };
+        // Too many are told of by `charge`, once for each directory that has them.
+        if !pair.is_known_equal() && self.directories.fetch_add(1, Relaxed) < DIRECTORY_LIMIT {
+            scope.spawn(pair);
+        }
+    }
+
+    /// Compares what HEAD has, if that is no directory, with what the index has under that name.
+    fn compare_file(
+        &self,
+        pair: &Pair<'_>,
+        head: Option<&TreeEntry<'_>>,
+        group: Option<&Group<'_>>,
+        found: &mut Staged,
+    ) -> Result<()> {
+        let Some(group) = group else {
+            if let Some(head) = head {
+                let mut path = pair.path.clone();
+                path.extend_from_slice(head.name);
+                found
+                    .changes
+                    .extend(change(path, Some(version(head)), None));
+            }
+            return Ok(());
+        };
+        for entry in &self.index.entries()[group.rows.clone()] {
+            let path = self.index.path(entry);
+            if entry.mode == Mode::SparseDirectory {
+                return Err(Error::Internal {
+                    reason: format!("the index has an entry for the whole directory '{path}'"),
+                });
+            }
+            if entry.flags.stage == Stage::Merged {
+                let index = (!entry.flags.intent_to_add).then(|| version_of_row(entry));
+                let head = head.map(version);
+                found.changes.extend(change(path.to_owned(), head, index));
+                continue;
+            }
+            let is_new = found.unmerged.last().is_none_or(|(last, _)| last != path);
+            if let Some(head) = head.filter(|_| is_new) {
+                found.unmerged.push((path.to_owned(), version(head)));
+            }
+        }
+        Ok(())
+    }
+
+    fn read<'b>(&self, reader: &'b mut Reader<'_>, id: ObjectId) -> Result<&'b [u8]> {
+        let id = self.objects.replacement(&id)?;
+        if id.is_empty_tree() {
+            return Ok(&[]);
+        }
+        let location = self.objects.store.locate(&id)?;
+        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+        match reader.read(&id, location)? {
+            (ObjectKind::Tree, content) => Ok(content),
+            (kind, _) => Err(Error::CorruptObject {
+                kind: "tree",
+                id,
+                reason: format!("a {} where a tree is expected", kind.name()),
+            }),
+        }
+    }
+
+    fn parse<'c>(&self, pair: &Pair<'_>, content: &'c [u8]) -> Result<Vec<TreeEntry<'c>>> {
+        entries(content, self.hash, self.names).map_err(|reason| match pair.path.is_empty() {
+            true => self.corrupt(pair, reason),
+            false => self.corrupt(pair, format!("{reason}, in directory '{}'", pair.path)),
+        })
+    }
+
+    /// Counts what a directory adds to the result against the limits.
+    fn charge(&self, pair: &Pair<'_>, found: &Staged) -> Result<()> {
+        let count = (found.changes.len() + found.unmerged.len()) as u64;
+        let changed = found.changes.iter().map(|change| &change.path);
+        let paths = changed.chain(found.unmerged.iter().map(|(path, _)| path));
+        let bytes: u64 = paths.map(|path| path.len() as u64).sum();
+        let entries = self.entries.fetch_add(count, Relaxed) + count;
+        let path_bytes = self.path_bytes.fetch_add(bytes, Relaxed) + bytes;
+        let directories = self.directories.load(Relaxed);
+        if directories > DIRECTORY_LIMIT || entries > ENTRY_LIMIT || path_bytes > PATH_LIMIT_BYTES {
+            return Err(self.too_large(pair, "trees list more entries than the limit"));
+        }
+        Ok(())
+    }
+
+    fn too_large(&self, pair: &Pair<'_>, reason: &str) -> Error {
+        self.corrupt(pair, format!("{reason}, in directory '{}'", pair.path))
+    }
+
+    fn corrupt(&self, pair: &Pair<'_>, reason: String) -> Error {
+        Error::CorruptObject {
+            kind: "tree",
+            id: pair.tree.unwrap_or_else(|| self.hash.null()),
+            reason,
+        }
+    }
+}
+
+/// What the index has in one directory, name by name, in the order of a tree.
+struct Groups<'p, 'i> {
+    index: &'i Index,
+    prefix: &'p BStr,
+    rows: Range<usize>,
+}
+
+impl<'i> Iterator for Groups<'_, 'i> {
+    type Item = Group<'i>;
+
+    fn next(&mut self) -> Option<Group<'i>> {
+        let rows = &self.index.entries()[self.rows.clone()];
+        let first = rows.first()?;
+        let path: &'i BStr = self.index.path(first);
+        let rest = path.get(self.prefix.len()..).unwrap_or_default();
+        // A slash at the end is that of an entry for a whole directory.
+        let slash = rest.find_byte(b'/').filter(|at| at + 1 < rest.len());
+        let name_len = slash.unwrap_or(rest.len());
+        let len = self.prefix.len() + slash.map_or(name_len, |at| at + 1);
+        let head = path.get(..len).unwrap_or(path);
+        let is_below = |entry: &Entry| self.index.path(entry).starts_with(head);
+        let is_same = |entry: &&Entry| self.index.path(entry) == path;
+        let count = match slash {
+            Some(_) => rows.partition_point(is_below),
+            None => rows.iter().take_while(is_same).count(),
+        };
+        let kind = match slash {
+            Some(_) => EntryKind::Directory,
+            None => EntryKind::File,
+        };
+        let start = self.rows.start;
+        self.rows.start += count.max(1);
+        Some(Group {
+            entry: TreeEntry {
+                name: rest.get(..name_len).unwrap_or_default(),
+                kind,
+                id: &first.id,
+            },
+            rows: start..self.rows.start,
+        })
+    }
+}
+
+fn version(entry: &TreeEntry<'_>) -> Version {
+    Version {
+        mode: Mode::from(entry.kind),
+        id: entry.id.to_owned(),
+    }
+}
+
+fn version_of_row(entry: &Entry) -> Version {
+    Version {
+        mode: entry.mode,
+        id: entry.id,
+    }
+}
+
+/// The change from `head` to `index`, if it is one.
+fn change(path: BString, head: Option<Version>, index: Option<Version>) -> Option<StagedChange> {
+    if head == index {
+        return None;
+    }
+    let modes = (head.map(|head| head.mode), index.map(|index| index.mode));
+    Some(StagedChange {
+        path,
+        kind: ChangeKind::between(modes.0, modes.1),
+        head,
+        index,
+    })
+}

@@ -1,0 +1,189 @@
+//! Submodules: another commit, changed files, untracked files in them.
+
+use super::model::{IgnoreSubmodules, Status, SubmoduleState};
+use super::options::Options;
+use super::UntrackedFiles;
+use crate::index::{Index, Stage};
+use crate::repository::{Config, Repository};
+use crate::worktree::Execution;
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_fs::Dir;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// A larger `.gitmodules` is refused.
+const MODULES_LIMIT_BYTES: u64 = 64 << 20;
+
+/// How submodules are to be looked at.
+pub(super) struct Submodules<'a> {
+    repository: &'a Repository,
+    work_tree: &'a Path,
+    options: &'a Options,
+    execution: &'a Execution,
+    /// What the configuration says to leave out, by path.
+    configured: HashMap<BString, Option<IgnoreSubmodules>>,
+    /// `.gitmodules` is in conflict, so nobody knows what it says.
+    unmerged: bool,
+    default: IgnoreSubmodules,
+}
+
+impl<'a> Submodules<'a> {
+    /// Reads what `.gitmodules` and the configuration say of submodules.
+    pub(super) fn new(
+        repository: &'a Repository,
+        root: &Dir,
+        index: &Index,
+        options: &'a Options,
+        execution: &'a Execution,
+    ) -> Result<Self> {
+        let config = repository.config();
+        let of_diff = config.string("diff.ignoreSubmodules");
+        let default = of_diff.and_then(|word| parse(word.as_bstr()));
+        let untracked_hidden = options.untracked == UntrackedFiles::No;
+        let (configured, unmerged) = configured(repository, root, index)?;
+        Ok(Submodules {
+            repository,
+            work_tree: repository.require_work_tree()?,
+            options,
+            execution,
+            configured,
+            unmerged,
+            default: default.unwrap_or(match untracked_hidden {
+                true => IgnoreSubmodules::Untracked,
+                false => IgnoreSubmodules::None,
+            }),
+        })
+    }
+
+    /// What of the submodule at `path` makes no difference.
+    fn ignored(&self, path: &BStr) -> IgnoreSubmodules {
+        if let Some(wish) = self.options.ignore_submodules {
+            return wish;
+        }
+        match self.configured.get(path) {
+            Some(Some(wish)) => *wish,
+            Some(None) => self.default,
+            None if self.unmerged => IgnoreSubmodules::All,
+            None => self.default,
+        }
+    }
+
+    /// Whether no difference of the submodule at `path` is shown, not even that it is gone.
+    pub(super) fn hides(&self, path: &BStr) -> bool {
+        self.ignored(path) == IgnoreSubmodules::All
+    }
+
+    /// How the submodule at `path`, whose commit should be `id`, differs; `None` if it does not
+    /// or if it is not populated. Also whether it is only of another commit.
+    pub(super) fn state(&self, path: &BStr, id: &ObjectId) -> Result<Option<SubmoduleState>> {
+        let ignored = self.ignored(path);
+        let directory = self.work_tree.join(OsStr::from_bytes(path));
+        if ignored == IgnoreSubmodules::All {
+            return Ok(None);
+        }
+        if !self
+            .repository
+            .other_repositories()
+            .has(&directory.join(".git"))
+        {
+            return Ok(None);
+        }
+        let submodule = Repository::open_at(&directory, self.repository.environment())?;
+        let new_commits = submodule.head()?.id().is_some_and(|head| head != *id);
+        let mut state = SubmoduleState {
+            new_commits,
+            ..SubmoduleState::default()
+        };
+        if ignored != IgnoreSubmodules::Dirty {
+            let options = Options {
+                untracked: match ignored {
+                    IgnoreSubmodules::Untracked => UntrackedFiles::No,
+                    _ => shown_untracked(&submodule),
+                },
+                optional_locks: self.options.optional_locks,
+                ..Options::default()
+            };
+            note(
+                &super::status(&submodule, &options, self.execution)?,
+                &mut state,
+            );
+        }
+        Ok((state != SubmoduleState::default()).then_some(state))
+    }
+}
+
+fn shown_untracked(repository: &Repository) -> UntrackedFiles {
+    let word = repository.config().string("status.showUntrackedFiles");
+    match word.as_ref().map(|word| word.as_slice()) {
+        Some(b"no" | b"false" | b"off" | b"0") => UntrackedFiles::No,
+        Some(b"all") => UntrackedFiles::All,
+        _ => UntrackedFiles::Normal,
+    }
+}
+
+/// Untracked files in a submodule of the submodule are untracked, all other differences are
+/// modifications.
+fn note(status: &Status, state: &mut SubmoduleState) {
+    state.untracked |= !status.untracked.is_empty();
+    for change in &status.changes {
+        let inner = change.submodule.unwrap_or_default();
+        state.untracked |= inner.untracked;
+        let only_untracked = inner
+            == SubmoduleState {
+                untracked: true,
+                ..SubmoduleState::default()
+            };
+        let conflict = change.conflict.is_some() || change.rename.is_some();
+        state.modified |= conflict || !only_untracked;
+    }
+}
+
+/// The word of a configuration or of `--ignore-submodules`.
+fn parse(word: &BStr) -> Option<IgnoreSubmodules> {
+    Some(match word.as_bytes() {
+        b"all" => IgnoreSubmodules::All,
+        b"dirty" => IgnoreSubmodules::Dirty,
+        b"untracked" => IgnoreSubmodules::Untracked,
+        b"none" => IgnoreSubmodules::None,
+        _ => return None,
+    })
+}
+
+type Configured = HashMap<BString, Option<IgnoreSubmodules>>;
+
+/// The submodules that `.gitmodules` names, by path, with what is configured to be left out.
+fn configured(repository: &Repository, root: &Dir, index: &Index) -> Result<(Configured, bool)> {
+    const NAME: &[u8] = b".gitmodules";
+    let stage = |stage| index.find(NAME.as_bstr(), stage).is_ok();
+    let unmerged = [Stage::Base, Stage::Ours, Stage::Theirs]
+        .into_iter()
+        .any(stage);
+    let mut content = Vec::new();
+    match root.open_file(NAME) {
+        Ok(file) => file.read_to_end(&mut content, MODULES_LIMIT_BYTES)?,
+        Err(_) => {
+            if let Ok(row) = index.find(NAME.as_bstr(), Stage::Merged) {
+                content = repository.read_object(&index.entries()[row].id)?.1;
+            }
+        }
+    }
+    let mut found = HashMap::new();
+    if unmerged || content.is_empty() {
+        return Ok((found, unmerged));
+    }
+    let modules = Config::of_file(&content, Path::new(".gitmodules"))?;
+    for name in modules.subsections("submodule") {
+        let name = name.as_bstr();
+        let Some(path) = modules.string_in("submodule", name, "path") else {
+            continue;
+        };
+        let own = repository.config().string_in("submodule", name, "ignore");
+        let ignore = own.or_else(|| modules.string_in("submodule", name, "ignore"));
+        found.insert(path, ignore.and_then(|word| parse(word.as_bstr())));
+    }
+    Ok((found, unmerged))
+}

@@ -1,0 +1,155 @@
+//! Untracked directories, which git shows as one line where it can.
+
+use super::model::{IgnoredFiles, UntrackedFiles};
+use bstr::BString;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::Arc;
+
+/// What an untracked directory was found to hold, the strongest last.
+const NOTHING: u8 = 0;
+const IGNORED: u8 = 1;
+const UNTRACKED: u8 = 2;
+
+/// A directory that holds nothing tracked, and may become one line.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: BString,
+    /// Whether a pattern ignores it, and with it all that it holds.
+    excluded: bool,
+    above: Option<Arc<Folder>>,
+    holds: AtomicU8,
+}
+
+impl Folder {
+    /// The directory `path`, without a slash at its end.
+    pub(super) fn new(path: BString, excluded: bool, above: Option<Arc<Folder>>) -> Self {
+        Folder {
+            path,
+            excluded,
+            above,
+            holds: AtomicU8::new(NOTHING),
+        }
+    }
+
+    /// Notes that it holds something.
+    pub(super) fn note(&self, ignored: bool) {
+        let mut kind = if ignored { IGNORED } else { UNTRACKED };
+        let mut at = Some(self);
+        while let Some(folder) = at {
+            if folder.excluded {
+                kind = IGNORED;
+            }
+            // Whoever raised it to this has raised what is above, too.
+            if folder.holds.fetch_max(kind, Ordering::Relaxed) >= kind {
+                return;
+            }
+            at = folder.above.as_deref();
+        }
+    }
+
+    /// Whether it or a directory above it is known to hold something untracked: then it will be
+    /// shown, whatever else it holds.
+    pub(super) fn is_settled(&self) -> bool {
+        self.holds() == UNTRACKED
+    }
+
+    /// The untracked directory that it is in.
+    pub(super) fn above(&self) -> Option<&Arc<Folder>> {
+        self.above.as_ref()
+    }
+
+    fn holds(&self) -> u8 {
+        self.holds.load(Ordering::Relaxed)
+    }
+
+    /// Whether what it holds is shown, and not only the directory.
+    fn is_open(&self) -> bool {
+        let mut at = Some(self);
+        while let Some(folder) = at {
+            if folder.holds() != UNTRACKED {
+                return false;
+            }
+            at = folder.above.as_deref();
+        }
+        true
+    }
+}
+
+/// An untracked or ignored path that was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The path; of a repository of its own with a slash at its end.
+    pub path: BString,
+    pub ignored: bool,
+    /// The untracked directory that it is in, where such are shown as one line.
+    pub folder: Option<Arc<Folder>>,
+}
+
+/// Which untracked and ignored paths are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    pub untracked: UntrackedFiles,
+    pub ignored: IgnoredFiles,
+}
+
+impl Wish {
+    /// Whether anything is to be looked for beside tracked files.
+    pub(super) fn any(self) -> bool {
+        self.untracked != UntrackedFiles::No
+    }
+
+    /// Whether ignored paths are wanted.
+    pub(super) fn ignored(self) -> bool {
+        self.any() && self.ignored != IgnoredFiles::No
+    }
+
+    /// Whether an ignored directory is shown without looking into it.
+    pub(super) fn shows_directory_unseen(self) -> bool {
+        self.ignored == IgnoredFiles::Matching
+    }
+
+    /// Whether untracked directories are shown as one line.
+    pub(super) fn folds(self) -> bool {
+        self.untracked == UntrackedFiles::Normal
+    }
+}
+
+/// The lines of a status: untracked and ignored paths, each ascending, without paths that are
+/// tracked as something else.
+///
+/// A directory that holds only ignored files is one line, unless only what a pattern itself means is
+/// wanted.
+pub(super) fn lines(
+    found: Vec<Found>,
+    folders: &[Arc<Folder>],
+    wish: Wish,
+    is_tracked: impl Fn(&[u8]) -> bool,
+) -> (Vec<BString>, Vec<BString>) {
+    let matching = wish.ignored == IgnoredFiles::Matching;
+    let (mut untracked, mut ignored) = (Vec::new(), Vec::new());
+    for item in found {
+        match (item.ignored, &item.folder) {
+            (true, None) => ignored.push(item.path),
+            (false, None) => untracked.push(item.path),
+            (true, Some(_)) if matching => ignored.push(item.path),
+            (true, Some(folder)) if folder.is_open() => ignored.push(item.path),
+            _ => {}
+        }
+    }
+    for folder in folders {
+        let above_is_open = folder.above.as_deref().is_none_or(Folder::is_open);
+        let mut path = folder.path.clone();
+        path.push(b'/');
+        match folder.holds() {
+            UNTRACKED if folder.above.is_none() => untracked.push(path),
+            IGNORED if above_is_open && !matching => ignored.push(path),
+            _ => {}
+        }
+    }
+    for lines in [&mut untracked, &mut ignored] {
+        lines.retain(|path| !is_tracked(path.strip_suffix(b"/").unwrap_or(path)));
+        lines.sort_unstable();
+        lines.dedup();
+    }
+    (untracked, ignored)
+}

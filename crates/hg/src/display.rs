@@ -1,0 +1,110 @@
+use crate::environment::relative;
+use crate::{Error, Repository, Result};
+use bstr::{BString, ByteSlice};
+use std::os::unix::ffi::OsStrExt;
+
+/// How the user wants a status to be shown: `hg help config.ui`, `hg help config.commands`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Display {
+    /// Only what is tracked is of interest, unless something else is asked for: `ui.quiet`.
+    pub quiet: bool,
+    /// Sources of copies are shown: `ui.statuscopies`.
+    pub copies: bool,
+    /// Paths are shown as seen from the current directory, or always from the root; `None` if
+    /// that depends on whether paths were named.
+    pub relative: Option<bool>,
+    /// Settings that would change what is shown and that hedgerow does not follow.
+    pub unsupported: Vec<&'static str>,
+}
+
+impl Repository {
+    /// What the configuration says about showing a status.
+    pub fn display(&self) -> Result<Display> {
+        let config = self.config();
+        let is_tweaked = config.boolean("ui.tweakdefaults")?.unwrap_or(false);
+        let of_user = match config.get("ui", "relative-paths") {
+            None if is_tweaked => Some(true),
+            None => None,
+            Some(value) if value == "legacy" => None,
+            Some(_) => config.boolean("ui.relative-paths")?,
+        };
+        let of_command = config.boolean("commands.status.relative")?;
+        let mut unsupported = Vec::new();
+        let terse = config.get("commands", "status.terse");
+        if terse.is_some_and(|value| !value.is_empty()) {
+            unsupported.push("commands.status.terse");
+        }
+        Ok(Display {
+            quiet: config.boolean("ui.quiet")?.unwrap_or(false),
+            copies: config.boolean("ui.statuscopies")?.unwrap_or(is_tweaked),
+            relative: of_command.or(of_user),
+            unsupported,
+        })
+    }
+
+    /// A path of the working copy as seen from the current directory.
+    pub fn seen_from_here(&self, path: &[u8]) -> BString {
+        relative(self.current_directory(), path)
+    }
+
+    /// The path below the root that a word of the command line names.
+    ///
+    /// Fails for one that leads out of the working copy, and for patterns.
+    pub fn named(&self, word: &[u8]) -> Result<BString> {
+        let failed = |reason: String| Error::Argument {
+            word: word.into(),
+            reason,
+        };
+        let (kind, text) = match word.split_once_str(b":") {
+            Some((kind, rest)) if KINDS.contains(&kind) => (kind, rest),
+            _ => (b"relpath".as_slice(), word),
+        };
+        let start: &[u8] = match (kind, text.first()) {
+            (b"path" | b"filepath", _) => b"",
+            (b"relpath", Some(b'/')) => b"",
+            (b"relpath", _) => self.current_directory().as_os_str().as_bytes(),
+            _ => return Err(failed("patterns are not supported, only paths".into())),
+        };
+        let root = self.root().as_os_str().as_bytes();
+        let below = match text.strip_prefix(root) {
+            Some(rest) if rest.is_empty() || rest.starts_with(b"/") => rest,
+            _ if text.starts_with(b"/") => return Err(failed(self.outside())),
+            _ => text,
+        };
+        let mut parts: Vec<&[u8]> = Vec::new();
+        for part in [start, below]
+            .into_iter()
+            .flat_map(|path| path.split_str("/"))
+        {
+            match part {
+                b"" | b"." => {}
+                b".." if parts.pop().is_none() => return Err(failed(self.outside())),
+                b".." => {}
+                part => parts.push(part),
+            }
+        }
+        Ok(bstr::join("/", parts).into())
+    }
+
+    fn outside(&self) -> String {
+        format!("not under root '{}'", self.root().display())
+    }
+}
+
+/// Kinds of patterns that a word can begin with, before a colon.
+const KINDS: [&[u8]; 14] = [
+    b"re",
+    b"glob",
+    b"path",
+    b"filepath",
+    b"relglob",
+    b"relpath",
+    b"relre",
+    b"rootglob",
+    b"listfile",
+    b"listfile0",
+    b"set",
+    b"include",
+    b"subinclude",
+    b"rootfilesin",
+];

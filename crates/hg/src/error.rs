@@ -1,0 +1,105 @@
+use bstr::BString;
+use std::path::PathBuf;
+
+/// The result of working with a Mercurial working copy.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong with a Mercurial working copy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A system call failed.
+    #[error(transparent)]
+    Fs(#[from] hedgerow_fs::Error),
+    /// The repository says that it uses something that hedgerow does not know, or does not do.
+    #[error("unsupported: '{}' requires '{requirement}': {reason}", path.display())]
+    Requirement {
+        /// The file that lists it.
+        path: PathBuf,
+        /// The requirement.
+        requirement: BString,
+        /// What it is, or that it is unknown.
+        reason: &'static str,
+    },
+    /// A file below `.hg` that is not what its format says.
+    #[error("corrupt '{}': {reason}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A configuration file that cannot be read.
+    #[error("{}:{line}: {reason}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A setting whose value means nothing.
+    #[error("{name} is not a boolean ('{value}')")]
+    Setting {
+        /// Section and name, with a dot between them.
+        name: &'static str,
+        /// The value.
+        value: BString,
+    },
+    /// A pattern of an ignore file that cannot be used.
+    #[error("{}:{line}: invalid pattern '{pattern}': {reason}", path.display())]
+    Pattern {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The pattern as it stands there.
+        pattern: BString,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Ignore files that include one another without an end, or too many of them.
+    #[error("{}:{line}: {reason}", path.display())]
+    Include {
+        /// The file with the line that goes too far.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is too much.
+        reason: &'static str,
+    },
+    /// A path argument that cannot be used.
+    #[error("{word}: {reason}")]
+    Argument {
+        /// As it was given.
+        word: BString,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Mercurial was asked about files and did not answer as expected.
+    #[error("cannot ask Mercurial: {reason}")]
+    Program {
+        /// What happened.
+        reason: String,
+    },
+    /// The caller's token was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// A defect of this program.
+    #[error("internal error: {reason}")]
+    Internal {
+        /// What happened.
+        reason: String,
+    },
+}
+
+impl From<hedgerow_engine::Failure<Error>> for Error {
+    fn from(failure: hedgerow_engine::Failure<Error>) -> Self {
+        match failure {
+            hedgerow_engine::Failure::Cancelled => Error::Interrupted,
+            hedgerow_engine::Failure::Failed(error) => error,
+            hedgerow_engine::Failure::Panicked(reason) => Error::Internal { reason },
+        }
+    }
+}

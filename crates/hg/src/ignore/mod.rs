@@ -1,0 +1,11 @@
+//! Which untracked files are of no interest: `.hgignore`, the files it includes, and those that
+//! `ui.ignore` names.
+
+mod file;
+mod glob;
+mod kind;
+mod matcher;
+mod python;
+mod source;
+
+pub use matcher::Ignore;

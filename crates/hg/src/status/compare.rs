@@ -1,0 +1,408 @@
+//! Files of which only the content tells whether they changed.
+//!
+//! `hg status` would tell, but writes below `.hg` while it does: a file to learn the time of the
+//! file system, locks, and a dirstate in which the files are clean. So Mercurial is asked for what
+//! the first parent has at these paths, by `hg cat` and, where the dirstate does not know the
+//! flags, `hg files`, which only read; and the comparison is made here.
+
+use super::judge::Verdict;
+use super::Options;
+use crate::dirstate::{hexadecimal, Dirstate, Entry, NULL_ID};
+use crate::{Error, Repository, Result};
+use bstr::{BString, ByteSlice};
+use hedgerow_fs::{Answer, Dir, Exit, FileKind, Process, Stat};
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Paths that Mercurial is asked about at a time, at most.
+const BATCH: usize = 10_000;
+/// For fewer, another Mercurial is not worth its start.
+const LEAST_BATCH: usize = 500;
+/// Bytes that are compared at a time.
+const PIECE_BYTES: usize = 64 << 10;
+/// A path in Mercurial's answer is not longer.
+const PATH_BYTES: u64 = 1 << 20;
+
+/// Asks Mercurial.
+pub(super) struct Comparison<'c> {
+    repository: &'c Repository,
+    dirstate: &'c Dirstate,
+    options: &'c Options,
+}
+
+/// What came out.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// A verdict for each entry.
+    pub verdicts: Vec<Verdict>,
+    /// Why some are undecided.
+    pub reason: String,
+}
+
+/// What the first parent has at a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Flags {
+    executable: bool,
+    symlink: bool,
+}
+
+impl<'c> Comparison<'c> {
+    pub fn new(repository: &'c Repository, dirstate: &'c Dirstate, options: &'c Options) -> Self {
+        Comparison {
+            repository,
+            dirstate,
+            options,
+        }
+    }
+
+    /// Judges `entries` by their content.
+    pub fn run(&self, entries: &[&Entry]) -> Result<Outcome> {
+        if self.dirstate.parents().first() == Some(&NULL_ID) {
+            // The parent has nothing that they could be equal to.
+            return Ok(Outcome {
+                verdicts: vec![Verdict::Modified; entries.len()],
+                reason: String::new(),
+            });
+        }
+        if let Some(reason) = self.obstacle() {
+            return Ok(undecided(entries.len(), reason));
+        }
+        let Some(judged) = self.batches(entries)? else {
+            return Ok(undecided(entries.len(), "hg is not installed".into()));
+        };
+        Ok(Outcome {
+            verdicts: judged,
+            reason: String::new(),
+        })
+    }
+
+    /// Asks as many Mercurials as there are processors, each about some of the entries; `None` if
+    /// there is none to ask.
+    fn batches(&self, entries: &[&Entry]) -> Result<Option<Vec<Verdict>>> {
+        let processors = hedgerow_fs::cpu::available();
+        let size = entries.len().div_ceil(processors).clamp(LEAST_BATCH, BATCH);
+        let batches: Vec<&[&Entry]> = entries.chunks(size).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                match batches.get(number) {
+                    Some(batch) => done.push((number, self.batch(batch))),
+                    None => return done,
+                }
+            }
+        };
+        let mut done = std::thread::scope(|scope| {
+            let others = processors.min(batches.len()).saturating_sub(1);
+            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+            let mut done = work();
+            for other in others {
+                let judged = other.join().map_err(|_| Error::Internal {
+                    reason: "a thread that compares files panicked".into(),
+                })?;
+                done.extend(judged);
+            }
+            Ok::<_, Error>(done)
+        })?;
+        done.sort_unstable_by_key(|(number, _)| *number);
+        let mut verdicts = Vec::with_capacity(entries.len());
+        for (_, judged) in done {
+            match judged? {
+                Some(judged) => verdicts.extend(judged),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(verdicts))
+    }
+
+    /// What stands in the way of comparing bytes with bytes.
+    fn obstacle(&self) -> Option<String> {
+        let config = self.repository.config();
+        if self.options.program.is_none() {
+            return Some("hg was not to be asked".into());
+        }
+        if self.repository.requires("lfs") {
+            return Some("the store has only pointers to large files (lfs)".into());
+        }
+        for section in ["encode", "decode"] {
+            if config.section(section).any(|(_, value)| value != "!") {
+                return Some(format!("files are converted (section '{section}')"));
+            }
+        }
+        for name in ["eol", "win32text", "keyword", "lfs", "largefiles"] {
+            let long = format!("hgext.{name}");
+            let mut enabled = config
+                .section("extensions")
+                .filter(|(extension, _)| *extension == name || *extension == long);
+            if enabled.any(|(_, value)| !value.starts_with(b"!")) {
+                return Some(format!("files are converted (extension '{name}')"));
+            }
+        }
+        None
+    }
+
+    /// Judges some entries; `None` if there is no program to ask.
+    fn batch(&self, entries: &[&Entry]) -> Result<Option<Vec<Verdict>>> {
+        let all: Vec<&[u8]> = entries
+            .iter()
+            .map(|entry| self.dirstate.path(entry))
+            .collect();
+        let position: HashMap<&[u8], usize> = all
+            .iter()
+            .enumerate()
+            .map(|(at, path)| (*path, at))
+            .collect();
+        let is_known = |entry: &Entry| entry.expected.is_some_and(|e| e.symlink.is_some());
+        let unknown: Vec<&[u8]> = entries
+            .iter()
+            .zip(&all)
+            .filter_map(|(entry, path)| (!is_known(entry)).then_some(*path))
+            .collect();
+        let flags = match unknown.is_empty() {
+            true => HashMap::new(),
+            false => match self.flags(&unknown)? {
+                Some(flags) => flags,
+                None => return Ok(None),
+            },
+        };
+        let directory = Dir::open(self.repository.root())?;
+        // What the first parent does not have is modified.
+        let mut verdicts = vec![Verdict::Modified; entries.len()];
+        let mut failure = None;
+        let asked = self.ask(
+            "cat",
+            "{path}\\0{data|count}\\0{data}",
+            &all,
+            &mut |output| {
+                let mut output = BufReader::with_capacity(PIECE_BYTES, output);
+                while let Some((path, bytes)) = head(&mut output)? {
+                    let mut data = output.by_ref().take(bytes);
+                    if let Some(at) = position.get(path.as_slice()) {
+                        let compared = compare(&directory, &path, bytes, &mut data, &flags)?;
+                        if let Some(verdict) = verdicts.get_mut(*at) {
+                            *verdict = compared.unwrap_or_else(|error| {
+                                failure.get_or_insert(error);
+                                Verdict::Undecided
+                            });
+                        }
+                    }
+                    io::copy(&mut data, &mut io::sink())?;
+                    if data.limit() > 0 {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        match failure {
+            Some(error) => Err(error.into()),
+            None => Ok(asked.map(|_| verdicts)),
+        }
+    }
+
+    /// The flags that the first parent has for files.
+    fn flags(&self, paths: &[&[u8]]) -> Result<Option<HashMap<BString, Flags>>> {
+        let mut flags = HashMap::with_capacity(paths.len());
+        let asked = self.ask("files", "{path}\\0{flags}\\0", paths, &mut |output| {
+            let mut output = BufReader::new(output);
+            while let Some(path) = field(&mut output)? {
+                let text = field(&mut output)?.unwrap_or_default();
+                let has = Flags {
+                    executable: text.contains(&b'x'),
+                    symlink: text.contains(&b'l'),
+                };
+                flags.insert(path, has);
+            }
+            Ok(())
+        })?;
+        Ok(asked.map(|_| flags))
+    }
+
+    /// Runs a command of Mercurial on paths of the first parent; `None` if there is no Mercurial.
+    fn ask(
+        &self,
+        command: &str,
+        template: &str,
+        paths: &[&[u8]],
+        read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>,
+    ) -> Result<Option<Answer>> {
+        let [first, _] = self.dirstate.parents();
+        let parent = hexadecimal(first);
+        let mut patterns = Vec::new();
+        for path in paths {
+            patterns.extend_from_slice(b"path:");
+            patterns.extend_from_slice(path);
+            patterns.push(0);
+        }
+        let words = [
+            "--pager=never",
+            command,
+            "--rev",
+            &parent,
+            "--template",
+            template,
+        ];
+        let words = words.into_iter().chain(["listfile0:/dev/stdin"]);
+        let process = Process {
+            program: self.options.program.clone().unwrap_or_default(),
+            arguments: words.map(Into::into).collect(),
+            directory: Some(self.repository.root().to_owned()),
+            variables: vec![
+                ("HGPLAIN".into(), Some("1".into())),
+                ("PYTHONDONTWRITEBYTECODE".into(), Some("1".into())),
+            ],
+            ..Process::default()
+        };
+        let answer = match process.ask(&patterns, read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        match answer.exit {
+            // 1 says that the first parent has none of the paths.
+            Exit::Status(0 | 1) => Ok(Some(answer)),
+            exit => Err(Error::Program {
+                reason: ended(command, exit, &answer.messages),
+            }),
+        }
+    }
+}
+
+fn undecided(count: usize, reason: String) -> Outcome {
+    Outcome {
+        verdicts: vec![Verdict::Undecided; count],
+        reason,
+    }
+}
+
+fn ended(command: &str, exit: Exit, messages: &[u8]) -> String {
+    let last = ByteSlice::lines(messages).rfind(|line| !line.is_empty());
+    let last = last.unwrap_or_default().as_bstr();
+    match exit {
+        Exit::Status(status) => format!("hg {command} ended with status {status}: {last}"),
+        Exit::Signal(signal) => format!("hg {command} was ended by signal {signal}: {last}"),
+    }
+}
+
+/// The path and size at which the next file of the answer begins; `None` at its end.
+fn head(output: &mut impl BufRead) -> io::Result<Option<(BString, u64)>> {
+    let Some(path) = field(output)? else {
+        return Ok(None);
+    };
+    let size = field(output)?.unwrap_or_default();
+    let size = size.to_str().ok().and_then(|text| text.parse().ok());
+    let size = size.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+    Ok(Some((path, size)))
+}
+
+fn field(output: &mut impl BufRead) -> io::Result<Option<BString>> {
+    let mut bytes = Vec::new();
+    output.take(PATH_BYTES).read_until(0, &mut bytes)?;
+    match bytes.pop() {
+        None => Ok(None),
+        Some(0) => Ok(Some(bytes.into())),
+        Some(_) => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Compares a file with the `bytes` of `data`, of which some may be left. The outer error is the
+/// answer's, the inner one the file's.
+fn compare(
+    root: &Dir,
+    path: &BString,
+    bytes: u64,
+    data: &mut dyn Read,
+    flags: &HashMap<BString, Flags>,
+) -> io::Result<std::result::Result<Verdict, hedgerow_fs::Error>> {
+    let (parent, name) = match path.rfind_byte(b'/') {
+        Some(at) => (path.get(..at), path.get(at + 1..)),
+        None => (Some(b"".as_slice()), Some(path.as_slice())),
+    };
+    let (parent, name) = (parent.unwrap_or_default(), name.unwrap_or_default());
+    let found = root
+        .open_dir(parent)
+        .and_then(|parent| parent.stat(name).map(|stat| (parent, stat)));
+    let (parent, stat) = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(gone(error)),
+    };
+    if flags
+        .get(path)
+        .is_some_and(|flags| *flags != flags_of(&stat))
+    {
+        return Ok(Ok(Verdict::Modified));
+    }
+    match stat.kind {
+        FileKind::Symlink => {
+            let target = match parent.read_link(name) {
+                Ok(target) => target,
+                Err(error) => return Ok(gone(error)),
+            };
+            let mut expected = Vec::new();
+            data.take(target.len() as u64 + 1)
+                .read_to_end(&mut expected)?;
+            Ok(Ok(equality(target == expected)))
+        }
+        _ if stat.size != bytes => Ok(Ok(Verdict::Modified)),
+        FileKind::File => {
+            let file = match parent.open_file(name) {
+                Ok(file) => file,
+                Err(error) => return Ok(gone(error)),
+            };
+            compare_file(&file, data)
+        }
+        _ => Ok(Ok(Verdict::Missing)),
+    }
+}
+
+fn flags_of(stat: &Stat) -> Flags {
+    let symlink = stat.kind == FileKind::Symlink;
+    Flags {
+        executable: !symlink && stat.is_executable(),
+        symlink,
+    }
+}
+
+fn equality(is_equal: bool) -> Verdict {
+    match is_equal {
+        true => Verdict::Clean,
+        false => Verdict::Modified,
+    }
+}
+
+/// What went away after it was seen is missing.
+fn gone(error: hedgerow_fs::Error) -> std::result::Result<Verdict, hedgerow_fs::Error> {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(Verdict::Missing),
+        _ => Err(error),
+    }
+}
+
+fn compare_file(
+    file: &hedgerow_fs::ReadFile,
+    data: &mut dyn Read,
+) -> io::Result<std::result::Result<Verdict, hedgerow_fs::Error>> {
+    let mut expected = vec![0; PIECE_BYTES];
+    let mut actual = vec![0; PIECE_BYTES];
+    loop {
+        let wanted = data.read(&mut expected)?;
+        let wanted = expected.get(..wanted).unwrap_or_default();
+        let mut filled = 0;
+        // One byte more than wanted, at the end, tells that the file is longer.
+        while filled < wanted.len().max(1) {
+            let rest = actual.get_mut(filled..wanted.len().max(1));
+            match file.read(rest.unwrap_or_default()) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        if actual.get(..filled) != Some(wanted) {
+            return Ok(Ok(Verdict::Modified));
+        }
+        if wanted.is_empty() {
+            return Ok(Ok(Verdict::Clean));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+use crate::dirstate::Entry;
+use hedgerow_fs::{FileKind, Stat, Timestamp};
+
+/// What is known about a tracked path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing that could be tracked is there.
+    Missing,
+    /// A file or a symbolic link is there; more is of no interest.
+    Present,
+    /// It is as it was.
+    Clean,
+    /// It has changed.
+    Modified,
+    /// Only its content tells.
+    Undecided,
+}
+
+impl Verdict {
+    pub fn from_number(number: u8) -> Self {
+        match number {
+            1 => Verdict::Present,
+            2 => Verdict::Clean,
+            3 => Verdict::Modified,
+            4 => Verdict::Undecided,
+            _ => Verdict::Missing,
+        }
+    }
+
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// How far in the future a file's time may lie to be one that the clock has not reached yet, in
+/// seconds; what is later comes from a wrong clock.
+const FUTURE_SECONDS: i64 = 24 * 60 * 60;
+
+/// Judges a path of which only the kind is known, if that is enough.
+pub(super) fn by_kind(entry: &Entry, kind: Option<FileKind>) -> Option<Verdict> {
+    match kind {
+        None => None,
+        Some(FileKind::File | FileKind::Symlink) => {
+            (!entry.may_be_clean()).then_some(Verdict::Present)
+        }
+        Some(_) => Some(Verdict::Missing),
+    }
+}
+
+/// Judges a path by its state on disk. `now` is when that was asked, or before.
+pub(super) fn by_stat(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict {
+    let verdict = by_kind(entry, Some(stat.kind));
+    verdict.unwrap_or_else(|| by_look(entry, is_copy, stat, now))
+}
+
+/// Judges a path in a directory that is ignored: there, whatever is at the place of a tracked file
+/// counts as one, for Mercurial does not look what it is.
+pub(super) fn by_stat_of_anything(
+    entry: &Entry,
+    is_copy: bool,
+    stat: &Stat,
+    now: Timestamp,
+) -> Verdict {
+    match entry.may_be_clean() {
+        true => by_look(entry, is_copy, stat, now),
+        false => Verdict::Present,
+    }
+}
+
+/// Judges what may be clean.
+fn by_look(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict {
+    let is_symlink = stat.kind == FileKind::Symlink;
+    let Some(expected) = entry.expected else {
+        return match is_copy {
+            true => Verdict::Modified,
+            false => Verdict::Undecided,
+        };
+    };
+    let is_same_size = expected.has_size(stat.size);
+    if is_copy || !is_same_size || expected.executable != stat.is_executable() {
+        // Some file systems tell other sizes for the texts of links than these have.
+        return match is_symlink && !is_same_size {
+            true => Verdict::Undecided,
+            false => Verdict::Modified,
+        };
+    }
+    if expected
+        .symlink
+        .is_some_and(|symlink| symlink != is_symlink)
+    {
+        return Verdict::Modified;
+    }
+    let is_unchanged = entry.mtime.is_some_and(|mtime| mtime.is(stat.mtime));
+    match is_unchanged && is_past(stat.mtime, now) {
+        true => Verdict::Clean,
+        false => Verdict::Undecided,
+    }
+}
+
+/// Whether a file that has this time could not be changed again and keep it.
+fn is_past(time: Timestamp, now: Timestamp) -> bool {
+    match time.seconds - now.seconds {
+        0 => time.nanoseconds != 0 && time.nanoseconds < now.nanoseconds,
+        later => !(1..FUTURE_SECONDS).contains(&later),
+    }
+}

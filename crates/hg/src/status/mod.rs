@@ -1,0 +1,217 @@
+//! How a working copy stands to its first parent: what `hg status` tells.
+
+mod compare;
+mod judge;
+mod model;
+mod select;
+mod visit;
+
+pub use model::{Options, State, States, Status, STATES};
+
+use crate::dirstate::{Dirstate, Entry};
+use crate::ignore::Ignore;
+use crate::{Repository, Result};
+use bstr::{BString, ByteSlice};
+use compare::Comparison;
+use hedgerow_fs::{FileKind, OpenDirectory};
+use judge::Verdict;
+use select::{is_at_or_below, Selection};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use visit::{Found, Visit};
+
+/// Finds out how the working copy of `repository` stands to its first parent.
+///
+/// The tree is gone through once, in parallel. Files of which only the content can tell whether
+/// they changed are compared with what Mercurial says they were, if [`Options::program`] names it;
+/// else they are left undecided. Nothing is written anywhere.
+pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
+    let dirstate = repository.dirstate()?;
+    let subrepositories = repository.subrepositories(&dirstate)?;
+    let selection = Selection::new(options.paths.clone());
+    let mut status = Status::default();
+    let wants_unknown = options.states.has(State::Unknown);
+    let wants_ignored = options.states.has(State::Ignored);
+    let ignore = match wants_unknown || wants_ignored {
+        true => Ignore::read(
+            repository.root(),
+            &repository.ignore_files()?,
+            &mut status.warnings,
+        )?,
+        false => Ignore::default(),
+    };
+    let now = hedgerow_fs::file_time();
+    let mut visit = Visit::new(&dirstate, &ignore, &selection, &subrepositories, now);
+    visit.wants_unknown = wants_unknown;
+    visit.wants_ignored = wants_ignored;
+    let root = OpenDirectory::open(repository.root())
+        .map_err(|source| hedgerow_fs::Error::new("open", repository.root(), source))?;
+    let scan = hedgerow_walk::Options {
+        engine: options.engine.clone(),
+        ..hedgerow_walk::Options::default()
+    };
+    hedgerow_walk::scan(root, visit.root()?, &visit, &scan)?;
+    let (verdicts, mut found) = visit.end();
+    let nested = std::mem::take(&mut found.nested);
+
+    let judged = Judged {
+        repository,
+        dirstate: &dirstate,
+        selection: &selection,
+        nested: &nested,
+        wants_untracked: wants_unknown || wants_ignored,
+    };
+    judged.tracked(&verdicts, now, options, &mut status)?;
+    judged.untracked(found, &mut status);
+    judged.not_there(&mut status)?;
+    Ok(status)
+}
+
+/// What a pass over the tree has found, on its way to a [`Status`].
+struct Judged<'j> {
+    repository: &'j Repository,
+    dirstate: &'j Dirstate,
+    selection: &'j Selection,
+    nested: &'j [BString],
+    wants_untracked: bool,
+}
+
+impl Judged<'_> {
+    fn tracked(
+        &self,
+        verdicts: &[Verdict],
+        now: hedgerow_fs::Timestamp,
+        options: &Options,
+        status: &mut Status,
+    ) -> Result<()> {
+        let mut undecided = Vec::new();
+        for (entry, verdict) in self.dirstate.entries().iter().zip(verdicts) {
+            let path = self.dirstate.path(entry);
+            if !self.selection.has(path) {
+                continue;
+            }
+            let verdict = match verdict {
+                Verdict::Missing if entry.tracked && !self.wants_untracked => {
+                    self.looked_for(entry, now)?
+                }
+                _ if self.is_nested(path) => Verdict::Missing,
+                verdict => *verdict,
+            };
+            match state(entry, verdict) {
+                Some(state) => put(status, options, state, path),
+                None => undecided.push(entry),
+            }
+            if let (true, Some(source)) = (entry.tracked, self.dirstate.copy_source(entry)) {
+                status.copies.insert(path.into(), source.into());
+            }
+        }
+        let wanted = |state| options.states.has(state);
+        if undecided.is_empty() || !wanted(State::Modified) && !wanted(State::Clean) {
+            return Ok(());
+        }
+        self.compare(&undecided, options, status)
+    }
+
+    fn compare(&self, entries: &[&Entry], options: &Options, status: &mut Status) -> Result<()> {
+        let comparison = Comparison::new(self.repository, self.dirstate, options);
+        let outcome = comparison.run(entries)?;
+        status.compared = outcome.verdicts.len();
+        for (entry, verdict) in entries.iter().zip(&outcome.verdicts) {
+            let path = self.dirstate.path(entry);
+            match state(entry, *verdict) {
+                Some(state) => put(status, options, state, path),
+                None => status.undecided.push(path.into()),
+            }
+        }
+        if !status.undecided.is_empty() {
+            status.undecided_reason = outcome.reason;
+        }
+        for state in [State::Modified, State::Deleted, State::Clean] {
+            if let Some(paths) = status.paths.get_mut(state as usize) {
+                paths.sort_unstable();
+            }
+        }
+        Ok(())
+    }
+
+    /// When nothing but tracked files is of interest, Mercurial asks for each by its path, through
+    /// links that took the place of directories.
+    fn looked_for(&self, entry: &Entry, now: hedgerow_fs::Timestamp) -> Result<Verdict> {
+        let path = self.dirstate.path(entry);
+        let path = self.repository.root().join(OsStr::from_bytes(path));
+        // Whatever keeps it from being statted, it is not there for Mercurial.
+        let Ok(Some(stat)) = hedgerow_fs::lstat(&path) else {
+            return Ok(Verdict::Missing);
+        };
+        let is_copy = self.dirstate.copy_source(entry).is_some();
+        Ok(judge::by_stat(entry, is_copy, &stat, now))
+    }
+
+    fn is_nested(&self, path: &[u8]) -> bool {
+        let in_it = |nested: &BString| is_at_or_below(path, nested);
+        self.nested.iter().any(in_it)
+    }
+
+    fn untracked(&self, mut found: Found, status: &mut Status) {
+        for (state, mut paths) in [
+            (State::Unknown, std::mem::take(&mut found.unknown)),
+            (State::Ignored, std::mem::take(&mut found.ignored)),
+        ] {
+            paths.retain(|path| !self.is_nested(path));
+            paths.sort_unstable();
+            if let Some(list) = status.paths.get_mut(state as usize) {
+                *list = paths;
+            }
+        }
+        found.failed.sort_unstable();
+        let current = self.repository.current_directory();
+        status
+            .warnings
+            .extend(found.failed.iter().map(|(path, reason)| {
+                let path = crate::environment::relative(current, path);
+                format!("{path}: {reason}")
+            }));
+    }
+
+    /// Paths that were named and are neither there nor tracked, nor is anything below them.
+    fn not_there(&self, status: &mut Status) -> Result<()> {
+        let current = self.repository.current_directory();
+        for path in self.selection.paths() {
+            let full = self.repository.root().join(OsStr::from_bytes(path));
+            let stat = hedgerow_fs::lstat(&full)?;
+            let reason = match stat.map(|stat| stat.kind) {
+                None => "No such file or directory",
+                Some(FileKind::Directory | FileKind::File | FileKind::Symlink) => continue,
+                Some(_) => "unsupported file type",
+            };
+            let mut entries = self.dirstate.entries().iter();
+            if entries.any(|entry| is_at_or_below(self.dirstate.path(entry), path)) {
+                continue;
+            }
+            let path = crate::environment::relative(current, path);
+            status.warnings.push(format!("{path}: {reason}"));
+        }
+        Ok(())
+    }
+}
+
+/// The state of an entry; `None` if only its content tells.
+fn state(entry: &Entry, verdict: Verdict) -> Option<State> {
+    Some(match verdict {
+        _ if !entry.tracked => State::Removed,
+        Verdict::Missing => State::Deleted,
+        _ if entry.merged => State::Modified,
+        _ if !entry.in_first_parent => State::Added,
+        Verdict::Modified => State::Modified,
+        Verdict::Clean => State::Clean,
+        Verdict::Present | Verdict::Undecided => return None,
+    })
+}
+
+fn put(status: &mut Status, options: &Options, state: State, path: &[u8]) {
+    if options.states.has(state) {
+        if let Some(paths) = status.paths.get_mut(state as usize) {
+            paths.push(path.as_bstr().to_owned());
+        }
+    }
+}

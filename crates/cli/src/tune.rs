@@ -1,0 +1,79 @@
+//! `hedgerow tune`: measures the file system, and sets what a checkout should use there.
+
+use crate::arguments::{Global, Tune};
+use crate::environment;
+use crate::failure::{Failure, NOWHERE_TO_SET};
+use crate::output::Output;
+use crate::tune_report::{words, Report};
+use hedgerow_engine::CancelToken;
+use hedgerow_git::repository::Repository;
+use hedgerow_git::Error;
+use hedgerow_probe::{advise, measure, Advice, Options};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// About how long a measurement may take.
+const BUDGET: Duration = Duration::from_secs(3);
+
+pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let started = Instant::now();
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let environment = environment::of_git(global)?;
+    let repository = match Repository::discover(&environment) {
+        Err(Error::NotARepository | Error::NotARepositoryUpTo { .. }) => None,
+        found => Some(found?),
+    };
+    let work_tree = repository.as_ref().and_then(Repository::work_tree);
+    let directory = match (&command.measured, work_tree) {
+        (Some(named), _) => environment.cwd.join(named),
+        (None, Some(work_tree)) => work_tree.to_owned(),
+        (None, None) => environment.cwd.clone(),
+    };
+    let options = Options {
+        budget: BUDGET,
+        cancel: CancelToken::from_static(interrupted),
+    };
+    let measured = measure(&directory, &options)?;
+    let advice = advise(&measured);
+    // What was measured is told even if it cannot be set.
+    let set = match (command.dry_run, &repository) {
+        (true, _) => Ok(None),
+        (false, Some(repository)) => set(repository, &advice).map(Some),
+        (false, None) => Err(nowhere()),
+    };
+    let file = set.as_ref().ok().and_then(Option::as_ref);
+    if global.json {
+        let report = Report::new(&directory, &measured, &advice, file, started.elapsed());
+        output.data(report.to_json().as_bytes());
+    } else if !global.quiet {
+        output.data(words(&directory, &measured, &advice).as_bytes());
+    }
+    if let Some(file) = set? {
+        output.say(format_args!("Set in '{}'.", file.display()));
+    }
+    Ok(0)
+}
+
+/// Writes the advice where git finds it too; returns the file.
+fn set(repository: &Repository, advice: &Advice) -> Result<PathBuf, Failure> {
+    let settings = [
+        ("workers", advice.workers.to_string().into()),
+        (
+            "thresholdForParallelism",
+            advice.threshold.to_string().into(),
+        ),
+    ];
+    repository.set_config("checkout", &settings)?;
+    Ok(repository.config_path())
+}
+
+fn nowhere() -> Failure {
+    Failure {
+        severity: "error",
+        exit_code: NOWHERE_TO_SET,
+        hint: Some(
+            "name the repository with -C, or ask with --dry-run what would be set".to_owned(),
+        ),
+        ..Failure::fatal("there is no repository here whose configuration could be set")
+    }
+}

@@ -1,8 +1,10 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hedgerow_engine::Jobs;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::process::ExitCode;
+
+pub use crate::walk::Walk;
 
 /// Moves whole file trees between Git packs, working trees, tar streams and SquashFS images.
 #[derive(Debug, Parser)]
@@ -75,6 +77,13 @@ pub enum Workers {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Checkout(Checkout),
+    Status(Status),
+    /// The form that `status` has in a working copy of Mercurial
+    #[command(hide = true)]
+    HgStatus(HgStatus),
+    Stats(Stats),
+    Tune(Tune),
+    Walk(Walk),
     /// Print completions or manual pages
     #[command(subcommand, hide = true)]
     Generate(Generate),
@@ -117,6 +126,142 @@ pub struct Checkout {
     pub paths: Vec<OsString>,
 }
 
+/// Show how the working tree stands to the index and to HEAD
+#[derive(Debug, Args)]
+#[command(args_override_self = true, infer_long_args = true)]
+pub struct Status {
+    /// Two letters and a path a line
+    #[arg(short, long, overrides_with_all = ["long", "porcelain"])]
+    pub short: bool,
+    /// The long form, for people; the default
+    #[arg(long, overrides_with_all = ["short", "porcelain"])]
+    pub long: bool,
+    /// A form for programs that never changes: v1 or v2
+    #[arg(long, value_name = "VERSION", num_args = 0..=1, require_equals = true,
+        default_missing_value = "v1", overrides_with_all = ["short", "long"])]
+    pub porcelain: Option<OsString>,
+    /// Show the branch and how it stands to its upstream, in the short forms
+    #[arg(short, long, overrides_with = "no_branch")]
+    pub branch: bool,
+    /// Do not
+    #[arg(long)]
+    pub no_branch: bool,
+    /// Show how many entries the stash has
+    #[arg(long, overrides_with = "no_show_stash")]
+    pub show_stash: bool,
+    /// Do not
+    #[arg(long)]
+    pub no_show_stash: bool,
+    /// Count the commits between the branch and its upstream
+    #[arg(long, overrides_with = "no_ahead_behind")]
+    pub ahead_behind: bool,
+    /// Only say whether they differ
+    #[arg(long)]
+    pub no_ahead_behind: bool,
+    /// End entries with NUL instead of a newline, and quote no path
+    #[arg(short = 'z', long)]
+    pub null: bool,
+    /// Which untracked files to show: no, normal (directories as one) or all
+    #[arg(long, value_name = "MODE", num_args = 0..=1, default_missing_value = "all",
+        require_equals = true)]
+    pub untracked_files: Option<OsString>,
+    /// Show ignored files too: traditional, matching or no
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true,
+        default_missing_value = "traditional")]
+    pub ignored: Option<OsString>,
+    /// What in submodules makes no difference: none, untracked, dirty or all
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
+        default_missing_value = "all")]
+    pub ignore_submodules: Option<OsString>,
+    /// Look for renames, whatever the configuration says
+    #[arg(long, overrides_with = "no_renames")]
+    pub renames: bool,
+    /// Look for no renames
+    #[arg(long)]
+    pub no_renames: bool,
+    /// Look for renames of files that are at least so much alike
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    pub find_renames: Option<Option<OsString>>,
+    /// Do not lock the index to write down what was found out about its files
+    #[arg(long)]
+    pub no_optional_locks: bool,
+    /// Only these paths
+    #[arg(value_name = "PATHSPEC")]
+    pub paths: Vec<OsString>,
+}
+
+/// Show which files of a Mercurial working copy are changed, added, removed, gone or unknown
+#[derive(Debug, Args)]
+pub struct HgStatus {
+    /// Show modified files
+    #[arg(short, long)]
+    pub modified: bool,
+    /// Show added files
+    #[arg(short, long)]
+    pub added: bool,
+    /// Show removed files
+    #[arg(short, long)]
+    pub removed: bool,
+    /// Show tracked files that are not there
+    #[arg(short, long)]
+    pub deleted: bool,
+    /// Show files that are not tracked
+    #[arg(short, long)]
+    pub unknown: bool,
+    /// Show files that are as in the parent
+    #[arg(short, long)]
+    pub clean: bool,
+    /// Show ignored files
+    #[arg(short, long)]
+    pub ignored: bool,
+    /// Show all files, and where copies came from
+    #[arg(short = 'A', long)]
+    pub all: bool,
+    /// Show no codes
+    #[arg(short, long)]
+    pub no_status: bool,
+    /// Show where copies came from
+    #[arg(long)]
+    pub copies: bool,
+    /// End paths with NUL
+    #[arg(short = '0', long)]
+    pub print0: bool,
+    /// Files and directories; everything without any
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+}
+
+/// Tell what --stats=FILE recorded: whether work ever ran out, and how long things took
+#[derive(Debug, Args)]
+pub struct Stats {
+    /// Draw it instead, as SVG, into PLOT; '-' is standard output
+    #[arg(short, long, value_name = "PLOT")]
+    pub output: Option<PathBuf>,
+    /// Replace PLOT if it exists
+    #[arg(short, long, requires = "output")]
+    pub force: bool,
+    /// The file that --stats=FILE wrote
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Measure how the file system answers, and set how many workers a checkout uses there
+///
+/// Creates, asks for and removes small files in a directory of its own for about three seconds,
+/// with 1, 2, 4, ... up to 64 workers. Writes checkout.workers and checkout.thresholdForParallelism
+/// to the repository's configuration, which git reads too: the fewest workers that come within 5 %
+/// of the best, and the number of files from which on they gain more than it takes git to start
+/// them, for which 5 ms a worker are counted.
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// Only say what would be set
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Measure in DIR; else in the working tree, else in the current directory
+    #[arg(value_name = "DIR")]
+    pub measured: Option<PathBuf>,
+}
+
 fn parse_jobs(text: &str) -> Result<Workers, String> {
     if text == "auto" {
         return Ok(Workers::Auto);
@@ -127,6 +272,26 @@ fn parse_jobs(text: &str) -> Result<Workers, String> {
     Ok(Workers::from_number(number))
 }
 
+impl Global {
+    /// How many workers a command has that no configuration speaks of.
+    pub fn jobs(&self) -> Jobs {
+        self.jobs.unwrap_or(Workers::Auto).into()
+    }
+}
+
+impl From<Workers> for Jobs {
+    fn from(workers: Workers) -> Jobs {
+        match workers {
+            Workers::Auto => Jobs::Auto,
+            Workers::Count(count) => Jobs::Fixed(count),
+            Workers::PerProcessor => {
+                let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
+                Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN))
+            }
+        }
+    }
+}
+
 impl Workers {
     /// As git reads `checkout.workers`: below 1 means one for each processor.
     pub fn from_number(number: i64) -> Workers {
@@ -134,20 +299,5 @@ impl Workers {
             Some(count) => Workers::Count(count),
             None => Workers::PerProcessor,
         }
-    }
-}
-
-/// The words of the command line. Git calls `git-hedgerow` for `git hedgerow`.
-pub fn words() -> impl Iterator<Item = OsString> {
-    std::env::args_os()
-}
-
-/// Tells what is wrong with the arguments: 129 as git's commands do, or shows the help.
-pub fn refuse(error: &clap::Error) -> ExitCode {
-    // A closed pipe ends quietly.
-    let _ = error.print();
-    match error.use_stderr() {
-        true => ExitCode::from(129),
-        false => ExitCode::SUCCESS,
     }
 }

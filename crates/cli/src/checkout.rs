@@ -18,7 +18,6 @@ use hedgerow_git::checkout::{
 };
 use hedgerow_git::repository::Repository;
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -320,11 +319,7 @@ fn execution(
         .map(Workers::from_number)
         .or(global.jobs)
         .or(configured);
-    let jobs = match workers.unwrap_or(Workers::Auto) {
-        Workers::Auto => Jobs::Auto,
-        Workers::Count(count) => Jobs::Fixed(count),
-        Workers::PerProcessor => Jobs::Fixed(processors()),
-    };
+    let jobs = Jobs::from(workers.unwrap_or(Workers::Auto));
     let threshold = match (command.threshold, tested, jobs) {
         (Some(threshold), ..) => Some(threshold),
         (None, Some(_), _) | (None, None, Jobs::Auto) => None,
@@ -337,9 +332,4 @@ fn execution(
         recorder: statistics::recorder(global),
         progress: Arc::new(Progress::default()),
     }
-}
-
-/// Processors that this process may use, cgroups counted.
-fn processors() -> NonZeroUsize {
-    NonZeroUsize::new(hedgerow_fs::cpu::available()).unwrap_or(NonZeroUsize::MIN)
 }

@@ -19,6 +19,8 @@ pub const FATAL: u8 = 128;
 pub const USAGE: u8 = 129;
 /// Git's exit code for what was refused.
 pub const REFUSED: u8 = 1;
+/// It was measured, but there is no repository to set it in.
+pub const NOWHERE_TO_SET: u8 = 2;
 /// Finished, but some entries failed; each was named.
 pub const PARTIAL: u8 = 3;
 /// Interrupted by the user.
@@ -72,6 +74,48 @@ impl From<hedgerow_git::Error> for Failure {
                      the file"
                         .into(),
                 );
+            }
+            _ => {}
+        }
+        failure
+    }
+}
+
+impl From<hedgerow_probe::Error> for Failure {
+    fn from(error: hedgerow_probe::Error) -> Self {
+        use hedgerow_probe::Error;
+        use std::io::ErrorKind;
+        let mut failure = Failure::fatal(&error);
+        match &error {
+            Error::Cancelled => {
+                failure.severity = "error";
+                failure.exit_code = INTERRUPTED;
+            }
+            Error::Fs(cause) => {
+                let kinds = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+                if kinds.contains(&cause.kind()) {
+                    let hint = "name a directory of that file system in which you may write: \
+                                hedgerow tune DIR";
+                    failure.hint = Some(hint.into());
+                }
+            }
+            Error::Panicked(_) => {}
+        }
+        failure
+    }
+}
+
+impl From<hedgerow_hg::Error> for Failure {
+    fn from(error: hedgerow_hg::Error) -> Self {
+        use hedgerow_hg::Error;
+        let mut failure = Failure::fatal(&error);
+        match &error {
+            Error::Interrupted => {
+                failure.severity = "error";
+                failure.exit_code = INTERRUPTED;
+            }
+            Error::Pattern { .. } => {
+                failure.hint = Some("patterns are described by: hg help hgignore".into());
             }
             _ => {}
         }

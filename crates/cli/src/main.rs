@@ -6,14 +6,23 @@ mod checkout;
 mod environment;
 mod failure;
 mod generate;
+mod hg_status;
 mod messages;
 mod output;
 mod progress;
 mod quote;
 mod report;
+mod spelling;
 mod statistics;
+mod stats;
+mod status;
 mod test_faults;
+mod tracking;
+mod tune;
+mod tune_report;
 mod version;
+mod walk;
+mod words;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -28,9 +37,10 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     test_faults::arm();
-    let arguments = match arguments::Arguments::try_parse_from(arguments::words()) {
+    let words = words::words();
+    let arguments = match arguments::Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
-        Err(error) => return arguments::refuse(&error),
+        Err(error) => return words::refuse(&words, &error),
     };
     let output = output::Output::new(&arguments.global);
     let outcome = match &arguments.command {
@@ -39,6 +49,11 @@ fn main() -> ExitCode {
             Ok(0)
         }
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
+        Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
+        Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
+        Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
+        Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
+        Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),
         Some(Command::Generate(what)) => generate::run(what, &output),
         None => Err(Failure::usage(
             "a command is missing; see 'hedgerow --help'",

@@ -3,7 +3,7 @@
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::checkout::{short, Reason, Rejects, Switched, Target};
-use hedgerow_git::repository::{Head, Repository, Tracking};
+use hedgerow_git::repository::{Head, Repository};
 use hedgerow_git::Error;
 
 const DETACHED_ADVICE: &str = "\
@@ -107,7 +107,10 @@ pub fn switched(
 
 fn tracking(repository: &Repository, branch: &BStr) -> Result<String, Error> {
     let tracking = repository.tracking_status(branch)?;
-    Ok(tracking.as_ref().map(tracked).unwrap_or_default())
+    match &tracking {
+        Some(tracking) => crate::tracking::words(repository, tracking, true),
+        None => Ok(String::new()),
+    }
 }
 
 fn describe(
@@ -163,35 +166,6 @@ fn left_detached(
         ));
     }
     Ok(())
-}
-
-fn tracked(tracking: &Tracking) -> String {
-    let name = short_tracking(tracking.upstream.tracking.as_bstr());
-    let plural = |count: usize| if count == 1 { "commit" } else { "commits" };
-    if tracking.is_gone {
-        return format!(
-            "Your branch is based on '{name}', but the upstream is gone.\n  (use \"git branch \
-             --unset-upstream\" to fixup)\n"
-        );
-    }
-    match (tracking.ahead, tracking.behind) {
-        (0, 0) => format!("Your branch is up to date with '{name}'.\n"),
-        (ahead, 0) => format!(
-            "Your branch is ahead of '{name}' by {ahead} {}.\n  (use \"git push\" to publish your \
-             local commits)\n",
-            plural(ahead)
-        ),
-        (0, behind) => format!(
-            "Your branch is behind '{name}' by {behind} {}, and can be fast-forwarded.\n  (use \
-             \"git pull\" to update your local branch)\n",
-            plural(behind)
-        ),
-        (ahead, behind) => format!(
-            "Your branch and '{name}' have diverged,\nand have {ahead} and {behind} different \
-             commits each, respectively.\n  (use \"git pull\" if you want to integrate the remote \
-             branch with yours)\n"
-        ),
-    }
 }
 
 fn short_tracking(name: &BStr) -> &BStr {

@@ -58,15 +58,22 @@ struct Changed<'a> {
     path: Path<'a>,
 }
 
+/// A path as JSON has it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Path<'a> {
+pub enum Path<'a> {
     Text(&'a str),
     Bytes { bytes: &'a [u8] },
 }
 
 impl<'a> From<&'a BString> for Path<'a> {
     fn from(path: &'a BString) -> Self {
+        Path::from(path.as_slice())
+    }
+}
+
+impl<'a> From<&'a [u8]> for Path<'a> {
+    fn from(path: &'a [u8]) -> Self {
         match path.to_str() {
             Ok(text) => Path::Text(text),
             Err(_) => Path::Bytes { bytes: path },

@@ -1,8 +1,10 @@
 //! `--stats`: what the engine did.
 
 use crate::arguments::Global;
+use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::stats;
 use hedgerow_engine::Recorder;
 use std::sync::Arc;
 
@@ -18,11 +20,12 @@ pub fn tell(global: &Global, recorder: Option<&Recorder>, output: &Output) -> Re
     };
     let statistics = recorder.snapshot();
     let Some(path) = wanted else {
-        output.error_line(&statistics);
+        output.error_line(stats::summary(&statistics).trim_end());
         return Ok(());
     };
     let json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;
-    let mut file = hedgerow_fs::LockFile::acquire(path).map_err(Failure::fatal)?;
+    let path = environment::from_directory(global, path);
+    let mut file = hedgerow_fs::LockFile::acquire(&path).map_err(Failure::fatal)?;
     file.write_all(&json).map_err(Failure::fatal)?;
     file.write_all(b"\n").map_err(Failure::fatal)?;
     file.commit().map_err(Failure::fatal)?;

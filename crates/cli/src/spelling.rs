@@ -1,0 +1,70 @@
+//! Git's way to attach values to letters, spelled out for the parser of arguments.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// Letters of `status` that have no value, so that others may follow in the same word.
+const PLAIN_LETTERS: &[u8] = b"sbzvq";
+
+/// The words from `status` on. Git takes the values of its `-u` and `-M` only if they are attached,
+/// as in `-suno`: such words become options with long names.
+pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut spelled = Vec::new();
+    let mut ended = false;
+    for word in words {
+        ended |= word == "--";
+        match letters(word.as_bytes()).filter(|_| !ended) {
+            Some((plain, long)) => {
+                spelled.extend(plain);
+                spelled.push(long);
+            }
+            None => spelled.push(word),
+        }
+    }
+    spelled
+}
+
+/// The letters without a value, if there are some, and the last option by its long name; `None` if
+/// the word has no letter whose value may be attached.
+fn letters(word: &[u8]) -> Option<(Option<OsString>, OsString)> {
+    let letters = word.strip_prefix(b"-")?;
+    let is_plain = |letter: &&u8| PLAIN_LETTERS.contains(letter);
+    let plain = letters.iter().take_while(is_plain).count();
+    let mut long = OsString::from(match letters.get(plain)? {
+        b'u' => "--untracked-files",
+        b'M' => "--find-renames",
+        _ => return None,
+    });
+    let value = letters.get(plain + 1..).unwrap_or_default();
+    if !value.is_empty() {
+        // `-M=50` is `-M50`.
+        let equals = value.starts_with(b"=") && long == "--find-renames";
+        long.push(if equals { "" } else { "=" });
+        long.push(OsStr::from_bytes(value));
+    }
+    let before = word.get(..=plain).filter(|_| plain > 0);
+    Some((before.map(|before| OsStr::from_bytes(before).into()), long))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attached_values_are_spelled_out() {
+        for (line, expected) in [
+            ("status -uno", "status --untracked-files=no"),
+            ("status -u no", "status --untracked-files no"),
+            ("status -sbuall -z", "status -sb --untracked-files=all -z"),
+            (
+                "status -M -M50% -M=9",
+                "status --find-renames --find-renames=50% --find-renames=9",
+            ),
+            ("status -sj4 - -- -uno", "status -sj4 - -- -uno"),
+            ("status -s --null", "status -s --null"),
+        ] {
+            let words = spelled_out(line.split(' ').map(OsString::from));
+            assert_eq!(words.join(OsStr::new(" ")), expected);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Reads what `--stats=FILE` wrote, or anything that claims to be it.
+
+use super::not_started;
+use crate::failure::Failure;
+use hedgerow_engine::{Statistics, STATISTICS_SCHEMA};
+use hedgerow_fs::ReadFile;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Far more than the largest file that the limits of the schema allow to be of use.
+const LIMIT_BYTES: u64 = 32 << 20;
+
+/// What tells a file of statistics from another.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
+pub fn statistics(path: &Path) -> Result<Statistics, Failure> {
+    let mut content = Vec::new();
+    ReadFile::open(path)
+        .and_then(|file| file.read_to_end(&mut content, LIMIT_BYTES))
+        .map_err(not_started)?;
+    parse(&content).map_err(|reason| {
+        let mut failure = not_started(format_args!("cannot use '{}': {reason}", path.display()));
+        failure.hint = Some("hedgerow --stats=FILE COMMAND writes such a file".into());
+        failure
+    })
+}
+
+fn parse(content: &[u8]) -> Result<Statistics, String> {
+    let head: Head = serde_json::from_slice(content)
+        .map_err(|_| "it does not hold statistics of hedgerow".to_owned())?;
+    if head.schema != STATISTICS_SCHEMA {
+        return Err(format!(
+            "its schema is '{}', and not '{STATISTICS_SCHEMA}'",
+            head.schema.escape_debug()
+        ));
+    }
+    serde_json::from_slice(content).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_statistics_of_this_schema_are_read() {
+        let statistics = Statistics {
+            tasks: 7,
+            ..Statistics::default()
+        };
+        let json = serde_json::to_vec(&statistics).unwrap();
+        assert_eq!(parse(&json).unwrap(), statistics);
+        for (content, reason) in [
+            ("", "does not hold"),
+            ("{}", "does not hold"),
+            ("[1]", "does not hold"),
+            (r#"{"schema": 1}"#, "does not hold"),
+            (r#"{"schema": "hedgerow.stats.v2"}"#, "'hedgerow.stats.v2'"),
+            (r#"{"schema": "a\u001bb"}"#, r"'a\u{1b}b'"),
+            (r#"{"schema": "hedgerow.stats.v1", "tasks": "x"}"#, "line 1"),
+        ] {
+            let error = parse(content.as_bytes()).unwrap_err();
+            assert!(error.contains(reason), "{content}: {error}");
+        }
+        let deep = format!(
+            r#"{{"schema": "{STATISTICS_SCHEMA}", "x": {}"#,
+            "[".repeat(100_000)
+        );
+        assert!(parse(deep.as_bytes()).is_err());
+    }
+}

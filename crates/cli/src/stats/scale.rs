@@ -1,0 +1,159 @@
+//! Numbers for people, and where they stand on an axis.
+
+/// Above this, an axis is drawn by the square root, so that small numbers are seen beside large
+/// ones; a logarithm would have no place for 0, which matters most.
+const LINEAR_MAX: f64 = 100.0;
+
+/// An axis from 0 to a maximum, over a length in pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    max: f64,
+    length: f64,
+    is_root: bool,
+}
+
+impl Scale {
+    /// For times and small counts.
+    pub fn linear(max: f64, length: f64) -> Self {
+        Scale {
+            max: max.max(1.0),
+            length,
+            is_root: false,
+        }
+    }
+
+    /// For counts of any size.
+    pub fn counts(max: f64, length: f64) -> Self {
+        Scale {
+            is_root: max > LINEAR_MAX,
+            ..Scale::linear(max, length)
+        }
+    }
+
+    /// Whether the axis is by the square root.
+    pub fn is_root(&self) -> bool {
+        self.is_root
+    }
+
+    /// How far from the origin, in pixels.
+    pub fn place(&self, value: f64) -> f64 {
+        let share = (value / self.max).clamp(0.0, 1.0);
+        match self.is_root {
+            true => share.sqrt() * self.length,
+            false => share * self.length,
+        }
+    }
+
+    /// Round values to label, 0 first, at least `apart` pixels from one another.
+    pub fn ticks(&self, apart: f64) -> Vec<f64> {
+        match self.is_root {
+            true => self.root_ticks(apart),
+            false => {
+                let step = round_up(self.max * apart / self.length);
+                let count = (self.max / step * (1.0 + 1e-9)) as usize;
+                (0..=count).map(|tick| tick as f64 * step).collect()
+            }
+        }
+    }
+
+    fn root_ticks(&self, apart: f64) -> Vec<f64> {
+        let mut ticks = vec![0.0];
+        let mut value = round_up(1.0);
+        while value <= self.max {
+            let last = ticks.last().copied().unwrap_or(0.0);
+            if self.place(value) - self.place(last) >= apart {
+                ticks.push(value);
+            }
+            value = round_up(value * 1.5);
+        }
+        ticks
+    }
+}
+
+/// The next of 1, 2, 5, 10, 20, 50 and so on, and their fractions.
+fn round_up(value: f64) -> f64 {
+    let power = 10_f64.powf(value.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0];
+    let fits = |step: &&f64| *step * power >= value * (1.0 - 1e-9);
+    steps.iter().find(fits).copied().unwrap_or(10.0) * power
+}
+
+/// Microseconds with the unit that suits them.
+pub fn duration(us: u64) -> String {
+    let value = us as f64;
+    match us {
+        0..=999 => format!("{us} us"),
+        1000..=999_999 => format!("{} ms", digits(value / 1e3)),
+        _ => format!("{} s", digits(value / 1e6)),
+    }
+}
+
+/// Three digits, or all before the point.
+fn digits(value: f64) -> String {
+    match value {
+        0.0..9.995 => format!("{value:.2}"),
+        9.995..99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A count with its thousands apart.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An average: a decimal while it is small.
+pub fn quantity(value: f64) -> String {
+    match value < 100.0 {
+        true => format!("{value:.1}"),
+        false => grouped(value.round() as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_apart() {
+        let linear = Scale::linear(8.0, 100.0);
+        assert_eq!(linear.ticks(20.0), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(linear.place(4.0), 50.0);
+        let root = Scale::counts(6400.0, 160.0);
+        assert!(root.is_root());
+        assert_eq!(root.place(1600.0), 80.0);
+        assert_eq!(root.ticks(20.0), [0.0, 100.0, 500.0, 2000.0, 5000.0]);
+    }
+
+    #[test]
+    fn any_maximum_has_ticks() {
+        for max in [0.0, 1.0, 7.0, 99.0, 101.0, 1e6, 1.8e19] {
+            let ticks = Scale::counts(max, 150.0).ticks(20.0);
+            assert!(ticks.len() < 10 && ticks[0] == 0.0, "{max}: {ticks:?}");
+        }
+        let time = Scale::linear(123_456.0, 800.0).ticks(80.0);
+        assert_eq!(time[1], 20_000.0);
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        let shown = [0, 999, 1000, 12_345, 999_999, 2_500_000, 99_960_000].map(duration);
+        let expected = [
+            "0 us", "999 us", "1.00 ms", "12.3 ms", "1000 ms", "2.50 s", "100 s",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(
+            (quantity(3.26), quantity(1234.5)),
+            ("3.3".into(), "1,235".into())
+        );
+    }
+}

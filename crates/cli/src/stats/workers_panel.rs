@@ -1,0 +1,30 @@
+//! How many workers were at work, and how many might have been.
+
+use super::plot::{count_axis, heading, Frame};
+use super::scale::Scale;
+use super::svg::Svg;
+use super::timeline::Span;
+
+pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span]) {
+    let most = spans
+        .iter()
+        .map(|span| span.point.workers.max(span.point.target));
+    let scale = Scale::linear(most.max().unwrap_or(0) as f64, frame.height - 8.0);
+    count_axis(svg, frame, &scale);
+    let x = |us: u64| frame.left + time.place(us as f64);
+    let y = |count: usize| frame.bottom() - scale.place(count as f64);
+    let steps = |value: fn(&Span) -> usize| {
+        let ends = |span: &Span| {
+            let height = y(value(span));
+            [(x(span.begin_us), height), (x(span.end_us()), height)]
+        };
+        spans.iter().flat_map(ends).collect::<Vec<_>>()
+    };
+    let mut area = vec![(frame.left, frame.bottom())];
+    area.extend(steps(|span| span.point.workers));
+    area.push((x(spans.last().map_or(0, Span::end_us)), frame.bottom()));
+    svg.path("work", &area, true);
+    svg.path("target", &steps(|span| span.point.target), false);
+    let legend = [("work", "at work"), ("target", "allowed")];
+    heading(svg, frame, "Workers", &legend);
+}

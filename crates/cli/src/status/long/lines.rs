@@ -1,0 +1,107 @@
+//! Lines with colors and, if wanted, marked as comments.
+
+use crate::status::colors::RESET;
+
+/// The text of a status as it grows.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    text: Vec<u8>,
+    /// What comment lines begin with; empty if lines are no comments.
+    comment: &'a [u8],
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(comment: &'a [u8]) -> Self {
+        Lines {
+            text: Vec::new(),
+            comment,
+        }
+    }
+
+    pub fn into_text(self) -> Vec<u8> {
+        self.text
+    }
+
+    /// A whole line, or several, in a color.
+    pub fn line(&mut self, color: &str, text: impl AsRef<[u8]>) {
+        self.marked(color, text.as_ref(), true, true);
+        self.text.push(b'\n');
+    }
+
+    /// The start of a line.
+    pub fn start(&mut self, color: &str, text: &str) {
+        self.marked(color, text.as_bytes(), true, false);
+    }
+
+    /// More of a line that was started.
+    pub fn more(&mut self, color: &str, text: impl AsRef<[u8]>) {
+        self.marked(color, text.as_ref(), false, false);
+    }
+
+    /// The end of a line.
+    pub fn end(&mut self) {
+        self.text.push(b'\n');
+    }
+
+    /// A line that is no comment and has no color, whatever the others are.
+    pub fn plain(&mut self, text: &str) {
+        self.text.extend_from_slice(text.as_bytes());
+        self.text.push(b'\n');
+    }
+
+    /// A line with the mark of a comment before the color's end, its space included: so git shows
+    /// how a branch stands.
+    pub fn tracking(&mut self, color: &str, line: &str) {
+        let mark = match (self.comment.is_empty(), line.is_empty()) {
+            (true, _) => Vec::new(),
+            (_, true) => self.comment.to_vec(),
+            (_, false) => [self.comment, b" "].concat(),
+        };
+        match mark.is_empty() && line.is_empty() {
+            true => {}
+            false => self.colored(color, &[&mark, line.as_bytes()]),
+        }
+        self.text.push(b'\n');
+    }
+
+    /// Colors end with each line, and text in several lines has a mark before each; the first has
+    /// one if it is at the start of a line.
+    fn marked(&mut self, color: &str, text: &[u8], at_start: bool, is_whole: bool) {
+        let commented = !self.comment.is_empty();
+        let comment = self.comment;
+        if text.is_empty() {
+            // Git marks even what continues a line here; nothing ever does with no text.
+            let space: &[u8] = if is_whole { b"" } else { b" " };
+            match commented {
+                true => self.colored(color, &[comment, space]),
+                false => self.colored(color, &[]),
+            }
+            return;
+        }
+        let mut lines = text.split(|byte| *byte == b'\n').enumerate().peekable();
+        while let Some((number, line)) = lines.next() {
+            let is_last = lines.peek().is_none();
+            if is_last && number > 0 && line.is_empty() {
+                break;
+            }
+            let marks = commented && (at_start || number > 0);
+            let mark: &[u8] = if marks { comment } else { b"" };
+            let spaced = marks && !line.is_empty() && !line.starts_with(b"\t");
+            let space: &[u8] = if spaced { b" " } else { b"" };
+            self.colored(color, &[mark, space, line]);
+            if !is_last {
+                self.text.push(b'\n');
+            }
+        }
+    }
+
+    fn colored(&mut self, color: &str, parts: &[&[u8]]) {
+        self.text.extend_from_slice(color.as_bytes());
+        parts
+            .iter()
+            .for_each(|part| self.text.extend_from_slice(part));
+        if !color.is_empty() {
+            self.text.extend_from_slice(RESET.as_bytes());
+        }
+    }
+}

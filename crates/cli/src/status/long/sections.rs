@@ -1,0 +1,224 @@
+//! The lists of paths.
+
+use super::Long;
+use bstr::BString;
+use hedgerow_git::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
+
+/// The width of what stands before a changed path, and before one in conflict.
+const CHANGE_WIDTH: usize = "typechange: ".len();
+const CONFLICT_WIDTH: usize = "deleted by them: ".len();
+
+impl Long<'_> {
+    /// What a commit would record.
+    pub(super) fn staged(&mut self) {
+        let staged = |change: &&Change| change.staged.is_some();
+        let changes: Vec<&Change> = self.status.changes.iter().filter(staged).collect();
+        if changes.is_empty() {
+            return;
+        }
+        self.header("Changes to be committed:");
+        self.hint_to_unstage();
+        let color = &self.options.colors.updated;
+        for change in changes {
+            self.change(color, change, change.staged, "");
+        }
+        self.trailer();
+    }
+
+    fn hint_to_unstage(&mut self) {
+        match self.is_initial {
+            _ if self.operation.special_commit => {}
+            true => self.hint("  (use \"git rm --cached <file>...\" to unstage)"),
+            false => self.hint("  (use \"git restore --staged <file>...\" to unstage)"),
+        }
+    }
+
+    /// What keeps a merge from its end.
+    pub(super) fn unmerged(&mut self) {
+        let conflict = |change: &Change| Some((change.path.clone(), Side::of(&change.conflict?)));
+        let conflicts: Vec<(BString, Side)> =
+            self.status.changes.iter().filter_map(conflict).collect();
+        if conflicts.is_empty() {
+            return;
+        }
+        self.header("Unmerged paths:");
+        self.hint_to_unstage();
+        let has = |one: fn(Side) -> bool| conflicts.iter().any(|(_, side)| one(*side));
+        let both_deleted = has(|side| side == Side::BothDeleted);
+        let one_deleted = has(|side| matches!(side, Side::DeletedByUs | Side::DeletedByThem));
+        let only_deleted = !has(|side| side != Side::BothDeleted);
+        self.hint(match (both_deleted, one_deleted) {
+            (false, false) => "  (use \"git add <file>...\" to mark resolution)",
+            (true, false) if only_deleted => "  (use \"git rm <file>...\" to mark resolution)",
+            _ => "  (use \"git add/rm <file>...\" as appropriate to mark resolution)",
+        });
+        for (path, side) in &conflicts {
+            let words = side.words();
+            let mut text = format!("{words:CONFLICT_WIDTH$}").into_bytes();
+            text.extend_from_slice(&self.options.shown.path(path));
+            text.push(b'\n');
+            self.lines.start(&self.options.colors.header, "\t");
+            self.lines.more(&self.options.colors.unmerged, text);
+        }
+        self.trailer();
+    }
+
+    /// What differs in the working tree from what would be committed.
+    pub(super) fn unstaged(&mut self) {
+        let unstaged = |change: &&Change| change.unstaged.is_some();
+        let changes: Vec<&Change> = self.status.changes.iter().filter(unstaged).collect();
+        if changes.is_empty() {
+            return;
+        }
+        let deleted = |change: &&Change| change.unstaged == Some(ChangeKind::Deleted);
+        let dirty = |change: &&Change| {
+            let submodule = change.submodule.unwrap_or_default();
+            submodule.modified || submodule.untracked
+        };
+        self.header("Changes not staged for commit:");
+        self.hint(match changes.iter().any(deleted) {
+            false => "  (use \"git add <file>...\" to update what will be committed)",
+            true => "  (use \"git add/rm <file>...\" to update what will be committed)",
+        });
+        self.hint("  (use \"git restore <file>...\" to discard changes in working directory)");
+        if changes.iter().any(dirty) {
+            self.hint("  (commit or discard the untracked or modified content in submodules)");
+        }
+        let color = &self.options.colors.changed;
+        for change in changes {
+            self.change(color, change, change.unstaged, &inside(change));
+        }
+        self.trailer();
+    }
+
+    /// One changed path: `extra` follows it.
+    fn change(&mut self, color: &str, change: &Change, kind: Option<ChangeKind>, extra: &str) {
+        let Some(kind) = kind else { return };
+        let words = words(kind);
+        let shown = &self.options.shown;
+        let mut text = format!("{words:CHANGE_WIDTH$}").into_bytes();
+        let is_move = matches!(kind, ChangeKind::Renamed | ChangeKind::Copied);
+        if let Some(rename) = change.rename.as_ref().filter(|_| is_move) {
+            text.extend_from_slice(&shown.path(&rename.source));
+            text.extend_from_slice(b" -> ");
+        }
+        text.extend_from_slice(&shown.path(&change.path));
+        self.lines.start(&self.options.colors.header, "\t");
+        self.lines.more(color, text);
+        if !extra.is_empty() {
+            self.lines.more(&self.options.colors.header, extra);
+        }
+        self.lines.end();
+    }
+
+    /// What is not tracked, and what is ignored.
+    pub(super) fn others(&mut self) {
+        if self.options.untracked == UntrackedFiles::No {
+            return;
+        }
+        self.paths("Untracked files:", "add", &self.status.untracked);
+        if self.options.ignored != IgnoredFiles::No {
+            self.paths("Ignored files:", "add -f", &self.status.ignored);
+        }
+    }
+
+    fn paths(&mut self, title: &str, how: &str, paths: &[BString]) {
+        if paths.is_empty() {
+            return;
+        }
+        self.header(title);
+        self.hint(&format!(
+            "  (use \"git {how} <file>...\" to include in what will be committed)"
+        ));
+        let colors = &self.options.colors;
+        for path in paths {
+            let mut text = self.options.shown.path(path);
+            text.push(b'\n');
+            self.lines.start(&colors.header, "\t");
+            self.lines.more(&colors.untracked, text);
+        }
+        self.lines.line("", "");
+    }
+
+    pub(super) fn header(&mut self, words: &str) {
+        self.lines.line(&self.options.colors.header, words);
+    }
+
+    /// What can be done, for those who want to know.
+    pub(super) fn hint(&mut self, words: &str) {
+        if self.options.hints {
+            self.header(words);
+        }
+    }
+
+    /// The empty line after a section.
+    pub(super) fn trailer(&mut self) {
+        self.header("");
+    }
+}
+
+fn words(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Added => "new file:",
+        ChangeKind::Copied => "copied:",
+        ChangeKind::Deleted => "deleted:",
+        ChangeKind::Modified => "modified:",
+        ChangeKind::Renamed => "renamed:",
+        ChangeKind::TypeChanged => "typechange:",
+    }
+}
+
+/// What is different in a submodule, as it follows its path.
+fn inside(change: &Change) -> String {
+    let state = change.submodule.unwrap_or_default();
+    let parts = [
+        (state.new_commits, "new commits"),
+        (state.modified, "modified content"),
+        (state.untracked, "untracked content"),
+    ];
+    let differing = parts.iter().filter(|(differs, _)| *differs);
+    let words: Vec<&str> = differing.map(|(_, words)| *words).collect();
+    match words.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", words.join(", ")),
+    }
+}
+
+/// What the sides of a conflict did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    BothDeleted,
+    AddedByUs,
+    DeletedByThem,
+    AddedByThem,
+    DeletedByUs,
+    BothAdded,
+    BothModified,
+}
+
+impl Side {
+    fn of(conflict: &Conflict) -> Self {
+        let (base, ours) = (conflict.base.is_some(), conflict.ours.is_some());
+        match (base, ours, conflict.theirs.is_some()) {
+            (true, false, false) => Side::BothDeleted,
+            (false, true, false) => Side::AddedByUs,
+            (true, true, false) => Side::DeletedByThem,
+            (false, false, true) => Side::AddedByThem,
+            (true, false, true) => Side::DeletedByUs,
+            (false, true, true) => Side::BothAdded,
+            _ => Side::BothModified,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Side::BothDeleted => "both deleted:",
+            Side::AddedByUs => "added by us:",
+            Side::DeletedByThem => "deleted by them:",
+            Side::AddedByThem => "added by them:",
+            Side::DeletedByUs => "deleted by us:",
+            Side::BothAdded => "both added:",
+            Side::BothModified => "both modified:",
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `hedgerow status`: which form is meant, running it, and how the result is written.
+
+mod branch;
+mod colors;
+mod document;
+mod letters;
+mod long;
+mod paths;
+mod porcelain;
+mod settings;
+mod short;
+
+use crate::arguments::{Color, Global, Status as Command};
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::statistics;
+use branch::Branch;
+use document::Document;
+use hedgerow_engine::CancelToken;
+use hedgerow_git::checkout::{Execution, Progress};
+use hedgerow_git::repository::Repository;
+use hedgerow_git::status::{status, Status};
+use long::{long, LongOptions};
+use paths::Shown;
+use porcelain::{porcelain, PorcelainOptions};
+use settings::{Form, Settings};
+use short::{short, ShortOptions};
+use std::sync::Arc;
+
+pub fn run(command: &Command, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let repository = Repository::discover(&environment::of_git(global)?)?;
+    repository.require_work_tree()?;
+    repository
+        .objects()
+        .warnings()
+        .iter()
+        .for_each(|warning| output.warn(warning));
+    let settings = Settings::resolve(&repository, command)?;
+    let execution = Execution {
+        jobs: global.jobs(),
+        threshold: None,
+        cancel: CancelToken::from_static(interrupted),
+        recorder: statistics::recorder(global),
+        progress: Arc::new(Progress::default()),
+    };
+    let found = status(&repository, &settings.options, &execution)?;
+    found
+        .warnings
+        .iter()
+        .for_each(|warning| output.warn(warning));
+    let text = match global.json {
+        true => {
+            let branch = Branch::read(&repository, settings.ahead_behind)?;
+            Document::new(&found, &branch).to_json().into_bytes()
+        }
+        false => text(&repository, &found, &settings, global.color)?,
+    };
+    output.data(&text);
+    statistics::tell(global, execution.recorder.as_deref(), output)?;
+    Ok(0)
+}
+
+/// The status in the form that is wanted.
+fn text(
+    repository: &Repository,
+    found: &Status,
+    settings: &Settings,
+    color: Color,
+) -> Result<Vec<u8>, hedgerow_git::Error> {
+    let branch = match settings.branch {
+        true => Some(Branch::read(repository, settings.ahead_behind)?),
+        false => None,
+    };
+    let shown = Shown {
+        prefix: &settings.prefix,
+        high: repository.settings().quote_path,
+    };
+    Ok(match settings.form {
+        Form::Short | Form::PorcelainV1 => {
+            let options = ShortOptions {
+                shown,
+                null: settings.null,
+                porcelain: settings.form == Form::PorcelainV1,
+            };
+            short(found, branch.as_ref(), &options)
+        }
+        Form::PorcelainV2 => {
+            let stash = match settings.show_stash {
+                true => Some(repository.reflog("refs/stash".into())?.len()),
+                false => None,
+            };
+            let options = PorcelainOptions {
+                shown,
+                null: settings.null,
+                stash,
+                null_id: repository.null_id(),
+            };
+            porcelain(found, branch.as_ref(), &options)
+        }
+        Form::Long => {
+            let color = match color {
+                Color::Always => true,
+                Color::Never => false,
+                Color::Auto => colors::wanted(repository, environment::output_takes_colors())?,
+            };
+            let options = LongOptions::resolve(repository, settings, shown, color)?;
+            long(repository, found, &options)?
+        }
+    })
+}

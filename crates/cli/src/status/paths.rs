@@ -1,0 +1,78 @@
+//! Paths as a status shows them: relative to where the user is, quoted where needed.
+
+use crate::quote::quoted;
+
+/// How paths are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The directory they are relative to, ending in a slash; empty for the top.
+    pub prefix: &'a [u8],
+    /// `core.quotePath`: bytes above 127 are quoted, too.
+    pub high: bool,
+}
+
+impl Shown<'_> {
+    /// The path, relative and quoted.
+    pub fn path(&self, path: &[u8]) -> Vec<u8> {
+        quoted(&relative(path, self.prefix), self.high)
+    }
+
+    /// The same in quotes also if it has a space, as the short format has it.
+    pub fn path_of_short(&self, path: &[u8]) -> Vec<u8> {
+        let shown = self.path(path);
+        if shown.starts_with(b"\"") || !shown.contains(&b' ') {
+            return shown;
+        }
+        [b"\"", shown.as_slice(), b"\""].concat()
+    }
+}
+
+/// The way from the directory `prefix` to `path`, both from the same top.
+pub fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
+    let is_within = |end: &usize| path.get(..*end) == prefix.get(..*end);
+    let ends = prefix.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let common = ends.map(|(at, _)| at + 1).take_while(is_within).last();
+    let common = common.unwrap_or(0);
+    let ups = prefix[common..]
+        .iter()
+        .filter(|byte| **byte == b'/')
+        .count();
+    let mut shown = b"../".repeat(ups);
+    shown.extend_from_slice(&path[common..]);
+    match shown.is_empty() {
+        true => b"./".to_vec(),
+        false => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_lead_up_and_down() {
+        for (path, prefix, expected) in [
+            ("a/b", "", "a/b"),
+            ("a/b", "a/", "b"),
+            ("a/b", "a/c/", "../b"),
+            ("x", "a/c/", "../../x"),
+            ("a/", "a/", "./"),
+            ("ab/c", "a/", "../ab/c"),
+            ("a/b/c", "a/bc/", "../b/c"),
+        ] {
+            let shown = relative(path.as_bytes(), prefix.as_bytes());
+            assert_eq!(shown, expected.as_bytes(), "{path} from {prefix}");
+        }
+    }
+
+    #[test]
+    fn spaces_are_quoted_in_the_short_format_alone() {
+        let shown = Shown {
+            prefix: b"",
+            high: true,
+        };
+        assert_eq!(shown.path(b"a b"), b"a b");
+        assert_eq!(shown.path_of_short(b"a b"), b"\"a b\"");
+        assert_eq!(shown.path_of_short(b"a\tb c"), b"\"a\\tb c\"");
+    }
+}

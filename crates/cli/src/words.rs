@@ -1,0 +1,118 @@
+//! The words of the command line, before they are options: `status` has the options of the system
+//! whose working copy it is called in.
+
+use crate::environment;
+use crate::failure::USAGE;
+use crate::spelling::spelled_out;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Global options whose value is a word of its own.
+const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
+
+/// The words of the command line. Git calls `git-hedgerow` for `git hedgerow`.
+pub fn words() -> Vec<OsString> {
+    let mut words = environment::words();
+    let Some(at) = command(&words).filter(|at| words[*at] == "status") else {
+        return words;
+    };
+    if is_mercurial(&words[..at]) {
+        words[at] = "hg-status".into();
+        return words;
+    }
+    let of_status = words.split_off(at);
+    words.extend(spelled_out(of_status));
+    words
+}
+
+/// Tells what is wrong with the arguments, with 129 as git's commands do where the command is not
+/// one that git never had, and 2 there; or shows the help.
+pub fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
+    // A closed pipe ends quietly.
+    let _ = error.print();
+    let command = command(words).and_then(|at| words[at].to_str());
+    match (error.use_stderr(), command) {
+        (false, _) => ExitCode::SUCCESS,
+        (true, Some("walk" | "stats" | "tune")) => ExitCode::from(2),
+        (true, _) => ExitCode::from(USAGE),
+    }
+}
+
+/// The position of the first word that is neither an option nor the value of one.
+fn command(words: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        if !word.as_bytes().starts_with(b"-") {
+            return Some(at);
+        }
+        at += if WITH_VALUE.iter().any(|name| word == name) {
+            2
+        } else {
+            1
+        };
+    }
+    None
+}
+
+/// Whether the nearest working copy is one of Mercurial: a `.hg` further down than any `.git`.
+fn is_mercurial(before: &[OsString]) -> bool {
+    let Some(directory) = environment::start_directory(&directories(before)) else {
+        return false;
+    };
+    if environment::variable("GIT_DIR").is_some() {
+        return false;
+    }
+    let depth = |root: &Path| root.components().count();
+    let git = directory
+        .ancestors()
+        .find(|path| hedgerow_fs::exists(&path.join(".git")));
+    let hg = hedgerow_hg::find_root(&directory);
+    match (hg, git) {
+        (Some(hg), Some(git)) => depth(&hg) > depth(git),
+        (hg, _) => hg.is_some(),
+    }
+}
+
+/// What `-C` names, as often as it is there.
+fn directories(words: &[OsString]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_bytes().strip_prefix(b"-C") {
+            Some(b"") => found.extend(words.next().map(PathBuf::from)),
+            Some(attached) => found.push(PathBuf::from(OsStr::from_bytes(attached))),
+            None => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_command_is_found_behind_global_options() {
+        for (line, expected) in [
+            ("hedgerow status", Some(1)),
+            ("hedgerow -C status status", Some(3)),
+            ("hedgerow -Cx -j 4 --json status -s", Some(5)),
+            ("hedgerow --color never -q", None),
+            ("hedgerow", None),
+        ] {
+            assert_eq!(command(&words(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn directories_add_up() {
+        let found = directories(&words("hedgerow -C a -q -Cb"));
+        assert_eq!(found, [PathBuf::from("a"), PathBuf::from("b")]);
+    }
+}

@@ -10,16 +10,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 8] = [
+const LAYERS: [(&str, u32); 12] = [
     ("tree", 0),
     ("fs", 0),
     ("codec", 0),
     ("engine", 1),
+    ("latencyfs", 1),
     ("pack", 2),
+    ("probe", 2),
+    ("walk", 2),
     ("writer", 2),
     ("git", 3),
+    ("hg", 3),
     ("cli", 4),
 ];
+
+/// Crates for tests and benchmarks: what is shipped does not contain them.
+const DEVELOPMENT: [&str; 1] = ["latencyfs"];
+
+/// What calls the operating system, and who may: the server of a file system besides the crate
+/// for all clients.
+const SYSTEM_CALLS: [&str; 3] = ["libc", "nix", "rustix"];
+const CALLERS: [&str; 2] = ["fs", "latencyfs"];
 
 /// Where `unsafe` may stand.
 const UNSAFE: [&str; 3] = [
@@ -74,6 +86,36 @@ fn dependencies_go_down_only() {
         LAYERS.len(),
         "a crate is missing from the list of layers"
     );
+}
+
+#[test]
+fn nothing_that_is_shipped_depends_on_a_crate_for_tests() {
+    for (name, _) in LAYERS {
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        let shipped = manifest.split("[dev-dependencies]").next().unwrap();
+        for development in DEVELOPMENT {
+            let dependency = format!("\nhedgerow-{development}.");
+            assert!(!shipped.contains(&dependency), "{name} ships {development}");
+            if name == development {
+                assert!(manifest.contains("\npublish = false\n"), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn system_calls_are_made_in_one_place() {
+    for (name, _) in LAYERS {
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        for library in SYSTEM_CALLS {
+            let depends = manifest.lines().any(|line| {
+                line.starts_with(library) && line[library.len()..].starts_with([' ', '.'])
+            });
+            assert!(!depends || CALLERS.contains(&name), "{name} uses {library}");
+        }
+    }
 }
 
 #[test]

@@ -10,5 +10,7 @@ mod behaviour;
 mod faults;
 mod generated;
 mod hostile;
+#[path = "../oracle/mod.rs"]
+mod oracle;
 mod refusal;
 mod support;

@@ -1,7 +1,6 @@
 //! Repositories drawn from a seed: every kind of entry, awkward names, several commits.
 
-use super::random::Random;
-use super::repository::Repository;
+use super::{Random, Repository};
 use std::collections::BTreeMap;
 
 /// A generated repository, nothing checked out.

@@ -1,7 +1,6 @@
-use super::index_file::{CacheTree, IndexFile};
-use super::program::{run, Outcome, Program};
-use super::repository::Repository;
 use super::snapshot::{differences, Node, Snapshot};
+use super::{run, IndexFile, Outcome, Program, Repository};
+use crate::oracle::index_file::CacheTree;
 use bstr::ByteSlice;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

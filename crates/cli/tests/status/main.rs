@@ -1,0 +1,18 @@
+//! `hedgerow status` beside `git status`, in the same repositories: what they print, and the index
+//! that is left behind, must be the same.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "tests make repositories and look at files"
+)]
+
+mod compare;
+mod coverage;
+mod generated;
+mod invocation;
+#[path = "../oracle/mod.rs"]
+mod oracle;
+mod real;
+mod refresh;
+mod state;

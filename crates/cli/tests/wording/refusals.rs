@@ -1,0 +1,154 @@
+//! What the command line may and may not say.
+
+use crate::scene::Scene;
+
+fn scene() -> Scene {
+    Scene::new(
+        "mkdir dir; echo 1 >a; echo 1 >dir/b; printf '*.o\\n' >.gitignore; commit one
+         git mv a z; echo 2 >>dir/b; echo 1 >new; echo 1 >x.o",
+    )
+}
+
+#[test]
+fn words_are_read_as_git_reads_them() {
+    let scene = scene();
+    for words in [
+        &["-s", "-uno"][..],
+        &["-suno"],
+        &["-sbu"],
+        &["-sb", "-u", "dir"],
+        &["-uall", "-sb"],
+        &["-su1"],
+        &["-sutrue"],
+        &["-su0"],
+        &["-suOff"],
+        &["-su="],
+        &["--untracked-files", "-s"],
+        &["--untracked=no", "-s"],
+        &["-s", "-s"],
+        &["-s", "-b", "-b"],
+        &["-s", "--porcelain=v2"],
+        &["--porcelain=v2", "-s"],
+        &["--porcelain", "--porcelain=2"],
+        &["-s", "--branch", "--no-branch"],
+        &["--porc", "-z"],
+        &["-z", "--porcelain=v2"],
+        &["-sz", "-M"],
+        &["-s", "-M100%"],
+        &["-s", "-M=100%"],
+        &["-s", "--find-renames"],
+        &["-s", "--find-renames=5"],
+        &["-s", "--no-renames", "-M"],
+        &["-s", "--no-renames"],
+        &["-s", "--no-renames", "--renames"],
+        &["-s", "dir", "--", "new"],
+        &["dir", "-s"],
+        &["-s", "--", "-s"],
+        &["-s", "--ignored"],
+        &["-s", "--ignored=no"],
+        &["-s", "--ignored", "-uno"],
+        &["-s", "--ignored=matching"],
+        &["-s", "--no-ignored"],
+        &["-s", "--no-untracked-files"],
+        &["-s", "--no-null"],
+        &[
+            "-s",
+            "--no-show-stash",
+            "--no-ahead-behind",
+            "--ahead-behind",
+        ],
+        &["-s", "--no-ignore-submodules"],
+        &["-s", "--no-short", "--porcelain"],
+        &["-s", "--no-column"],
+        &["-s", "--column=row"],
+        &["-sq"],
+    ] {
+        if let Some(difference) = scene.difference("", words, &[]) {
+            // Git has no -q.
+            assert!(words == ["-sq"], "{difference}");
+        }
+    }
+}
+
+#[test]
+fn what_git_refuses_is_refused_with_its_code_and_words() {
+    let scene = scene();
+    for words in [
+        &["--porcelain=v3"][..],
+        &["--porcelain="],
+        &["-ux"],
+        &["-sux"],
+        &["--untracked-files=maybe"],
+        &["--ignored=x"],
+        &["--ignored=matching", "-uno"],
+        &["--ignore-submodules=x"],
+        &["-z", "--long"],
+        &["--long", "-z"],
+        &["--", "../out"],
+        &["--", ":(nonsense)x"],
+        &["--column=x"],
+    ] {
+        let expected = scene.git("", words, &[]);
+        let found = scene.hedgerow("", words, &[]);
+        let last = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text).replace(" (in 'x')", "");
+            let line = text.lines().next().unwrap_or_default();
+            line.replace(&scene.top().display().to_string(), ".")
+        };
+        assert_eq!(found.code, expected.code, "{words:?}: {found:?}");
+        assert_eq!(last(&found.error), last(&expected.error), "{words:?}");
+        assert!(found.text.is_empty(), "{words:?}");
+    }
+    for words in [&["--nonsense"][..], &["-X"], &["--short=1"], &["-sX"]] {
+        let expected = scene.git("", words, &[]);
+        let found = scene.hedgerow("", words, &[]);
+        assert_eq!(
+            (found.code, expected.code),
+            (Some(129), Some(129)),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let scene = scene();
+    for (key, value) in [
+        ("status.showUntrackedFiles", "maybe"),
+        ("status.short", "maybe"),
+        ("status.branch", "maybe"),
+        ("status.relativePaths", "maybe"),
+        ("status.showStash", "maybe"),
+        ("status.aheadBehind", "maybe"),
+        ("status.displayCommentPrefix", "maybe"),
+        ("color.status", "maybe"),
+        ("color.status.header", "nonsense"),
+        ("color.status.localBranch", "red green blue"),
+        ("column.status", "nonsense"),
+        ("column.ui", "nonsense"),
+        ("status.renames", "maybe"),
+    ] {
+        for words in [&[][..], &["-s"], &["--porcelain=v2"]] {
+            let more = [
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", key),
+                ("GIT_CONFIG_VALUE_0", value),
+            ];
+            let expected = scene.git("", words, &more);
+            let found = scene.hedgerow("", words, &more);
+            assert_eq!(found.code, expected.code, "{key} {words:?}: {found:?}");
+            assert_eq!(found.text.is_empty(), expected.text.is_empty(), "{key}");
+        }
+    }
+}
+
+#[test]
+fn outside_of_a_working_tree_git_decides_the_words() {
+    let scene = Scene::new("git init -q --bare bare");
+    let (expected, found) = (
+        scene.git("bare", &[], &[]),
+        scene.hedgerow("bare", &[], &[]),
+    );
+    assert_eq!((found.code, &found.text), (expected.code, &expected.text));
+    assert_eq!(found.error, expected.error);
+}

@@ -52,11 +52,7 @@ class Corpora:
 
     def latencyfs(self):
         """The file system with round trips: a program."""
-        program = TARGET / "bench" / "latencyfs" / "release" / "latencyfs"
-        if not program.exists():
-            if self.is_smoke and "LATENCYFS" not in os.environ:
-                raise Skipped("latencyfs is not built (a run that is not a smoke test builds it)")
-            _build_latencyfs(program)
+        program = _named("LATENCYFS") or _build_latencyfs()
         if not os.access("/dev/fuse", os.W_OK):
             raise Skipped("there is no /dev/fuse")
         return program
@@ -133,20 +129,9 @@ def _commit_everything(tree, at):
     shutil.move(tree / ".git", at)
 
 
-def _build_latencyfs(program):
-    source = Path(os.environ.get("LATENCYFS", SHARED / "tools" / "latencyfs"))
-    if not (source / "Cargo.toml").exists():
-        raise Skipped("no source of latencyfs: name its directory with LATENCYFS=path")
-    copy = TARGET / "bench" / "latencyfs-source"
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("target", ".git"))
-    for path in [copy, *copy.rglob("*")]:
-        path.chmod(path.stat().st_mode | 0o200)
-    manifest = copy / "Cargo.toml"
-    # It lies below this workspace but is none of its members.
-    manifest.write_text(manifest.read_text() + "\n[workspace]\n")
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(program.parent.parent)}
-    done = subprocess.run(["cargo", "build", "-q", "--release"], cwd=copy, env=environment,
-                          check=False)
+def _build_latencyfs():
+    done = subprocess.run(["cargo", "build", "--locked", "--release", "-q",
+                           "-p", "hedgerow-latencyfs"], cwd=ROOT, check=False)
     if done.returncode != 0:
         raise Skipped("latencyfs does not build")
+    return TARGET / "release" / "latencyfs"

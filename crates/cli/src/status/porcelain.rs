@@ -117,8 +117,7 @@ impl Lines<'_> {
         let sides = [base, ours, theirs];
         self.add("u");
         self.letters(staged, unstaged);
-        // Git compares the working tree with our side alone.
-        let is_submodule = [change.worktree, mode(ours)].contains(&Some(Mode::Gitlink));
+        let is_submodule = [change.worktree, mode(change.index)].contains(&Some(Mode::Gitlink));
         self.submodule(change, is_submodule);
         sides.into_iter().for_each(|side| self.mode(mode(side)));
         self.mode(change.worktree);

@@ -7,6 +7,7 @@ use bstr::{BString, ByteSlice};
 use hedgerow_git::repository::Repository;
 use hedgerow_git::status::rename::Score;
 use hedgerow_git::status::{IgnoreSubmodules, IgnoredFiles, Options, RenameWish, UntrackedFiles};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 /// The form in which a status is written.
@@ -118,14 +119,20 @@ fn options(repository: &Repository, command: &Command) -> Result<Options, Failur
 }
 
 fn renames(command: &Command) -> RenameWish {
+    let minimum = |words: &Option<OsString>| {
+        let words = words.as_ref()?;
+        Some(Score::from_words(words.as_bytes()))
+    };
     match &command.find_renames {
-        Some(words) => RenameWish::Yes {
-            minimum: words
-                .as_ref()
-                .map(|words| Score::from_words(words.as_bytes())),
+        // To want renames, or none, says also that the configuration's copies are not wanted.
+        Some(words) if command.renames || command.no_renames => RenameWish::Renames {
+            minimum: minimum(words),
+        },
+        Some(words) => RenameWish::AtLeastRenames {
+            minimum: minimum(words),
         },
         None if command.no_renames => RenameWish::No,
-        None if command.renames => RenameWish::Yes { minimum: None },
+        None if command.renames => RenameWish::Renames { minimum: None },
         None => RenameWish::FromConfiguration,
     }
 }

@@ -45,6 +45,11 @@ pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) 
     changes.retain(|_, change| {
         change.staged.is_some() || change.unstaged.is_some() || change.conflict.is_some()
     });
+    for change in changes.values_mut() {
+        if change.unstaged.is_none() && change.conflict.is_none() {
+            change.worktree = change.index.map(|version| version.mode);
+        }
+    }
     changes.into_values().collect()
 }
 
@@ -70,7 +75,10 @@ fn note_row(index: &Index, change: &UnstagedChange, changes: &mut BTreeMap<BStri
         let rows = &entries[change.row as usize..];
         let stages = rows.iter().take_while(|row| index.path(row) == path);
         collected.conflict = Some(conflict(stages));
-        (collected.staged, collected.head, collected.index) = (None, None, None);
+        // Only where our side is compared does git know what the index has.
+        let compared = change.kind.map(|_| &entries[change.compared as usize]);
+        (collected.staged, collected.head) = (None, None);
+        collected.index = compared.map(version);
     }
 }
 
@@ -84,6 +92,9 @@ fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
     let Some(change) = changes.get_mut(&side.path) else {
         return;
     };
+    if change.conflict.is_some() {
+        return;
+    }
     change.unstaged = Some(kind);
     if rename.is_some() {
         change.rename = rename;

@@ -105,7 +105,8 @@ fn find_staged(
         staged.changes.retain(|change| means(&change.path));
         staged.unmerged.retain(|(path, _)| means(path));
     }
-    if options.ignore_submodules == Some(IgnoreSubmodules::All) {
+    // Git does not ask for it where everything is new.
+    if options.ignore_submodules == Some(IgnoreSubmodules::All) && head.is_some() {
         // What became a submodule, or is none any more, is still another type.
         let is_link = |version: Option<Version>| version.is_none_or(|v| v.mode == Mode::Gitlink);
         let links = |change: &StagedChange| is_link(change.head) && is_link(change.index);
@@ -131,10 +132,13 @@ fn find_unstaged(
     let rules = worktree.rules(old);
     let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
     if let Some(submodules) = &submodules {
-        rows.retain(|change| {
-            let entry = &index.entries()[change.row as usize];
+        rows.retain_mut(|change| {
+            let entry = &index.entries()[change.compared as usize];
             let is_submodule = entry.mode == Mode::Gitlink && change.kind.is_some();
-            !(is_submodule && submodules.hides(index.path(entry)))
+            if is_submodule && submodules.hides(index.path(entry)) {
+                change.kind = None;
+            }
+            change.kind.is_some() || entry.flags.stage != Stage::Merged
         });
     }
     if let Some(pathspecs) = pathspecs {
@@ -258,7 +262,7 @@ fn submodules<'a>(
     Submodules::new(repository, root, index, options, execution).map(Some)
 }
 
-/// The submodules that differ inside, by row.
+/// The submodules that differ inside, by the first row of their paths.
 fn states(
     submodules: Option<&Submodules<'_>>,
     index: &Index,
@@ -268,14 +272,19 @@ fn states(
     let Some(submodules) = submodules else {
         return Ok(states);
     };
-    for (row, entry) in index.entries().iter().enumerate() {
+    for (row, compared) in unstaged::compared_rows(index) {
+        let entry = &index.entries()[compared as usize];
+        if entry.mode != Mode::Gitlink {
+            continue;
+        }
         let flags = entry.flags;
-        let is_there = entry.mode == Mode::Gitlink && scanned.states[row] == State::Clean;
+        let state = scanned.states[row as usize];
+        let is_there = matches!(state, State::Clean | State::Directory);
         if !is_there || flags.assume_valid || flags.skip_worktree {
             continue;
         }
         if let Some(state) = submodules.state(index.path(entry), &entry.id)? {
-            states.insert(row as u32, state);
+            states.insert(row, state);
         }
     }
     Ok(states)

@@ -43,7 +43,7 @@ pub struct Change {
     pub conflict: Option<Conflict>,
     /// What HEAD has at the path (at the source of a staged rename).
     pub head: Option<Version>,
-    /// What the index has.
+    /// What the index has; in conflict our side, where the file was compared with it.
     pub index: Option<Version>,
     /// What the working tree has: an `st_mode` as git would record it, `None` if nothing.
     pub worktree: Option<Mode>,

@@ -28,8 +28,13 @@ pub enum RenameWish {
     FromConfiguration,
     /// Not at all.
     No,
-    /// Yes, however alike in percent the files must be at least.
-    Yes {
+    /// Renames; copies only if the configuration asks for them.
+    AtLeastRenames {
+        /// The least similarity; `None` for git's half.
+        minimum: Option<Score>,
+    },
+    /// Renames, but no copies.
+    Renames {
         /// The least similarity; `None` for git's half.
         minimum: Option<Score>,
     },

@@ -20,11 +20,14 @@ pub(super) fn options(repository: &Repository, wish: RenameWish) -> Result<Renam
     match wish {
         RenameWish::FromConfiguration => {}
         RenameWish::No => options.detection = Detection::Off,
-        RenameWish::Yes { minimum } => {
-            // Copies that the configuration asks for stay asked for.
+        RenameWish::AtLeastRenames { minimum } => {
             if options.detection == Detection::Off {
                 options.detection = Detection::Renames;
             }
+            options.minimum = minimum.unwrap_or(Score::DEFAULT);
+        }
+        RenameWish::Renames { minimum } => {
+            options.detection = Detection::Renames;
             options.minimum = minimum.unwrap_or(Score::DEFAULT);
         }
     }
@@ -77,7 +80,7 @@ pub(super) fn of_unstaged(
     let index: &Index = comparison.index;
     let mut pairs = Vec::with_capacity(unstaged.len());
     for change in unstaged {
-        let entry = &index.entries()[change.row as usize];
+        let entry = &index.entries()[change.compared as usize];
         let Some(kind) = change.kind else { continue };
         let side = |mode, id| Side {
             path: index.path(entry).to_owned(),

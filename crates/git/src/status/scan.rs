@@ -4,7 +4,7 @@
 use super::exclusion::{Level, Rules, Source};
 use super::rows::{children, Child};
 use super::untracked::{Folder, Found, Wish};
-use crate::index::{Index, Mode};
+use crate::index::{Index, Mode, Stage};
 use crate::repository::{Objects, OtherRepositories};
 use crate::worktree::pathspecs::{Pathspecs, Reach};
 use crate::worktree::state::{state, State, StateRules};
@@ -185,8 +185,11 @@ impl Visitor for Scan<'_> {
         let entries = self.inputs.index.entries();
         for (wanted, outcome) in states {
             let row = wanted.tag;
+            let entry = &entries[row as usize];
             let judged = match outcome {
-                Ok(stat) => state(&entries[row as usize], stat, &self.inputs.state),
+                // What is in conflict is not compared.
+                Ok(_) if entry.flags.stage != Stage::Merged => State::Modified,
+                Ok(stat) => state(entry, stat, &self.inputs.state),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
                     let path = place.path_of(listing.name_of(wanted.entry));
@@ -377,10 +380,14 @@ impl Scan<'_> {
                         },
                     );
                 }
-                (true, false) if children.len() == 1 => {
-                    self.untracked(worker, listed, entry, plan);
+                (true, false) => {
+                    if listed.kind(entry) == Some(FileKind::Symlink) {
+                        self.note_presence_behind_link(worker, child.rows.clone());
+                    }
+                    if children.len() == 1 {
+                        self.untracked(worker, listed, entry, plan);
+                    }
                 }
-                (true, false) => {}
                 (false, _) => {
                     let shown = self.tracked_file(worker, child, entry, is_directory, plan);
                     let below = children.iter().any(|child| child.is_directory);
@@ -408,14 +415,13 @@ impl Scan<'_> {
         if is_directory {
             self.note_presence(worker, row);
             let is_submodule = stages.iter().any(|stage| stage.mode == Mode::Gitlink);
-            self.note(
-                row,
-                if is_submodule {
-                    State::Clean
-                } else {
-                    State::Directory
-                },
-            );
+            let is_clean = is_submodule && flags.stage == Stage::Merged;
+            let state = if is_clean {
+                State::Clean
+            } else {
+                State::Directory
+            };
+            self.note(row, state);
             return !is_submodule;
         }
         let is_passed_over = flags.skip_worktree && !self.inputs.sparse;
@@ -432,6 +438,26 @@ impl Scan<'_> {
         let flags = self.inputs.index.entries()[row as usize].flags;
         if flags.skip_worktree && self.inputs.sparse {
             worker.found.present.push(row);
+        }
+    }
+
+    /// A link is in the place of a directory that the index knows. Git takes what is found behind
+    /// it for files in spite of the sparse checkout, though nothing there is tracked.
+    fn note_presence_behind_link(&self, worker: &mut Worker, rows: Range<u32>) {
+        use std::os::unix::ffi::OsStrExt;
+        if !self.inputs.sparse {
+            return;
+        }
+        for row in rows {
+            let entry = &self.inputs.index.entries()[row as usize];
+            if !entry.flags.skip_worktree {
+                continue;
+            }
+            let path = std::ffi::OsStr::from_bytes(self.inputs.index.path(entry));
+            let found = hedgerow_fs::lstat(&self.inputs.work_tree.join(path));
+            if matches!(found, Ok(Some(_))) {
+                self.note_presence(worker, row);
+            }
         }
     }
 

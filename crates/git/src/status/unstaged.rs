@@ -11,7 +11,10 @@ use std::collections::HashMap;
 pub(super) struct UnstagedChange {
     /// The row; of several stages, the first.
     pub row: u32,
-    /// Added, deleted, modified or of another type; `None` for a path in conflict.
+    /// The row that the file is compared with: of several stages, our side's if there is one.
+    pub compared: u32,
+    /// Added, deleted, modified or of another type; `None` for a path in conflict that our side
+    /// does not have, or a submodule there that is as our side has it.
     pub kind: Option<ChangeKind>,
     /// What is there now.
     pub worktree: Option<Mode>,
@@ -27,36 +30,40 @@ pub(super) fn unstaged(
     submodules: &HashMap<u32, SubmoduleState>,
     is_link: impl Fn(&Entry) -> bool,
 ) -> Vec<UnstagedChange> {
+    let entries = index.entries();
     let mut changes = Vec::new();
     let mut modes = scanned.modes.iter().peekable();
-    let mut before: Option<&Entry> = None;
-    for (row, entry) in index.entries().iter().enumerate() {
-        let (row, state) = (row as u32, scanned.states[row]);
-        let is_first = before.is_none_or(|before| index.path(before) != index.path(entry));
-        before = Some(entry);
+    for (row, compared) in compared_rows(index) {
+        let state = scanned.states[row as usize];
         while modes.next_if(|(at, _)| *at < row).is_some() {}
-        let mode = modes
-            .peek()
-            .filter(|(at, _)| *at == row)
-            .map(|(_, mode)| *mode);
-        if !is_first || state == State::Unknown {
+        let mode = modes.peek().filter(|(at, _)| *at == row);
+        let found = Found {
+            state,
+            mode: mode.map(|(_, mode)| *mode),
+        };
+        if state == State::Unknown {
             continue;
         }
-        let worktree = match state {
-            State::Absent | State::Blocked => None,
-            State::Directory if is_link(entry) => Some(Mode::Gitlink),
-            State::Directory => None,
-            State::Clean => Some(entry.mode),
-            _ => mode.and_then(|mode| recorded(mode, entry.mode, rules)),
-        };
-        let submodule = submodules.get(&row).copied();
+        let (first, entry) = (&entries[row as usize], &entries[compared as usize]);
+        let mut worktree = found.recorded(entry, rules, &is_link);
+        let mut submodule = submodules.get(&row).copied();
         let kind = match entry.flags.stage {
             Stage::Merged => kind(entry, state, worktree, submodule.is_some()),
+            Stage::Ours => kind_of_ours(entry, worktree, submodule.is_some()),
             _ => None,
         };
-        if kind.is_some() || entry.flags.stage != Stage::Merged {
+        if kind == Some(ChangeKind::TypeChanged) && worktree == Some(Mode::Gitlink) {
+            // Where there was no submodule, any commit is a new one.
+            submodule.get_or_insert_default().new_commits = true;
+        }
+        let is_conflict = first.flags.stage != Stage::Merged;
+        if is_conflict && matches!(kind, None | Some(ChangeKind::Deleted)) {
+            worktree = found.recorded(first, rules, &is_link);
+        }
+        if kind.is_some() || is_conflict {
             changes.push(UnstagedChange {
                 row,
+                compared,
                 kind,
                 worktree,
                 submodule,
@@ -64,6 +71,53 @@ pub(super) fn unstaged(
         }
     }
     changes
+}
+
+/// The first row of each path, and the row with which its file is compared: of several stages, our
+/// side's, as git does, or the first if our side has none.
+pub(super) fn compared_rows(index: &Index) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let entries = index.entries();
+    let mut row = 0;
+    std::iter::from_fn(move || {
+        let first = entries.get(row)?;
+        let start = row;
+        row += 1;
+        if first.flags.stage == Stage::Merged {
+            return Some((start as u32, start as u32));
+        }
+        let is_same = |entry: &&Entry| index.path(entry) == index.path(first);
+        row += entries[row..].iter().take_while(is_same).count();
+        let mut stages = start..row;
+        let ours = stages.find(|stage| entries[*stage].flags.stage == Stage::Ours);
+        Some((start as u32, ours.unwrap_or(start) as u32))
+    })
+}
+
+/// What the scan found at a path.
+struct Found {
+    state: State,
+    /// `st_mode`, unless the file is clean.
+    mode: Option<u32>,
+}
+
+impl Found {
+    /// The mode that git would record for it in the place of `entry`.
+    fn recorded(
+        &self,
+        entry: &Entry,
+        rules: &StateRules,
+        is_link: impl Fn(&Entry) -> bool,
+    ) -> Option<Mode> {
+        match self.state {
+            State::Absent | State::Blocked => None,
+            State::Directory if entry.mode == Mode::Gitlink || is_link(entry) => {
+                Some(Mode::Gitlink)
+            }
+            State::Directory => None,
+            State::Clean => Some(entry.mode),
+            _ => self.mode.and_then(|mode| recorded(mode, entry.mode, rules)),
+        }
+    }
 }
 
 fn kind(
@@ -85,9 +139,25 @@ fn kind(
     if state == State::Clean {
         return differs_inside.then_some(ChangeKind::Modified);
     }
-    match type_of(worktree) == type_of(entry.mode) {
-        true => Some(ChangeKind::Modified),
-        false => Some(ChangeKind::TypeChanged),
+    Some(of_types(entry.mode, worktree))
+}
+
+/// How the file of a path in conflict differs from our side. No stage has stat data, so that of
+/// files git says that they do without looking into them.
+fn kind_of_ours(entry: &Entry, worktree: Option<Mode>, differs_inside: bool) -> Option<ChangeKind> {
+    match worktree {
+        None => Some(ChangeKind::Deleted),
+        Some(Mode::Gitlink) if entry.mode == Mode::Gitlink => {
+            differs_inside.then_some(ChangeKind::Modified)
+        }
+        Some(worktree) => Some(of_types(entry.mode, worktree)),
+    }
+}
+
+fn of_types(old: Mode, new: Mode) -> ChangeKind {
+    match type_of(old) == type_of(new) {
+        true => ChangeKind::Modified,
+        false => ChangeKind::TypeChanged,
     }
 }
 

@@ -5,7 +5,7 @@ use super::staged::Staged;
 use super::unstaged::UnstagedChange;
 use super::{ChangeKind, RenameWish, Version};
 use crate::convert::Buffers;
-use crate::index::Index;
+use crate::index::{Index, Stage};
 use crate::repository::Repository;
 use crate::worktree::compare::Comparison;
 use crate::Result;
@@ -69,7 +69,8 @@ pub(super) fn of_staged(
 }
 
 /// The differences between the index and the working tree as pairs, with renames found. There can
-/// be some only if a path is to be added whose content is not yet.
+/// be some only if a path is to be added whose content is not yet, or one in conflict has a file:
+/// to git's search that file is new, beside its difference from our side.
 pub(super) fn of_unstaged(
     comparison: &Comparison<'_>,
     repository: &Repository,
@@ -81,22 +82,26 @@ pub(super) fn of_unstaged(
     let mut pairs = Vec::with_capacity(unstaged.len());
     for change in unstaged {
         let entry = &index.entries()[change.compared as usize];
-        let Some(kind) = change.kind else { continue };
         let side = |mode, id| Side {
             path: index.path(entry).to_owned(),
             mode,
             id,
         };
+        if entry.flags.stage != Stage::Merged {
+            pairs.extend(change.worktree.map(|mode| Filepair {
+                new: Some(side(mode, None)),
+                unmerged: true,
+                ..Filepair::default()
+            }));
+        }
+        let Some(kind) = change.kind else { continue };
         pairs.push(Filepair {
             old: (kind != ChangeKind::Added).then(|| side(entry.mode, Some(entry.id))),
             new: change.worktree.map(|mode| side(mode, None)),
             ..Filepair::default()
         });
     }
-    if unstaged
-        .iter()
-        .any(|change| change.kind == Some(ChangeKind::Added))
-    {
+    if pairs.iter().any(|pair| pair.old.is_none()) {
         let contents = WorktreeContents {
             objects: ObjectContents::new(repository),
             comparison,

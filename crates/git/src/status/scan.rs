@@ -217,6 +217,8 @@ impl Visitor for Scan<'_> {
         error: ScanError,
     ) -> Result<Option<Listing>> {
         if is_no_directory(&error.source) {
+            self.note_presence_behind_link(worker, place.data.rows.clone());
+            self.hand_over(worker);
             return Ok(None);
         }
         let path = match place.path() {

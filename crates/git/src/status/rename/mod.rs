@@ -49,7 +49,8 @@ pub struct Filepair {
     pub old: Option<Side>,
     /// What the new side has: nothing if the path is deleted.
     pub new: Option<Side>,
-    /// The path is in conflict: it stays as it is, but copies can be made from its `old`.
+    /// The path is in conflict: it stays in conflict, but copies can be made from its `old`, or its
+    /// `new` can turn out to be where another path went.
     pub unmerged: bool,
     /// Whether the path was found to be made from another one, and how alike they are.
     pub origin: Option<Origin>,

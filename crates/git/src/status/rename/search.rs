@@ -19,6 +19,8 @@ pub(super) struct Source<'p> {
 pub(super) struct Destination<'p> {
     pub side: &'p Side,
     pair: usize,
+    /// In conflict, it is not shown as what it may have been made from.
+    unmerged: bool,
     /// The number of its source.
     found: Option<(usize, Score)>,
 }
@@ -31,6 +33,7 @@ impl<'p> Search<'p> {
                 (None, Some(side)) => destinations.push(Destination {
                     side,
                     pair,
+                    unmerged: filepair.unmerged,
                     found: None,
                 }),
                 (Some(side), new) => {
@@ -95,7 +98,7 @@ impl<'p> Search<'p> {
                 continue;
             };
             let source = &mut self.sources[source];
-            source.used -= 1;
+            source.used -= u32::from(!destination.unmerged);
             let kind = match source.used {
                 0 => ChangeKind::Renamed,
                 _ => ChangeKind::Copied,

@@ -3,8 +3,9 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "tests make repositories and look at files"
+    reason = "tests make repositories, look at files, and tell what differs"
 )]
 
 mod compare;

@@ -24,11 +24,15 @@ fn content(state: &mut State) {
         0 => drop(files::change(state, &path, "extend", |content| {
             content.extend_from_slice(b"more\n");
         })),
-        1 | 2 => drop(files::change(state, &path, "flip a byte of", files::flip)),
+        1 | 2 => drop(files::change(state, &path, "flip a byte of", |content| {
+            files::flip(content)
+        })),
         3 if state.without_ctime => {
             // Only the content tells, and git looks at it only if the index is not newer.
             let stat = std::fs::symlink_metadata(state.place(&path));
-            if files::change(state, &path, "flip a byte of", files::flip) {
+            if files::change(state, &path, "flip a byte of", |content| {
+                files::flip(content)
+            }) {
                 files::set_time(state, &path, stat.unwrap().modified().unwrap());
             }
         }
@@ -114,7 +118,9 @@ fn staging(state: &mut State) {
             }
         }
         7 | 8 => {
-            files::change(state, &path, "flip a byte of", files::flip);
+            files::change(state, &path, "flip a byte of", |content| {
+                files::flip(content)
+            });
             add(state, &path);
             after_staging(state, &path);
         }
@@ -161,7 +167,9 @@ fn absent(state: &mut State, path: &[u8]) {
 /// The second letter beside the first.
 fn after_staging(state: &mut State, path: &[u8]) {
     match state.random.below(6) {
-        0 => drop(files::change(state, path, "flip a byte of", files::flip)),
+        0 => drop(files::change(state, path, "flip a byte of", |content| {
+            files::flip(content)
+        })),
         1 => files::remove(state, path),
         2 => {
             files::remove(state, path);
@@ -210,7 +218,7 @@ fn renaming(state: &mut State) {
         }
         3 | 4 => {
             if files::rename(state, &path, &to) {
-                files::change(state, &to, "flip a byte of", files::flip);
+                files::change(state, &to, "flip a byte of", |content| files::flip(content));
                 state.git(&[&b"add"[..], b"-N", b"-f", b"--", &literal(&to)]);
             }
         }

@@ -100,7 +100,7 @@ pub fn change(state: &mut State, path: &[u8], what: &str, by: impl Fn(&mut Vec<u
 }
 
 /// Changes one byte, or nothing of an empty file.
-pub fn flip(content: &mut Vec<u8>) {
+pub fn flip(content: &mut [u8]) {
     if let Some(byte) = content.iter_mut().find(|byte| byte.is_ascii_digit()) {
         *byte = b'0' + (*byte - b'0' + 1) % 10;
     }

@@ -152,13 +152,13 @@ fn something(state: &mut State) {
         }
         1 => {
             // Tracked inside of what is ignored.
-            path.extend_from_slice(*state.random.pick(NAMES));
+            path.extend_from_slice(state.random.pick::<&[u8]>(NAMES));
             if files::write(state, &path, b"forced\n") {
                 state.git(&[&b"add"[..], b"-f", b"--", &super::edits::literal(&path)]);
             }
         }
         _ => {
-            path.extend_from_slice(*state.random.pick(NAMES));
+            path.extend_from_slice(state.random.pick::<&[u8]>(NAMES));
             files::write(state, &path, b"?\n");
         }
     }

@@ -65,21 +65,21 @@ pub fn path(state: &mut State) -> Vec<u8> {
     let depth = [0, 0, 1, 1, 1, 2, 2, 3, 4][state.random.below(9)];
     let mut path = Vec::new();
     for _ in 0..depth {
-        path.extend_from_slice(*state.random.pick(DIRECTORIES));
+        path.extend_from_slice(state.random.pick::<&[u8]>(DIRECTORIES));
         path.push(b'/');
     }
-    path.extend_from_slice(*state.random.pick(FILES));
+    path.extend_from_slice(state.random.pick::<&[u8]>(FILES));
     path
 }
 
 /// A file's name.
 pub fn file(state: &mut State) -> &'static [u8] {
-    *state.random.pick(FILES)
+    state.random.pick::<&[u8]>(FILES)
 }
 
 /// A directory's name.
 pub fn directory(state: &mut State) -> &'static [u8] {
-    *state.random.pick(DIRECTORIES)
+    state.random.pick::<&[u8]>(DIRECTORIES)
 }
 
 /// A path for something untracked: anywhere, or in a directory that is there.

@@ -256,11 +256,21 @@ fn what_cannot_be_removed_is_named_and_the_rest_is_gone() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(128), "{said}");
     assert!(said.starts_with("fatal: cannot remove '"), "{said}");
-    assert!(said.contains("/g0/w0/f49': Input/output error\n"), "{said}");
+    assert!(said.contains("': Input/output error\n"), "{said}");
     let left = left_in(root);
     assert_eq!(left.len(), 1);
-    assert_eq!(left_in(&root.join(&left[0])), ["g0"]);
-    assert_eq!(left_in(&root.join(&left[0]).join("g0/w0")).len(), 3);
+    assert_eq!(files_below(&root.join(&left[0])), 3);
+}
+
+fn files_below(directory: &Path) -> usize {
+    let count = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files_below(&path),
+            false => 1,
+        }
+    };
+    std::fs::read_dir(directory).unwrap().map(count).sum()
 }
 
 #[test]

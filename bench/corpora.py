@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from contenders import ROOT, TARGET
-from places import Skipped
+from skipped import Skipped
 
 CACHE = TARGET / "bench-corpus"
 SHARED = ROOT.parent / "shared"

@@ -5,6 +5,8 @@
 . /work/common.sh
 
 export GIT_DIR=/tmp/repository.git GIT_WORK_TREE=/mnt/nfs/tree
+# git's complaint that it was slow is not in what hedgerow says.
+git config advice.statusUoption false
 mkdir "$GIT_WORK_TREE"
 cold hedgerow-checkout /tmp/hedgerow checkout -q
 # An index that is younger than every file, written by git.

@@ -157,7 +157,7 @@ class MadePlace(Place):
         self.make = make
 
     def open(self):
-        self.tree.mkdir()
+        self.tree.mkdir(exist_ok=True)
         self.make(self)
 
 

@@ -54,11 +54,16 @@ def limit(place, threads, rounds=3):
 def require_same(place):
     """The proof that nothing was left out: hedgerow counts as many entries as find."""
     found = len(place.output(["find", ".", "-mindepth", "1", "-printf", "x"]))
-    totals = json.loads(place.output(hedgerow("--json", "walk", "--summary")))
-    counted = sum(totals[key] for key in ("files", "directories", "symlinks", "others"))
+    counted = count(place)
     if counted != found:
         raise RuntimeError(f"hedgerow walk counts {counted} entries, find {found}")
     return found
+
+
+def count(place):
+    """How many entries hedgerow finds."""
+    totals = json.loads(place.output(hedgerow("--json", "walk", "--summary")))
+    return sum(totals[key] for key in ("files", "directories", "symlinks", "others"))
 
 
 def _jwalk_program():

@@ -2,16 +2,14 @@
 
 import os
 import subprocess
-import tempfile
-from pathlib import Path
 
+import walkers
 from contenders import hedgerow
 from measure import median
-from places import MadePlace, Place, remove, require_free, tmpfs
+from places import MadePlace, Place, require_free, tmpfs
 from results import Outcome, Row
 from skipped import Skipped
 
-ENTRIES = 5_000_000
 # What a tmpfs takes for an empty file and its name, with room to spare.
 BYTES_PER_ENTRY = 1500
 # Name, directories in the root, files in each.
@@ -39,8 +37,7 @@ def memory_5m(setting):
         if setting.is_smoke:
             directories //= 250
             files = min(files, 50)
-        with _Room(directories * (files + 1)) as room, \
-                MadePlace(room, lambda place: _fill(place, directories, files)) as place:
+        with _Crowd(directories, files) as place:
             for mode, options in (("summary", ("--stat", "--summary")), ("list", ()),
                                   ("sort", ("--sort",))):
                 name = f"memory-5m{shape}-{mode}"
@@ -51,6 +48,8 @@ def memory_5m(setting):
                          f"{' '.join(['walk', *options])}, peak memory")
                 outcome.rows.append(_row(name, title, samples, 200, 32))
                 outcome.details[name] = {"s": median([sample.wall_s for sample in samples])}
+            if walkers.count(place) != directories * (files + 1):
+                raise RuntimeError("hedgerow walk has not found all")
     return outcome
 
 
@@ -73,32 +72,34 @@ def _fill(place, directories, files):
             os.close(at)
 
 
-class _Room:
-    """A directory in memory that takes so many entries: /dev/shm, or a mount of its own where
-    that has too few inodes."""
+class _Crowd(MadePlace):
+    """So many entries in memory: in /dev/shm, or in a mount of their own there if that has too
+    few inodes for them."""
 
-    def __init__(self, entries):
-        self._entries = entries
-        self._mount = None
+    def __init__(self, directories, files):
+        super().__init__(tmpfs(), lambda place: _fill(place, directories, files))
+        self._entries = directories * (files + 1)
+        self._is_mounted = False
 
-    def __enter__(self):
-        shm = tmpfs()
+    def open(self):
         _require_memory(self._entries * BYTES_PER_ENTRY)
-        if os.statvfs(shm).f_favail > self._entries + 1000:
-            return shm
-        mount = Path(tempfile.mkdtemp(prefix="hedgerow-bench.", dir=shm))
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=0,mode=700",
-                               "hedgerow-bench", str(mount)], capture_output=True, check=False)
-        if done.returncode != 0:
-            remove(mount)
-            raise Skipped(f"{shm} has too few inodes, and only root can mount another")
-        self._mount = mount
-        return mount
+        if os.statvfs(self.base).f_favail < self._entries + 1000:
+            self.tree.mkdir()
+            self._mount()
+        super().open()
 
-    def __exit__(self, *_):
-        if self._mount is not None:
-            subprocess.run(["umount", str(self._mount)], check=True)
-            self._mount.rmdir()
+    def _mount(self):
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "nr_inodes=0,mode=700",
+                               "hedgerow-bench", str(self.tree)], capture_output=True, check=False)
+        if done.returncode != 0:
+            raise Skipped("/dev/shm has too few inodes, and only root can mount another")
+        self._is_mounted = True
+
+    def close(self):
+        if self._is_mounted:
+            subprocess.run(["umount", str(self.tree)], check=True)
+            self._is_mounted = False
+        super().close()
 
 
 def _require_memory(wanted):

@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 HEDGEROW = TARGET / "release" / "hedgerow"
 LIMIT = TARGET / "release" / "examples" / "limit"
+STAT_LIMIT = TARGET / "release" / "examples" / "stat_limit"
 
 # The settings of checkout.workers among which git's best is looked for.
 GIT_WORKERS = (2, 1, 4, 8, 16)
@@ -23,6 +24,7 @@ def environment(home):
         "LC_ALL": "C",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
+        "HGRCPATH": os.devnull,
     }
 
 
@@ -37,8 +39,9 @@ def hedgerow(*words, jobs=None):
 
 
 def build():
-    """Builds the release binary and the program that measures the limit."""
-    for package in (["-p", "hedgerow"], ["-p", "hedgerow-writer", "--example", "limit"]):
+    """Builds the release binary and the programs that measure the limits."""
+    for package in (["-p", "hedgerow"], ["-p", "hedgerow-writer", "--example", "limit"],
+                    ["-p", "hedgerow-walk", "--example", "stat_limit"]):
         subprocess.run(["cargo", "build", "--locked", "--release", "-q", *package],
                        cwd=ROOT, check=True)
 
@@ -48,9 +51,19 @@ def versions():
     return {
         "git": _output(["git", "--version"]).removeprefix("git version "),
         "git_path": shutil.which("git"),
+        "find": _first_line(["find", "--version"]),
+        "fd": _first_line(["fdfind", "--version"]) or _first_line(["fd", "--version"]),
+        "hg": _first_line(["hg", "--version"]),
         "hedgerow": _output([str(HEDGEROW), "--version"]).removeprefix("hedgerow "),
         "hedgerow_commit": _output(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]),
     }
+
+
+def _first_line(command):
+    """Nothing if there is no such program."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return _output(command).split("\n", 1)[0]
 
 
 def _output(command):

@@ -134,10 +134,11 @@ class Pairs:
         ]
 
 
-def in_pairs(rival, ours, count):
+def in_pairs(rival, ours, count, warm_up=True):
     """Calls two functions that return samples in turn, A B A B, after one warm-up of each."""
-    rival()
-    ours()
+    if warm_up:
+        rival()
+        ours()
     pairs = Pairs([], [])
     for _ in range(count):
         pairs.rival.append(rival())

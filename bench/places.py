@@ -1,6 +1,5 @@
-"""Where checkouts happen: a repository and its working tree on tmpfs, on disk, or behind latency."""
+"""Where commands run: a repository and its working tree on tmpfs, on disk, or behind latency."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -10,10 +9,8 @@ from pathlib import Path
 
 import contenders
 from measure import run_all
-
-
-class Skipped(Exception):
-    """A case cannot run here; the message says what is missing."""
+from mounts import LatencyMount
+from skipped import Skipped
 
 
 class Place:
@@ -51,11 +48,7 @@ class Place:
         remove(self.base)
 
     def git_at(self, where, *words):
-        done = subprocess.run(["git", *words], cwd=self.base / where, env=self.env,
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"git {' '.join(words)}: {done.stderr.strip()}")
-        return done.stdout
+        return output(["git", *words], self.env, self.base / where)
 
     def git(self, *words):
         """Runs git in the working tree, unmeasured; its output."""
@@ -90,8 +83,18 @@ class Place:
         if self.is_disk:
             os.sync()
 
+    def settle_index(self):
+        """Lets git write an index that is younger than every file, so that no contender has to
+        read a file to be sure of it."""
+        time.sleep(1.1)
+        self.git("status", "--porcelain")
+
     def run(self, commands, **options):
         return run_all(commands, self.env, self.tree, **options)
+
+    def output(self, command):
+        """What a command prints that is not measured."""
+        return output(command, self.env, self.tree)
 
     def require_clean(self):
         """The proof that the work was done: git finds the tree as it should be."""
@@ -103,67 +106,77 @@ class Place:
 class LatencyPlace(Place):
     """A place whose working tree is on a file system with round trips; `.git` stays local."""
 
-    SLOTS = 64
-
     def __init__(self, parent, repository, revision, latencyfs, rtt_us):
         super().__init__(parent, repository, revision)
-        self.latencyfs = latencyfs
-        self.rtt_us = rtt_us
-        self.backing = self.base / "backing"
-        self.mount_point = self.base / "mount"
-        self.is_mounted = False
+        self.mount = LatencyMount(self.base, latencyfs, rtt_us)
+        self.backing = self.mount.backing
 
     def open(self):
         super().open()
         self.git_dir = self.git_dir.rename(self.base / "repository.git")
-        self.tree = self.mount_point
+        self.tree = self.mount.point
         self.env.update(GIT_DIR=str(self.git_dir), GIT_WORK_TREE=str(self.tree))
-        self.mount_point.mkdir()
         self.empty()
 
     def close(self):
-        self._unmount()
+        self.mount.close()
         super().close()
 
     def git(self, *words):
-        return self.git_at("tree" if not self.is_mounted else ".", *words)
+        return self.git_at("tree" if not self.mount.is_mounted else ".", *words)
 
     def empty(self):
         """An empty tree, and a client that knows nothing of it."""
-        self._unmount()
-        remove(self.backing)
-        self.backing.mkdir()
+        self.mount.clear()
         for name in ("index", "index.lock"):  # a lock: of one that was stopped for being slow
             (self.git_dir / name).unlink(missing_ok=True)
-        self.mount()
+        self.mount.open()
 
-    def mount(self):
-        self._unmount()
-        done = subprocess.run(
-            [str(self.latencyfs), "--nfs", str(self.rtt_us), "--slots", str(self.SLOTS),
-             "--daemon", str(self.backing), str(self.mount_point)],
-            capture_output=True, text=True, check=False,
-        )
-        if done.returncode != 0:
-            raise Skipped(f"latencyfs cannot be mounted: {done.stderr.strip()}")
-        self.is_mounted = True
+    def fill(self):
+        """The tree of the revision, seen by a client that knows nothing of it."""
+        asked_us, self.mount.rtt_us = self.mount.rtt_us, 0
+        self.empty()
+        self.git("checkout", "-q", "-f")
+        self.mount.rtt_us = asked_us
+        self.mount.open()
 
-    def counters(self):
-        """What was charged since it was mounted."""
-        return json.loads((self.mount_point / ".latencyfs").read_text())
 
-    def _unmount(self):
-        if not self.is_mounted:
-            return
-        tool = ["umount"] if os.geteuid() == 0 else ["fusermount3", "-u"]
-        for _ in range(50):
-            done = subprocess.run([*tool, str(self.mount_point)], capture_output=True,
-                                  check=False)
-            if done.returncode == 0:
-                self.is_mounted = False
-                return
-            time.sleep(0.1)
-        raise RuntimeError(f"cannot unmount {self.mount_point}")
+class CheckedOutPlace(Place):
+    """A repository whose working tree is there."""
+
+    def open(self):
+        super().open()
+        self.git("checkout", "-q", "-f")
+
+
+class MadePlace(Place):
+    """A tree without a repository of git: `make(place)` fills the empty directory `place.tree`."""
+
+    def __init__(self, parent, make):
+        super().__init__(parent, None)
+        self.make = make
+
+    def open(self):
+        self.tree.mkdir(exist_ok=True)
+        self.make(self)
+
+
+class MadeLatencyPlace(MadePlace):
+    """A tree that was made in memory and is then seen with round trips, all of it."""
+
+    def __init__(self, parent, make, latencyfs, rtt_us):
+        super().__init__(parent, make)
+        self.mount = LatencyMount(self.base, latencyfs, rtt_us)
+
+    def open(self):
+        super().open()
+        self.tree.rename(self.mount.backing)
+        self.tree = self.mount.point
+        self.mount.open()
+
+    def close(self):
+        self.mount.close()
+        super().close()
 
 
 def tmpfs():
@@ -177,6 +190,14 @@ def tmpfs():
 def disk():
     """A directory on the disk that the project is on."""
     return contenders.TARGET / "bench"
+
+
+def output(command, env, cwd):
+    """What a command prints. Raises RuntimeError with its complaint if it fails."""
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def require_free(directory, mib):

@@ -11,7 +11,7 @@ STYLE = "font-family='sans-serif' font-size='12'"
 
 def draw_all(found, directory):
     """Writes ratios.svg, and latency.svg if latency was measured."""
-    rows = [row for row in table.rows(found) if row["unit"] == "x"]
+    rows = [row for row in table.rows(found) if row["unit"] == "x" and row["aim"]]
     if rows:
         (directory / "ratios.svg").write_text(ratios(rows))
     series = latency_series(found)
@@ -26,7 +26,7 @@ def ratios(rows):
     scale = bar_px / most
     height = top + row_px * len(rows) + 34
     parts = [_open(label_px + bar_px + 70, height,
-                   "How many times faster than git at its best")]
+                   "How many times faster than the rival at its best")]
     for tick in _ticks(most):
         x = label_px + tick * scale
         parts.append(_line(x, top, x, height - 30, INK if tick == 1 else GRID))
@@ -56,7 +56,7 @@ def latency_series(found):
         return None
     rows = {row["name"]: row for row in found["latency"]["rows"]}
     series = []
-    for name, color, key in (("git at its best", RIVAL, "git_s"),
+    for name, color, key in (("git at its best", RIVAL, "rival_s"),
                              ("hedgerow, no options", OURS, "ours_s"),
                              ("created from memory (limit)", LIMIT, "limit_s")):
         points = [(int(row.rsplit("-", 1)[1].removesuffix("ms")), found_row[key])

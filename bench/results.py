@@ -20,17 +20,22 @@ class Row:
     value: float  # the median
     low: float
     high: float
-    reach: float
+    reach: float  # None, and then aim too: it is told and nothing is asked of it
     aim: float
     is_lower_better: bool = False
-    git_s: float = None  # medians, for the reader; the value comes from pairs
+    rival: str = "git"
+    rival_s: float = None  # medians, for the reader; the value comes from pairs
     ours_s: float = None
+    rival_cpu_s: float = None  # user+sys, where the value is about wall time
+    ours_cpu_s: float = None
     git_workers: int = None
-    limit_s: float = None  # the same files created from memory
+    limit_s: float = None  # the same calls with nothing around them
     note: str = ""
 
     def verdict(self):
-        """`aim`, `reached` or `missed`."""
+        """`aim`, `reached` or `missed`; nothing if there is no target."""
+        if self.reach is None:
+            return ""
         for line, word in ((self.aim, "aim"), (self.reach, "reached")):
             if self.value <= line if self.is_lower_better else self.value >= line:
                 return word
@@ -49,7 +54,8 @@ class Outcome:
 def wall_row(name, title, pairs, reach, aim, **more):
     """A row for the ratio of wall times."""
     return _ratio_row(name, title, "x", pairs, pairs.speedups(), reach, aim,
-                      is_lower_better=False, **more)
+                      is_lower_better=False, rival_cpu_s=_median_of(pairs.rival, "cpu_s"),
+                      ours_cpu_s=_median_of(pairs.ours, "cpu_s"), **more)
 
 
 def cpu_row(name, title, pairs, reach, aim, **more):
@@ -61,10 +67,12 @@ def cpu_row(name, title, pairs, reach, aim, **more):
 def _ratio_row(name, title, unit, pairs, ratios, reach, aim, of="wall_s", **more):
     return Row(
         name, title, unit, median(ratios), min(ratios), max(ratios), reach, aim,
-        git_s=median([getattr(sample, of) for sample in pairs.rival]),
-        ours_s=median([getattr(sample, of) for sample in pairs.ours]),
-        **more,
+        rival_s=_median_of(pairs.rival, of), ours_s=_median_of(pairs.ours, of), **more,
     )
+
+
+def _median_of(samples, of):
+    return median([getattr(sample, of) for sample in samples])
 
 
 def save(directory, case, outcome, is_smoke):

@@ -15,7 +15,7 @@ import table
 from cases import Setting, all_cases
 from corpora import Corpora
 from measure import CommandFailed, TooSlow
-from places import Skipped
+from skipped import Skipped
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"

@@ -2,32 +2,47 @@
 
 # The order in which cases are told.
 ORDER = ("linux-tmpfs", "linux-serial", "linux-disk", "linux-loose", "k8s-switch",
-         "deep-history", "restore", "latency", "auto-local", "auto", "memory")
+         "deep-history", "restore", "latency", "auto-local", "auto", "memory",
+         "walk-local", "fixed-walk", "walk-latency", "directory-100k", "automatic-walk",
+         "memory-5m", "status-local", "status-latency", "hg-local", "hg-latency")
 
 
 def line(row):
     """A row as a line of plain text."""
-    seconds = "" if row.git_s is None else f"  git {row.git_s:.2f} s, ours {row.ours_s:.2f} s"
-    limit = "" if row.limit_s is None else f", limit {row.limit_s:.2f} s"
+    seconds = ""
+    if row.rival_s is not None:
+        seconds = f"  {row.rival} {_seconds(row.rival_s)} s, ours {_seconds(row.ours_s)} s"
+    cpu = ""
+    if row.rival_cpu_s is not None:
+        cpu = f", user+sys {_seconds(row.rival_cpu_s)} and {_seconds(row.ours_cpu_s)} s"
+    limit = "" if row.limit_s is None else f", limit {_seconds(row.limit_s)} s"
     workers = "" if row.git_workers is None else f", git's best workers {row.git_workers}"
     note = f"  ({row.note})" if row.note else ""
+    targets = "no target"
+    if row.reach is not None:
+        targets = f"to reach {row.reach:g}, aim {row.aim:g}: {row.verdict()}"
     return (f"{row.title}: {row.value:.2f} {row.unit} [{row.low:.2f}-{row.high:.2f}], "
-            f"to reach {row.reach:g}, aim {row.aim:g}: {row.verdict()}{seconds}{limit}{workers}"
-            f"{note}")
+            f"{targets}{seconds}{cpu}{limit}{workers}{note}")
 
 
 def markdown(found):
     """All rows as a Markdown table."""
     lines = [
-        "| case | git s (workers) | hedgerow s | limit s | median | spread | to reach | aim | |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| case | rival | its s | hedgerow s | user+sys of both | limit s | median | spread "
+        "| to reach | aim | |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows(found):
-        git = _seconds(row["git_s"])
+        # What was measured before other rivals than git were has neither of these.
+        rival = row.get("rival", "git")
+        cpu = [row.get("rival_cpu_s"), row.get("ours_cpu_s")]
         if row["git_workers"] is not None:
-            git += f" ({row['git_workers']})"
+            rival += f", {row['git_workers']} workers"
         lines.append(
-            f"| {row['title']} | {git} | {_seconds(row['ours_s'])} | {_seconds(row['limit_s'])} "
+            f"| {row['title']} | {rival if row['rival_s'] is not None else ''} "
+            f"| {_seconds(row['rival_s'])} | {_seconds(row['ours_s'])} "
+            f"| {', '.join(_seconds(seconds) for seconds in cpu if seconds is not None)} "
+            f"| {_seconds(row['limit_s'])} "
             f"| {amount(row['value'], row['unit'])} "
             f"| {amount(row['low'], row['unit'])} - {amount(row['high'], row['unit'])} "
             f"| {amount(row['reach'], row['unit'])} | {amount(row['aim'], row['unit'])} "
@@ -43,6 +58,8 @@ def rows(found):
 
 
 def amount(value, unit):
+    if value is None:
+        return ""
     if unit == "x":
         return f"{value:.2f}x"
     if unit == "MB":
@@ -51,4 +68,6 @@ def amount(value, unit):
 
 
 def _seconds(value):
-    return "" if value is None else f"{value:.2f}"
+    if value is None:
+        return ""
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"

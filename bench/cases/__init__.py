@@ -22,7 +22,8 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import empty_tree, latency, memory, restore, switching
+    from cases import (automatic, directory, empty_tree, latency, memory, mercurial, restore,
+                       statuses, switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -36,4 +37,14 @@ def all_cases():
         "auto-local": latency.auto_local,
         "auto": latency.auto,
         "memory": memory.memory,
+        "walk-local": walking.walk_local,
+        "fixed-walk": walking.fixed_walk,
+        "walk-latency": walking.walk_latency,
+        "directory-100k": directory.directory_100k,
+        "automatic-walk": automatic.automatic_walk,
+        "memory-5m": memory.memory_5m,
+        "status-local": statuses.status_local,
+        "status-latency": statuses.status_latency,
+        "hg-local": mercurial.hg_local,
+        "hg-latency": mercurial.hg_latency,
     }

@@ -37,7 +37,7 @@ def _at_latency(setting, rtt_us, name_us, reach, aim, outcome):
             lambda: _cold(place, hedgerow(*CHECKOUT)),
             setting.pairs,
         )
-        counters = place.counters()
+        counters = place.mount.counters()
         place.require_clean()
         limit = _limit(place)
     name = f"latency-{name_us // 1000}ms"
@@ -50,7 +50,7 @@ def _at_latency(setting, rtt_us, name_us, reach, aim, outcome):
         "git_s_by_workers": seconds,
         "limit_s_by_threads": limit,
         "ours_counters": counters,
-        "ours_charged_s_over_slots": counters["charged_us"] / place.SLOTS / 1e6,
+        "ours_charged_s_over_slots": counters["charged_us"] / place.mount.SLOTS / 1e6,
     }
 
 

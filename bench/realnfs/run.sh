@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Checks a release of Kubernetes out onto real NFS with git and with hedgerow, in one boot of a
-# virtual machine, and prints seconds and NFS operations of both. The processor is emulated: the
-# seconds compare within one boot, the operations are exact. Takes up to 20 minutes.
+# run.sh [checkout|status]: a release of Kubernetes on real NFS, with git and with hedgerow, in one
+# boot of a virtual machine: seconds and NFS operations of both. `checkout` (the default) writes
+# the tree, `status` lists it, also with find, and asks for its status. The processor is emulated:
+# the seconds compare within one boot, the operations are exact. Takes up to 20 minutes.
 #
 # K8S=path: a clone or bundle with the tag v1.30.0. REALNFS_RUN=path: the script that boots the
 # machine (tools/realnfs/run), built before. DELAY: one-way delay (500us).
@@ -9,6 +10,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 . scripts/toolchain.sh
 
+job_name=${1:-checkout}
+if [ ! -e "bench/realnfs/job-$job_name.sh" ]; then
+    sed -n '2,8s/^# //p' "$0" >&2
+    exit 2
+fi
 shared=../shared
 repository=${K8S:-$shared/corpus/k8s.bundle}
 boot=${REALNFS_RUN:-$shared/tools/realnfs/run}
@@ -29,7 +35,9 @@ git -C "$job/repository.git" update-ref --no-deref HEAD 'v1.30.0^{commit}'
 git -C "$job/repository.git" config core.bare false
 cp "${CARGO_TARGET_DIR:-target}/release/hedgerow" "$job/hedgerow"
 strip "$job/hedgerow" 2>/dev/null || true
-cp bench/realnfs/job.sh "$job/job.sh"
+cp bench/realnfs/common.sh "$job/common.sh"
+cp "bench/realnfs/job-$job_name.sh" "$job/job.sh"
+log=bench/out/realnfs-$job_name.log
 mkdir -p bench/out
-"$boot" "$job" "${DELAY:-500us}" 1200 </dev/null 2>&1 | stdbuf -oL tr -d '\r' | tee bench/out/realnfs.log |
+"$boot" "$job" "${DELAY:-500us}" 1200 </dev/null 2>&1 | stdbuf -oL tr -d '\r' | tee "$log" |
     grep --line-buffered -aE '^(result|failed|realnfs|git version|hedgerow )'

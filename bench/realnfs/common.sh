@@ -1,6 +1,5 @@
-#!/bin/bash
-# Runs inside the virtual machine (see run.sh): checks one commit out onto NFS with git and with
-# hedgerow, each with a cold client, and counts what the client asked of the server.
+# shellcheck shell=bash
+# What the jobs in the virtual machine share. To be sourced.
 #
 # /work has the repository and the binary; `remount` is the machine's: it gives a new client.
 set -uo pipefail
@@ -26,34 +25,17 @@ operations() {
         }' /proc/self/mountstats
 }
 
-# checkout NAME COMMAND...: seconds and operations of one checkout into an empty directory.
-checkout() {
+# cold NAME COMMAND...: seconds and operations of a command in $GIT_WORK_TREE, by a client that
+# knows nothing yet. What it prints goes to /tmp/output.
+cold() {
     local name=$1 started ended
     shift
-    export GIT_DIR=/tmp/repository.git GIT_WORK_TREE=/mnt/nfs/$name
-    mkdir "/mnt/nfs/$name"
-    rm -f /tmp/repository.git/index
     remount
-    cd "/mnt/nfs/$name" || return 1
+    cd "$GIT_WORK_TREE" || return 1
     started=$(date +%s.%N)
-    "$@" || echo "failed: $name: exit $?"
+    "$@" >/tmp/output || echo "failed: $name: exit $?"
     ended=$(date +%s.%N)
     echo "result: $name seconds=$(echo "$started $ended" | awk '{ printf "%.1f", $2 - $1 }')" \
         "operations=$(operations)"
     cd /
 }
-
-checkout git-workers-32 git -c checkout.workers=32 checkout -q
-checkout hedgerow /tmp/hedgerow checkout -q
-# The index must satisfy a client that knows nothing yet.
-remount
-cd "$GIT_WORK_TREE" || exit 1
-if [ -z "$(git status --porcelain)" ]; then
-    echo "result: git status is clean after hedgerow, operations=$(operations)"
-else
-    echo "failed: git status is not clean after hedgerow"
-fi
-cd /
-checkout git-workers-8 git -c checkout.workers=8 checkout -q
-checkout hedgerow-again /tmp/hedgerow checkout -q
-checkout git-workers-1 git -c checkout.workers=1 checkout -q

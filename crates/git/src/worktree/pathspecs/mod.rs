@@ -9,6 +9,7 @@ use crate::repository::Repository;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use pathspec::{Match, Pathspec};
+use std::path::Path;
 
 /// Pathspecs, and which of them have matched something.
 pub(crate) struct Pathspecs {
@@ -36,7 +37,10 @@ impl Pathspecs {
     pub(crate) fn new(repository: &Repository, given: &[BString], from_all: bool) -> Result<Self> {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
-        let root = repository.require_work_tree()?;
+        Self::read(given, prefix, repository.require_work_tree()?, from_all)
+    }
+
+    fn read(given: &[BString], prefix: &BStr, root: &Path, from_all: bool) -> Result<Self> {
         let specs = given
             .iter()
             .map(|spec| Pathspec::read(spec.as_bstr(), prefix, root));
@@ -143,4 +147,144 @@ fn leading(specs: &[Pathspec]) -> BString {
     }
     let slash = common.rfind_byte(b'/');
     common[..slash.map_or(0, |slash| slash + 1)].into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(prefix: &str, given: &[&str]) -> Pathspecs {
+        let given: Vec<BString> = given.iter().map(|spec| (*spec).into()).collect();
+        Pathspecs::read(&given, prefix.into(), Path::new("/root"), true).unwrap()
+    }
+
+    #[test]
+    fn untracked_directories_are_shown_as_one_where_nothing_in_them_is_singled_out() {
+        use Reach::{Leads, Matches, Outside};
+        for (prefix, specs, path, expected) in [
+            ("", &["a"][..], "a/", Matches),
+            ("", &["a/"], "a/", Matches),
+            ("", &["a"], "a/b/", Matches),
+            ("", &["a"], "ab/", Outside),
+            ("", &["a/b"], "a/", Leads),
+            ("", &["."], "a/", Matches),
+            ("", &["*"], "a/", Matches),
+            ("", &["*.c"], "a/", Leads),
+            ("", &["*.c"], "a.c/", Leads),
+            ("", &["a/*.c"], "b/", Outside),
+            ("", &[":(glob)*"], "a/", Leads),
+            ("", &[":(glob)**"], "a/", Matches),
+            ("", &[":(icase)A"], "a/", Matches),
+            // What may match in it counts more than what names a directory above it.
+            ("", &[".", "*.c"], "a/", Leads),
+            ("", &["a", "a/b/c"], "a/b/", Leads),
+            ("", &["a/b", "a/b/c"], "a/b/", Leads),
+            // But not more than what names the directory itself.
+            ("", &["a/b/", "a/b/c"], "a/b/", Matches),
+            ("", &["*", "a/b"], "a/", Matches),
+            ("", &[":!a"], "a/", Outside),
+            ("", &[":!a"], "b/", Matches),
+            ("", &[":!a/b"], "a/", Matches),
+            // As a directory, it does not end like that.
+            ("", &[":!*.o"], "a.o/", Matches),
+            ("", &[".", ":(exclude,glob)*/"], "a/", Outside),
+            ("d", &["."], "d/", Matches),
+            ("d", &["."], "d/e/", Matches),
+            ("d", &[":/"], "e/", Matches),
+            // After a wildcard in the name of where the user is, all counts as one.
+            ("[d]", &["a"], "[d]/b/", Leads),
+        ] {
+            let found = read(prefix, specs).untracked_directory(path.into());
+            assert_eq!(found, expected, "{prefix:?} {specs:?} {path:?}");
+        }
+    }
+
+    #[test]
+    fn tracked_directories_are_entered_for_the_files_that_are_meant() {
+        for (specs, path, expected) in [
+            (&["a"][..], "a/", true),
+            (&["a/b"], "a/", true),
+            (&["a/b"], "a/c/", false),
+            (&["a", ":!a"], "a/", false),
+            (&["a", ":!a/"], "a/", false),
+            (&["a", ":!a/b"], "a/", true),
+            (&["a", ":!*.o"], "a/b.o/", true),
+            (&["a", ":(exclude,glob)*/"], "a/", true),
+        ] {
+            let found = read("", specs).lead_into(path.into());
+            assert_eq!(found, expected, "{specs:?} {path:?}");
+        }
+    }
+
+    #[test]
+    fn git_looks_at_what_a_pathspec_may_begin_with() {
+        for (prefix, specs, path, expected) in [
+            ("", &["src/a"][..], "src", true),
+            ("", &["src/a"], "src/a", true),
+            ("", &["src/a"], "src/ab", true),
+            ("", &["src/a"], "src/b", false),
+            ("", &["src/a"], "s", false),
+            ("", &["src"], "s", true),
+            ("", &["src"], "srcx", true),
+            ("", &["src"], "lib", false),
+            ("", &["*.c"], "lib", true),
+            ("", &["src/*.c"], "lib", false),
+            ("", &[":(icase)SRC"], "src", true),
+            ("", &[":(icase)SRC"], "lib", false),
+            // What is excluded is looked at, but only in the directory that all is meant in.
+            ("", &["src", ":!lib"], "lib", true),
+            ("", &["src/a", ":!lib"], "lib", false),
+            ("", &[":!lib", "src/a"], "lib", true),
+            ("", &["src/a", "src/b"], "src/c", false),
+            ("", &["src/a", "src/b"], "src/b", true),
+            ("d", &["*"], "d", true),
+            ("d", &["*"], "e", false),
+        ] {
+            let found = read(prefix, specs).look_at(path.into());
+            assert_eq!(found, expected, "{prefix:?} {specs:?} {path:?}");
+        }
+    }
+
+    #[test]
+    fn all_that_is_meant_is_in_one_directory() {
+        for (prefix, specs, expected) in [
+            ("", &["a/b/c"][..], "a/b/"),
+            ("", &["a/b/"], "a/b/"),
+            ("", &["a"], ""),
+            ("", &["a/b/c", "a/b/d"], "a/b/"),
+            ("", &["a/b/c", "a/bc/d"], "a/"),
+            ("", &["a/b/c", ":!x"], "a/b/"),
+            ("", &[":!x", "a/b/c"], ""),
+            ("", &[":!x"], ""),
+            ("", &["a/b*/c"], "a/"),
+            ("", &[":(literal)a/b*/c"], "a/b*/"),
+            ("d", &["."], "d/"),
+            ("d", &[":(icase)a/b"], "d/"),
+            ("d", &["../e/f"], "e/"),
+            ("d", &[":/"], ""),
+        ] {
+            assert_eq!(
+                read(prefix, specs).leading(),
+                expected,
+                "{prefix:?} {specs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_submodule_is_named_as_a_directory_too() {
+        let specs = read("", &["sub/"]);
+        assert!(specs.fits("sub".into(), Mode::Gitlink));
+        assert!(!specs.fits("sub".into(), Mode::File));
+        assert!(!specs.fits("su".into(), Mode::Gitlink));
+        assert!(!read("", &[":!sub/"]).fits("sub".into(), Mode::Gitlink));
+    }
+
+    #[test]
+    fn what_has_matched_nothing_is_known() {
+        let mut specs = read("", &["a", "b", ":!c"]);
+        assert!(specs.matches("a/x".into(), Mode::File));
+        assert!(!specs.matches("c".into(), Mode::File));
+        assert_eq!(specs.unmatched(), ["b"]);
+    }
 }

@@ -206,3 +206,79 @@ fn join(prefix: &BStr, path: &BStr, root: &Path) -> Option<(BString, usize)> {
     let prefix = prefix.min(joined.len());
     Some((joined, prefix))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(prefix: &str, spec: &str, path: &str) -> bool {
+        let root = Path::new("/root");
+        Pathspec::read(spec.into(), prefix.into(), root)
+            .unwrap()
+            .matching(path.as_bytes())
+            .is_some()
+    }
+
+    #[test]
+    fn a_path_means_itself_and_what_is_below() {
+        for (prefix, spec, path, expected) in [
+            ("", "a", "a", true),
+            ("", "a", "a/b", true),
+            ("", "a", "ab", false),
+            ("", "a/", "a/b", true),
+            ("", "a/", "a", false),
+            ("", "a/.", "a", false),
+            ("", "a/b/..", "a/c", true),
+            ("", ".", "x", true),
+            ("", "./a//b", "a/b", true),
+            ("d", ".", "d/x", true),
+            ("d", ".", "dx", false),
+            ("d", "..", "x", true),
+            ("d", "../e", "e/f", true),
+            ("d", ":/e", "e", true),
+            ("d", ":/./e", "e", false),
+            ("", "/root/a", "a/b", true),
+            ("", "/root", "a", true),
+        ] {
+            assert_eq!(
+                matches(prefix, spec, path),
+                expected,
+                "{prefix:?} {spec:?} {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn wildcards_cross_directories_unless_told_otherwise() {
+        for (prefix, spec, path, expected) in [
+            ("", "*.c", "a/b.c", true),
+            ("", ":(glob)*.c", "a/b.c", false),
+            ("", ":(glob)**/*.c", "a/b.c", true),
+            ("", ":(literal)*.c", "b.c", false),
+            ("", ":(literal)*.c", "*.c", true),
+            ("", "*.c", "*.c/below", true),
+            ("[d]", "*.c", "[d]/b.c", true),
+            ("[d]", "*.c", "d/b.c", false),
+            ("", ":(icase)A/b", "a/B/c", true),
+            ("D", ":(icase)a", "d/a", false),
+            ("D", ":(icase)a", "D/A", true),
+        ] {
+            assert_eq!(
+                matches(prefix, spec, path),
+                expected,
+                "{prefix:?} {spec:?} {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn paths_outside_and_empty_ones_are_errors() {
+        let root = Path::new("/root");
+        for (prefix, spec) in [("", ".."), ("d", "../.."), ("", "/rootx/a"), ("", "")] {
+            assert!(
+                Pathspec::read(spec.into(), prefix.into(), root).is_err(),
+                "{spec:?}"
+            );
+        }
+    }
+}

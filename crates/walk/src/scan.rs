@@ -281,7 +281,7 @@ impl<V: Visitor> Scan<'_, V> {
         listing: Listing,
         scope: &Tasks<'_, V>,
     ) -> Done<V> {
-        if listing.is_empty() {
+        if listing.is_empty() && !self.visitor.wants_whole(&directory.place) {
             return Ok(());
         }
         let is_unknown = |number: &u32| listing.entries()[*number as usize].kind.is_none();

@@ -27,7 +27,8 @@ pub trait Visitor: Sync {
         None
     }
 
-    /// Whether the entries of a directory are wanted all at once, and not some at a time.
+    /// Whether the entries of a directory are wanted all at once, and not some at a time. Then they
+    /// are shown even if there are none.
     fn wants_whole(&self, place: &Place<Self::Directory>) -> bool {
         let _ = place;
         false

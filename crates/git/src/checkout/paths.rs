@@ -148,7 +148,7 @@ impl Plan<'_> {
     fn choose_from_index(&mut self, matcher: &mut Pathspecs) -> Result<()> {
         for (row, entry) in self.old.index.entries().iter().enumerate() {
             let path = self.old.index.path(entry);
-            let chosen = !entry.flags.skip_worktree && matcher.matches(path);
+            let chosen = !entry.flags.skip_worktree && matcher.matches(path, entry.mode);
             self.push(path, Some(row), Row::from(entry), chosen)?;
         }
         Ok(())
@@ -161,8 +161,11 @@ impl Plan<'_> {
         let files: Vec<(&BStr, Row)> = changes
             .filter_map(|change| {
                 let path = tree.path(change);
-                let side = change.new.filter(|_| matcher.fits(path))?;
-                Some((path, Row::new(side.id, Mode::from(side.kind))))
+                let side = change.new?;
+                let mode = Mode::from(side.kind);
+                matcher
+                    .fits(path, mode)
+                    .then(|| (path, Row::new(side.id, mode)))
             })
             .collect();
         let old = &self.old.index;
@@ -210,7 +213,7 @@ impl Plan<'_> {
                 && (old.id, old.mode) == (file.id, file.mode)
         });
         let entry = same.map_or(file, |old| Row::from(&old));
-        let chosen = !entry.flags.skip_worktree && matcher.matches(path);
+        let chosen = !entry.flags.skip_worktree && matcher.matches(path, entry.mode);
         self.push(path, last, entry, chosen)
     }
 

@@ -65,7 +65,7 @@ impl Level {
     }
 
     /// Whether this directory is ignored itself.
-    fn is_excluded(&self, rules: &Rules<'_>) -> bool {
+    pub(super) fn is_excluded(&self, rules: &Rules<'_>) -> bool {
         *self.excluded.get_or_init(|| {
             let above = self.above.as_ref();
             above.is_some_and(|above| above.excludes(self.path.as_bstr(), true, rules))

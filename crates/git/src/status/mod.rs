@@ -4,6 +4,7 @@
 
 mod collect;
 mod exclusion;
+mod leading;
 mod model;
 pub mod operation;
 mod options;
@@ -101,9 +102,15 @@ fn find_staged(
     };
     let mut staged = staged(repository, index, head, &worktree.engine())?;
     if let Some(pathspecs) = pathspecs {
-        let means = |path: &BString| pathspecs.fits(path.as_bstr());
-        staged.changes.retain(|change| means(&change.path));
-        staged.unmerged.retain(|(path, _)| means(path));
+        let fits = |path: &BString, version: Option<Version>| {
+            version.is_some_and(|version| pathspecs.fits(path.as_bstr(), version.mode))
+        };
+        staged
+            .changes
+            .retain(|change| fits(&change.path, change.index.or(change.head)));
+        staged
+            .unmerged
+            .retain(|(path, head)| fits(path, Some(*head)));
     }
     // Git does not ask for it where everything is new.
     if options.ignore_submodules == Some(IgnoreSubmodules::All) && head.is_some() {
@@ -142,8 +149,10 @@ fn find_unstaged(
         });
     }
     if let Some(pathspecs) = pathspecs {
-        let path = |row: u32| index.path(&index.entries()[row as usize]);
-        rows.retain(|change| pathspecs.fits(path(change.row)));
+        rows.retain(|change| {
+            let entry = &index.entries()[change.row as usize];
+            pathspecs.fits(index.path(entry), entry.mode)
+        });
     }
     if rows.is_empty() {
         return Ok(collect::Unstaged::default());

@@ -2,6 +2,7 @@
 //! of the index. What is tracked is statted, what is not is sorted into untracked and ignored.
 
 use super::exclusion::{Level, Rules, Source};
+use super::leading::missing;
 use super::rows::{children, Child};
 use super::untracked::{Folder, Found, Wish};
 use crate::index::{Index, Mode, Stage};
@@ -161,6 +162,7 @@ impl Visitor for Scan<'_> {
             listing,
             level: Arc::new(self.level(place, listing)),
         };
+        self.leads(worker, &listed);
         if is_tracked {
             self.join(worker, &listed, plan);
         } else {
@@ -368,7 +370,7 @@ impl Scan<'_> {
                 (true, true) => {
                     is_descended = true;
                     let path = listed.place.path_of(child.name);
-                    if self.reach(path.as_bstr()) == Reach::Outside {
+                    if !self.enters(path.into()) {
                         continue;
                     }
                     plan.descend(
@@ -489,6 +491,10 @@ impl Scan<'_> {
         worker.path.clear();
         listed.place.append_path_of(name, &mut worker.path);
         let path = worker.path.as_bstr();
+        let pathspecs = self.inputs.pathspecs;
+        if pathspecs.is_some_and(|pathspecs| !pathspecs.look_at(path)) {
+            return;
+        }
         let excluded = listed
             .level
             .excludes(path, is_directory, &self.inputs.exclusion);
@@ -498,7 +504,7 @@ impl Scan<'_> {
         let reach = match is_directory {
             true if excluded => Reach::Matches,
             true => self.reach(path),
-            false if self.inputs.pathspecs.is_none_or(|specs| specs.fits(path)) => Reach::Matches,
+            false if pathspecs.is_none_or(|specs| specs.fits(path, Mode::File)) => Reach::Matches,
             false => Reach::Outside,
         };
         if reach == Reach::Outside {
@@ -514,11 +520,12 @@ impl Scan<'_> {
             return self.found(worker, path, true, folder.cloned());
         }
         let folds = wish.folds() && reach == Reach::Matches;
-        let folder = folds.then(|| {
-            let folder = Arc::new(Folder::new(path, excluded, folder.cloned()));
-            worker.found.folders.push(folder.clone());
-            folder
-        });
+        let mut folder = folder.cloned();
+        if folds {
+            let own = Arc::new(Folder::new(path, excluded, folder));
+            worker.found.folders.push(own.clone());
+            folder = Some(own);
+        }
         plan.descend(
             entry,
             Directory {
@@ -531,10 +538,40 @@ impl Scan<'_> {
         );
     }
 
-    /// How the pathspecs stand to the directory `path`.
+    /// How the pathspecs stand to the untracked directory `path`.
     fn reach(&self, path: &BStr) -> Reach {
-        let pathspecs = self.inputs.pathspecs;
-        pathspecs.map_or(Reach::Matches, |pathspecs| pathspecs.directory(path))
+        self.inputs.pathspecs.map_or(Reach::Matches, |pathspecs| {
+            let path: BString = bstr::concat([path, BStr::new("/")]).into();
+            pathspecs.untracked_directory(path.as_bstr())
+        })
+    }
+
+    /// Whether to look into the directory `path`, in which something is tracked.
+    fn enters(&self, path: BString) -> bool {
+        let Some(pathspecs) = self.inputs.pathspecs else {
+            return true;
+        };
+        let wish = self.inputs.wish;
+        let looks = wish.any() && pathspecs.look_at(path.as_bstr());
+        let mut path = path;
+        path.push(b'/');
+        let leads = pathspecs.leading().starts_with(&path);
+        looks && (wish.ignored() || leads) || pathspecs.lead_into(path.as_bstr())
+    }
+
+    /// Warns if the way to what is meant ends here. Git goes it only through directories that it
+    /// would look into.
+    fn leads(&self, worker: &mut Worker, listed: &Listed<'_>) {
+        let (wish, place) = (self.inputs.wish, listed.place);
+        let Some(pathspecs) = self.inputs.pathspecs.filter(|_| wish.any()) else {
+            return;
+        };
+        let warning = missing(pathspecs.leading(), place.path(), listed.listing);
+        let looks = || {
+            let excluded = || listed.level.is_excluded(&self.inputs.exclusion);
+            place.data.folder.is_none() && (wish.ignored() || !excluded())
+        };
+        worker.found.warnings.extend(warning.filter(|_| looks()));
     }
 
     fn is_git_dir(&self, name: &[u8]) -> bool {

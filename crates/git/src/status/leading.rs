@@ -1,0 +1,67 @@
+//! The directory that all pathspecs are in: git goes there at once, and says so if it is missing.
+
+use bstr::{BStr, ByteSlice};
+use hedgerow_fs::{FileKind, Listing};
+use std::io;
+
+/// The warning about the directory `leading`, which has a slash at its end, if `directory` above
+/// it, which has none, turns out to be the last on the way that there is.
+///
+/// Of a link on the way git says nothing, nor of a root in which already the first step is missing.
+pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Option<String> {
+    const ENOENT: i32 = 2;
+    const ENOTDIR: i32 = 20;
+    if directory.is_empty() {
+        return None;
+    }
+    let rest = leading.strip_prefix(directory)?.strip_prefix(b"/")?;
+    let name = rest
+        .split_str(b"/")
+        .next()
+        .filter(|name| !name.is_empty())?;
+    let next = listing
+        .entries()
+        .iter()
+        .find(|entry| listing.name(entry) == name);
+    let number = match next.map(|entry| entry.kind) {
+        None => ENOENT,
+        Some(Some(FileKind::Directory | FileKind::Symlink)) => return None,
+        Some(_) => ENOTDIR,
+    };
+    let reason = hedgerow_fs::reason(&io::Error::from_raw_os_error(number));
+    Some(format!("could not open directory '{leading}': {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_directory_on_the_way_tells() {
+        let mut listing = Listing::default();
+        for (name, kind) in [
+            ("d", FileKind::Directory),
+            ("f", FileKind::File),
+            ("l", FileKind::Symlink),
+        ] {
+            listing.push(name.as_bytes(), Some(kind)).unwrap();
+        }
+        for (leading, directory, expected) in [
+            ("a/x/", "a", Some("No such file or directory")),
+            ("a/x/y/", "a", Some("No such file or directory")),
+            ("a/f/", "a", Some("Not a directory")),
+            ("a/d/", "a", None),
+            ("a/l/", "a", None),
+            ("a/", "a", None),
+            ("ab/x/", "a", None),
+            ("b/x/", "a", None),
+            ("", "a", None),
+            ("x/", "", None),
+        ] {
+            let expected =
+                expected.map(|why| format!("could not open directory '{leading}': {why}"));
+            let found = missing(leading.into(), directory.as_bytes(), &listing);
+            assert_eq!(found, expected, "{leading} {directory}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! One pathspec: how it is read, and how it stands to a path.
+
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_glob::wildmatch::Mode;
+use gix_pathspec::{MagicSignature, SearchMode};
+use std::path::Path;
+
+/// One pathspec, relative to the root of the working tree.
+pub(super) struct Pathspec {
+    /// The path, wildcards and all; empty for the root. With a slash at its end, it does not mean a
+    /// file of that name.
+    path: BString,
+    /// Bytes of it that come from where the user is, and are what they are.
+    prefix: usize,
+    /// Bytes that are what they are, up to the first wildcard.
+    literal: usize,
+    /// How the wildcards are to be read; `None` if there are none.
+    wild: Option<Mode>,
+    ignore_case: bool,
+    pub excluding: bool,
+}
+
+/// How a pathspec matches a path. Of several that do, the greatest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Match {
+    /// It names a directory that leads to the path.
+    Above,
+    /// The path is a directory, in which it may match something.
+    Leads,
+    /// Its wildcards fit.
+    Wild,
+    /// It names the path.
+    Exact,
+}
+
+impl Pathspec {
+    /// Reads what was given by a user who is in the directory `prefix`.
+    pub(super) fn read(given: &BStr, prefix: &BStr, root: &Path) -> Result<Self> {
+        let bad = |reason: String| Error::Pathspec {
+            spec: given.to_owned(),
+            reason,
+        };
+        if given.is_empty() {
+            let reason = "empty string is not a valid pathspec. please use . instead if you \
+                          meant to match all paths";
+            return Err(Error::Setup {
+                reason: reason.into(),
+            });
+        }
+        let parsed = gix_pathspec::parse(given, gix_pathspec::Defaults::default())
+            .map_err(|error| bad(error.to_string()))?;
+        if !parsed.attributes.is_empty() {
+            return Err(bad("attributes are not supported here".into()));
+        }
+        let has = |magic| parsed.signature.contains(magic);
+        let mut path = parsed.path().to_owned();
+        if has(MagicSignature::MUST_BE_DIR) {
+            path.push(b'/');
+        }
+        let (path, prefix) = match has(MagicSignature::TOP) {
+            // Git takes this as it is, even with dots that no path has.
+            true => (path, 0),
+            false => join(prefix, path.as_bstr(), root).ok_or_else(|| {
+                let root = root.display();
+                bad(format!("'{given}' is outside repository at '{root}'"))
+            })?,
+        };
+        let ignore_case = has(MagicSignature::ICASE);
+        let case = match ignore_case {
+            true => Mode::IGNORE_CASE,
+            false => Mode::empty(),
+        };
+        let mode = match parsed.search_mode {
+            SearchMode::Literal => None,
+            SearchMode::ShellGlob => Some(case),
+            SearchMode::PathAwareGlob => Some(case | Mode::NO_MATCH_SLASH_LITERAL),
+        };
+        let wildcard = mode.and_then(|_| path.find_byteset(b"*?[\\"));
+        let literal = wildcard.map_or(path.len(), |at| at.max(prefix));
+        Ok(Pathspec {
+            wild: mode.filter(|_| literal < path.len()),
+            literal,
+            path,
+            prefix,
+            ignore_case,
+            excluding: has(MagicSignature::EXCLUDE),
+        })
+    }
+
+    /// All that is in the directory `prefix`, which is without a slash at its end.
+    pub(super) fn everything(prefix: &BStr) -> Self {
+        let mut path = prefix.to_owned();
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        Pathspec {
+            prefix: path.len(),
+            literal: path.len(),
+            path,
+            wild: None,
+            ignore_case: false,
+            excluding: false,
+        }
+    }
+
+    /// How it matches the path; that of a directory has a slash at its end.
+    pub(super) fn matching(&self, path: &[u8]) -> Option<Match> {
+        let whole = self.path.len();
+        if whole == 0 {
+            return Some(Match::Above);
+        }
+        if path.get(..whole).is_some_and(|start| self.starts(start)) {
+            match path.get(whole) {
+                None => return Some(Match::Exact),
+                Some(b'/') => return Some(Match::Above),
+                Some(_) if self.path.ends_with(b"/") => return Some(Match::Above),
+                Some(_) => {}
+            }
+        }
+        let mode = self.wild?;
+        let (pattern, rest) = (
+            self.path[self.literal..].as_bstr(),
+            self.after_literal(path)?,
+        );
+        gix_glob::wildmatch(pattern, rest, mode).then_some(Match::Wild)
+    }
+
+    /// How it matches a directory, whose path has a slash at its end, or perhaps something in it.
+    pub(super) fn matching_directory(&self, directory: &[u8]) -> Option<Match> {
+        self.matching(directory).or_else(|| {
+            let goes_on = directory.len() < self.path.len() && self.starts(directory);
+            // Wildcards may cross directories, or so git takes it.
+            let is_wild = self.wild.is_some() && self.after_literal(directory).is_some();
+            (goes_on || is_wild).then_some(Match::Leads)
+        })
+    }
+
+    /// Whether it names the directory `path`, which has no slash at its end, as one.
+    pub(super) fn names_directory(&self, path: &[u8]) -> bool {
+        self.path.len() == path.len() + 1 && self.path.ends_with(b"/") && self.starts(path)
+    }
+
+    /// Whether the path and what comes before the wildcards agree as far as both go.
+    pub(super) fn agrees(&self, path: &[u8]) -> bool {
+        self.starts(&path[..path.len().min(self.literal)])
+    }
+
+    /// What all its matches begin with: up to a wildcard, or to a letter of either case.
+    pub(super) fn fixed(&self) -> &[u8] {
+        let length = match self.ignore_case {
+            true => self.prefix,
+            false => self.literal,
+        };
+        &self.path[..length]
+    }
+
+    /// The rest of a path that begins as this does up to the first wildcard.
+    fn after_literal<'p>(&self, path: &'p [u8]) -> Option<&'p BStr> {
+        let (start, rest) = path.split_at_checked(self.literal)?;
+        self.starts(start).then_some(rest.as_bstr())
+    }
+
+    /// Whether it begins with `start`, which is not longer.
+    fn starts(&self, start: &[u8]) -> bool {
+        let fixed = self.prefix.min(start.len());
+        let same = match self.ignore_case {
+            true => start[fixed..].eq_ignore_ascii_case(&self.path[fixed..start.len()]),
+            false => start[fixed..] == self.path[fixed..start.len()],
+        };
+        same && start[..fixed] == self.path[..fixed]
+    }
+}
+
+/// `path` from the directory `prefix`, without `.` and `..`, and how many bytes of `prefix` are
+/// left in it. What can only be a directory has a slash at its end. `None` if it leaves the working
+/// tree.
+fn join(prefix: &BStr, path: &BStr, root: &Path) -> Option<(BString, usize)> {
+    use std::os::unix::ffi::OsStrExt;
+    let is_part = |part: &&[u8]| !part.is_empty();
+    let (mut parts, path): (Vec<&[u8]>, &[u8]) = if path.starts_with(b"/") {
+        let rest = path.strip_prefix(root.as_os_str().as_bytes())?;
+        let below = rest.strip_prefix(b"/");
+        (Vec::new(), below.or(rest.is_empty().then_some(rest))?)
+    } else {
+        (prefix.split_str(b"/").filter(is_part).collect(), path)
+    };
+    let mut kept = parts.len();
+    let mut ends_open = false;
+    for part in path.split_str(b"/") {
+        ends_open = matches!(part, b"" | b"." | b"..");
+        match part {
+            b"" | b"." => {}
+            b".." => {
+                parts.pop()?;
+                kept = kept.min(parts.len());
+            }
+            _ => parts.push(part),
+        }
+    }
+    let prefix: usize = parts[..kept].iter().map(|part| part.len() + 1).sum();
+    let mut joined = BString::from(bstr::join("/", &parts));
+    if ends_open && !parts.is_empty() {
+        joined.push(b'/');
+    }
+    let prefix = prefix.min(joined.len());
+    Some((joined, prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(prefix: &str, spec: &str, path: &str) -> bool {
+        let root = Path::new("/root");
+        Pathspec::read(spec.into(), prefix.into(), root)
+            .unwrap()
+            .matching(path.as_bytes())
+            .is_some()
+    }
+
+    #[test]
+    fn a_path_means_itself_and_what_is_below() {
+        for (prefix, spec, path, expected) in [
+            ("", "a", "a", true),
+            ("", "a", "a/b", true),
+            ("", "a", "ab", false),
+            ("", "a/", "a/b", true),
+            ("", "a/", "a", false),
+            ("", "a/.", "a", false),
+            ("", "a/b/..", "a/c", true),
+            ("", ".", "x", true),
+            ("", "./a//b", "a/b", true),
+            ("d", ".", "d/x", true),
+            ("d", ".", "dx", false),
+            ("d", "..", "x", true),
+            ("d", "../e", "e/f", true),
+            ("d", ":/e", "e", true),
+            ("d", ":/./e", "e", false),
+            ("", "/root/a", "a/b", true),
+            ("", "/root", "a", true),
+        ] {
+            assert_eq!(
+                matches(prefix, spec, path),
+                expected,
+                "{prefix:?} {spec:?} {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn wildcards_cross_directories_unless_told_otherwise() {
+        for (prefix, spec, path, expected) in [
+            ("", "*.c", "a/b.c", true),
+            ("", ":(glob)*.c", "a/b.c", false),
+            ("", ":(glob)**/*.c", "a/b.c", true),
+            ("", ":(literal)*.c", "b.c", false),
+            ("", ":(literal)*.c", "*.c", true),
+            ("", "*.c", "*.c/below", true),
+            ("[d]", "*.c", "[d]/b.c", true),
+            ("[d]", "*.c", "d/b.c", false),
+            ("", ":(icase)A/b", "a/B/c", true),
+            ("D", ":(icase)a", "d/a", false),
+            ("D", ":(icase)a", "D/A", true),
+        ] {
+            assert_eq!(
+                matches(prefix, spec, path),
+                expected,
+                "{prefix:?} {spec:?} {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn paths_outside_and_empty_ones_are_errors() {
+        let root = Path::new("/root");
+        for (prefix, spec) in [("", ".."), ("d", "../.."), ("", "/rootx/a"), ("", "")] {
+            assert!(
+                Pathspec::read(spec.into(), prefix.into(), root).is_err(),
+                "{spec:?}"
+            );
+        }
+    }
+}

@@ -51,6 +51,7 @@ use untracked::Wish;
 pub fn status(repository: &Repository, options: &Options, execution: &Execution) -> Result<Status> {
     let worktree = Worktree::open(repository, execution, "status")?;
     let mut old = worktree.read_index()?;
+    let form = sparse::read(&worktree, &mut old)?;
     let pathspecs = match options.pathspecs.is_empty() {
         true => None,
         false => Some(Pathspecs::new(repository, &options.pathspecs, true)?),
@@ -58,7 +59,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
     let refreshed = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
-    let changed = refresh(&mut old.index, &scanned, &refreshed);
+    let changed = refresh(&mut old.index, &refreshed);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // What cannot be written now is found out again the next time.
         let _ = write_back(&worktree, &mut old, &scanned, changed);
@@ -75,7 +76,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         changes: collect::collect(&old.index, staged, unstaged),
         untracked,
         ignored,
-        sparse: sparse::share(repository, &old, &scanned)?,
+        sparse: sparse::share(repository, &old.index, form),
         warnings: scanned.warnings,
     })
 }
@@ -161,10 +162,6 @@ fn examine(
 ) -> Result<Scanned> {
     let repository = worktree.repository;
     let settings = worktree.settings();
-    let expects_outside = repository
-        .config()
-        .bool("sparse.expectFilesOutsideOfPatterns")?
-        .unwrap_or(false);
     let inputs = Inputs {
         objects: repository.shared_objects(),
         others: repository.other_repositories(),
@@ -178,19 +175,19 @@ fn examine(
         },
         wish: wish(options),
         pathspecs,
-        sparse: settings.sparse_checkout && !expects_outside,
+        has_skipped: old
+            .index
+            .entries()
+            .iter()
+            .any(|entry| entry.flags.skip_worktree),
     };
     scan(&inputs, worktree.engine())
 }
 
 /// Puts what was found out into the index. Says whether that changes it.
-fn refresh(index: &mut Index, scanned: &Scanned, refreshed: &[Refreshed]) -> bool {
+fn refresh(index: &mut Index, refreshed: &[Refreshed]) -> bool {
     let mut changed = false;
     let entries = index.entries_mut();
-    for row in &scanned.present {
-        entries[*row as usize].flags.skip_worktree = false;
-        changed = true;
-    }
     for (row, stat) in refreshed {
         let entry = &mut entries[*row as usize];
         changed |= entry.stat != *stat;
@@ -213,7 +210,7 @@ fn write_back(
         has_file && entry.stat.is_racy(old.mtime, &by_seconds)
     };
     // Of a sparse index, only the whole form is known here; it is left as it is.
-    let sparse = old.index.has_sparse_directories();
+    let sparse = old.sparse_directories.is_some();
     if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
         return Ok(());
     }

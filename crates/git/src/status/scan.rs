@@ -29,8 +29,8 @@ pub(super) struct Inputs<'a> {
     pub wish: Wish,
     /// The paths that are meant; all if there are none.
     pub pathspecs: Option<&'a Pathspecs>,
-    /// Whether files outside of the sparse checkout are looked for.
-    pub sparse: bool,
+    /// Whether the index has files that are not to be in the working tree.
+    pub has_skipped: bool,
 }
 
 /// What a scan found.
@@ -40,8 +40,6 @@ pub(super) struct Scanned {
     pub states: Vec<State>,
     /// `st_mode` of the files that are not known to be clean, ascending by row.
     pub modes: Vec<(u32, u32)>,
-    /// Rows outside of the sparse checkout whose files are there all the same.
-    pub present: Vec<u32>,
     pub found: Vec<Found>,
     pub folders: Vec<Arc<Folder>>,
     /// Directories with a `.gitattributes` in the working tree, without a slash at their end.
@@ -80,7 +78,6 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     scanned.states = states.map(State::from_byte).collect();
     scanned.modes.sort_unstable();
     scanned.modes.dedup_by_key(|(row, _)| *row);
-    scanned.present.sort_unstable();
     scanned.attributes.sort_unstable();
     scanned.warnings.sort_unstable();
     Ok(scanned)
@@ -197,7 +194,6 @@ impl Visitor for Scan<'_> {
                 }
             };
             self.note(row, judged);
-            self.note_presence(worker, row);
             if let (Ok(stat), true) = (outcome, judged != State::Clean) {
                 worker.found.modes.push((row, stat.mode));
             }
@@ -268,7 +264,7 @@ impl Scan<'_> {
 
     /// Patterns that are outside of the sparse checkout still hold.
     fn patterns_in_index(&self, place: &Place<Directory>) -> Source {
-        if !self.inputs.sparse || place.data.rows.is_empty() {
+        if !self.inputs.has_skipped || place.data.rows.is_empty() {
             return Source::Nowhere;
         }
         let path = place.path_of(IGNORE_FILE);
@@ -382,7 +378,7 @@ impl Scan<'_> {
                 }
                 (true, false) => {}
                 (false, _) => {
-                    let shown = self.tracked_file(worker, child, entry, is_directory, plan);
+                    let shown = self.tracked_file(child, entry, is_directory, plan);
                     let below = children.iter().any(|child| child.is_directory);
                     if shown && is_directory && !below && !is_descended {
                         self.untracked(worker, listed, entry, plan);
@@ -395,7 +391,6 @@ impl Scan<'_> {
     /// Says whether the entry, a directory, is in the place of a file.
     fn tracked_file(
         &self,
-        worker: &mut Worker,
         child: &Child<'_>,
         entry: u32,
         is_directory: bool,
@@ -406,7 +401,6 @@ impl Scan<'_> {
         let stages = &self.inputs.index.entries()[rows];
         let flags = stages[0].flags;
         if is_directory {
-            self.note_presence(worker, row);
             let is_submodule = stages.iter().any(|stage| stage.mode == Mode::Gitlink);
             self.note(
                 row,
@@ -418,21 +412,12 @@ impl Scan<'_> {
             );
             return !is_submodule;
         }
-        let is_passed_over = flags.skip_worktree && !self.inputs.sparse;
-        if is_passed_over || flags.assume_valid && !flags.skip_worktree {
+        if flags.skip_worktree || flags.assume_valid {
             self.note(row, State::Clean);
         } else {
             plan.stat(entry, row);
         }
         false
-    }
-
-    /// Something is in the place of the row. Where nothing was listed, only its stat data tell.
-    fn note_presence(&self, worker: &mut Worker, row: u32) {
-        let flags = self.inputs.index.entries()[row as usize].flags;
-        if flags.skip_worktree && self.inputs.sparse {
-            worker.found.present.push(row);
-        }
     }
 
     /// An entry that the index does not know.
@@ -545,7 +530,6 @@ impl Scan<'_> {
     fn hand_over(&self, worker: &mut Worker) {
         let own = &mut worker.found;
         let nothing = own.modes.is_empty()
-            && own.present.is_empty()
             && own.found.is_empty()
             && own.folders.is_empty()
             && own.attributes.is_empty()
@@ -555,7 +539,6 @@ impl Scan<'_> {
         }
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.modes.append(&mut own.modes);
-        all.present.append(&mut own.present);
         all.found.append(&mut own.found);
         all.folders.append(&mut own.folders);
         all.attributes.append(&mut own.attributes);

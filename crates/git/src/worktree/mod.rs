@@ -58,8 +58,9 @@ pub(crate) struct OldIndex {
     pub mtime: Timestamp,
     /// The state of its file, to see whether another has taken its place meanwhile.
     pub stat: Option<Stat>,
-    /// Its file is sparse: it has directories in place of files that are not to be there.
-    pub was_sparse: bool,
+    /// If its file is sparse: the directories that it has in place of files that are not to be
+    /// there, without slashes at their ends.
+    pub sparse_directories: Option<Vec<BString>>,
 }
 
 /// The working tree of a repository, with what a command needs to know of it.
@@ -166,7 +167,7 @@ impl<'r> Worktree<'r> {
                 is_new: true,
                 mtime: Timestamp::default(),
                 stat: None,
-                was_sparse: false,
+                sparse_directories: None,
             });
         }
         let file = ReadFile::open(path)?;
@@ -182,14 +183,14 @@ impl<'r> Worktree<'r> {
             })
         };
         let index = Index::read(&content, hash, path, &mut shared)?;
-        let was_sparse = index.has_sparse_directories();
-        let index = sparse_index::expand(self.repository, index, self.names())?;
+        let is_sparse = index.has_sparse_directories();
+        let (index, directories) = sparse_index::expand(self.repository, index, self.names())?;
         Ok(OldIndex {
             index,
             is_new: false,
             mtime: stat.mtime,
             stat: Some(stat),
-            was_sparse,
+            sparse_directories: is_sparse.then_some(directories),
         })
     }
 

@@ -172,6 +172,7 @@ fn examine(
             root: &worktree.root,
             outer: worktree.outer_patterns()?,
             ignore_case: settings.ignore_case,
+            warnings: Default::default(),
         },
         wish: wish(options),
         pathspecs,

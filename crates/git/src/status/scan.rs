@@ -66,6 +66,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
         excluded: Some(false),
         folder: None,
         meant: true,
+        is_certain: true,
     };
     let options = hedgerow_walk::Options {
         engine,
@@ -79,6 +80,9 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     scanned.modes.sort_unstable();
     scanned.modes.dedup_by_key(|(row, _)| *row);
     scanned.attributes.sort_unstable();
+    let mut unreadable = inputs.exclusion.warnings.lock();
+    let unreadable = unreadable.as_deref_mut().map(std::mem::take);
+    scanned.warnings.extend(unreadable.unwrap_or_default());
     scanned.warnings.sort_unstable();
     Ok(scanned)
 }
@@ -93,6 +97,8 @@ pub(super) struct Directory {
     folder: Option<Arc<Folder>>,
     /// Whether the pathspecs mean it whole, and not only, perhaps, something in it.
     meant: bool,
+    /// Whether git comes here whatever is found elsewhere.
+    is_certain: bool,
 }
 
 /// What a worker keeps.
@@ -101,6 +107,8 @@ pub(super) struct Worker {
     /// Entries of a listing by name.
     order: Vec<u32>,
     path: Vec<u8>,
+    /// Whether in the listing at hand something was found that may be reason enough to go no further.
+    stopped: bool,
     /// What it found and has not handed over yet.
     found: Scanned,
 }
@@ -158,6 +166,8 @@ impl Visitor for Scan<'_> {
             listing,
             level: Arc::new(self.level(place, listing)),
         };
+        self.consult(&listed);
+        worker.stopped = false;
         if is_tracked {
             self.join(worker, &listed, plan);
         } else {
@@ -255,10 +265,41 @@ impl Scan<'_> {
             true => Source::File,
             false => self.patterns_in_index(place),
         };
-        let level = Level::new(place.data.above.clone(), place.path(), source);
+        let (above, is_certain) = (place.data.above.clone(), place.data.is_certain);
+        let level = Level::new(above, place.path(), source, is_certain);
         match place.data.excluded {
             Some(excluded) => level.known(excluded),
             None => level,
+        }
+    }
+
+    /// Looks at patterns that will not be readable where git does: it asks for each directory and
+    /// each file that the index does not know.
+    fn consult(&self, listed: &Listed<'_>) {
+        let (place, listing) = (listed.place, listed.listing);
+        let kind_of = |name: &[u8]| {
+            let mut entries = listing.entries().iter();
+            let entry = entries.find(|entry| listing.name(entry) == name);
+            entry.map(|entry| entry.kind)
+        };
+        let is_odd = !matches!(kind_of(IGNORE_FILE), None | Some(Some(FileKind::File)));
+        if !is_odd || !self.inputs.wish.any() || !place.data.is_certain {
+            return;
+        }
+        for entry in listing.entries() {
+            let name = listing.name(entry);
+            let is_directory = entry.kind == Some(FileKind::Directory);
+            let path = place.path_of(name);
+            let path = path.as_bstr();
+            let specs = self.inputs.pathspecs;
+            let is_asked = !self.is_git_dir(name)
+                && specs.is_none_or(|specs| specs.is_near(path))
+                && (is_directory || !super::is_tracked(self.inputs.index, path));
+            if is_asked {
+                let rules = &self.inputs.exclusion;
+                listed.level.excludes(path, is_directory, rules);
+                return;
+            }
         }
     }
 
@@ -370,6 +411,7 @@ impl Scan<'_> {
                             excluded: None,
                             folder: None,
                             meant: true,
+                            is_certain: true,
                         },
                     );
                 }
@@ -463,6 +505,7 @@ impl Scan<'_> {
         }
         let path = path.to_owned();
         if !is_directory {
+            worker.stopped = true;
             return self.found(worker, path, excluded, folder.cloned());
         }
         if excluded && wish.shows_directory_unseen() {
@@ -470,6 +513,10 @@ impl Scan<'_> {
             path.push(b'/');
             return self.found(worker, path, true, folder.cloned());
         }
+        // In a directory of which nothing more is to be known, git does not go on.
+        let stops = folder.is_some() && !wish.ignored();
+        let is_certain = data.is_certain && (!stops || !worker.stopped);
+        worker.stopped = true;
         let folds = wish.folds() && reach == Reach::Matches;
         let folder = folds.then(|| {
             let folder = Arc::new(Folder::new(path, excluded, folder.cloned()));
@@ -484,6 +531,7 @@ impl Scan<'_> {
                 excluded: Some(excluded),
                 folder,
                 meant: reach == Reach::Matches,
+                is_certain,
             },
         );
     }

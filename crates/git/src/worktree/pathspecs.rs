@@ -110,6 +110,13 @@ impl Pathspecs {
         reach
     }
 
+    /// Whether git looks at `path` at all in its search for untracked files: up to its first wildcard
+    /// a pathspec, be it one that excludes, says the same, as far as both go.
+    pub(crate) fn is_near(&self, path: &BStr) -> bool {
+        let same = |spec: &Pathspec| spec.starts_with(&path[..spec.literal.min(path.len())]);
+        self.specs.iter().any(same)
+    }
+
     /// Those that have matched nothing, as they were given. One that excludes need not match.
     pub(crate) fn unmatched(&self) -> Vec<BString> {
         let specs = self.given.iter().zip(&self.specs).zip(&self.matched);

@@ -29,7 +29,7 @@ use crate::index::{Entry, Index, Mode, Stage, StatRules};
 use crate::repository::Repository;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::pathspecs::Pathspecs;
-use crate::worktree::state::State;
+use crate::worktree::state::{State, StateRules};
 use crate::worktree::{Execution, OldIndex, Worktree};
 use crate::Result;
 use bstr::{BString, ByteSlice};
@@ -129,7 +129,7 @@ fn find_unstaged(
     let submodules = submodules(worktree, index, options, execution)?;
     let states = states(submodules.as_ref(), index, scanned)?;
     let is_link = |entry: &Entry| is_link(repository, index, entry);
-    let rules = worktree.rules(old);
+    let rules = rules(worktree, old);
     let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
     if let Some(submodules) = &submodules {
         rows.retain(|change| {
@@ -153,6 +153,14 @@ fn find_unstaged(
     Ok(collect::Unstaged { rows, pairs })
 }
 
+/// How stat data are compared: by whole seconds, as git is built by default. So it reads a file of
+/// the second in which the index was written, and sees what other attributes make of it.
+fn rules(worktree: &Worktree<'_>, old: &OldIndex) -> StateRules {
+    let mut rules = worktree.rules(old);
+    rules.stat.nanoseconds = false;
+    rules
+}
+
 /// Goes over the tree.
 fn examine(
     worktree: &Worktree<'_>,
@@ -167,7 +175,7 @@ fn examine(
         others: repository.other_repositories(),
         work_tree: repository.require_work_tree()?,
         index: &old.index,
-        state: worktree.rules(old),
+        state: rules(worktree, old),
         exclusion: exclusion::Rules {
             root: &worktree.root,
             outer: worktree.outer_patterns()?,

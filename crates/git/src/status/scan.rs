@@ -291,9 +291,8 @@ impl Scan<'_> {
             let is_directory = entry.kind == Some(FileKind::Directory);
             let path = place.path_of(name);
             let path = path.as_bstr();
-            let specs = self.inputs.pathspecs;
             let is_asked = !self.is_git_dir(name)
-                && specs.is_none_or(|specs| specs.is_near(path))
+                && self.is_near(path)
                 && (is_directory || !super::is_tracked(self.inputs.index, path));
             if is_asked {
                 let rules = &self.inputs.exclusion;
@@ -488,6 +487,9 @@ impl Scan<'_> {
         worker.path.clear();
         listed.place.append_path_of(name, &mut worker.path);
         let path = worker.path.as_bstr();
+        if !self.is_near(path) {
+            return;
+        }
         let excluded = listed
             .level
             .excludes(path, is_directory, &self.inputs.exclusion);
@@ -540,6 +542,11 @@ impl Scan<'_> {
     fn reach(&self, path: &BStr) -> Reach {
         let pathspecs = self.inputs.pathspecs;
         pathspecs.map_or(Reach::Matches, |pathspecs| pathspecs.directory(path))
+    }
+
+    fn is_near(&self, path: &BStr) -> bool {
+        let pathspecs = self.inputs.pathspecs;
+        pathspecs.is_none_or(|pathspecs| pathspecs.is_near(path))
     }
 
     fn is_git_dir(&self, name: &[u8]) -> bool {

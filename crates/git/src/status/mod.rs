@@ -7,6 +7,7 @@ mod exclusion;
 mod model;
 pub mod operation;
 mod options;
+mod remarks;
 pub mod rename;
 mod renames;
 mod rows;
@@ -18,7 +19,7 @@ mod unstaged;
 mod untracked;
 
 pub use model::{
-    Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Rename, Sparse, Status,
+    Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Remark, Rename, Sparse, Status,
     SubmoduleState, UntrackedFiles, Version,
 };
 pub use operation::{operation, Operation};
@@ -58,13 +59,15 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     };
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
-    let refreshed = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
-    let changed = refresh(&mut old.index, &refreshed);
+    let settled = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
+    let mut remarks = remarks::of_refresh(&worktree, &old, &settled, pathspecs);
+    let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // What cannot be written now is found out again the next time.
         let _ = write_back(&worktree, &mut old, &scanned, changed);
     }
-    let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, execution)?;
+    let mut unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, execution)?;
+    remarks.append(&mut unstaged.remarks);
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
@@ -77,6 +80,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         untracked,
         ignored,
         sparse: sparse::share(repository, &old.index, form),
+        remarks,
         warnings: scanned.warnings,
     })
 }
@@ -149,8 +153,12 @@ fn find_unstaged(
     let comparison = worktree.comparison(index, &converter);
     let renames = renames::options(repository, options.renames)?;
     let engine = worktree.engine();
-    let pairs = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine)?;
-    Ok(collect::Unstaged { rows, pairs })
+    let (pairs, remarks) = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine)?;
+    Ok(collect::Unstaged {
+        rows,
+        pairs,
+        remarks,
+    })
 }
 
 /// How stat data are compared: by whole seconds, as git is built by default. So it reads a file of

@@ -3,7 +3,7 @@
 use super::rename::{detect, Contents, Filepair, ObjectContents, RenameOptions, Score, Side};
 use super::staged::Staged;
 use super::unstaged::UnstagedChange;
-use super::{ChangeKind, RenameWish, Version};
+use super::{ChangeKind, Remark, RenameWish, Version};
 use crate::convert::Buffers;
 use crate::index::Index;
 use crate::repository::Repository;
@@ -12,6 +12,8 @@ use crate::Result;
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_pack::Reader;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// How renames are to be looked for.
 pub(super) fn options(repository: &Repository, wish: RenameWish) -> Result<RenameOptions> {
@@ -73,34 +75,42 @@ pub(super) fn of_unstaged(
     unstaged: &[UnstagedChange],
     options: &RenameOptions,
     engine: &hedgerow_engine::Options,
-) -> Result<Vec<Filepair>> {
+) -> Result<(Vec<Filepair>, Vec<Remark>)> {
     let index: &Index = comparison.index;
     let mut pairs = Vec::with_capacity(unstaged.len());
+    // To git, a path in conflict is like one that is added; what it finds for it, it does not show.
+    let is_old = |kind| !matches!(kind, None | Some(ChangeKind::Added));
     for change in unstaged {
         let entry = &index.entries()[change.row as usize];
-        let Some(kind) = change.kind else { continue };
         let side = |mode, id| Side {
             path: index.path(entry).to_owned(),
             mode,
             id,
         };
         pairs.push(Filepair {
-            old: (kind != ChangeKind::Added).then(|| side(entry.mode, Some(entry.id))),
+            old: is_old(change.kind).then(|| side(entry.mode, Some(entry.id))),
             new: change.worktree.map(|mode| side(mode, None)),
+            unmerged: change.kind.is_none(),
             ..Filepair::default()
         });
     }
-    if unstaged
-        .iter()
-        .any(|change| change.kind == Some(ChangeKind::Added))
-    {
+    let mut remarks = Vec::new();
+    if unstaged.iter().any(|change| !is_old(change.kind)) {
+        let added = pairs.iter().filter(|pair: &&Filepair| pair.old.is_none());
+        let added: Vec<BString> = added.filter_map(|pair| path_of(pair).cloned()).collect();
         let contents = WorktreeContents {
             objects: ObjectContents::new(repository),
             comparison,
+            remarks: Mutex::default(),
         };
-        detect(&mut pairs, options, &contents, engine)?;
+        let detected = detect(&mut pairs, options, &contents, engine)?;
+        let said = contents.remarks.into_inner();
+        let said = said.unwrap_or_else(PoisonError::into_inner);
+        let read = added.iter().chain(&detected.read_again);
+        remarks.extend(read.filter_map(|path| said.get(path)).flatten().cloned());
     }
-    Ok(pairs)
+    pairs.retain(|pair| !pair.unmerged);
+    Ok((pairs, remarks))
 }
 
 fn path_of(pair: &Filepair) -> Option<&BString> {
@@ -114,12 +124,23 @@ fn path_of(pair: &Filepair) -> Option<&BString> {
 struct WorktreeContents<'a> {
     objects: ObjectContents<'a>,
     comparison: &'a Comparison<'a>,
+    /// What there is to say of each path that was read.
+    remarks: Mutex<HashMap<BString, Vec<Remark>>>,
 }
 
 impl WorktreeContents<'_> {
     fn file(&self, buffers: &mut Buffers, side: &Side) -> Option<Vec<u8>> {
-        let content = self.comparison.cleaned(side.path.as_bstr(), buffers);
-        content.ok()
+        let file = self.comparison.cleaned(side.path.as_bstr(), buffers).ok()?;
+        let error = file.error.map(Remark::Error);
+        let remarks: Vec<Remark> = error
+            .into_iter()
+            .chain(file.warning.map(Remark::Warning))
+            .collect();
+        if !remarks.is_empty() {
+            let mut all = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(side.path.clone(), remarks);
+        }
+        Some(file.content)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::patterns::Patterns;
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
-use compare::{Comparison, Refreshed};
+use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
 use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
 use hedgerow_fs::{Dir, LockFile, ReadFile, Stat, Timestamp};
@@ -317,10 +317,10 @@ impl<'r> Worktree<'r> {
         states: &mut [State],
         index: &Index,
         attributes: &[BString],
-    ) -> Result<Vec<Refreshed>> {
+    ) -> Result<Settled> {
         let converter = match states.contains(&State::Suspect) {
             true => self.converter_of_worktree(index, attributes)?,
-            false => return Ok(Vec::new()),
+            false => return Ok(Settled::default()),
         };
         self.comparison(index, &converter)
             .settle(states, &self.engine())

@@ -19,6 +19,8 @@ pub(super) struct Source<'p> {
 pub(super) struct Destination<'p> {
     pub side: &'p Side,
     pair: usize,
+    /// Whether it was compared already with a source of about its size.
+    pub compared: bool,
     /// The number of its source.
     found: Option<(usize, Score)>,
 }
@@ -31,6 +33,7 @@ impl<'p> Search<'p> {
                 (None, Some(side)) => destinations.push(Destination {
                     side,
                     pair,
+                    compared: false,
                     found: None,
                 }),
                 (Some(side), new) => {

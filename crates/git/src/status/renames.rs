@@ -5,14 +5,14 @@ use super::staged::Staged;
 use super::unstaged::UnstagedChange;
 use super::{ChangeKind, Remark, RenameWish, Version};
 use crate::convert::Buffers;
-use crate::index::Index;
+use crate::index::{Index, Stage};
 use crate::repository::Repository;
 use crate::worktree::compare::Comparison;
 use crate::Result;
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_pack::Reader;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 /// How renames are to be looked for.
@@ -80,6 +80,7 @@ pub(super) fn of_unstaged(
     let mut pairs = Vec::with_capacity(unstaged.len());
     // To git, a path in conflict is like one that is added; what it finds for it, it does not show.
     let is_old = |kind| !matches!(kind, None | Some(ChangeKind::Added));
+    let mut conflicts = BTreeSet::new();
     for change in unstaged {
         let entry = &index.entries()[change.row as usize];
         let side = |mode, id| Side {
@@ -93,6 +94,20 @@ pub(super) fn of_unstaged(
             unmerged: change.kind.is_none(),
             ..Filepair::default()
         });
+        if change.kind.is_some() {
+            continue;
+        }
+        // Beside that, our side is like any other file, from which another may have been made.
+        let path = index.path(entry);
+        conflicts.insert(path);
+        if let Ok(ours) = index.find(path, Stage::Ours) {
+            let ours = &index.entries()[ours];
+            pairs.push(Filepair {
+                old: Some(side(ours.mode, Some(ours.id))),
+                new: change.worktree.map(|mode| side(mode, None)),
+                ..Filepair::default()
+            });
+        }
     }
     let mut remarks = Vec::new();
     if unstaged.iter().any(|change| !is_old(change.kind)) {
@@ -109,7 +124,8 @@ pub(super) fn of_unstaged(
         let read = added.iter().chain(&detected.read_again);
         remarks.extend(read.filter_map(|path| said.get(path)).flatten().cloned());
     }
-    pairs.retain(|pair| !pair.unmerged);
+    let is_conflict = |path: &BString| conflicts.contains(path.as_bstr());
+    pairs.retain(|pair| !path_of(pair).is_some_and(is_conflict));
     Ok((pairs, remarks))
 }
 

@@ -1,6 +1,6 @@
 //! Puts together what is staged, what is not, and what is in conflict.
 
-use super::model::{Change, ChangeKind, Conflict, Remark, Rename, Version};
+use super::model::{Change, ChangeKind, Conflict, Rename, Version};
 use super::rename::{Filepair, Side};
 use super::unstaged::UnstagedChange;
 use crate::index::{Entry, Index, Stage};
@@ -14,7 +14,6 @@ pub(super) struct Unstaged {
     pub rows: Vec<UnstagedChange>,
     /// How they differ, renames included.
     pub pairs: Vec<Filepair>,
-    pub remarks: Vec<Remark>,
 }
 
 /// All changes, ascending by path. `staged` are those between HEAD and the index.

@@ -35,6 +35,7 @@ use crate::worktree::{Execution, OldIndex, Worktree};
 use crate::Result;
 use bstr::{BString, ByteSlice};
 use hedgerow_fs::LockFile;
+use remarks::Said;
 use scan::{scan, Inputs, Scanned};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -60,14 +61,16 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
     let settled = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
-    let mut remarks = remarks::of_refresh(&worktree, &old, &settled, pathspecs);
+    let mut said = Said::default();
+    said.while_refreshing(&worktree, &old, &settled, pathspecs);
     let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // What cannot be written now is found out again the next time.
         let _ = write_back(&worktree, &mut old, &scanned, changed);
     }
-    let mut unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, execution)?;
-    remarks.append(&mut unstaged.remarks);
+    let unstaged = find_unstaged(
+        &worktree, &old, &scanned, options, pathspecs, execution, &mut said,
+    )?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
@@ -80,7 +83,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         untracked,
         ignored,
         sparse: sparse::share(repository, &old.index, form),
-        remarks,
+        remarks: said.remarks,
         warnings: scanned.warnings,
     })
 }
@@ -128,6 +131,7 @@ fn find_unstaged(
     options: &Options,
     pathspecs: Option<&Pathspecs>,
     execution: &Execution,
+    said: &mut Said,
 ) -> Result<collect::Unstaged> {
     let (repository, index) = (worktree.repository, &old.index);
     let submodules = submodules(worktree, index, options, execution)?;
@@ -149,16 +153,13 @@ fn find_unstaged(
     if rows.is_empty() {
         return Ok(collect::Unstaged::default());
     }
-    let converter = worktree.converter_of_worktree(index, &scanned.attributes)?;
+    let (converter, unreadable) = worktree.converter_of_worktree(index, &scanned.attributes)?;
     let comparison = worktree.comparison(index, &converter);
+    said.unreadable = unreadable;
     let renames = renames::options(repository, options.renames)?;
     let engine = worktree.engine();
-    let (pairs, remarks) = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine)?;
-    Ok(collect::Unstaged {
-        rows,
-        pairs,
-        remarks,
-    })
+    let pairs = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine, said)?;
+    Ok(collect::Unstaged { rows, pairs })
 }
 
 /// How stat data are compared: by whole seconds, as git is built by default. So it reads a file of

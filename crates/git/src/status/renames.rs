@@ -1,5 +1,6 @@
 //! Renames between HEAD and the index, and between the index and the working tree.
 
+use super::remarks::Said;
 use super::rename::{detect, Contents, Filepair, ObjectContents, RenameOptions, Score, Side};
 use super::staged::Staged;
 use super::unstaged::UnstagedChange;
@@ -75,7 +76,8 @@ pub(super) fn of_unstaged(
     unstaged: &[UnstagedChange],
     options: &RenameOptions,
     engine: &hedgerow_engine::Options,
-) -> Result<(Vec<Filepair>, Vec<Remark>)> {
+    said: &mut Said,
+) -> Result<Vec<Filepair>> {
     let index: &Index = comparison.index;
     let mut pairs = Vec::with_capacity(unstaged.len());
     // To git, a path in conflict is like one that is added; what it finds for it, it does not show.
@@ -109,24 +111,27 @@ pub(super) fn of_unstaged(
             });
         }
     }
-    let mut remarks = Vec::new();
     if unstaged.iter().any(|change| !is_old(change.kind)) {
         let added = pairs.iter().filter(|pair: &&Filepair| pair.old.is_none());
-        let added: Vec<BString> = added.filter_map(|pair| path_of(pair).cloned()).collect();
+        let file = |pair: &Filepair| pair.new.clone().filter(|side| side.mode.is_file());
+        let added: Vec<BString> = added.filter_map(|pair| Some(file(pair)?.path)).collect();
         let contents = WorktreeContents {
             objects: ObjectContents::new(repository),
             comparison,
             remarks: Mutex::default(),
         };
         let detected = detect(&mut pairs, options, &contents, engine)?;
-        let said = contents.remarks.into_inner();
-        let said = said.unwrap_or_else(PoisonError::into_inner);
-        let read = added.iter().chain(&detected.read_again);
-        remarks.extend(read.filter_map(|path| said.get(path)).flatten().cloned());
+        let remarks = contents.remarks.into_inner();
+        let remarks = remarks.unwrap_or_else(PoisonError::into_inner);
+        for path in added.iter().chain(&detected.read_again) {
+            said.attributes_for(path.as_bstr());
+            let remarks = remarks.get(path).into_iter().flatten();
+            said.remarks.extend(remarks.cloned());
+        }
     }
     let is_conflict = |path: &BString| conflicts.contains(path.as_bstr());
     pairs.retain(|pair| !path_of(pair).is_some_and(is_conflict));
-    Ok((pairs, remarks))
+    Ok(pairs)
 }
 
 fn path_of(pair: &Filepair) -> Option<&BString> {

@@ -5,7 +5,7 @@ use crate::convert::{Buffers, Conversion, Converter, FilterContext, FilterLane, 
 use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode, Stage};
 use crate::repository::Objects;
 use crate::{Error, Result};
-use bstr::BStr;
+use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
@@ -36,17 +36,17 @@ struct Verdict {
     row: u32,
     /// Its state, if it holds what the index says.
     same: Option<EntryStat>,
-    remark: Option<Remark>,
+    read: Option<ReadRow>,
 }
 
-/// What is to be said of a file that was read.
+/// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remark {
+pub(crate) struct ReadRow {
     pub row: u32,
     /// Its state when it was read.
     pub stat: EntryStat,
     /// Why it could not be converted, in git's words.
-    pub error: String,
+    pub error: Option<String>,
 }
 
 /// What came of reading files.
@@ -54,8 +54,10 @@ pub(crate) struct Remark {
 pub(crate) struct Settled {
     /// Those that hold what the index says, ascending by row.
     pub clean: Vec<Refreshed>,
-    /// Ascending by row.
-    pub remarks: Vec<Remark>,
+    /// All, ascending by row.
+    pub read: Vec<ReadRow>,
+    /// Directories whose attributes could not be read, and why.
+    pub unreadable: BTreeMap<BString, String>,
 }
 
 /// A file's content as it would be if it were added, and what git says of it.
@@ -83,13 +85,13 @@ impl Comparison<'_> {
         verdicts.extend(self.compare_filtered(&filtered, options)?);
         verdicts.sort_unstable_by_key(|verdict| verdict.row);
         let mut settled = Settled::default();
-        for Verdict { row, same, remark } in verdicts {
+        for Verdict { row, same, read } in verdicts {
             states[row as usize] = match same {
                 Some(_) => State::Clean,
                 None => State::Modified,
             };
             settled.clean.extend(same.map(|stat| (row, stat)));
-            settled.remarks.extend(remark);
+            settled.read.extend(read);
         }
         Ok(settled)
     }
@@ -148,18 +150,18 @@ impl Comparison<'_> {
     /// A file that cannot be read, or not be cleaned, is not known to be unchanged.
     fn verdict(&self, row: u32, buffers: &mut Buffers, lane: Option<&mut FilterLane>) -> Verdict {
         let entry = &self.index.entries()[row as usize];
-        let Ok((id, stat, message)) = self.hash_file(entry, buffers, lane) else {
+        let Ok((id, stat, error)) = self.hash_file(entry, buffers, lane) else {
             return Verdict {
                 row,
                 same: None,
-                remark: None,
+                read: None,
             };
         };
         let stat = EntryStat::from(&stat);
         Verdict {
             row,
             same: (id == entry.id).then_some(stat),
-            remark: message.map(|error| Remark { row, stat, error }),
+            read: Some(ReadRow { row, stat, error }),
         }
     }
 

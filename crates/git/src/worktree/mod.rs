@@ -26,6 +26,7 @@ use hedgerow_tree::NameRules;
 use sparse::SparsePatterns;
 use state::{State, StateRules};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -259,30 +260,43 @@ impl<'r> Worktree<'r> {
 
     /// The converter for files that are to be compared: the attributes in the working tree count,
     /// and those of the index where it has none. `others` are directories with attributes that the
-    /// index does not know.
+    /// index does not know. Also says whose attributes cannot be read, and why.
     pub(crate) fn converter_of_worktree(
         &self,
         index: &Index,
         others: &[BString],
-    ) -> Result<Converter> {
+    ) -> Result<(Converter, BTreeMap<BString, String>)> {
         let mut directories = Vec::new();
+        let mut unreadable = BTreeMap::new();
+        let mut read = |directory: &BString| {
+            let error = match self.attributes_in(directory) {
+                Ok(content) => return Some(content),
+                Err(error) => error,
+            };
+            use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+            if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
+                unreadable.insert(directory.clone(), error.reason());
+            }
+            None
+        };
         for (directory, id) in attribute_files(index) {
-            let content = match self.attributes_in(&directory) {
-                Ok(content) => content,
-                Err(_) => self.repository.read_object(&id)?.1,
+            let content = match read(&directory) {
+                Some(content) => content,
+                None => self.repository.read_object(&id)?.1,
             };
             directories.push((directory, content));
         }
         for directory in others {
             let is_known = directories.iter().any(|(known, _)| known == directory);
-            if let (false, Ok(content)) = (is_known, self.attributes_in(directory)) {
-                directories.push((directory.clone(), content));
+            if !is_known {
+                let content = read(directory);
+                directories.extend(content.map(|content| (directory.clone(), content)));
             }
         }
-        self.converter(&directories)
+        Ok((self.converter(&directories)?, unreadable))
     }
 
-    fn attributes_in(&self, directory: &BString) -> Result<Vec<u8>> {
+    fn attributes_in(&self, directory: &BString) -> hedgerow_fs::Result<Vec<u8>> {
         let handle = self.root.open_dir(directory)?;
         let file = handle.open_file(b".gitattributes")?;
         let mut content = Vec::new();
@@ -318,12 +332,17 @@ impl<'r> Worktree<'r> {
         index: &Index,
         attributes: &[BString],
     ) -> Result<Settled> {
-        let converter = match states.contains(&State::Suspect) {
+        let (converter, unreadable) = match states.contains(&State::Suspect) {
             true => self.converter_of_worktree(index, attributes)?,
             false => return Ok(Settled::default()),
         };
-        self.comparison(index, &converter)
-            .settle(states, &self.engine())
+        let settled = self
+            .comparison(index, &converter)
+            .settle(states, &self.engine())?;
+        Ok(Settled {
+            unreadable,
+            ..settled
+        })
     }
 
     /// What compares files of the working tree with the index.

@@ -14,6 +14,12 @@ pub enum Error {
     /// An object could not be found or read.
     #[error(transparent)]
     Pack(#[from] hedgerow_pack::Error),
+    /// A blob that had to be read is not there.
+    #[error("unable to read {id}")]
+    MissingBlob {
+        /// The object.
+        id: gix_hash::ObjectId,
+    },
     /// There is no repository where one was looked for.
     #[error("not a git repository (or any of the parent directories): .git")]
     NotARepository,

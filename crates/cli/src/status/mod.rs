@@ -20,7 +20,7 @@ use document::Document;
 use hedgerow_engine::CancelToken;
 use hedgerow_git::checkout::{Execution, Progress};
 use hedgerow_git::repository::Repository;
-use hedgerow_git::status::{status, Status};
+use hedgerow_git::status::{status, Remark, Status};
 use long::{long, LongOptions};
 use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
@@ -46,6 +46,12 @@ pub fn run(command: &Command, global: &Global, output: &Output) -> Result<u8, Fa
         progress: Arc::new(Progress::default()),
     };
     let found = status(&repository, &settings.options, &execution)?;
+    for remark in &found.remarks {
+        match remark {
+            Remark::Error(text) => output.error(text),
+            Remark::Warning(text) => output.warn(text),
+        }
+    }
     found
         .warnings
         .iter()

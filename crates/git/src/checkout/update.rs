@@ -50,7 +50,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     )?;
     let refreshed = match job.force {
         true => settle_racy(&mut states, &old.index, session, &old)?,
-        false => session.settle(&mut states, &old.index, &[])?,
+        false => session.settle(&mut states, &old.index, &[])?.clean,
     };
     let sparse = session.sparse_patterns()?;
     if sparse.is_some() {
@@ -164,7 +164,7 @@ pub(crate) fn settle_racy(
             *state = State::Modified;
         }
     }
-    session.settle(states, index, &[])
+    Ok(session.settle(states, index, &[])?.clean)
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known

@@ -33,6 +33,8 @@ pub struct Converted<'a> {
     pub content: &'a [u8],
     /// What git would print about it. It goes on all the same, and exits as if nothing had been.
     pub message: Option<String>,
+    /// What git would print after that: which line ends a later checkout would give.
+    pub line_ends: Option<String>,
 }
 
 /// What [`Converter::to_git`] wants to know.
@@ -40,6 +42,9 @@ pub struct ToGit<'a> {
     /// Whether the result becomes an object. Then content that would not come back is an error;
     /// otherwise (for status and diff) it is a message.
     pub write_object: bool,
+    /// Whether to tell of line ends that would not come back even if no object is written: so git
+    /// does where it compares contents, not where it only looks whether a file has changed.
+    pub tell_line_ends: bool,
     /// Whether carriage returns in the index are no reason to keep them (`add --renormalize`).
     pub renormalize: bool,
     /// Reads the content of the path in the index, if it has one. Called only where it matters.
@@ -157,6 +162,7 @@ impl Converter {
             return Ok(Converted {
                 content,
                 message: None,
+                line_ends: None,
             });
         }
         let in_core = conversion.in_core();
@@ -183,6 +189,7 @@ impl Converter {
         Ok(Converted {
             content: steps.finish(),
             message,
+            line_ends: None,
         })
     }
 
@@ -220,6 +227,7 @@ impl Converter {
             return Ok(Converted {
                 content,
                 message: None,
+                line_ends: None,
             });
         }
         let in_core = conversion.in_core();
@@ -249,15 +257,14 @@ impl Converter {
             line_ends = outcome.map(|(_, lossy)| lossy);
             changed
         });
-        if let Some(lossy) = line_ends? {
-            message = message.or(Some(lossy));
-        }
+        let line_ends = line_ends?;
         if in_core.ident {
             steps.run(|_, content, out| ident::collapse(content, out));
         }
         Ok(Converted {
             content: steps.finish(),
             message,
+            line_ends,
         })
     }
 
@@ -303,9 +310,10 @@ impl Converter {
         out: &mut Vec<u8>,
         request: &mut ToGit<'_>,
     ) -> Result<(bool, Option<String>)> {
-        let safe = match request.write_object && !request.renormalize {
-            true => self.options.safe_crlf,
-            false => SafeCrlf::False,
+        let safe = match self.options.safe_crlf {
+            safe if request.write_object && !request.renormalize => safe,
+            SafeCrlf::Warn | SafeCrlf::True if request.tell_line_ends => SafeCrlf::Warn,
+            _ => SafeCrlf::False,
         };
         let mut index_has_crlf = || {
             if request.renormalize {

@@ -5,7 +5,7 @@ use super::rename::{Filepair, Side};
 use super::unstaged::UnstagedChange;
 use crate::index::{Entry, Index, Stage};
 use bstr::BString;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found at a row whose file differs, beside how it differs.
 #[derive(Default)]
@@ -36,8 +36,9 @@ pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) 
         };
         changes.insert(side.path, collected);
     }
+    let shown: BTreeSet<BString> = unstaged.pairs.iter().filter_map(path).collect();
     for change in unstaged.rows {
-        note_row(index, &change, &mut changes);
+        note_row(index, &change, &shown, &mut changes);
     }
     for pair in unstaged.pairs {
         note_pair(pair, &mut changes);
@@ -54,7 +55,13 @@ pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) 
 }
 
 /// What the index has at a row, and what was found there.
-fn note_row(index: &Index, change: &UnstagedChange, changes: &mut BTreeMap<BString, Change>) {
+/// A file that was found again under another name counts as unchanged.
+fn note_row(
+    index: &Index,
+    change: &UnstagedChange,
+    shown: &BTreeSet<BString>,
+    changes: &mut BTreeMap<BString, Change>,
+) {
     let entries = index.entries();
     let entry = &entries[change.row as usize];
     let path = index.path(entry);
@@ -69,9 +76,12 @@ fn note_row(index: &Index, change: &UnstagedChange, changes: &mut BTreeMap<BStri
             ..Change::default()
         }
     });
-    collected.worktree = change.worktree;
-    collected.submodule = change.submodule;
-    if entry.flags.stage != Stage::Merged {
+    let is_conflict = entry.flags.stage != Stage::Merged;
+    if is_conflict || shown.contains(path) {
+        collected.worktree = change.worktree;
+        collected.submodule = change.submodule;
+    }
+    if is_conflict {
         let rows = &entries[change.row as usize..];
         let stages = rows.iter().take_while(|row| index.path(row) == path);
         collected.conflict = Some(conflict(stages));
@@ -103,6 +113,10 @@ fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
             change.head = change.index;
         }
     }
+}
+
+fn path(pair: &Filepair) -> Option<BString> {
+    pair.path().map(Into::into)
 }
 
 fn kind(pair: &Filepair) -> ChangeKind {

@@ -3,7 +3,8 @@
 use crate::patterns::{Patterns, Verdict};
 use bstr::{BStr, ByteSlice};
 use hedgerow_fs::Dir;
-use std::sync::{Arc, OnceLock};
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Git ignores a file of patterns that is larger, and so do we: nobody writes such a file.
 const FILE_LIMIT_BYTES: u64 = 100 << 20;
@@ -15,6 +16,8 @@ pub(super) struct Rules<'a> {
     /// The user's patterns and the repository's, lowest precedence first.
     pub outer: Vec<Patterns>,
     pub ignore_case: bool,
+    /// What git says of files that cannot be opened.
+    pub warnings: Mutex<Vec<String>>,
 }
 
 /// A directory, and the patterns that hold in it. They are read when the first path is asked
@@ -24,6 +27,8 @@ pub(super) struct Level {
     above: Option<Arc<Level>>,
     path: Box<[u8]>,
     source: Source,
+    /// Whether git surely comes here, so that it tells of patterns that cannot be read.
+    is_certain: bool,
     patterns: OnceLock<Option<Patterns>>,
     excluded: OnceLock<bool>,
 }
@@ -41,11 +46,17 @@ pub(super) enum Source {
 
 impl Level {
     /// The directory `path`, below `above`.
-    pub(super) fn new(above: Option<Arc<Level>>, path: &[u8], source: Source) -> Self {
+    pub(super) fn new(
+        above: Option<Arc<Level>>,
+        path: &[u8],
+        source: Source,
+        is_certain: bool,
+    ) -> Self {
         Level {
             above,
             path: path.into(),
             source,
+            is_certain,
             patterns: OnceLock::new(),
             excluded: OnceLock::new(),
         }
@@ -98,23 +109,41 @@ impl Level {
             let content = match &self.source {
                 Source::Nowhere => return None,
                 Source::Index(content) => content.clone(),
-                Source::File => read(rules.root, &self.path)?,
+                Source::File => self.read(rules)?,
             };
             Some(Patterns::parse(&content, rules.ignore_case))
         };
         self.patterns.get_or_init(read).as_ref()
     }
-}
 
-/// The `.gitignore` of a directory. One that is a link is not read, since it could lead anywhere;
-/// one that cannot be read holds nothing, as with git.
-fn read(root: &Dir, directory: &[u8]) -> Option<Vec<u8>> {
-    let file = root
-        .open_dir(directory)
-        .ok()?
-        .open_file(b".gitignore")
-        .ok()?;
-    let mut content = Vec::new();
-    file.read_to_end(&mut content, FILE_LIMIT_BYTES).ok()?;
-    Some(content)
+    /// The `.gitignore` of the directory. One that is a link is not read, since it could lead
+    /// anywhere; one that cannot be read holds nothing, as with git.
+    fn read(&self, rules: &Rules<'_>) -> Option<Vec<u8>> {
+        let directory = rules.root.open_dir(&self.path).ok()?;
+        let file = match directory.open_file(b".gitignore") {
+            Ok(file) => file,
+            Err(error) => {
+                let is_gone =
+                    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                if self.is_certain && !is_gone {
+                    self.warn(&error, rules);
+                }
+                return None;
+            }
+        };
+        let mut content = Vec::new();
+        file.read_to_end(&mut content, FILE_LIMIT_BYTES).ok()?;
+        Some(content)
+    }
+
+    fn warn(&self, error: &hedgerow_fs::Error, rules: &Rules<'_>) {
+        let slash = if self.path.is_empty() { "" } else { "/" };
+        let (path, reason) = (self.path.as_bstr(), error.reason());
+        let warning = format!("unable to access '{path}{slash}.gitignore': {reason}");
+        let mut warnings = rules
+            .warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        warnings.push(warning);
+    }
 }

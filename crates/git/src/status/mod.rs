@@ -8,6 +8,7 @@ mod leading;
 mod model;
 pub mod operation;
 mod options;
+mod remarks;
 pub mod rename;
 mod renames;
 mod rows;
@@ -19,7 +20,7 @@ mod unstaged;
 mod untracked;
 
 pub use model::{
-    Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Rename, Sparse, Status,
+    Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Remark, Rename, Sparse, Status,
     SubmoduleState, UntrackedFiles, Version,
 };
 pub use operation::{operation, Operation};
@@ -30,11 +31,12 @@ use crate::index::{Entry, Index, Mode, Stage, StatRules};
 use crate::repository::Repository;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::pathspecs::Pathspecs;
-use crate::worktree::state::State;
+use crate::worktree::state::{State, StateRules};
 use crate::worktree::{Execution, OldIndex, Worktree};
 use crate::Result;
 use bstr::{BString, ByteSlice};
 use hedgerow_fs::LockFile;
+use remarks::Said;
 use scan::{scan, Inputs, Scanned};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -52,19 +54,24 @@ use untracked::Wish;
 pub fn status(repository: &Repository, options: &Options, execution: &Execution) -> Result<Status> {
     let worktree = Worktree::open(repository, execution, "status")?;
     let mut old = worktree.read_index()?;
+    let form = sparse::read(&worktree, &mut old)?;
     let pathspecs = match options.pathspecs.is_empty() {
         true => None,
         false => Some(Pathspecs::new(repository, &options.pathspecs, true)?),
     };
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
-    let refreshed = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
-    let changed = refresh(&mut old.index, &scanned, &refreshed);
+    let settled = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
+    let mut said = Said::default();
+    said.while_refreshing(&worktree, &old, &settled, pathspecs);
+    let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // What cannot be written now is found out again the next time.
         let _ = write_back(&worktree, &mut old, &scanned, changed);
     }
-    let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, execution)?;
+    let unstaged = find_unstaged(
+        &worktree, &old, &scanned, options, pathspecs, execution, &mut said,
+    )?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
@@ -76,7 +83,8 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         changes: collect::collect(&old.index, staged, unstaged),
         untracked,
         ignored,
-        sparse: sparse::share(repository, &old, &scanned)?,
+        sparse: sparse::share(repository, &old.index, form),
+        remarks: said.remarks,
         warnings: scanned.warnings,
     })
 }
@@ -131,12 +139,13 @@ fn find_unstaged(
     options: &Options,
     pathspecs: Option<&Pathspecs>,
     execution: &Execution,
+    said: &mut Said,
 ) -> Result<collect::Unstaged> {
     let (repository, index) = (worktree.repository, &old.index);
     let submodules = submodules(worktree, index, options, execution)?;
     let states = states(submodules.as_ref(), index, scanned)?;
     let is_link = |entry: &Entry| is_link(repository, index, entry);
-    let rules = worktree.rules(old);
+    let rules = rules(worktree, old);
     let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
     if let Some(submodules) = &submodules {
         rows.retain_mut(|change| {
@@ -157,12 +166,21 @@ fn find_unstaged(
     if rows.is_empty() {
         return Ok(collect::Unstaged::default());
     }
-    let converter = worktree.converter_of_worktree(index, &scanned.attributes)?;
+    let (converter, unreadable) = worktree.converter_of_worktree(index, &scanned.attributes)?;
     let comparison = worktree.comparison(index, &converter);
+    said.unreadable = unreadable;
     let renames = renames::options(repository, options.renames)?;
     let engine = worktree.engine();
-    let pairs = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine)?;
+    let pairs = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine, said)?;
     Ok(collect::Unstaged { rows, pairs })
+}
+
+/// How stat data are compared: by whole seconds, as git is built by default. So it reads a file of
+/// the second in which the index was written, and sees what other attributes make of it.
+fn rules(worktree: &Worktree<'_>, old: &OldIndex) -> StateRules {
+    let mut rules = worktree.rules(old);
+    rules.stat.nanoseconds = false;
+    rules
 }
 
 /// Goes over the tree.
@@ -174,36 +192,33 @@ fn examine(
 ) -> Result<Scanned> {
     let repository = worktree.repository;
     let settings = worktree.settings();
-    let expects_outside = repository
-        .config()
-        .bool("sparse.expectFilesOutsideOfPatterns")?
-        .unwrap_or(false);
     let inputs = Inputs {
         objects: repository.shared_objects(),
         others: repository.other_repositories(),
         work_tree: repository.require_work_tree()?,
         index: &old.index,
-        state: worktree.rules(old),
+        state: rules(worktree, old),
         exclusion: exclusion::Rules {
             root: &worktree.root,
             outer: worktree.outer_patterns()?,
             ignore_case: settings.ignore_case,
+            warnings: Default::default(),
         },
         wish: wish(options),
         pathspecs,
-        sparse: settings.sparse_checkout && !expects_outside,
+        has_skipped: old
+            .index
+            .entries()
+            .iter()
+            .any(|entry| entry.flags.skip_worktree),
     };
     scan(&inputs, worktree.engine())
 }
 
 /// Puts what was found out into the index. Says whether that changes it.
-fn refresh(index: &mut Index, scanned: &Scanned, refreshed: &[Refreshed]) -> bool {
+fn refresh(index: &mut Index, refreshed: &[Refreshed]) -> bool {
     let mut changed = false;
     let entries = index.entries_mut();
-    for row in &scanned.present {
-        entries[*row as usize].flags.skip_worktree = false;
-        changed = true;
-    }
     for (row, stat) in refreshed {
         let entry = &mut entries[*row as usize];
         changed |= entry.stat != *stat;
@@ -226,7 +241,7 @@ fn write_back(
         has_file && entry.stat.is_racy(old.mtime, &by_seconds)
     };
     // Of a sparse index, only the whole form is known here; it is left as it is.
-    let sparse = old.index.has_sparse_directories();
+    let sparse = old.sparse_directories.is_some();
     if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
         return Ok(());
     }

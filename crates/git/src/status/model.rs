@@ -13,10 +13,21 @@ pub struct Status {
     pub untracked: Vec<BString>,
     /// Ignored paths, ascending, if they were asked for; directories as above.
     pub ignored: Vec<BString>,
+    /// What there is to say of files that were read, in git's order, before the warnings.
+    pub remarks: Vec<Remark>,
     /// Directories that could not be read, and other things the user must know.
     pub warnings: Vec<String>,
     /// How much of the tree is there, in a sparse checkout with tracked files.
     pub sparse: Option<Sparse>,
+}
+
+/// Something to say of a file that does not end the command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// It could not be converted.
+    Error(String),
+    /// A checkout would give other line ends than it has.
+    Warning(String),
 }
 
 /// How much of a sparse checkout is there.

@@ -1,9 +1,10 @@
 //! Renames between HEAD and the index, and between the index and the working tree.
 
+use super::remarks::Said;
 use super::rename::{detect, Contents, Filepair, ObjectContents, RenameOptions, Score, Side};
 use super::staged::Staged;
 use super::unstaged::UnstagedChange;
-use super::{ChangeKind, RenameWish, Version};
+use super::{ChangeKind, Remark, RenameWish, Version};
 use crate::convert::Buffers;
 use crate::index::{Index, Stage};
 use crate::repository::Repository;
@@ -12,6 +13,8 @@ use crate::Result;
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_pack::Reader;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// How renames are to be looked for.
 pub(super) fn options(repository: &Repository, wish: RenameWish) -> Result<RenameOptions> {
@@ -77,6 +80,7 @@ pub(super) fn of_unstaged(
     unstaged: &[UnstagedChange],
     options: &RenameOptions,
     engine: &hedgerow_engine::Options,
+    said: &mut Said,
 ) -> Result<Vec<Filepair>> {
     let index: &Index = comparison.index;
     let mut pairs = Vec::with_capacity(unstaged.len());
@@ -101,12 +105,23 @@ pub(super) fn of_unstaged(
             ..Filepair::default()
         });
     }
+    let added = pairs.iter().filter(|pair| pair.old.is_none());
+    let file = |pair: &Filepair| pair.new.clone().filter(|side| side.mode.is_file());
+    let added: Vec<BString> = added.filter_map(|pair| Some(file(pair)?.path)).collect();
     if pairs.iter().any(|pair| pair.old.is_none()) {
         let contents = WorktreeContents {
             objects: ObjectContents::new(repository),
             comparison,
+            remarks: Mutex::default(),
         };
-        detect(&mut pairs, options, &contents, engine)?;
+        let detected = detect(&mut pairs, options, &contents, engine)?;
+        let remarks = contents.remarks.into_inner();
+        let remarks = remarks.unwrap_or_else(PoisonError::into_inner);
+        for path in added.iter().chain(&detected.read_again) {
+            said.attributes_for(path.as_bstr());
+            let remarks = remarks.get(path).into_iter().flatten();
+            said.remarks.extend(remarks.cloned());
+        }
     }
     Ok(pairs)
 }
@@ -122,12 +137,23 @@ fn path_of(pair: &Filepair) -> Option<&BString> {
 struct WorktreeContents<'a> {
     objects: ObjectContents<'a>,
     comparison: &'a Comparison<'a>,
+    /// What there is to say of each path that was read.
+    remarks: Mutex<HashMap<BString, Vec<Remark>>>,
 }
 
 impl WorktreeContents<'_> {
     fn file(&self, buffers: &mut Buffers, side: &Side) -> Option<Vec<u8>> {
-        let content = self.comparison.cleaned(side.path.as_bstr(), buffers);
-        content.ok()
+        let file = self.comparison.cleaned(side.path.as_bstr(), buffers).ok()?;
+        let error = file.error.map(Remark::Error);
+        let remarks: Vec<Remark> = error
+            .into_iter()
+            .chain(file.warning.map(Remark::Warning))
+            .collect();
+        if !remarks.is_empty() {
+            let mut all = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(side.path.clone(), remarks);
+        }
+        Some(file.content)
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) struct Inputs<'a> {
     pub wish: Wish,
     /// The paths that are meant; all if there are none.
     pub pathspecs: Option<&'a Pathspecs>,
-    /// Whether files outside of the sparse checkout are looked for.
-    pub sparse: bool,
+    /// Whether the index has files that are not to be in the working tree.
+    pub has_skipped: bool,
 }
 
 /// What a scan found.
@@ -41,8 +41,6 @@ pub(super) struct Scanned {
     pub states: Vec<State>,
     /// `st_mode` of the files that are not known to be clean, ascending by row.
     pub modes: Vec<(u32, u32)>,
-    /// Rows outside of the sparse checkout whose files are there all the same.
-    pub present: Vec<u32>,
     pub found: Vec<Found>,
     pub folders: Vec<Arc<Folder>>,
     /// Directories with a `.gitattributes` in the working tree, without a slash at their end.
@@ -69,6 +67,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
         excluded: Some(false),
         folder: None,
         meant: true,
+        is_certain: true,
     };
     let options = hedgerow_walk::Options {
         engine,
@@ -81,8 +80,10 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     scanned.states = states.map(State::from_byte).collect();
     scanned.modes.sort_unstable();
     scanned.modes.dedup_by_key(|(row, _)| *row);
-    scanned.present.sort_unstable();
     scanned.attributes.sort_unstable();
+    let mut unreadable = inputs.exclusion.warnings.lock();
+    let unreadable = unreadable.as_deref_mut().map(std::mem::take);
+    scanned.warnings.extend(unreadable.unwrap_or_default());
     scanned.warnings.sort_unstable();
     Ok(scanned)
 }
@@ -97,6 +98,8 @@ pub(super) struct Directory {
     folder: Option<Arc<Folder>>,
     /// Whether the pathspecs mean it whole, and not only, perhaps, something in it.
     meant: bool,
+    /// Whether git comes here whatever is found elsewhere.
+    is_certain: bool,
 }
 
 /// What a worker keeps.
@@ -105,6 +108,8 @@ pub(super) struct Worker {
     /// Entries of a listing by name.
     order: Vec<u32>,
     path: Vec<u8>,
+    /// Whether in the listing at hand something was found that may be reason enough to go no further.
+    stopped: bool,
     /// What it found and has not handed over yet.
     found: Scanned,
 }
@@ -163,6 +168,8 @@ impl Visitor for Scan<'_> {
             level: Arc::new(self.level(place, listing)),
         };
         self.leads(worker, &listed);
+        self.consult(&listed);
+        worker.stopped = false;
         if is_tracked {
             self.join(worker, &listed, plan);
         } else {
@@ -202,7 +209,6 @@ impl Visitor for Scan<'_> {
                 }
             };
             self.note(row, judged);
-            self.note_presence(worker, row);
             if let (Ok(stat), true) = (outcome, judged != State::Clean) {
                 worker.found.modes.push((row, stat.mode));
             }
@@ -219,8 +225,6 @@ impl Visitor for Scan<'_> {
         error: ScanError,
     ) -> Result<Option<Listing>> {
         if is_no_directory(&error.source) {
-            self.note_presence_behind_link(worker, place.data.rows.clone());
-            self.hand_over(worker);
             return Ok(None);
         }
         let path = match place.path() {
@@ -266,16 +270,46 @@ impl Scan<'_> {
             true => Source::File,
             false => self.patterns_in_index(place),
         };
-        let level = Level::new(place.data.above.clone(), place.path(), source);
+        let (above, is_certain) = (place.data.above.clone(), place.data.is_certain);
+        let level = Level::new(above, place.path(), source, is_certain);
         match place.data.excluded {
             Some(excluded) => level.known(excluded),
             None => level,
         }
     }
 
+    /// Looks at patterns that will not be readable where git does: it asks for each directory and
+    /// each file that the index does not know.
+    fn consult(&self, listed: &Listed<'_>) {
+        let (place, listing) = (listed.place, listed.listing);
+        let kind_of = |name: &[u8]| {
+            let mut entries = listing.entries().iter();
+            let entry = entries.find(|entry| listing.name(entry) == name);
+            entry.map(|entry| entry.kind)
+        };
+        let is_odd = !matches!(kind_of(IGNORE_FILE), None | Some(Some(FileKind::File)));
+        if !is_odd || !self.inputs.wish.any() || !place.data.is_certain {
+            return;
+        }
+        for entry in listing.entries() {
+            let name = listing.name(entry);
+            let is_directory = entry.kind == Some(FileKind::Directory);
+            let path = place.path_of(name);
+            let path = path.as_bstr();
+            let is_asked = !self.is_git_dir(name)
+                && self.is_near(path)
+                && (is_directory || !super::is_tracked(self.inputs.index, path));
+            if is_asked {
+                let rules = &self.inputs.exclusion;
+                listed.level.excludes(path, is_directory, rules);
+                return;
+            }
+        }
+    }
+
     /// Patterns that are outside of the sparse checkout still hold.
     fn patterns_in_index(&self, place: &Place<Directory>) -> Source {
-        if !self.inputs.sparse || place.data.rows.is_empty() {
+        if !self.inputs.has_skipped || place.data.rows.is_empty() {
             return Source::Nowhere;
         }
         let path = place.path_of(IGNORE_FILE);
@@ -381,19 +415,16 @@ impl Scan<'_> {
                             excluded: None,
                             folder: None,
                             meant: true,
+                            is_certain: true,
                         },
                     );
                 }
-                (true, false) => {
-                    if listed.kind(entry) == Some(FileKind::Symlink) {
-                        self.note_presence_behind_link(worker, child.rows.clone());
-                    }
-                    if children.len() == 1 {
-                        self.untracked(worker, listed, entry, plan);
-                    }
+                (true, false) if children.len() == 1 => {
+                    self.untracked(worker, listed, entry, plan);
                 }
+                (true, false) => {}
                 (false, _) => {
-                    let shown = self.tracked_file(worker, child, entry, is_directory, plan);
+                    let shown = self.tracked_file(child, entry, is_directory, plan);
                     let below = children.iter().any(|child| child.is_directory);
                     if shown && is_directory && !below && !is_descended {
                         self.untracked(worker, listed, entry, plan);
@@ -406,7 +437,6 @@ impl Scan<'_> {
     /// Says whether the entry, a directory, is in the place of a file.
     fn tracked_file(
         &self,
-        worker: &mut Worker,
         child: &Child<'_>,
         entry: u32,
         is_directory: bool,
@@ -417,7 +447,6 @@ impl Scan<'_> {
         let stages = &self.inputs.index.entries()[rows];
         let flags = stages[0].flags;
         if is_directory {
-            self.note_presence(worker, row);
             let is_submodule = stages.iter().any(|stage| stage.mode == Mode::Gitlink);
             let is_clean = is_submodule && flags.stage == Stage::Merged;
             let state = if is_clean {
@@ -428,41 +457,12 @@ impl Scan<'_> {
             self.note(row, state);
             return !is_submodule;
         }
-        let is_passed_over = flags.skip_worktree && !self.inputs.sparse;
-        if is_passed_over || flags.assume_valid && !flags.skip_worktree {
+        if flags.skip_worktree || flags.assume_valid {
             self.note(row, State::Clean);
         } else {
             plan.stat(entry, row);
         }
         false
-    }
-
-    /// Something is in the place of the row. Where nothing was listed, only its stat data tell.
-    fn note_presence(&self, worker: &mut Worker, row: u32) {
-        let flags = self.inputs.index.entries()[row as usize].flags;
-        if flags.skip_worktree && self.inputs.sparse {
-            worker.found.present.push(row);
-        }
-    }
-
-    /// A link is in the place of a directory that the index knows. Git takes what is found behind
-    /// it for files in spite of the sparse checkout, though nothing there is tracked.
-    fn note_presence_behind_link(&self, worker: &mut Worker, rows: Range<u32>) {
-        use std::os::unix::ffi::OsStrExt;
-        if !self.inputs.sparse {
-            return;
-        }
-        for row in rows {
-            let entry = &self.inputs.index.entries()[row as usize];
-            if !entry.flags.skip_worktree {
-                continue;
-            }
-            let path = std::ffi::OsStr::from_bytes(self.inputs.index.path(entry));
-            let found = hedgerow_fs::lstat(&self.inputs.work_tree.join(path));
-            if matches!(found, Ok(Some(_))) {
-                self.note_presence(worker, row);
-            }
-        }
     }
 
     /// An entry that the index does not know.
@@ -491,8 +491,7 @@ impl Scan<'_> {
         worker.path.clear();
         listed.place.append_path_of(name, &mut worker.path);
         let path = worker.path.as_bstr();
-        let pathspecs = self.inputs.pathspecs;
-        if pathspecs.is_some_and(|pathspecs| !pathspecs.look_at(path)) {
+        if !self.is_near(path) {
             return;
         }
         let excluded = listed
@@ -504,7 +503,7 @@ impl Scan<'_> {
         let reach = match is_directory {
             true if excluded => Reach::Matches,
             true => self.reach(path),
-            false if pathspecs.is_none_or(|specs| specs.fits(path, Mode::File)) => Reach::Matches,
+            false if self.means(path) => Reach::Matches,
             false => Reach::Outside,
         };
         if reach == Reach::Outside {
@@ -512,6 +511,7 @@ impl Scan<'_> {
         }
         let path = path.to_owned();
         if !is_directory {
+            worker.stopped = true;
             return self.found(worker, path, excluded, folder.cloned());
         }
         if excluded && wish.shows_directory_unseen() {
@@ -519,6 +519,10 @@ impl Scan<'_> {
             path.push(b'/');
             return self.found(worker, path, true, folder.cloned());
         }
+        // In a directory of which nothing more is to be known, git does not go on.
+        let stops = folder.is_some() && !wish.ignored();
+        let is_certain = data.is_certain && (!stops || !worker.stopped);
+        worker.stopped = true;
         let folds = wish.folds() && reach == Reach::Matches;
         let mut folder = folder.cloned();
         if folds {
@@ -534,6 +538,7 @@ impl Scan<'_> {
                 excluded: Some(excluded),
                 folder,
                 meant: reach == Reach::Matches,
+                is_certain,
             },
         );
     }
@@ -574,6 +579,18 @@ impl Scan<'_> {
         worker.found.warnings.extend(warning.filter(|_| looks()));
     }
 
+    /// Whether the pathspecs mean the untracked file `path`.
+    fn means(&self, path: &BStr) -> bool {
+        let pathspecs = self.inputs.pathspecs;
+        pathspecs.is_none_or(|pathspecs| pathspecs.fits(path, Mode::File))
+    }
+
+    /// Whether the pathspecs have git look at the entry `path` at all.
+    fn is_near(&self, path: &BStr) -> bool {
+        let pathspecs = self.inputs.pathspecs;
+        pathspecs.is_none_or(|pathspecs| pathspecs.look_at(path))
+    }
+
     fn is_git_dir(&self, name: &[u8]) -> bool {
         match self.inputs.exclusion.ignore_case {
             true => name.eq_ignore_ascii_case(GIT_DIR),
@@ -610,7 +627,6 @@ impl Scan<'_> {
     fn hand_over(&self, worker: &mut Worker) {
         let own = &mut worker.found;
         let nothing = own.modes.is_empty()
-            && own.present.is_empty()
             && own.found.is_empty()
             && own.folders.is_empty()
             && own.attributes.is_empty()
@@ -620,7 +636,6 @@ impl Scan<'_> {
         }
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.modes.append(&mut own.modes);
-        all.present.append(&mut own.present);
         all.found.append(&mut own.found);
         all.folders.append(&mut own.folders);
         all.attributes.append(&mut own.attributes);

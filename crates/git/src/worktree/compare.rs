@@ -2,10 +2,10 @@
 
 use super::state::State;
 use crate::convert::{Buffers, Conversion, Converter, FilterContext, FilterLane, ToGit};
-use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode};
+use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode, Stage};
 use crate::repository::Objects;
 use crate::{Error, Result};
-use bstr::BStr;
+use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
@@ -31,33 +31,69 @@ pub(crate) struct Comparison<'a> {
     pub filters: FilterContext,
 }
 
-/// A file's row and, if it holds what the index says, its state.
-type Verdict = (u32, Option<EntryStat>);
+/// What was found out about a file.
+struct Verdict {
+    row: u32,
+    /// Its state, if it holds what the index says.
+    same: Option<EntryStat>,
+    read: Option<ReadRow>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadRow {
+    pub row: u32,
+    /// Its state when it was read.
+    pub stat: EntryStat,
+    /// Why it could not be converted, in git's words.
+    pub error: Option<String>,
+}
+
+/// What came of reading files.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Those that hold what the index says, ascending by row.
+    pub clean: Vec<Refreshed>,
+    /// All, ascending by row.
+    pub read: Vec<ReadRow>,
+    /// Directories whose attributes could not be read, and why.
+    pub unreadable: BTreeMap<BString, String>,
+}
+
+/// A file's content as it would be if it were added, and what git says of it.
+pub(crate) struct CleanedFile {
+    pub content: Vec<u8>,
+    /// Why it could not be converted.
+    pub error: Option<String>,
+    /// What a later checkout would do to its line ends.
+    pub warning: Option<String>,
+}
 
 impl Comparison<'_> {
     /// Reads every [`State::Suspect`] file and replaces its state by [`State::Clean`] or
-    /// [`State::Modified`]. Returns the clean ones, in ascending order.
-    pub(crate) fn settle(&self, states: &mut [State], options: &Options) -> Result<Vec<Refreshed>> {
+    /// [`State::Modified`].
+    pub(crate) fn settle(&self, states: &mut [State], options: &Options) -> Result<Settled> {
         let suspects = |row: &u32| states[*row as usize] == State::Suspect;
         let rows: Vec<u32> = (0..states.len() as u32).filter(suspects).collect();
         if rows.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Settled::default());
         }
         let (filtered, plain): (Vec<u32>, Vec<u32>) = rows
             .into_iter()
             .partition(|row| self.driver(*row).is_some());
         let mut verdicts = self.compare(plain, options)?;
         verdicts.extend(self.compare_filtered(&filtered, options)?);
-        let mut refreshed = Vec::new();
-        for (row, stat) in verdicts {
-            states[row as usize] = match stat {
+        verdicts.sort_unstable_by_key(|verdict| verdict.row);
+        let mut settled = Settled::default();
+        for Verdict { row, same, read } in verdicts {
+            states[row as usize] = match same {
                 Some(_) => State::Clean,
                 None => State::Modified,
             };
-            refreshed.extend(stat.map(|stat| (row, stat)));
+            settled.clean.extend(same.map(|stat| (row, stat)));
+            settled.read.extend(read);
         }
-        refreshed.sort_unstable_by_key(|(row, _)| *row);
-        Ok(refreshed)
+        Ok(settled)
     }
 
     fn compare(&self, rows: Vec<u32>, options: &Options) -> Result<Vec<Verdict>> {
@@ -114,18 +150,29 @@ impl Comparison<'_> {
     /// A file that cannot be read, or not be cleaned, is not known to be unchanged.
     fn verdict(&self, row: u32, buffers: &mut Buffers, lane: Option<&mut FilterLane>) -> Verdict {
         let entry = &self.index.entries()[row as usize];
-        let outcome = self.hash_file(entry, buffers, lane);
-        let same = outcome.ok().filter(|(id, _)| *id == entry.id);
-        (row, same.map(|(_, stat)| EntryStat::from(&stat)))
+        let Ok((id, stat, error)) = self.hash_file(entry, buffers, lane) else {
+            return Verdict {
+                row,
+                same: None,
+                read: None,
+            };
+        };
+        let stat = EntryStat::from(&stat);
+        Verdict {
+            row,
+            same: (id == entry.id).then_some(stat),
+            read: Some(ReadRow { row, stat, error }),
+        }
     }
 
-    /// The object id that the file would have if it were added, and its state before it was read.
+    /// The object id that the file would have if it were added, its state before it was read, and
+    /// why it could not be converted.
     fn hash_file(
         &self,
         entry: &IndexEntry,
         buffers: &mut Buffers,
         lane: Option<&mut FilterLane>,
-    ) -> Result<(ObjectId, Stat)> {
+    ) -> Result<(ObjectId, Stat, Option<String>)> {
         let hash = self.index.hash();
         let path = self.index.path(entry);
         let (parent, name) = split_path(path);
@@ -134,14 +181,14 @@ impl Comparison<'_> {
             let stat = directory.stat(name)?;
             if stat.kind == FileKind::Symlink {
                 let target = directory.read_link(name)?;
-                return Ok((blob_id(hash, &target)?, stat));
+                return Ok((blob_id(hash, &target)?, stat, None));
             }
         }
         let file = directory.open_file(name)?;
         let stat = file.stat()?;
         let conversion = self.converter.conversion(path);
         if entry.mode == Mode::Symlink || matches!(conversion, Conversion::Plain) {
-            return Ok((stream_id(hash, &file, stat.size)?, stat));
+            return Ok((stream_id(hash, &file, stat.size)?, stat, None));
         }
         let mut content = Vec::new();
         file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
@@ -151,21 +198,26 @@ impl Comparison<'_> {
         let mut index_content = || self.index_content(entry);
         let request = ToGit {
             write_object: false,
+            tell_line_ends: false,
             renormalize: false,
             index_content: &mut index_content,
         };
         let cleaned = self
             .converter
             .to_git(buffers, conversion, path, &content, request)?;
-        Ok((blob_id(hash, cleaned.content)?, stat))
+        Ok((blob_id(hash, cleaned.content)?, stat, cleaned.message))
     }
 
     /// The content of the file or link `path` as it would be if it were added.
-    pub(crate) fn cleaned(&self, path: &BStr, buffers: &mut Buffers) -> Result<Vec<u8>> {
+    pub(crate) fn cleaned(&self, path: &BStr, buffers: &mut Buffers) -> Result<CleanedFile> {
         let (parent, name) = split_path(path);
         let directory = self.root.open_dir(parent)?;
         if directory.stat(name)?.kind == FileKind::Symlink {
-            return Ok(directory.read_link(name)?);
+            return Ok(CleanedFile {
+                content: directory.read_link(name)?,
+                error: None,
+                warning: None,
+            });
         }
         let mut content = Vec::new();
         let file = directory.open_file(name)?;
@@ -177,15 +229,24 @@ impl Comparison<'_> {
                 content = lane.clean(path, &content)?.content.unwrap_or(content);
             }
         }
+        let mut index_content = || match self.index.find(path, Stage::Merged) {
+            Ok(row) => self.index_content(&self.index.entries()[row]),
+            Err(_) => Ok(None),
+        };
         let request = ToGit {
             write_object: false,
+            tell_line_ends: true,
             renormalize: false,
-            index_content: &mut || Ok(None),
+            index_content: &mut index_content,
         };
         let cleaned = self
             .converter
             .to_git(buffers, conversion, path, &content, request)?;
-        Ok(cleaned.content.to_vec())
+        Ok(CleanedFile {
+            error: cleaned.message,
+            warning: cleaned.line_ends,
+            content: cleaned.content.to_vec(),
+        })
     }
 
     fn index_content(&self, entry: &IndexEntry) -> Result<Option<Vec<u8>>> {

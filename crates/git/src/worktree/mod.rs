@@ -18,7 +18,7 @@ use crate::patterns::Patterns;
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
-use compare::{Comparison, Refreshed};
+use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
 use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
 use hedgerow_fs::{Dir, LockFile, ReadFile, Stat, Timestamp};
@@ -26,6 +26,7 @@ use hedgerow_tree::NameRules;
 use sparse::SparsePatterns;
 use state::{State, StateRules};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -58,8 +59,9 @@ pub(crate) struct OldIndex {
     pub mtime: Timestamp,
     /// The state of its file, to see whether another has taken its place meanwhile.
     pub stat: Option<Stat>,
-    /// Its file is sparse: it has directories in place of files that are not to be there.
-    pub was_sparse: bool,
+    /// If its file is sparse: the directories that it has in place of files that are not to be
+    /// there, without slashes at their ends.
+    pub sparse_directories: Option<Vec<BString>>,
 }
 
 /// The working tree of a repository, with what a command needs to know of it.
@@ -166,7 +168,7 @@ impl<'r> Worktree<'r> {
                 is_new: true,
                 mtime: Timestamp::default(),
                 stat: None,
-                was_sparse: false,
+                sparse_directories: None,
             });
         }
         let file = ReadFile::open(path)?;
@@ -182,14 +184,14 @@ impl<'r> Worktree<'r> {
             })
         };
         let index = Index::read(&content, hash, path, &mut shared)?;
-        let was_sparse = index.has_sparse_directories();
-        let index = sparse_index::expand(self.repository, index, self.names())?;
+        let is_sparse = index.has_sparse_directories();
+        let (index, directories) = sparse_index::expand(self.repository, index, self.names())?;
         Ok(OldIndex {
             index,
             is_new: false,
             mtime: stat.mtime,
             stat: Some(stat),
-            was_sparse,
+            sparse_directories: is_sparse.then_some(directories),
         })
     }
 
@@ -258,30 +260,43 @@ impl<'r> Worktree<'r> {
 
     /// The converter for files that are to be compared: the attributes in the working tree count,
     /// and those of the index where it has none. `others` are directories with attributes that the
-    /// index does not know.
+    /// index does not know. Also says whose attributes cannot be read, and why.
     pub(crate) fn converter_of_worktree(
         &self,
         index: &Index,
         others: &[BString],
-    ) -> Result<Converter> {
+    ) -> Result<(Converter, BTreeMap<BString, String>)> {
         let mut directories = Vec::new();
+        let mut unreadable = BTreeMap::new();
+        let mut read = |directory: &BString| {
+            let error = match self.attributes_in(directory) {
+                Ok(content) => return Some(content),
+                Err(error) => error,
+            };
+            use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+            if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
+                unreadable.insert(directory.clone(), error.reason());
+            }
+            None
+        };
         for (directory, id) in attribute_files(index) {
-            let content = match self.attributes_in(&directory) {
-                Ok(content) => content,
-                Err(_) => self.repository.read_object(&id)?.1,
+            let content = match read(&directory) {
+                Some(content) => content,
+                None => self.repository.read_object(&id)?.1,
             };
             directories.push((directory, content));
         }
         for directory in others {
             let is_known = directories.iter().any(|(known, _)| known == directory);
-            if let (false, Ok(content)) = (is_known, self.attributes_in(directory)) {
-                directories.push((directory.clone(), content));
+            if !is_known {
+                let content = read(directory);
+                directories.extend(content.map(|content| (directory.clone(), content)));
             }
         }
-        self.converter(&directories)
+        Ok((self.converter(&directories)?, unreadable))
     }
 
-    fn attributes_in(&self, directory: &BString) -> Result<Vec<u8>> {
+    fn attributes_in(&self, directory: &BString) -> hedgerow_fs::Result<Vec<u8>> {
         let handle = self.root.open_dir(directory)?;
         let file = handle.open_file(b".gitattributes")?;
         let mut content = Vec::new();
@@ -316,13 +331,18 @@ impl<'r> Worktree<'r> {
         states: &mut [State],
         index: &Index,
         attributes: &[BString],
-    ) -> Result<Vec<Refreshed>> {
-        let converter = match states.contains(&State::Suspect) {
+    ) -> Result<Settled> {
+        let (converter, unreadable) = match states.contains(&State::Suspect) {
             true => self.converter_of_worktree(index, attributes)?,
-            false => return Ok(Vec::new()),
+            false => return Ok(Settled::default()),
         };
-        self.comparison(index, &converter)
-            .settle(states, &self.engine())
+        let settled = self
+            .comparison(index, &converter)
+            .settle(states, &self.engine())?;
+        Ok(Settled {
+            unreadable,
+            ..settled
+        })
     }
 
     /// What compares files of the working tree with the index.

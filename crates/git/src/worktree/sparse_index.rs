@@ -5,15 +5,22 @@ use crate::index::{Builder, EntryStat, Flags, Index, Mode};
 use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::Result;
-use bstr::BString;
+use bstr::{BStr, BString};
 use hedgerow_engine::Options;
 use hedgerow_tree::NameRules;
 
-/// The same index with a file for each that its directory entries stand for.
-pub(crate) fn expand(repository: &Repository, index: Index, names: NameRules) -> Result<Index> {
-    let is_directory = |(_, entry): (_, &crate::index::Entry)| entry.mode == Mode::SparseDirectory;
-    if !index.iter().any(is_directory) {
-        return Ok(index);
+/// The same index with a file for each that its directory entries stand for, and these directories,
+/// without slashes at their ends.
+pub(crate) fn expand(
+    repository: &Repository,
+    index: Index,
+    names: NameRules,
+) -> Result<(Index, Vec<BString>)> {
+    let is_directory = |(_, entry): &(_, &crate::index::Entry)| entry.mode == Mode::SparseDirectory;
+    let name = |(path, _): (&BStr, _)| path.strip_suffix(b"/").unwrap_or(path).into();
+    let directories: Vec<BString> = index.iter().filter(is_directory).map(name).collect();
+    if directories.is_empty() {
+        return Ok((index, directories));
     }
     let mut builder = Builder::new(index.hash(), index.version());
     for (path, entry) in index.iter() {
@@ -35,5 +42,5 @@ pub(crate) fn expand(repository: &Repository, index: Index, names: NameRules) ->
             builder.push(whole.as_ref(), side.id, mode, EntryStat::default(), flags)?;
         }
     }
-    Ok(builder.finish())
+    Ok((builder.finish(), directories))
 }

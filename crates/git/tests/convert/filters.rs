@@ -417,6 +417,7 @@ fn clean_is_what_git_add_stores() {
             let conversion = converter.conversion(path.as_str().into());
             let request = hedgerow_git::convert::ToGit {
                 write_object: false,
+                tell_line_ends: false,
                 renormalize: false,
                 index_content: &mut || Ok(None),
             };

@@ -347,6 +347,7 @@ impl Case {
             let conversion = converter.conversion(path.as_str().into());
             let request = ToGit {
                 write_object: severity == "warning",
+                tell_line_ends: false,
                 renormalize,
                 index_content: &mut || Ok(index(path)),
             };
@@ -362,6 +363,7 @@ impl Case {
             messages.extend(
                 converted
                     .message
+                    .or(converted.line_ends)
                     .map(|message| format!("{severity}: {message}")),
             );
             let id = blob_id(converted.content).to_string();

@@ -28,6 +28,7 @@ fn check(
     let mut buffers = Buffers::default();
     let request = ToGit {
         write_object: true,
+        tell_line_ends: false,
         renormalize: false,
         index_content: &mut || Ok(None),
     };
@@ -120,6 +121,7 @@ fn failing_to_read_the_index_is_an_error() {
     let mut add = |content: &[u8]| {
         let request = ToGit {
             write_object: false,
+            tell_line_ends: false,
             renormalize: false,
             index_content: &mut || Err(hedgerow_git::Error::NoWorkTree),
         };

@@ -42,7 +42,9 @@ pub(super) fn find<C: Contents>(
         .collect();
     let scores = scores(&sides, minimum, contents, engine)?;
     for ((source, destination), score) in pairs.into_iter().zip(scores) {
-        if score >= minimum {
+        search.destinations[destination].compared |= score.is_some();
+        if score.is_some_and(|score| score >= minimum) {
+            let score = score.unwrap_or_default();
             search.record(destination, source, score);
         }
     }
@@ -61,13 +63,13 @@ fn unique<'s>(sides: impl Iterator<Item = (usize, &'s Side)>) -> HashMap<&'s [u8
     owners
 }
 
-/// How alike the two of each pair are; where the sizes say that it is less than `minimum`, zero.
+/// How alike the two of each pair are; `None` where the sizes say that it is less than `minimum`.
 fn scores<C: Contents>(
     pairs: &[(&Side, &Side)],
     minimum: Score,
     contents: &C,
     engine: &Options,
-) -> Result<Vec<Score>> {
+) -> Result<Vec<Option<Score>>> {
     let all: Vec<&Side> = pairs.iter().flat_map(|(old, new)| [*old, *new]).collect();
     let sizes = sizes(&all, contents, engine)?;
     spread::map(
@@ -77,19 +79,17 @@ fn scores<C: Contents>(
         Tally::new,
         |worker, tally, at| {
             let (Some(old_size), Some(new_size)) = (sizes[2 * at], sizes[2 * at + 1]) else {
-                return Ok(Score::default());
+                return Ok(None);
             };
             if !sizes_allow(old_size, new_size, minimum) {
-                return Ok(Score::default());
+                return Ok(None);
             }
             let (old, new) = pairs[at];
             tally.count(contents, worker, old)?;
             let spans: Spans = tally.spans().collect();
             tally.count(contents, worker, new)?;
-            Ok(Score::of_share(
-                tally.common_bytes(&spans),
-                old_size.max(new_size),
-            ))
+            let common = tally.common_bytes(&spans);
+            Ok(Some(Score::of_share(common, old_size.max(new_size))))
         },
     )
 }

@@ -62,7 +62,7 @@ impl<'r> ObjectContents<'r> {
         })?;
         let id = self.objects.replacement(&id)?;
         let location = self.objects.store.locate(&id)?;
-        Ok((id, location.ok_or(hedgerow_pack::Error::Missing { id })?))
+        Ok((id, location.ok_or(Error::MissingBlob { id })?))
     }
 }
 

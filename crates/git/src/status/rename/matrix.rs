@@ -5,8 +5,9 @@ use super::search::Search;
 use super::similarity::{basename, sizes_allow};
 use super::sizes::{sizes, Partners};
 use super::spans::{Spans, Tally, HASHES};
-use super::{spread, Contents, Detection, RenameOptions, Score, Side};
+use super::{spread, Contents, Detected, Detection, RenameOptions, Score, Side};
 use crate::Result;
+use bstr::BString;
 use hedgerow_engine::Options;
 use std::ops::Range;
 
@@ -38,15 +39,18 @@ pub(super) fn find<C: Contents>(
     contents: &C,
     engine: &Options,
     budget: Budget,
-) -> Result<Option<u64>> {
+) -> Result<Detected> {
     let (sources, destinations) = (search.usable(), search.waiting());
     if sources.is_empty() || destinations.is_empty() {
-        return Ok(None);
+        return Ok(Detected::default());
     }
     if let Some(limit) = options.limit.map(u128::from) {
         let (a, b) = (sources.len(), destinations.len());
         if a as u128 * b as u128 > limit * limit {
-            return Ok(Some(a.max(b) as u64));
+            return Ok(Detected {
+                needed_limit: Some(a.max(b) as u64),
+                ..Detected::default()
+            });
         }
     }
     let from: Vec<&Side> = sources.iter().map(|at| search.sources[*at].side).collect();
@@ -65,6 +69,7 @@ pub(super) fn find<C: Contents>(
         engine,
         budget,
     };
+    let again = matrix.read_again(|to| search.destinations[destinations[to]].compared);
     let mut ranked: Vec<(usize, Candidate)> = Vec::new();
     for (to, candidates) in matrix.candidates()?.iter().enumerate() {
         let good = candidates.iter().filter(|one| one.score >= options.minimum);
@@ -83,7 +88,10 @@ pub(super) fn find<C: Contents>(
     if options.detection == Detection::Copies {
         take(true);
     }
-    Ok(None)
+    Ok(Detected {
+        needed_limit: None,
+        read_again: again,
+    })
 }
 
 struct Matrix<'s, 'c, C> {
@@ -99,6 +107,21 @@ struct Matrix<'s, 'c, C> {
 }
 
 impl<C: Contents> Matrix<'_, '_, C> {
+    /// The destinations that git reads anew here. It has each of them from the search for equal
+    /// contents, but lets go of it after the first source, unless both were compared by then.
+    fn read_again(&self, is_compared: impl Fn(usize) -> bool) -> Vec<BString> {
+        let partners = Partners::new(&self.from_sizes, self.minimum);
+        let mut paths = Vec::new();
+        for (to, size) in self.to_sizes.iter().enumerate() {
+            let first = self.from_sizes[0].zip(*size);
+            let is_kept = first.is_some_and(|(a, b)| sizes_allow(a, b, self.minimum));
+            if !is_kept && !is_compared(to) && partners.has_any(*size) {
+                paths.push(self.to[to].path.clone());
+            }
+        }
+        paths
+    }
+
     /// The best sources for each destination.
     fn candidates(&self) -> Result<Vec<Candidates>> {
         let mut best = vec![Candidates::default(); self.to.len()];

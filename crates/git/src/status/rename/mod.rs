@@ -84,11 +84,14 @@ pub struct Origin {
 }
 
 /// What a detection has to say beside its result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
     /// The limit that would have been needed to look for contents that are not equal; `None` if
     /// they were looked for. Git says nothing of it in a status.
     pub needed_limit: Option<u64>,
+    /// The added paths whose contents git reads a second time, in its order. What it has to say of
+    /// such a content, it says again.
+    pub read_again: Vec<BString>,
 }
 
 /// Finds the renames, and the copies if they are asked for, among `pairs`, which are ascending by
@@ -110,8 +113,7 @@ pub fn detect<C: Contents>(
     }
     if options.minimum < Score::EQUAL && !search.is_over() {
         basename::find(&mut search, options, contents, engine)?;
-        detected.needed_limit =
-            matrix::find(&mut search, options, contents, engine, Budget::default())?;
+        detected = matrix::find(&mut search, options, contents, engine, Budget::default())?;
     }
     let found = search.into_found();
     found.apply(pairs);

@@ -21,6 +21,8 @@ pub(super) struct Destination<'p> {
     pair: usize,
     /// In conflict, it is not shown as what it may have been made from.
     unmerged: bool,
+    /// Whether it was compared already with a source of about its size.
+    pub compared: bool,
     /// The number of its source.
     found: Option<(usize, Score)>,
 }
@@ -34,6 +36,7 @@ impl<'p> Search<'p> {
                     side,
                     pair,
                     unmerged: filepair.unmerged,
+                    compared: false,
                     found: None,
                 }),
                 (Some(side), new) => {

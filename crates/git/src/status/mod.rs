@@ -240,6 +240,11 @@ fn write_back(
         let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
         has_file && entry.stat.is_racy(old.mtime, &by_seconds)
     };
+    // Git refuses an index that is to be split and may become sparse, unless it is split already.
+    let (config, settings) = (worktree.repository.config(), worktree.settings());
+    if settings.index_sparse && config.bool("core.splitIndex")? == Some(true) {
+        return Ok(());
+    }
     // Of a sparse index, only the whole form is known here; it is left as it is.
     let sparse = old.sparse_directories.is_some();
     if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {

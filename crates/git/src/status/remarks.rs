@@ -38,9 +38,9 @@ impl Said {
             let entry = &old.index.entries()[read.row as usize];
             let path = old.index.path(entry);
             let flags = entry.flags;
-            let is_file = entry.mode.is_file() && flags.stage == Stage::Merged;
+            let is_merged = flags.stage == Stage::Merged;
             let is_meant = pathspecs.is_none_or(|pathspecs| pathspecs.fits(path, entry.mode));
-            if !is_file || flags.intent_to_add || !is_meant {
+            if !is_merged || flags.intent_to_add || !is_meant {
                 continue;
             }
             let same = |row: &u32| settled.clean.binary_search_by_key(row, |(row, _)| *row);

@@ -138,7 +138,7 @@ impl Comparison<'_> {
     /// The position of the driver whose filter the row's file goes through, if it has one.
     fn driver(&self, row: u32) -> Option<usize> {
         let entry = &self.index.entries()[row as usize];
-        if !matches!(entry.mode, Mode::File | Mode::Executable) {
+        if !is_readable(entry.mode) {
             return None;
         }
         match self.converter.conversion(self.index.path(entry)) {
@@ -157,11 +157,12 @@ impl Comparison<'_> {
                 read: None,
             };
         };
+        let is_link = stat.kind == FileKind::Symlink;
         let stat = EntryStat::from(&stat);
         Verdict {
             row,
             same: (id == entry.id).then_some(stat),
-            read: Some(ReadRow { row, stat, error }),
+            read: (!is_link).then_some(ReadRow { row, stat, error }),
         }
     }
 
@@ -187,7 +188,7 @@ impl Comparison<'_> {
         let file = directory.open_file(name)?;
         let stat = file.stat()?;
         let conversion = self.converter.conversion(path);
-        if entry.mode == Mode::Symlink || matches!(conversion, Conversion::Plain) {
+        if matches!(conversion, Conversion::Plain) {
             return Ok((stream_id(hash, &file, stat.size)?, stat, None));
         }
         let mut content = Vec::new();
@@ -258,6 +259,12 @@ impl Comparison<'_> {
             .ok()
             .map(|(_, content)| content))
     }
+}
+
+/// Whether an entry's file may be one that is converted. Where links are written as files, git
+/// converts these as it does all files.
+fn is_readable(mode: Mode) -> bool {
+    matches!(mode, Mode::File | Mode::Executable | Mode::Symlink)
 }
 
 /// The id of a blob of this content.

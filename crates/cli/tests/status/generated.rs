@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 const SEEDS: u64 = 360;
 /// Stories told in full.
-const TOLD: usize = 500;
+const TOLD: usize = 5;
 
 #[test]
 fn says_what_git_says() {

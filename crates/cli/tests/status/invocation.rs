@@ -3,7 +3,7 @@
 use crate::state::State;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How status is called.
 #[derive(Clone, Debug)]
@@ -72,22 +72,23 @@ pub fn draw(state: &mut State) -> Vec<Invocation> {
                 if state.submodules.is_empty() { 5 } else { 30 },
             );
             perhaps(state, RENAMES, 20);
-            if state.random.chance(18) {
-                words.extend(pathspecs(state));
-            }
+            let has_pathspecs = state.random.chance(18);
             let directory = directory(state);
+            if has_pathspecs {
+                words.extend(pathspecs(state, &directory));
+            }
             Invocation { words, directory }
         })
         .collect()
 }
 
-fn pathspecs(state: &mut State) -> Vec<Vec<u8>> {
+fn pathspecs(state: &mut State, directory: &Path) -> Vec<Vec<u8>> {
     let mut words = vec![b"--".to_vec()];
-    for _ in 0..1 + state.random.below(2) {
+    for _ in 0..1 + state.random.below(3) {
         let path = state.random.pick(&state.paths).clone();
         let above = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let module = state.submodules.first().cloned().unwrap_or("sub".into());
-        words.push(match state.random.below(16) {
+        words.push(match state.random.below(28) {
             0 | 1 => [b":(literal)", &path[..]].concat(),
             2 | 3 if above > 0 => path[..above].to_vec(),
             4 => b"*.txt".to_vec(),
@@ -101,6 +102,18 @@ fn pathspecs(state: &mut State) -> Vec<Vec<u8>> {
             12 => b":(icase)SRC".to_vec(),
             13 => module.into_bytes(),
             14 => b":(top)src".to_vec(),
+            15 => [&path[..], b"/"].concat(),
+            16 if above > 0 => [&path[..above], b"/"].concat(),
+            17 if above > 0 => [&path[..above], b"/*"].concat(),
+            18 if above > 0 => [b":(exclude,literal)", &path[..above]].concat(),
+            19 if above > 0 => [b":(glob)", &path[..above], b"/*/"].concat(),
+            20 => [b":(icase,literal)", &path.to_ascii_uppercase()[..]].concat(),
+            21 => [module.as_bytes(), b"/"].concat(),
+            22 => b"*/".to_vec(),
+            23 => b":(glob)**".to_vec(),
+            24 => b":^*/".to_vec(),
+            25 => b"./".to_vec(),
+            26 if !directory.as_os_str().is_empty() => b"..".to_vec(),
             _ => b"src/".to_vec(),
         });
     }

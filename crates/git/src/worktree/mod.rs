@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 mod conversion_options;
+mod pathspec_magic;
 pub(crate) mod pathspecs;
 mod progress;
 pub(crate) mod sparse;

@@ -2,6 +2,7 @@
 //! of `gix-pathspec`; the matching is here, because git wants to know of each pathspec whether it
 //! matched anything, not only of the first.
 
+use super::pathspec_magic::refusal;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -131,8 +132,13 @@ impl Pathspec {
                 reason: reason.into(),
             });
         }
-        let parsed = gix_pathspec::parse(given, gix_pathspec::Defaults::default())
-            .map_err(|error| bad(error.to_string()))?;
+        let parsed =
+            gix_pathspec::parse(given, gix_pathspec::Defaults::default()).map_err(|error| {
+                match refusal(given) {
+                    Some(reason) => Error::Setup { reason },
+                    None => bad(error.to_string()),
+                }
+            })?;
         if !parsed.attributes.is_empty() {
             return Err(bad("attributes are not supported here".into()));
         }

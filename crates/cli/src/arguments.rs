@@ -15,7 +15,7 @@ pub use crate::walk::Walk;
     disable_version_flag = true
 )]
 pub struct Arguments {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options of every command")]
     pub global: Global,
     /// Print the version; with --verbose, also what the program is made from
     #[arg(short = 'V', long)]

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 
 /// Show how the working tree stands to the index and to HEAD
 ///
-/// Of options that contradict each other the last one counts. A long name with no- before it takes
-/// the option back: --no-short, --no-ignored, --no-untracked-files and so on.
+/// Of options that contradict each other the last one counts. Those that are listed without a
+/// counterpart are taken back by no- before their long name, as in --no-short or --no-ignored.
 #[derive(Debug, Args)]
 #[command(args_override_self = true, infer_long_args = true)]
 pub struct Status {
@@ -81,8 +81,8 @@ pub struct Status {
     /// Look for no renames
     #[arg(long)]
     pub no_renames: bool,
-    /// Look for renames of files that are at least so much alike; without N, half. After the letter
-    /// N stands alone: -M90%
+    /// Look for renames of files of which at least N is the same; without N, 50%. After the letter N
+    /// stands alone: -M90%
     #[arg(short = 'M', long, value_name = "N", num_args = 0..=1, require_equals = true)]
     pub find_renames: Option<Option<OsString>>,
     /// Do not lock the index to write down what was found out about its files

@@ -5,6 +5,7 @@ mod options;
 mod progress;
 mod sections;
 mod table;
+mod width;
 
 pub use options::LongOptions;
 

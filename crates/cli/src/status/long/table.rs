@@ -1,8 +1,8 @@
 //! Paths in columns, as git-column(1) lays them out.
 
+use super::width::width;
 use crate::status::columns::Layout;
-use bstr::{BString, ByteSlice};
-use unicode_width::UnicodeWidthChar;
+use bstr::BString;
 
 /// Spaces between two columns.
 const PADDING: usize = 1;
@@ -106,19 +106,6 @@ impl Grid {
     }
 }
 
-/// How many characters wide a terminal shows a text; what is not UTF-8 counts by bytes.
-fn width(text: &[u8]) -> usize {
-    let of = |character: char| match character {
-        // A soft hyphen is shown.
-        '\u{ad}' => 1,
-        character => character.width().unwrap_or(0),
-    };
-    match text.to_str() {
-        Ok(text) => text.chars().map(of).sum(),
-        Err(_) => text.len(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,20 +148,6 @@ mod tests {
             (Layout::Row, true, ">long-name b c|\n>d         e f|\n"),
         ] {
             assert_eq!(lines(layout, dense, 22, cells), expected, "{layout:?}");
-        }
-    }
-
-    #[test]
-    fn width_is_what_a_terminal_shows() {
-        for (text, expected) in [
-            (&b"ab"[..], 2),
-            ("\u{e4}".as_bytes(), 1),
-            ("a\u{308}".as_bytes(), 1),
-            ("\u{6f22}\u{5b57}".as_bytes(), 4),
-            ("\u{ad}".as_bytes(), 1),
-            (b"latin\xe4", 6),
-        ] {
-            assert_eq!(width(text), expected, "{}", text.as_bstr());
         }
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+pub use crate::status::Status;
 pub use crate::walk::Walk;
 
 /// Moves whole file trees between Git packs, working trees, tar streams and SquashFS images.
@@ -14,7 +15,7 @@ pub use crate::walk::Walk;
     disable_version_flag = true
 )]
 pub struct Arguments {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options of every command")]
     pub global: Global,
     /// Print the version; with --verbose, also what the program is made from
     #[arg(short = 'V', long)]
@@ -123,70 +124,6 @@ pub struct Checkout {
     pub words: Vec<OsString>,
     /// Paths to check out; HEAD stays
     #[arg(last = true, value_name = "PATHSPEC")]
-    pub paths: Vec<OsString>,
-}
-
-/// Show how the working tree stands to the index and to HEAD
-#[derive(Debug, Args)]
-#[command(args_override_self = true, infer_long_args = true)]
-pub struct Status {
-    /// Two letters and a path a line
-    #[arg(short, long, overrides_with_all = ["long", "porcelain"])]
-    pub short: bool,
-    /// The long form, for people; the default
-    #[arg(long, overrides_with_all = ["short", "porcelain"])]
-    pub long: bool,
-    /// A form for programs that never changes: v1 or v2
-    #[arg(long, value_name = "VERSION", num_args = 0..=1, require_equals = true,
-        default_missing_value = "v1", overrides_with_all = ["short", "long"])]
-    pub porcelain: Option<OsString>,
-    /// Show the branch and how it stands to its upstream, in the short forms
-    #[arg(short, long, overrides_with = "no_branch")]
-    pub branch: bool,
-    /// Do not
-    #[arg(long)]
-    pub no_branch: bool,
-    /// Show how many entries the stash has
-    #[arg(long, overrides_with = "no_show_stash")]
-    pub show_stash: bool,
-    /// Do not
-    #[arg(long)]
-    pub no_show_stash: bool,
-    /// Count the commits between the branch and its upstream
-    #[arg(long, overrides_with = "no_ahead_behind")]
-    pub ahead_behind: bool,
-    /// Only say whether they differ
-    #[arg(long)]
-    pub no_ahead_behind: bool,
-    /// End entries with NUL instead of a newline, and quote no path
-    #[arg(short = 'z', long)]
-    pub null: bool,
-    /// Which untracked files to show: no, normal (directories as one) or all
-    #[arg(long, value_name = "MODE", num_args = 0..=1, default_missing_value = "all",
-        require_equals = true)]
-    pub untracked_files: Option<OsString>,
-    /// Show ignored files too: traditional, matching or no
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true,
-        default_missing_value = "traditional")]
-    pub ignored: Option<OsString>,
-    /// What in submodules makes no difference: none, untracked, dirty or all
-    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
-        default_missing_value = "all")]
-    pub ignore_submodules: Option<OsString>,
-    /// Look for renames, whatever the configuration says
-    #[arg(long, overrides_with = "no_renames")]
-    pub renames: bool,
-    /// Look for no renames
-    #[arg(long)]
-    pub no_renames: bool,
-    /// Look for renames of files that are at least so much alike
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
-    pub find_renames: Option<Option<OsString>>,
-    /// Do not lock the index to write down what was found out about its files
-    #[arg(long)]
-    pub no_optional_locks: bool,
-    /// Only these paths
-    #[arg(value_name = "PATHSPEC")]
     pub paths: Vec<OsString>,
 }
 

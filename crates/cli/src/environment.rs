@@ -6,9 +6,11 @@
 
 use crate::arguments::Global;
 use crate::failure::Failure;
+use bstr::ByteSlice;
 use hedgerow_git::repository::Environment;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A variable, if it is set.
@@ -16,10 +18,39 @@ pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Whether standard output is a terminal that shows colors to somebody who wants to see them.
-pub fn output_takes_colors() -> bool {
+/// Whether somebody reads standard output: it is a terminal, or git has put a pager before it.
+pub fn output_is_read() -> bool {
+    std::io::stdout().is_terminal() || pager_in_use()
+}
+
+/// Whether standard output shows colors to somebody who wants to see them; `paged`: as a pager that
+/// git has started does, too.
+pub fn output_takes_colors(paged: bool) -> bool {
     let is_capable = variable("TERM").is_some_and(|terminal| terminal != "dumb");
-    std::io::stdout().is_terminal() && is_capable && variable("NO_COLOR").is_none()
+    let is_read = std::io::stdout().is_terminal() || paged && pager_in_use();
+    is_read && is_capable && variable("NO_COLOR").is_none()
+}
+
+fn pager_in_use() -> bool {
+    let value = variable("GIT_PAGER_IN_USE").unwrap_or_default();
+    hedgerow_git::repository::boolean(value.as_bytes().as_bstr()).unwrap_or(false)
+}
+
+/// How many characters a line of standard output has: what `COLUMNS` says, or the terminal, or 80.
+pub fn output_width() -> usize {
+    const USUAL: usize = 80;
+    let asked = variable("COLUMNS").unwrap_or_default();
+    let asked = asked.as_bytes().trim_ascii_start();
+    let digits = asked.iter().take_while(|byte| byte.is_ascii_digit());
+    let asked = digits.fold(0_usize, |number, digit| {
+        number
+            .saturating_mul(10)
+            .saturating_add(usize::from(digit - b'0'))
+    });
+    match asked {
+        0 => hedgerow_fs::terminal_width().map_or(USUAL, usize::from),
+        asked => asked,
+    }
 }
 
 /// A path as the user means it, as if started in the directory that `-C` names.

@@ -1,4 +1,5 @@
-//! Git's way to attach values to letters, spelled out for the parser of arguments.
+//! Words of git's that the parser of arguments does not know, spelled out for it: values attached to
+//! letters, and options whose every occurrence counts.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -10,18 +11,29 @@ const PLAIN_LETTERS: &[u8] = b"sbzvq";
 /// as in `-suno`: such words become options with long names.
 pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut spelled = Vec::new();
-    let mut ended = false;
-    for word in words {
-        ended |= word == "--";
-        match letters(word.as_bytes()).filter(|_| !ended) {
+    let mut words = words.into_iter();
+    for word in words.by_ref() {
+        if word == "--" || word == "--end-of-options" {
+            spelled.push("--".into());
+            break;
+        }
+        match letters(word.as_bytes()) {
             Some((plain, long)) => {
                 spelled.extend(plain);
                 spelled.push(long);
             }
+            // What `--column` said before it still counts if another one follows.
+            None if is_no_column(word.as_bytes()) => spelled.push("--column=never".into()),
             None => spelled.push(word),
         }
     }
+    spelled.extend(words);
     spelled
+}
+
+/// Whether the word is `--no-column`, perhaps shortened.
+fn is_no_column(word: &[u8]) -> bool {
+    word.starts_with(b"--no-c") && b"--no-column".starts_with(word)
 }
 
 /// The letters without a value, if there are some, and the last option by its long name; `None` if
@@ -62,6 +74,10 @@ mod tests {
             ),
             ("status -sj4 - -- -uno", "status -sj4 - -- -uno"),
             ("status -s --null", "status -s --null"),
+            (
+                "status --no-col --end-of-options --no-column",
+                "status --column=never -- --no-column",
+            ),
         ] {
             let words = spelled_out(line.split(' ').map(OsString::from));
             assert_eq!(words.join(OsStr::new(" ")), expected);

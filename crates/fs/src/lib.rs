@@ -30,6 +30,7 @@ mod path;
 mod proc_file;
 mod process;
 mod stat;
+mod terminal;
 pub mod thread_time;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
@@ -53,3 +54,4 @@ pub use path::{
 };
 pub use process::{Exit, Process};
 pub use stat::{FileKind, Stat, Timestamp};
+pub use terminal::terminal_width;

@@ -1,8 +1,8 @@
-//! The colors of the long form: git-config(1) under `color.status.<slot>`, with the words that
-//! the section "color" of "Values" lists.
+//! The colors of the forms for people: git-config(1) under `color.status.<slot>`.
 
-use bstr::{BStr, ByteSlice};
-use hedgerow_git::repository::Repository;
+use super::color_words::sequence;
+use super::when::When;
+use hedgerow_git::repository::Config;
 use hedgerow_git::{Error, Result};
 
 /// What follows a colored text.
@@ -23,65 +23,45 @@ pub struct Colors {
     pub untracked: String,
     /// Paths in conflict.
     pub unmerged: String,
-    /// The name of what is checked out.
+    /// The name of what is checked out, in the long form.
     pub branch: String,
     /// The words that say that HEAD is detached.
     pub no_branch: String,
+    /// The branch, and how far it is ahead, in the short form.
+    pub local_branch: String,
+    /// The branch it follows, and how far it is behind, in the short form.
+    pub remote_branch: String,
 }
 
 impl Colors {
-    /// The colors that the configuration asks for; `on`: whether there are to be any.
+    /// The colors that the configuration asks for.
     ///
-    /// A word that is no color is an error, whether it would be used or not.
-    pub fn of(repository: &Repository, on: bool) -> Result<Self> {
-        let slot = |name: &str, default: &str| of_slot(repository, name, default);
+    /// A word that is no color is an error.
+    pub fn of(config: &Config) -> Result<Self> {
+        let slot = |name: &str, default: &str| of_slot(config, name, default);
         let header = slot("header", "")?;
-        let updated = match repository.config().string("color.status.added") {
+        let updated = match config.string("color.status.added") {
             Some(_) => slot("added", GREEN)?,
             None => slot("updated", GREEN)?,
         };
-        let colors = Colors {
+        Ok(Colors {
             updated,
             changed: slot("changed", RED)?,
             untracked: slot("untracked", RED)?,
             unmerged: slot("unmerged", RED)?,
             branch: slot("branch", &header)?,
             no_branch: slot("noBranch", RED)?,
+            local_branch: slot("localBranch", GREEN)?,
+            remote_branch: slot("remoteBranch", RED)?,
             header,
-        };
-        // The short form shows these two; but whoever wrote one wrong is told by every form.
-        slot("localBranch", GREEN)?;
-        slot("remoteBranch", RED)?;
-        Ok(match on {
-            true => colors,
-            false => Colors::default(),
         })
     }
 }
 
-/// Whether the configuration asks for colors where `terminal` says whether a person is reading.
-pub fn wanted(repository: &Repository, terminal: bool) -> Result<bool> {
-    for key in ["color.status", "status.color", "color.ui"] {
-        let Some(word) = repository.config().string(key) else {
-            if repository.config().bool(key)?.is_some() {
-                return Ok(terminal);
-            }
-            continue;
-        };
-        return Ok(match word.to_ascii_lowercase().as_slice() {
-            b"always" => true,
-            b"never" => false,
-            b"auto" => terminal,
-            _ => repository.config().bool(key)?.unwrap_or(false) && terminal,
-        });
-    }
-    Ok(terminal)
-}
-
-fn of_slot(repository: &Repository, slot: &str, default: &str) -> Result<String> {
+fn of_slot(config: &Config, slot: &str, default: &str) -> Result<String> {
     for section in ["color.status", "status.color"] {
-        if let Some(words) = repository.config().text(&format!("{section}.{slot}"))? {
-            return escape(words.as_ref()).ok_or_else(|| Error::Config {
+        if let Some(words) = config.text(&format!("{section}.{slot}"))? {
+            return sequence(words.as_ref()).ok_or_else(|| Error::Config {
                 reason: format!("invalid color value: {words}"),
             });
         }
@@ -89,129 +69,34 @@ fn of_slot(repository: &Repository, slot: &str, default: &str) -> Result<String>
     Ok(default.to_owned())
 }
 
-/// One color, of letters or of what is behind them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Color {
-    /// As it is.
-    Normal,
-    /// The number of ECMA-48 for letters: 30 to 37, 39, 90 to 97.
-    Ansi(u32),
-    /// One of 256.
-    Palette(u32),
-    Rgb(u8, u8, u8),
+/// When there are colors: what `color.status` says, or else `color.ui`.
+///
+/// A word that either does not know is an error, whether it would be used or not.
+pub fn when(config: &Config) -> Result<When> {
+    let status = when_of_key(config, "color.status")?;
+    let older = when_of_key(config, "status.color")?;
+    let all = when_of_key(config, "color.ui")?;
+    Ok(status.or(older).or(all).unwrap_or(When::Auto))
 }
 
-const ATTRIBUTES: [(&str, u32, u32); 7] = [
-    ("bold", 1, 22),
-    ("dim", 2, 22),
-    ("italic", 3, 23),
-    ("ul", 4, 24),
-    ("blink", 5, 25),
-    ("reverse", 7, 27),
-    ("strike", 9, 29),
-];
-
-const NAMES: [&str; 8] = [
-    "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
-];
-
-/// The sequence that `words` stand for, such as `red bold` or `normal #00ff00 ul`; `None` if one is
-/// no color, or if they are more than two colors.
-fn escape(words: &BStr) -> Option<String> {
-    let mut has_reset = false;
-    let mut colors = Vec::new();
-    let mut attributes = 0_u32;
-    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
-    for word in words.split(is_space).filter(|word| !word.is_empty()) {
-        if word.eq_ignore_ascii_case(b"reset") {
-            has_reset = true;
-        } else if let Some(color) = Color::parse(word) {
-            colors.push(color);
-        } else {
-            attributes |= 1 << attribute(word)?;
-        }
-    }
-    if colors.len() > 2 {
-        return None;
-    }
-    let mut parts: Vec<String> = has_reset.then(String::new).into_iter().collect();
-    let set = (0..u32::BITS).filter(|bit| attributes >> bit & 1 == 1);
-    parts.extend(set.map(|bit| bit.to_string()));
-    let places = [0, 10].into_iter().zip(&colors);
-    parts.extend(places.filter_map(|(offset, color)| color.parameters(offset)));
-    match parts.is_empty() {
-        true => Some(String::new()),
-        false => Some(format!("\x1b[{}m", parts.join(";"))),
-    }
+fn when_of_key(config: &Config, key: &str) -> Result<Option<When>> {
+    let word = config.string(key).unwrap_or_default();
+    Ok(match word.to_ascii_lowercase().as_slice() {
+        b"always" => Some(When::Always),
+        b"never" => Some(When::Never),
+        b"auto" => Some(When::Auto),
+        _ => config.bool(key)?.map(|yes| match yes {
+            true => When::Auto,
+            false => When::Never,
+        }),
+    })
 }
 
-fn attribute(word: &[u8]) -> Option<u32> {
-    let (word, negated) = match word.strip_prefix(b"no") {
-        Some(rest) => (rest.strip_prefix(b"-").unwrap_or(rest), true),
-        None => (word, false),
-    };
-    let (_, set, unset) = ATTRIBUTES
-        .iter()
-        .find(|(name, ..)| name.as_bytes() == word)?;
-    Some(if negated { *unset } else { *set })
-}
-
-impl Color {
-    fn parse(word: &[u8]) -> Option<Self> {
-        if word.eq_ignore_ascii_case(b"normal") {
-            return Some(Color::Normal);
-        }
-        if let Some(color) = word.strip_prefix(b"#").and_then(rgb) {
-            return Some(color);
-        }
-        Color::named(word).or_else(|| Color::numbered(word))
-    }
-
-    fn named(word: &[u8]) -> Option<Self> {
-        if word.eq_ignore_ascii_case(b"default") {
-            return Some(Color::Ansi(39));
-        }
-        let (name, base) = match word.split_at_checked(6) {
-            Some((start, name)) if start.eq_ignore_ascii_case(b"bright") => (name, 90),
-            _ => (word, 30),
-        };
-        let found = NAMES
-            .iter()
-            .zip(base..)
-            .find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
-        found.map(|(_, number)| Color::Ansi(number))
-    }
-
-    fn numbered(word: &[u8]) -> Option<Self> {
-        let number: i64 = word.to_str().ok()?.parse().ok()?;
-        match u32::try_from(number) {
-            Err(_) if number == -1 => Some(Color::Normal),
-            Ok(number @ 0..=7) => Some(Color::Ansi(30 + number)),
-            Ok(number @ 8..=15) => Some(Color::Ansi(90 + number - 8)),
-            Ok(number @ 16..=255) => Some(Color::Palette(number)),
-            _ => None,
-        }
-    }
-
-    /// The parameters of the sequence; `offset` is 10 for what is behind letters.
-    fn parameters(self, offset: u32) -> Option<String> {
-        let extended = 38 + offset;
-        match self {
-            Color::Normal => None,
-            Color::Ansi(number) => Some((number + offset).to_string()),
-            Color::Palette(number) => Some(format!("{extended};5;{number}")),
-            Color::Rgb(red, green, blue) => Some(format!("{extended};2;{red};{green};{blue}")),
-        }
-    }
-}
-
-/// Two hexadecimal digits a part, or one that stands for two of it.
-fn rgb(digits: &[u8]) -> Option<Color> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|value| value as u8);
-    let values: Vec<u8> = digits.iter().map(digit).collect::<Option<_>>()?;
-    match values.as_slice() {
-        [r, g, b] => Some(Color::Rgb(r * 17, g * 17, b * 17)),
-        [r, r2, g, g2, b, b2] => Some(Color::Rgb(r << 4 | r2, g << 4 | g2, b << 4 | b2)),
-        _ => None,
+/// Adds a text in a color.
+pub fn paint(text: &mut Vec<u8>, color: &str, parts: &[&[u8]]) {
+    text.extend_from_slice(color.as_bytes());
+    parts.iter().for_each(|part| text.extend_from_slice(part));
+    if !color.is_empty() {
+        text.extend_from_slice(RESET.as_bytes());
     }
 }

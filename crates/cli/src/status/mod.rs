@@ -1,7 +1,11 @@
 //! `hedgerow status`: which form is meant, running it, and how the result is written.
 
+mod arguments;
 mod branch;
+mod color_words;
 mod colors;
+mod columns;
+mod configuration;
 mod document;
 mod letters;
 mod long;
@@ -9,8 +13,11 @@ mod paths;
 mod porcelain;
 mod settings;
 mod short;
+mod when;
 
-use crate::arguments::{Color, Global, Status as Command};
+pub use arguments::Status;
+
+use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -20,7 +27,11 @@ use document::Document;
 use hedgerow_engine::CancelToken;
 use hedgerow_git::checkout::{Execution, Progress};
 use hedgerow_git::repository::Repository;
+<<<<<<< HEAD
 use hedgerow_git::status::{status, Remark, Status};
+=======
+use hedgerow_git::status::{status, Status as Found};
+>>>>>>> color
 use long::{long, LongOptions};
 use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
@@ -28,7 +39,7 @@ use settings::{Form, Settings};
 use short::{short, ShortOptions};
 use std::sync::Arc;
 
-pub fn run(command: &Command, global: &Global, output: &Output) -> Result<u8, Failure> {
+pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     repository.require_work_tree()?;
@@ -37,7 +48,7 @@ pub fn run(command: &Command, global: &Global, output: &Output) -> Result<u8, Fa
         .warnings()
         .iter()
         .for_each(|warning| output.warn(warning));
-    let settings = Settings::resolve(&repository, command)?;
+    let settings = Settings::resolve(&repository, command, global.color)?;
     let execution = Execution {
         jobs: global.jobs(),
         threshold: None,
@@ -61,7 +72,7 @@ pub fn run(command: &Command, global: &Global, output: &Output) -> Result<u8, Fa
             let branch = Branch::read(&repository, settings.ahead_behind)?;
             Document::new(&found, &branch).to_json().into_bytes()
         }
-        false => text(&repository, &found, &settings, global.color)?,
+        false => text(&repository, &found, &settings)?,
     };
     output.data(&text);
     statistics::tell(global, execution.recorder.as_deref(), output)?;
@@ -71,9 +82,8 @@ pub fn run(command: &Command, global: &Global, output: &Output) -> Result<u8, Fa
 /// The status in the form that is wanted.
 fn text(
     repository: &Repository,
-    found: &Status,
+    found: &Found,
     settings: &Settings,
-    color: Color,
 ) -> Result<Vec<u8>, hedgerow_git::Error> {
     let branch = match settings.branch {
         true => Some(Branch::read(repository, settings.ahead_behind)?),
@@ -89,6 +99,7 @@ fn text(
                 shown,
                 null: settings.null,
                 porcelain: settings.form == Form::PorcelainV1,
+                colors: &settings.colors.clone().unwrap_or_default(),
             };
             short(found, branch.as_ref(), &options)
         }
@@ -105,14 +116,6 @@ fn text(
             };
             porcelain(found, branch.as_ref(), &options)
         }
-        Form::Long => {
-            let color = match color {
-                Color::Always => true,
-                Color::Never => false,
-                Color::Auto => colors::wanted(repository, environment::output_takes_colors())?,
-            };
-            let options = LongOptions::resolve(repository, settings, shown, color)?;
-            long(repository, found, &options)?
-        }
+        Form::Long => long(repository, found, &LongOptions::new(settings, shown))?,
     })
 }

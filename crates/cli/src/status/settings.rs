@@ -1,7 +1,12 @@
 //! What the command line and the configuration together ask of a status: git-status(1) under
 //! "CONFIGURATION".
 
-use crate::arguments::Status as Command;
+use super::arguments::Status as Command;
+use super::colors::Colors;
+use super::columns::Columns;
+use super::configuration::{untracked_mode, Configuration};
+use crate::arguments::Color;
+use crate::environment;
 use crate::failure::Failure;
 use bstr::{BString, ByteSlice};
 use hedgerow_git::repository::Repository;
@@ -32,70 +37,99 @@ pub struct Settings {
     /// The directory that paths are shown relative to, with a slash at its end.
     pub prefix: BString,
     pub options: Options,
+    /// Colors, where the form has them; `None` if there are to be none.
+    pub colors: Option<Colors>,
+    /// The layout of untracked and ignored paths in the long form; `None`: one a line.
+    pub columns: Option<Columns>,
+    /// `advice.statusHints`: tell what can be done next.
+    pub hints: bool,
+    /// `status.displayCommentPrefix`: lines of the long form begin as comments do.
+    pub comment_prefix: bool,
 }
 
 impl Settings {
-    /// Decides. The configuration has a say in the forms for people alone.
-    pub fn resolve(repository: &Repository, command: &Command) -> Result<Self, Failure> {
-        let config = repository.config();
-        let version = command.porcelain.as_ref().map(|version| version.as_bytes());
-        let asked = match (version, command.short, command.long) {
-            (Some(b"v1" | b"1"), ..) => Some(Form::PorcelainV1),
-            (Some(b"v2" | b"2"), ..) => Some(Form::PorcelainV2),
-            (Some(version), ..) => {
-                return Err(refused("unsupported porcelain version", version));
-            }
-            (None, true, _) => Some(Form::Short),
-            (None, false, true) => Some(Form::Long),
-            (None, false, false) => None,
-        };
-        if asked == Some(Form::Long) && command.null {
-            return Err(Failure::fatal(
-                "options '--long' and '-z' cannot be used together",
-            ));
-        }
-        let asked = asked.or(command.null.then_some(Form::PorcelainV1));
-        let for_people = !matches!(asked, Some(Form::PorcelainV1 | Form::PorcelainV2));
-        let for_people = for_people && !command.null;
-        // What makes no sense is an error even where it has no say.
-        let configured = |key: &str| -> Result<Option<bool>, Failure> {
-            Ok(config.bool(key)?.filter(|_| for_people))
-        };
-        let short = configured("status.short")?;
-        let configured_branch = configured("status.branch")?;
-        let configured_count = configured("status.aheadBehind")?;
+    /// Decides. Of the configuration, colors and much else only count in the forms for people.
+    pub fn resolve(
+        repository: &Repository,
+        command: &Command,
+        color: Color,
+    ) -> Result<Self, Failure> {
+        let configuration = Configuration::read(repository)?;
+        let columns = configuration.columns.with(&command.column)?;
+        let asked = asked_form(command)?;
+        let is_porcelain = matches!(asked, Some(Form::PorcelainV1 | Form::PorcelainV2));
+        let for_people = !is_porcelain && !command.null;
         let form = match asked {
             Some(form) => form,
-            None if short == Some(true) => Form::Short,
+            None if for_people && configuration.short == Some(true) && !command.no_form => {
+                Form::Short
+            }
             None => Form::Long,
         };
-        let wish = |yes: bool, no: bool| match (yes, no) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        };
-        let branch = wish(command.branch, command.no_branch).or(configured_branch);
+        let configured = |value: Option<bool>| value.filter(|_| for_people);
+        let branch = wish(command.branch, command.no_branch);
         let stash = wish(command.show_stash, command.no_show_stash);
-        let configured_stash = config.bool("status.showStash")?;
         let counted = wish(command.ahead_behind, command.no_ahead_behind);
-        let relative = config.bool("status.relativePaths")?.unwrap_or(true);
+        let is_colored = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => configuration.is_colored(),
+        };
+        let options = options(command, configuration.untracked)?;
         Ok(Settings {
             form,
             null: command.null,
-            branch: branch.unwrap_or(false),
-            show_stash: stash.or(configured_stash).unwrap_or(false),
-            ahead_behind: counted.or(configured_count).unwrap_or(true),
-            prefix: match relative && form != Form::PorcelainV1 {
+            branch: branch.or(configured(configuration.branch)) == Some(true),
+            show_stash: stash.or(configuration.show_stash) == Some(true),
+            ahead_behind: counted.or(configured(configuration.ahead_behind)) != Some(false),
+            prefix: match configuration.relative_paths && form != Form::PorcelainV1 {
                 true => repository.prefix().to_owned(),
                 false => BString::default(),
             },
-            options: options(repository, command)?,
+            options,
+            colors: Some(configuration.colors).filter(|_| is_colored && !is_porcelain),
+            columns: Some(columns)
+                .filter(|columns| columns.when.applies(environment::output_is_read())),
+            hints: configuration.hints,
+            comment_prefix: configuration.comment_prefix,
         })
     }
 }
 
-fn options(repository: &Repository, command: &Command) -> Result<Options, Failure> {
-    let untracked = untracked(repository, command)?;
+/// The form that the command line asks for.
+fn asked_form(command: &Command) -> Result<Option<Form>, Failure> {
+    if let Some(version) = &command.porcelain {
+        return match version.as_bytes() {
+            b"v1" | b"1" => Ok(Some(Form::PorcelainV1)),
+            b"v2" | b"2" => Ok(Some(Form::PorcelainV2)),
+            version => Err(refused("unsupported porcelain version", version)),
+        };
+    }
+    match (command.short, command.long, command.null) {
+        (true, ..) => Ok(Some(Form::Short)),
+        (_, true, true) => Err(Failure::fatal(
+            "options '--long' and '-z' cannot be used together",
+        )),
+        (_, true, false) => Ok(Some(Form::Long)),
+        (.., true) => Ok(Some(Form::PorcelainV1)),
+        (.., false) => Ok(None),
+    }
+}
+
+/// What two options say that contradict each other.
+fn wish(yes: bool, no: bool) -> Option<bool> {
+    match (yes, no) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
+fn options(command: &Command, configured: UntrackedFiles) -> Result<Options, Failure> {
+    let untracked = match &command.untracked_files {
+        Some(mode) => untracked_mode(mode.as_bytes().as_bstr())?,
+        None => configured,
+    };
     let ignored = match command.ignored.as_ref().map(|mode| mode.as_bytes()) {
         None | Some(b"no") => IgnoredFiles::No,
         Some(b"traditional") => IgnoredFiles::Traditional,
@@ -107,7 +141,7 @@ fn options(repository: &Repository, command: &Command) -> Result<Options, Failur
             "Unsupported combination of ignored and untracked-files arguments",
         ));
     }
-    let bytes = |path: &std::ffi::OsString| BString::from(path.as_bytes());
+    let bytes = |path: &OsString| BString::from(path.as_bytes());
     Ok(Options {
         untracked,
         ignored,
@@ -152,32 +186,6 @@ fn ignore_submodules(command: &Command) -> Result<Option<IgnoreSubmodules>, Fail
             return Err(Failure::fatal(reason));
         }
     }))
-}
-
-fn untracked(repository: &Repository, command: &Command) -> Result<UntrackedFiles, Failure> {
-    let mode = match &command.untracked_files {
-        Some(mode) => Some(BString::from(mode.as_bytes())),
-        None => repository.config().string("status.showUntrackedFiles"),
-    };
-    let Some(mode) = mode else {
-        return match repository.config().bool("status.showUntrackedFiles")? {
-            // A name without a value is a boolean that is on.
-            Some(true) | None => Ok(UntrackedFiles::Normal),
-            Some(false) => Ok(UntrackedFiles::No),
-        };
-    };
-    let is = |words: &[&str]| {
-        let mut words = words.iter();
-        words.any(|word| mode.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    match mode.as_bytes() {
-        b"all" => Ok(UntrackedFiles::All),
-        b"normal" | b"1" => Ok(UntrackedFiles::Normal),
-        b"" | b"0" => Ok(UntrackedFiles::No),
-        _ if is(&["true", "yes", "on"]) => Ok(UntrackedFiles::Normal),
-        _ if is(&["false", "no", "off"]) => Ok(UntrackedFiles::No),
-        mode => Err(refused("Invalid untracked files mode", mode)),
-    }
 }
 
 fn refused(what: &str, word: &[u8]) -> Failure {

@@ -1,6 +1,7 @@
 //! The short format and porcelain version 1: git-status(1) under "Short Format".
 
 use super::branch::Branch;
+use super::colors::{paint, Colors};
 use super::letters::{letters, letters_of_short};
 use super::paths::Shown;
 use hedgerow_git::status::{Change, Status};
@@ -13,22 +14,27 @@ pub struct ShortOptions<'a> {
     pub null: bool,
     /// Version 1 for programs: letters that never change.
     pub porcelain: bool,
+    pub colors: &'a Colors,
 }
 
 /// The status, a line for each path, after a line for the branch if there is one.
 pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_>) -> Vec<u8> {
     let mut text = Vec::new();
     if let Some(branch) = branch {
-        header(branch, &mut text);
+        header(branch, options.colors, &mut text);
         text.push(if options.null { 0 } else { b'\n' });
     }
     for change in &status.changes {
         changed(change, options, &mut text);
     }
-    let lists = [("??", &status.untracked), ("!!", &status.ignored)];
-    for (letters, paths) in lists {
+    // Git 2.47 colors neither where NUL ends entries, though it colors all others there.
+    let color = match options.null {
+        true => "",
+        false => &options.colors.untracked,
+    };
+    for (letters, paths) in [(b"??", &status.untracked), (b"!!", &status.ignored)] {
         for path in paths {
-            text.extend_from_slice(letters.as_bytes());
+            paint(&mut text, color, &[letters]);
             text.push(b' ');
             end_path(path, options, &mut text);
         }
@@ -41,7 +47,19 @@ fn changed(change: &Change, options: &ShortOptions<'_>, text: &mut Vec<u8>) {
         true => letters(change),
         false => letters_of_short(change),
     };
-    text.extend_from_slice(&[staged as u8, unstaged as u8, b' ']);
+    let (staged, unstaged) = (staged as u8, unstaged as u8);
+    let colors = options.colors;
+    if change.conflict.is_some() {
+        paint(text, &colors.unmerged, &[&[staged, unstaged]]);
+    } else {
+        for (letter, color) in [(staged, &colors.updated), (unstaged, &colors.changed)] {
+            match letter {
+                b' ' => text.push(letter),
+                _ => paint(text, color, &[&[letter]]),
+            }
+        }
+    }
+    text.push(b' ');
     match (&change.rename, options.null) {
         (None, _) => end_path(&change.path, options, text),
         (Some(rename), true) => {
@@ -67,29 +85,45 @@ fn end_path(path: &[u8], options: &ShortOptions<'_>, text: &mut Vec<u8>) {
 }
 
 /// `## main...origin/main [ahead 1, behind 2]`.
-fn header(branch: &Branch, text: &mut Vec<u8>) {
-    text.extend_from_slice(b"## ");
+fn header(branch: &Branch, colors: &Colors, text: &mut Vec<u8>) {
+    let Colors {
+        header,
+        local_branch,
+        remote_branch,
+        ..
+    } = colors;
+    paint(text, header, &[b"## "]);
     if branch.id.is_none() {
-        text.extend_from_slice(b"No commits yet on ");
+        paint(text, header, &[b"No commits yet on "]);
     }
     let Some(name) = branch.short_name() else {
-        text.extend_from_slice(b"HEAD (no branch)");
-        return;
+        return paint(text, &colors.no_branch, &[b"HEAD (no branch)"]);
     };
-    text.extend_from_slice(name);
+    paint(text, local_branch, &[name]);
     let Some(tracking) = &branch.tracking else {
         return;
     };
-    text.extend_from_slice(b"...");
-    text.extend_from_slice(&branch.upstream);
+    paint(text, header, &[b"..."]);
+    paint(text, remote_branch, &[&branch.upstream]);
     let (ahead, behind) = (tracking.ahead, tracking.behind);
-    let relation = match (tracking.is_gone, ahead, behind) {
-        (true, ..) => "gone".to_owned(),
-        (_, 0, 0) => return,
-        _ if branch.uncounted => "different".to_owned(),
-        (_, ahead, 0) => format!("ahead {ahead}"),
-        (_, 0, behind) => format!("behind {behind}"),
-        (_, ahead, behind) => format!("ahead {ahead}, behind {behind}"),
-    };
-    text.extend_from_slice(format!(" [{relation}]").as_bytes());
+    if !tracking.is_gone && ahead == 0 && behind == 0 {
+        return;
+    }
+    paint(text, header, &[b" ["]);
+    if tracking.is_gone {
+        paint(text, header, &[b"gone"]);
+    } else if branch.uncounted {
+        paint(text, header, &[b"different"]);
+    } else {
+        if ahead > 0 {
+            paint(text, header, &[b"ahead "]);
+            paint(text, local_branch, &[ahead.to_string().as_bytes()]);
+        }
+        if behind > 0 {
+            let link: &[u8] = if ahead > 0 { b", " } else { b"" };
+            paint(text, header, &[link, b"behind "]);
+            paint(text, remote_branch, &[behind.to_string().as_bytes()]);
+        }
+    }
+    paint(text, header, &[b"]"]);
 }

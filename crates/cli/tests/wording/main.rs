@@ -7,6 +7,7 @@
     reason = "a test makes repositories and runs programs"
 )]
 
+mod columns;
 mod forms;
 mod refusals;
 mod scene;

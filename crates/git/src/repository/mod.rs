@@ -48,7 +48,8 @@ pub use settings::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,
 };
-pub(crate) use values::{boolean, integer, BadNumber};
+pub use values::boolean;
+pub(crate) use values::{integer, BadNumber};
 
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};

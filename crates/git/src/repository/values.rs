@@ -24,7 +24,7 @@ impl BadNumber {
 }
 
 /// A boolean: the words git knows, or a number that is or is not zero.
-pub(crate) fn boolean(text: &BStr) -> Option<bool> {
+pub fn boolean(text: &BStr) -> Option<bool> {
     match text.to_ascii_lowercase().as_slice() {
         b"true" | b"yes" | b"on" => Some(true),
         b"" | b"false" | b"no" | b"off" => Some(false),

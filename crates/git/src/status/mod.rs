@@ -175,11 +175,13 @@ fn find_unstaged(
     Ok(collect::Unstaged { rows, pairs })
 }
 
-/// How stat data are compared: by whole seconds, as git is built by default. So it reads a file of
-/// the second in which the index was written, and sees what other attributes make of it.
+/// How stat data are compared: by whole seconds, as git is built by default. So it reads the files
+/// of the second in which the index was written, and sees what other attributes make of them; here
+/// only those are read that attributes can make something else of.
 fn rules(worktree: &Worktree<'_>, old: &OldIndex) -> StateRules {
     let mut rules = worktree.rules(old);
     rules.stat.nanoseconds = false;
+    rules.proven_by_nanoseconds = true;
     rules
 }
 

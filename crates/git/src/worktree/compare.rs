@@ -70,11 +70,18 @@ pub(crate) struct CleanedFile {
 }
 
 impl Comparison<'_> {
-    /// Reads every [`State::Suspect`] file and replaces its state by [`State::Clean`] or
-    /// [`State::Modified`].
+    /// Reads every [`State::Suspect`] file, and every [`State::Unchanged`] one that is converted, and
+    /// replaces these states by [`State::Clean`] or [`State::Modified`].
     pub(crate) fn settle(&self, states: &mut [State], options: &Options) -> Result<Settled> {
-        let suspects = |row: &u32| states[*row as usize] == State::Suspect;
-        let rows: Vec<u32> = (0..states.len() as u32).filter(suspects).collect();
+        let mut rows = Vec::new();
+        for (row, state) in (0..).zip(states.iter_mut()) {
+            match *state {
+                State::Suspect => rows.push(row),
+                State::Unchanged if self.is_converted(row) => rows.push(row),
+                State::Unchanged => *state = State::Clean,
+                _ => {}
+            }
+        }
         if rows.is_empty() {
             return Ok(Settled::default());
         }
@@ -133,6 +140,12 @@ impl Comparison<'_> {
             verdicts.push(self.verdict(row, &mut buffers, Some(lane)));
         }
         Ok(verdicts)
+    }
+
+    fn is_converted(&self, row: u32) -> bool {
+        let entry = &self.index.entries()[row as usize];
+        let conversion = self.converter.conversion(self.index.path(entry));
+        entry.mode.is_file() && !matches!(conversion, Conversion::Plain)
     }
 
     /// The position of the driver whose filter the row's file goes through, if it has one.

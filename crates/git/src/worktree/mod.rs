@@ -206,6 +206,7 @@ impl<'r> Worktree<'r> {
                 },
                 nanoseconds: true,
             },
+            proven_by_nanoseconds: false,
             trust_mode: settings.file_mode,
             symlinks: settings.symlinks,
             index_mtime: old.mtime,
@@ -332,7 +333,7 @@ impl<'r> Worktree<'r> {
         index: &Index,
         attributes: &[BString],
     ) -> Result<Settled> {
-        let (converter, unreadable) = match states.contains(&State::Suspect) {
+        let (converter, unreadable) = match states.iter().any(|state| state.may_be_read()) {
             true => self.converter_of_worktree(index, attributes)?,
             false => return Ok(Settled::default()),
         };

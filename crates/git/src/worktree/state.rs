@@ -16,6 +16,8 @@ pub(crate) enum State {
     Blocked,
     /// It is as the index says.
     Clean,
+    /// Its content is what it was, but other conversions may make something else of it today.
+    Unchanged,
     /// Only its content can tell: its stat data differ, or it may have changed within the tick of
     /// the clock in which the index was written.
     Suspect,
@@ -30,10 +32,11 @@ pub(crate) enum State {
 }
 
 impl State {
-    const ALL: [State; 8] = [
+    const ALL: [State; 9] = [
         State::Absent,
         State::Blocked,
         State::Clean,
+        State::Unchanged,
         State::Suspect,
         State::Modified,
         State::TypeChanged,
@@ -49,10 +52,15 @@ impl State {
             .unwrap_or(State::Unknown)
     }
 
+    /// Whether the file may have to be read to tell more.
+    pub(crate) fn may_be_read(self) -> bool {
+        matches!(self, State::Unchanged | State::Suspect)
+    }
+
     /// Whether something that is not a directory is at the path.
     pub(crate) fn is_file(self) -> bool {
         use State::*;
-        matches!(self, Clean | Suspect | Modified | TypeChanged)
+        matches!(self, Clean | Unchanged | Suspect | Modified | TypeChanged)
     }
 }
 
@@ -61,6 +69,10 @@ impl State {
 pub(crate) struct StateRules {
     /// Which stat fields count.
     pub stat: StatRules,
+    /// Nanoseconds show that a file has not changed, though `stat` leaves them out: it is
+    /// [`State::Unchanged`] then. What is to be said of how it is converted still depends on whether
+    /// it is read.
+    pub proven_by_nanoseconds: bool,
     /// `core.fileMode`.
     pub trust_mode: bool,
     /// `core.symlinks`; where it is off, links are written as files.
@@ -135,9 +147,18 @@ pub(crate) fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
 fn content_state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
     let now = EntryStat::from(stat);
     if entry.matches(&now, &rules.stat) {
-        return match entry.stat.is_racy(rules.index_mtime, &rules.stat) {
-            true => State::Suspect,
-            false => State::Clean,
+        let is_same = |rules_of_stat: &StatRules| {
+            let is_racy = entry.stat.is_racy(rules.index_mtime, rules_of_stat);
+            !is_racy && entry.matches(&now, rules_of_stat)
+        };
+        let precise = StatRules {
+            nanoseconds: true,
+            ..rules.stat
+        };
+        return match rules.proven_by_nanoseconds {
+            _ if is_same(&rules.stat) => State::Clean,
+            true if is_same(&precise) => State::Unchanged,
+            _ => State::Suspect,
         };
     }
     match entry.stat.size != now.size && entry.stat.size != 0 {

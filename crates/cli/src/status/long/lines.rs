@@ -1,6 +1,6 @@
 //! Lines with colors and, if wanted, marked as comments.
 
-use crate::status::colors::RESET;
+use crate::status::colors::paint;
 
 /// The text of a status as it grows.
 #[derive(Debug)]
@@ -47,6 +47,11 @@ impl<'a> Lines<'a> {
     pub fn plain(&mut self, text: &str) {
         self.text.extend_from_slice(text.as_bytes());
         self.text.push(b'\n');
+    }
+
+    /// Bytes as they are.
+    pub fn raw(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
     }
 
     /// A line with the mark of a comment before the color's end, its space included: so git shows
@@ -96,12 +101,6 @@ impl<'a> Lines<'a> {
     }
 
     fn colored(&mut self, color: &str, parts: &[&[u8]]) {
-        self.text.extend_from_slice(color.as_bytes());
-        parts
-            .iter()
-            .for_each(|part| self.text.extend_from_slice(part));
-        if !color.is_empty() {
-            self.text.extend_from_slice(RESET.as_bytes());
-        }
+        paint(&mut self.text, color, parts);
     }
 }

@@ -4,6 +4,8 @@ mod lines;
 mod options;
 mod progress;
 mod sections;
+mod table;
+mod width;
 
 pub use options::LongOptions;
 
@@ -11,6 +13,7 @@ use super::branch::Branch;
 use crate::tracking;
 use bstr::{BString, ByteSlice};
 use hedgerow_git::repository::Repository;
+use hedgerow_git::status::operation::Rebase;
 use hedgerow_git::status::{operation, Operation, Sparse, Status, UntrackedFiles};
 use hedgerow_git::Result;
 use lines::Lines;
@@ -64,6 +67,11 @@ fn comment_mark(repository: &Repository) -> BString {
         .unwrap_or_else(|| "#".into())
 }
 
+/// What a rebase goes onto, in the words of git, which does not look whether it knows.
+fn onto(rebase: &Rebase) -> BString {
+    rebase.onto.clone().unwrap_or_else(|| "(null)".into())
+}
+
 /// What all parts of the text are written from.
 struct Long<'a> {
     lines: Lines<'a>,
@@ -108,7 +116,7 @@ impl Long<'_> {
                 Some(_) => "interactive rebase in progress; onto ",
                 None => "rebase in progress; onto ",
             };
-            return (words, rebase.onto.clone().unwrap_or_default());
+            return (words, onto(rebase));
         }
         match &operation.detached {
             Some(detached) if detached.is_at => ("HEAD detached at ", detached.from.clone()),

@@ -1,11 +1,11 @@
-//! How the long form is written, by command line and configuration.
+//! How the long form is written.
 
+use super::table::Table;
+use crate::environment;
 use crate::status::colors::Colors;
 use crate::status::paths::Shown;
 use crate::status::settings::Settings;
-use hedgerow_git::repository::Repository;
 use hedgerow_git::status::{IgnoredFiles, UntrackedFiles};
-use hedgerow_git::Result;
 
 /// How the long form is written.
 #[derive(Debug)]
@@ -17,31 +17,35 @@ pub struct LongOptions<'a> {
     /// Which untracked and ignored files were looked for.
     pub untracked: UntrackedFiles,
     pub ignored: IgnoredFiles,
-    /// `advice.statusHints`: tell what can be done next.
+    /// Tell what can be done next.
     pub hints: bool,
-    /// `status.displayCommentPrefix`: lines begin as comments do.
+    /// Lines begin as comments do.
     pub comment_prefix: bool,
     pub colors: Colors,
+    /// There are colors, even if none of them differs from that of other text.
+    pub is_colored: bool,
+    /// The layout of untracked and ignored paths; `None`: one a line.
+    pub table: Option<Table>,
 }
 
 impl<'a> LongOptions<'a> {
-    /// What `settings` and the configuration ask for, with colors or without.
-    pub fn resolve(
-        repository: &Repository,
-        settings: &'a Settings,
-        shown: Shown<'a>,
-        color: bool,
-    ) -> Result<Self> {
-        let comments = repository.config().bool("status.displayCommentPrefix")?;
-        Ok(LongOptions {
+    pub fn new(settings: &'a Settings, shown: Shown<'a>) -> Self {
+        LongOptions {
             shown,
             show_stash: settings.show_stash,
             ahead_behind: settings.ahead_behind,
             untracked: settings.options.untracked,
             ignored: settings.options.ignored,
-            hints: repository.advises("statusHints")?,
-            comment_prefix: comments.unwrap_or(false),
-            colors: Colors::of(repository, color)?,
-        })
+            hints: settings.hints,
+            comment_prefix: settings.comment_prefix,
+            colors: settings.colors.clone().unwrap_or_default(),
+            is_colored: settings.colors.is_some(),
+            table: settings.columns.map(|columns| Table {
+                layout: columns.layout,
+                dense: columns.dense,
+                // The last place stays free: some terminals start a new line there.
+                width: environment::output_width().saturating_sub(1),
+            }),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What is in progress, and how to go on or give up.
 
-use super::Long;
+use super::{onto, Long};
 use bstr::{BString, ByteSlice};
 use hedgerow_git::repository::Repository;
 use hedgerow_git::status::operation::{Bisect, Rebase, Replay, Steps};
@@ -89,7 +89,7 @@ impl Long<'_> {
                 text.extend_from_slice(format!(" {link}branch '").as_bytes());
                 text.extend_from_slice(branch);
                 text.extend_from_slice(b"' on '");
-                text.extend_from_slice(rebase.onto.as_ref().map_or(b"", |onto| onto));
+                text.extend_from_slice(&onto(rebase));
                 text.extend_from_slice(b"'.");
             }
             None if link.is_empty() => text.push(b'.'),

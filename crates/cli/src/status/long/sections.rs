@@ -1,6 +1,8 @@
 //! The lists of paths.
 
+use super::table::Table;
 use super::Long;
+use crate::status::colors::{Colors, RESET};
 use bstr::BString;
 use hedgerow_git::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
 
@@ -130,14 +132,34 @@ impl Long<'_> {
         self.hint(&format!(
             "  (use \"git {how} <file>...\" to include in what will be committed)"
         ));
-        let colors = &self.options.colors;
-        for path in paths {
-            let mut text = self.options.shown.path(path);
-            text.push(b'\n');
-            self.lines.start(&colors.header, "\t");
-            self.lines.more(&colors.untracked, text);
+        match &self.options.table {
+            Some(table) => self.table(table, paths),
+            None => paths.iter().for_each(|path| self.path(path)),
         }
         self.lines.line("", "");
+    }
+
+    fn path(&mut self, path: &BString) {
+        let colors = &self.options.colors;
+        let text = [self.options.shown.path(path), b"\n".to_vec()].concat();
+        self.lines.start(&colors.header, "\t");
+        self.lines.more(&colors.untracked, text);
+    }
+
+    /// Paths in columns. Colors and the mark of a comment, which git has as `#` here whatever is
+    /// configured, take room from them, and the first color does not end before the second.
+    fn table(&mut self, table: &Table, paths: &[BString]) {
+        let options = self.options;
+        let shown = |path: &BString| BString::from(options.shown.path(path));
+        let cells: Vec<BString> = paths.iter().map(shown).collect();
+        let mark = if options.comment_prefix { "#" } else { "" };
+        let Colors {
+            header, untracked, ..
+        } = &options.colors;
+        let indent = format!("{header}{mark}\t{untracked}");
+        let end = if options.is_colored { RESET } else { "" };
+        let lines = table.lines(&cells, indent.as_bytes(), format!("{end}\n").as_bytes());
+        self.lines.raw(&lines);
     }
 
     pub(super) fn header(&mut self, words: &str) {

@@ -2,6 +2,7 @@
 //! of `gix-pathspec`; the matching is here, because git wants to know of each pathspec whether it
 //! matched anything, and how each stands to a directory.
 
+mod magic;
 mod pathspec;
 
 use crate::index::Mode;

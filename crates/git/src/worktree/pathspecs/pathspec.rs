@@ -1,5 +1,6 @@
 //! One pathspec: how it is read, and how it stands to a path.
 
+use super::magic::refusal;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_glob::wildmatch::Mode;
@@ -48,8 +49,12 @@ impl Pathspec {
                 reason: reason.into(),
             });
         }
-        let parsed = gix_pathspec::parse(given, gix_pathspec::Defaults::default())
-            .map_err(|error| bad(error.to_string()))?;
+        let refused = |error: gix_pathspec::parse::Error| match refusal(given) {
+            Some(reason) => Error::Setup { reason },
+            None => bad(error.to_string()),
+        };
+        let parsed =
+            gix_pathspec::parse(given, gix_pathspec::Defaults::default()).map_err(refused)?;
         if !parsed.attributes.is_empty() {
             return Err(bad("attributes are not supported here".into()));
         }

@@ -27,11 +27,7 @@ use document::Document;
 use hedgerow_engine::CancelToken;
 use hedgerow_git::checkout::{Execution, Progress};
 use hedgerow_git::repository::Repository;
-<<<<<<< HEAD
-use hedgerow_git::status::{status, Remark, Status};
-=======
-use hedgerow_git::status::{status, Status as Found};
->>>>>>> color
+use hedgerow_git::status::{status, Remark, Status as Found};
 use long::{long, LongOptions};
 use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};

@@ -1,7 +1,8 @@
 //! Which entries of a directory git ignores, for a scan that comes from above: gitignore(5).
 
+use super::remarks::Warning;
 use crate::patterns::{Patterns, Verdict};
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::Dir;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,7 +18,7 @@ pub(super) struct Rules<'a> {
     pub outer: Vec<Patterns>,
     pub ignore_case: bool,
     /// What git says of files that cannot be opened.
-    pub warnings: Mutex<Vec<String>>,
+    pub warnings: Mutex<Vec<Warning>>,
 }
 
 /// A directory, and the patterns that hold in it. They are read when the first path is asked
@@ -139,7 +140,9 @@ impl Level {
     fn warn(&self, error: &hedgerow_fs::Error, rules: &Rules<'_>) {
         let slash = if self.path.is_empty() { "" } else { "/" };
         let (path, reason) = (self.path.as_bstr(), error.reason());
-        let warning = format!("unable to access '{path}{slash}.gitignore': {reason}");
+        let path: BString = format!("{path}{slash}.gitignore").into();
+        let text = format!("unable to access '{path}': {reason}");
+        let warning = Warning { path, text };
         let mut warnings = rules
             .warnings
             .lock()

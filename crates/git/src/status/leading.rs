@@ -1,5 +1,6 @@
 //! The directory that all pathspecs are in: git goes there at once, and says so if it is missing.
 
+use super::remarks::Warning;
 use bstr::{BStr, ByteSlice};
 use hedgerow_fs::{FileKind, Listing};
 use std::io;
@@ -8,7 +9,7 @@ use std::io;
 /// it, which has none, turns out to be the last on the way that there is.
 ///
 /// Of a link on the way git says nothing, nor of a root in which already the first step is missing.
-pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Option<String> {
+pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Option<Warning> {
     const ENOENT: i32 = 2;
     const ENOTDIR: i32 = 20;
     if directory.is_empty() {
@@ -29,7 +30,10 @@ pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Op
         Some(_) => ENOTDIR,
     };
     let reason = hedgerow_fs::reason(&io::Error::from_raw_os_error(number));
-    Some(format!("could not open directory '{leading}': {reason}"))
+    Some(Warning {
+        path: leading.to_owned(),
+        text: format!("could not open directory '{leading}': {reason}"),
+    })
 }
 
 #[cfg(test)]

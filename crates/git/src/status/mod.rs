@@ -85,7 +85,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         ignored,
         sparse: sparse::share(repository, &old.index, form),
         remarks: said.remarks,
-        warnings: scanned.warnings,
+        warnings: scanned.warnings.into_iter().map(|said| said.text).collect(),
     })
 }
 

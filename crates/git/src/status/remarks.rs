@@ -8,6 +8,16 @@ use crate::worktree::{OldIndex, Worktree};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
 
+/// What cannot be looked at or into. Warnings are told in the order of their paths, which is
+/// git's as far as it has one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Warning {
+    /// What it is about.
+    pub path: BString,
+    /// The whole of it, in git's words.
+    pub text: String,
+}
+
 /// What is said, in git's order.
 #[derive(Debug, Default)]
 pub(super) struct Said {

@@ -49,12 +49,13 @@ impl Pathspec {
                 reason: reason.into(),
             });
         }
-        let refused = |error: gix_pathspec::parse::Error| match refusal(given) {
-            Some(reason) => Error::Setup { reason },
-            None => bad(error.to_string()),
-        };
         let parsed =
-            gix_pathspec::parse(given, gix_pathspec::Defaults::default()).map_err(refused)?;
+            gix_pathspec::parse(given, gix_pathspec::Defaults::default()).map_err(|error| {
+                match refusal(given) {
+                    Some(reason) => Error::Setup { reason },
+                    None => bad(error.to_string()),
+                }
+            })?;
         if !parsed.attributes.is_empty() {
             return Err(bad("attributes are not supported here".into()));
         }

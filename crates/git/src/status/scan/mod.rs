@@ -1,0 +1,298 @@
+//! One pass over the working tree: each directory's listing is joined with that directory's slice
+//! of the index. What is tracked is statted, what is not is sorted into untracked and ignored.
+
+mod patterns;
+mod tracked;
+mod unknown;
+
+use super::exclusion::{Level, Rules};
+use super::remarks::Warning;
+
+use super::untracked::{Folder, Found, Wish};
+use crate::index::{Index, Stage};
+use crate::repository::{Objects, OtherRepositories};
+use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::state::{state, State, StateRules};
+use crate::{Error, Result};
+use bstr::{BString, ByteSlice};
+use hedgerow_fs::{FileKind, Listing, OpenDirectory, Stat};
+use hedgerow_walk::{Operation, Place, Plan, ScanError, Visitor, Wanted};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a scan is given.
+pub(super) struct Inputs<'a> {
+    pub objects: Objects<'a>,
+    pub others: OtherRepositories<'a>,
+    pub work_tree: &'a Path,
+    pub index: &'a Index,
+    pub state: StateRules,
+    pub exclusion: Rules<'a>,
+    pub wish: Wish,
+    /// The paths that are meant; all if there are none.
+    pub pathspecs: Option<&'a Pathspecs>,
+    /// Whether the index has files that are not to be in the working tree.
+    pub has_skipped: bool,
+}
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    /// The state of each row of the index; of several stages, that of the first.
+    pub states: Vec<State>,
+    /// `st_mode` of the files that are not known to be clean, ascending by row.
+    pub modes: Vec<(u32, u32)>,
+    pub found: Vec<Found>,
+    pub folders: Vec<Arc<Folder>>,
+    /// Directories with a `.gitattributes` in the working tree, without a slash at their end.
+    pub attributes: Vec<BString>,
+    /// What could not be looked at, in git's words.
+    pub warnings: Vec<Warning>,
+}
+
+/// Scans the working tree.
+pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Result<Scanned> {
+    let rows = inputs.index.entries().len();
+    let scan = Scan {
+        inputs,
+        states: (0..rows)
+            .map(|_| AtomicU8::new(State::Absent as u8))
+            .collect(),
+        shared: Mutex::default(),
+    };
+    let root = OpenDirectory::open(inputs.work_tree)
+        .map_err(|source| hedgerow_fs::Error::new("open", inputs.work_tree, source))?;
+    let first = Directory {
+        rows: 0..rows as u32,
+        above: None,
+        excluded: Some(false),
+        folder: None,
+        meant: true,
+        is_certain: true,
+    };
+    let options = hedgerow_walk::Options {
+        engine,
+        one_file_system: false,
+    };
+    hedgerow_walk::scan(root, first, &scan, &options).map_err(Error::from)?;
+    let states = scan.states.into_iter().map(AtomicU8::into_inner);
+    let shared = scan.shared.into_inner();
+    let mut scanned = shared.unwrap_or_else(PoisonError::into_inner);
+    scanned.states = states.map(State::from_byte).collect();
+    scanned.modes.sort_unstable();
+    scanned.modes.dedup_by_key(|(row, _)| *row);
+    scanned.attributes.sort_unstable();
+    let mut unreadable = inputs.exclusion.warnings.lock();
+    let unreadable = unreadable.as_deref_mut().map(std::mem::take);
+    scanned.warnings.extend(unreadable.unwrap_or_default());
+    scanned.warnings.sort_unstable();
+    Ok(scanned)
+}
+
+/// What is known of a directory before it is listed.
+pub(super) struct Directory {
+    /// The rows of the index below it; none if nothing in it is tracked.
+    rows: Range<u32>,
+    above: Option<Arc<Level>>,
+    /// Whether it is ignored itself, if that has been found out.
+    excluded: Option<bool>,
+    folder: Option<Arc<Folder>>,
+    /// Whether the pathspecs mean it whole, and not only, perhaps, something in it.
+    meant: bool,
+    /// Whether git comes here whatever is found elsewhere.
+    is_certain: bool,
+}
+
+/// What a worker keeps.
+#[derive(Default)]
+pub(super) struct Worker {
+    /// Entries of a listing by name.
+    order: Vec<u32>,
+    path: Vec<u8>,
+    /// Whether in the listing at hand something was found that may be reason enough to go no further.
+    stopped: bool,
+    /// What it found and has not handed over yet.
+    found: Scanned,
+}
+
+struct Scan<'a> {
+    inputs: &'a Inputs<'a>,
+    states: Vec<AtomicU8>,
+    shared: Mutex<Scanned>,
+}
+
+/// A directory whose entries are being looked at.
+struct Listed<'a> {
+    place: &'a Place<Directory>,
+    listing: &'a Listing,
+    level: Arc<Level>,
+}
+
+const GIT_DIR: &[u8] = b".git";
+const IGNORE_FILE: &[u8] = b".gitignore";
+const ATTRIBUTES_FILE: &[u8] = b".gitattributes";
+
+impl Visitor for Scan<'_> {
+    type Directory = Directory;
+    type Worker = Worker;
+    type Error = Error;
+
+    fn worker(&self) -> Worker {
+        Worker::default()
+    }
+
+    /// Patterns, repositories and files that are gone are known only from a whole listing.
+    fn wants_whole(&self, _: &Place<Directory>) -> bool {
+        true
+    }
+
+    /// Where only tracked files count, they are asked for by name.
+    fn known(&self, place: &Place<Directory>) -> Option<Listing> {
+        (!self.inputs.wish.any()).then(|| self.tracked_names(place))
+    }
+
+    fn listed(
+        &self,
+        worker: &mut Worker,
+        place: &Place<Directory>,
+        listing: &Listing,
+        plan: &mut Plan<Directory>,
+    ) -> Result<()> {
+        let is_tracked = !place.data.rows.is_empty();
+        if !is_tracked && !place.path().is_empty() && self.is_done_with(worker, place, listing) {
+            self.hand_over(worker);
+            return Ok(());
+        }
+        let listed = Listed {
+            place,
+            listing,
+            level: Arc::new(self.level(place, listing)),
+        };
+        self.leads(worker, &listed);
+        self.consult(&listed);
+        worker.stopped = false;
+        if is_tracked {
+            self.join(worker, &listed, plan);
+        } else {
+            (0..listing.len() as u32)
+                .for_each(|entry| self.untracked(worker, &listed, entry, plan));
+        }
+        self.hand_over(worker);
+        Ok(())
+    }
+
+    fn complete(&self, _: &mut Worker, _: &Place<Directory>) -> Result<()> {
+        Ok(())
+    }
+
+    fn statted(
+        &self,
+        worker: &mut Worker,
+        place: &Place<Directory>,
+        listing: &Listing,
+        states: &[(Wanted, io::Result<Stat>)],
+    ) -> Result<()> {
+        let entries = self.inputs.index.entries();
+        for (wanted, outcome) in states {
+            let row = wanted.tag;
+            let entry = &entries[row as usize];
+            let judged = match outcome {
+                // What is in conflict is not compared.
+                Ok(_) if entry.flags.stage != Stage::Merged => State::Modified,
+                Ok(stat) => state(entry, stat, &self.inputs.state),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    let path = place.path_of(listing.name_of(wanted.entry));
+                    let reason = hedgerow_fs::reason(error);
+                    let text = format!("cannot stat '{}': {reason}", path.as_bstr());
+                    let path = path.into();
+                    worker.found.warnings.push(Warning { path, text });
+                    State::Unknown
+                }
+            };
+            self.note(row, judged);
+            if let (Ok(stat), true) = (outcome, judged != State::Clean) {
+                worker.found.modes.push((row, stat.mode));
+            }
+        }
+        self.hand_over(worker);
+        Ok(())
+    }
+
+    /// What is tracked in a directory that cannot be listed may still be there.
+    fn failed(
+        &self,
+        worker: &mut Worker,
+        place: &Place<Directory>,
+        error: ScanError,
+    ) -> Result<Option<Listing>> {
+        if is_no_directory(&error.source) {
+            return Ok(None);
+        }
+        let path = match place.path() {
+            b"" => BString::from("."),
+            path => bstr::concat([path, b"/"]).into(),
+        };
+        let verb = match error.operation {
+            Operation::Open => "open",
+            Operation::List => "read",
+        };
+        let reason = hedgerow_fs::reason(&error.source);
+        let text = format!("could not {verb} directory '{path}': {reason}");
+        worker.found.warnings.push(Warning { path, text });
+        self.hand_over(worker);
+        let names = self.tracked_names(place);
+        Ok((!names.is_empty()).then_some(names))
+    }
+}
+
+impl Scan<'_> {
+    fn note(&self, row: u32, state: State) {
+        self.states[row as usize].store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Gives what the worker found to all.
+    fn hand_over(&self, worker: &mut Worker) {
+        let own = &mut worker.found;
+        let nothing = own.modes.is_empty()
+            && own.found.is_empty()
+            && own.folders.is_empty()
+            && own.attributes.is_empty()
+            && own.warnings.is_empty();
+        if nothing {
+            return;
+        }
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.modes.append(&mut own.modes);
+        all.found.append(&mut own.found);
+        all.folders.append(&mut own.folders);
+        all.attributes.append(&mut own.attributes);
+        all.warnings.append(&mut own.warnings);
+    }
+}
+
+impl Listed<'_> {
+    fn kind(&self, entry: u32) -> Option<FileKind> {
+        self.listing.entries()[entry as usize].kind
+    }
+}
+
+/// How many bytes of a path lead to what is in `directory`.
+fn prefix(directory: &[u8]) -> usize {
+    match directory.len() {
+        0 => 0,
+        length => length + 1,
+    }
+}
+
+/// Whether the error says that there is no directory (any more).
+fn is_no_directory(error: &io::Error) -> bool {
+    const ELOOP: i32 = 40;
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    ) || error.raw_os_error() == Some(ELOOP)
+}

@@ -1,0 +1,138 @@
+//! Entries that the index knows: a directory's listing is joined with its slice of the index.
+
+use super::{prefix, Directory, Listed, Scan, Worker, ATTRIBUTES_FILE};
+use crate::index::{Mode, Stage};
+use crate::status::rows::{children, Child};
+use crate::worktree::state::State;
+use hedgerow_fs::{FileKind, Listing};
+use hedgerow_walk::{Place, Plan};
+
+impl Scan<'_> {
+    /// The names that the index has in a directory. What is a submodule is asked for.
+    pub(super) fn tracked_names(&self, place: &Place<Directory>) -> Listing {
+        let mut tracked = Vec::new();
+        let rows = place.data.rows.clone();
+        children(self.inputs.index, rows, prefix(place.path()), &mut tracked);
+        let mut listing = Listing::default();
+        for child in tracked {
+            let mode = self.inputs.index.entries()[child.rows.start as usize].mode;
+            let kind = match child.is_directory {
+                true => Some(FileKind::Directory),
+                false if mode == Mode::Gitlink => None,
+                false => Some(FileKind::File),
+            };
+            // Names of an index are shorter than what a listing holds, or no system has them.
+            let _ = listing.push(child.name, kind);
+        }
+        listing
+    }
+
+    /// Joins a listing with the rows of the index below the directory.
+    pub(super) fn join(
+        &self,
+        worker: &mut Worker,
+        listed: &Listed<'_>,
+        plan: &mut Plan<Directory>,
+    ) {
+        let mut tracked = Vec::new();
+        let place = listed.place;
+        let rows = place.data.rows.clone();
+        children(self.inputs.index, rows, prefix(place.path()), &mut tracked);
+        let mut order = std::mem::take(&mut worker.order);
+        order.clear();
+        order.extend(0..listed.listing.len() as u32);
+        order.sort_unstable_by(|a, b| listed.listing.name_of(*a).cmp(listed.listing.name_of(*b)));
+        let mut rest = tracked.as_slice();
+        for entry in &order {
+            let name = listed.listing.name_of(*entry);
+            let before = rest.iter().take_while(|child| child.name < name).count();
+            rest = &rest[before..];
+            let same = rest.iter().take_while(|child| child.name == name).count();
+            match same {
+                0 => self.untracked(worker, listed, *entry, plan),
+                _ => self.tracked(worker, listed, *entry, &rest[..same], plan),
+            }
+            if name == ATTRIBUTES_FILE {
+                worker.found.attributes.push(place.path().into());
+            }
+        }
+        worker.order = order;
+    }
+
+    /// An entry whose name the index knows: as a file, as a directory or, in a conflict, as both.
+    pub(super) fn tracked(
+        &self,
+        worker: &mut Worker,
+        listed: &Listed<'_>,
+        entry: u32,
+        children: &[Child<'_>],
+        plan: &mut Plan<Directory>,
+    ) {
+        let is_directory = listed.kind(entry) == Some(FileKind::Directory);
+        let mut is_descended = false;
+        for child in children {
+            match (child.is_directory, is_directory) {
+                (true, true) => {
+                    is_descended = true;
+                    let path = listed.place.path_of(child.name);
+                    if !self.enters(path.into()) {
+                        continue;
+                    }
+                    plan.descend(
+                        entry,
+                        Directory {
+                            rows: child.rows.clone(),
+                            above: Some(listed.level.clone()),
+                            excluded: None,
+                            folder: None,
+                            meant: true,
+                            is_certain: true,
+                        },
+                    );
+                }
+                (true, false) if children.len() == 1 => {
+                    self.untracked(worker, listed, entry, plan);
+                }
+                (true, false) => {}
+                (false, _) => {
+                    let shown = self.tracked_file(child, entry, is_directory, plan);
+                    let below = children.iter().any(|child| child.is_directory);
+                    if shown && is_directory && !below && !is_descended {
+                        self.untracked(worker, listed, entry, plan);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says whether the entry, a directory, is in the place of a file.
+    pub(super) fn tracked_file(
+        &self,
+        child: &Child<'_>,
+        entry: u32,
+        is_directory: bool,
+        plan: &mut Plan<Directory>,
+    ) -> bool {
+        let row = child.rows.start;
+        let rows = child.rows.start as usize..child.rows.end as usize;
+        let stages = &self.inputs.index.entries()[rows];
+        let flags = stages[0].flags;
+        if is_directory {
+            let is_submodule = stages.iter().any(|stage| stage.mode == Mode::Gitlink);
+            let is_clean = is_submodule && flags.stage == Stage::Merged;
+            let state = if is_clean {
+                State::Clean
+            } else {
+                State::Directory
+            };
+            self.note(row, state);
+            return !is_submodule;
+        }
+        if flags.skip_worktree || flags.assume_valid {
+            self.note(row, State::Clean);
+        } else {
+            plan.stat(entry, row);
+        }
+        false
+    }
+}

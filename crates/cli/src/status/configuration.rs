@@ -5,9 +5,9 @@ use super::columns::Columns;
 use super::when::When;
 use crate::environment;
 use crate::failure::Failure;
-use bstr::{BStr, ByteSlice};
-use hedgerow_git::repository::{boolean, Repository};
-use hedgerow_git::status::UntrackedFiles;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_git::repository::{boolean, Config, Repository};
+use hedgerow_git::status::{IgnoreSubmodules, UntrackedFiles};
 
 /// What the configuration asks for. Where the command line, or the form, says otherwise, that
 /// counts.
@@ -18,7 +18,11 @@ pub struct Configuration {
     pub ahead_behind: Option<bool>,
     pub show_stash: Option<bool>,
     pub relative_paths: bool,
-    pub comment_prefix: bool,
+    /// What lines of the long form begin with, if they are to begin as comments do.
+    pub comment: Option<BString>,
+    /// Changed submodules are to be told with the commits that were added and removed, which
+    /// hedgerow does not.
+    pub submodule_summary: bool,
     /// `advice.statusHints`.
     pub hints: bool,
     pub untracked: UntrackedFiles,
@@ -34,15 +38,20 @@ impl Configuration {
     pub fn read(repository: &Repository) -> Result<Self, Failure> {
         let config = repository.config();
         let in_pager = config.bool("color.pager")?;
+        if let Some(when) = config.text("diff.ignoreSubmodules")? {
+            // It is the default of each submodule, and is read again where that is known.
+            ignored_in_submodules(when.as_ref())?;
+        }
         Ok(Configuration {
             short: config.bool("status.short")?,
             branch: config.bool("status.branch")?,
             ahead_behind: config.bool("status.aheadBehind")?,
             show_stash: config.bool("status.showStash")?,
             relative_paths: config.bool("status.relativePaths")?.unwrap_or(true),
-            comment_prefix: config.bool("status.displayCommentPrefix")?.unwrap_or(false),
+            comment: comment(config)?,
+            submodule_summary: submodule_summary(config)?,
             hints: repository.advises("statusHints")?,
-            untracked: untracked(repository)?,
+            untracked: untracked(config)?,
             color: colors::when(config)?,
             color_in_pager: in_pager.or(config.bool("pager.color")?).unwrap_or(true),
             colors: Colors::of(config)?,
@@ -57,8 +66,43 @@ impl Configuration {
     }
 }
 
-fn untracked(repository: &Repository) -> Result<UntrackedFiles, Failure> {
-    let config = repository.config();
+/// What comments begin with, if `status.displayCommentPrefix` asks for it: `core.commentString` or its
+/// older name.
+fn comment(config: &Config) -> Result<Option<BString>, Failure> {
+    let is_wanted = config.bool("status.displayCommentPrefix")? == Some(true);
+    let mut mark = BString::from("#");
+    for key in ["core.commentChar", "core.commentString"] {
+        let Some(asked) = config.text(key)? else {
+            continue;
+        };
+        let wrong = match (asked.is_empty(), asked.contains(&b'\n')) {
+            (true, _) => "must have at least one character",
+            (_, true) => "cannot contain newline",
+            _ => {
+                let is_auto = asked.eq_ignore_ascii_case(b"auto");
+                mark = if is_auto { mark } else { asked };
+                continue;
+            }
+        };
+        let key = key.to_ascii_lowercase();
+        return Err(Failure::fatal(format_args!("{key} {wrong}")));
+    }
+    Ok(Some(mark).filter(|_| is_wanted))
+}
+
+/// `status.submoduleSummary`: a boolean, or a number of commits.
+fn submodule_summary(config: &Config) -> Result<bool, Failure> {
+    const KEY: &str = "status.submoduleSummary";
+    match config
+        .string(KEY)
+        .is_none_or(|text| boolean(text.as_ref()).is_some())
+    {
+        true => Ok(config.bool(KEY)? == Some(true)),
+        false => Ok(config.integer(KEY)? != Some(0)),
+    }
+}
+
+fn untracked(config: &Config) -> Result<UntrackedFiles, Failure> {
     match config.string("status.showUntrackedFiles") {
         Some(mode) => untracked_mode(mode.as_ref()),
         // A name without a value is a boolean that is on.
@@ -74,6 +118,20 @@ pub fn untracked_mode(mode: &BStr) -> Result<UntrackedFiles, Failure> {
         (_, b"all") => Ok(UntrackedFiles::All),
         _ => {
             let message = format_args!("Invalid untracked files mode '{mode}'");
+            Err(Failure::fatal(message))
+        }
+    }
+}
+
+/// Reads the value of `--ignore-submodules` or `diff.ignoreSubmodules`.
+pub fn ignored_in_submodules(when: &BStr) -> Result<IgnoreSubmodules, Failure> {
+    match when.as_bytes() {
+        b"all" => Ok(IgnoreSubmodules::All),
+        b"dirty" => Ok(IgnoreSubmodules::Dirty),
+        b"untracked" => Ok(IgnoreSubmodules::Untracked),
+        b"none" => Ok(IgnoreSubmodules::None),
+        _ => {
+            let message = format_args!("bad --ignore-submodules argument: {when}");
             Err(Failure::fatal(message))
         }
     }

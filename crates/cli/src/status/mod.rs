@@ -45,6 +45,9 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         .iter()
         .for_each(|warning| output.warn(warning));
     let settings = Settings::resolve(&repository, command, global.color)?;
+    if let Some(unsupported) = settings.unsupported {
+        output.warn(unsupported);
+    }
     let execution = Execution {
         jobs: global.jobs(),
         threshold: None,

@@ -4,14 +4,14 @@
 use super::arguments::Status as Command;
 use super::colors::Colors;
 use super::columns::Columns;
-use super::configuration::{untracked_mode, Configuration};
+use super::configuration::{ignored_in_submodules, untracked_mode, Configuration};
 use crate::arguments::Color;
 use crate::environment;
 use crate::failure::Failure;
 use bstr::{BString, ByteSlice};
 use hedgerow_git::repository::Repository;
 use hedgerow_git::status::rename::Score;
-use hedgerow_git::status::{IgnoreSubmodules, IgnoredFiles, Options, RenameWish, UntrackedFiles};
+use hedgerow_git::status::{IgnoredFiles, Options, RenameWish, UntrackedFiles};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -43,8 +43,10 @@ pub struct Settings {
     pub columns: Option<Columns>,
     /// `advice.statusHints`: tell what can be done next.
     pub hints: bool,
-    /// `status.displayCommentPrefix`: lines of the long form begin as comments do.
-    pub comment_prefix: bool,
+    /// What lines of the long form begin with, if they are to begin as comments do.
+    pub comment: Option<BString>,
+    /// What was asked for and is not done.
+    pub unsupported: Option<&'static str>,
 }
 
 impl Settings {
@@ -91,7 +93,11 @@ impl Settings {
             columns: Some(columns)
                 .filter(|columns| columns.when.applies(environment::output_is_read())),
             hints: configuration.hints,
-            comment_prefix: configuration.comment_prefix,
+            comment: configuration.comment,
+            unsupported: (configuration.submodule_summary && form == Form::Long).then_some(
+                "status.submoduleSummary is not supported: changed submodules are told without their \
+                 commits",
+            ),
         })
     }
 }
@@ -141,11 +147,15 @@ fn options(command: &Command, configured: UntrackedFiles) -> Result<Options, Fai
             "Unsupported combination of ignored and untracked-files arguments",
         ));
     }
+    let ignore_submodules = command.ignore_submodules.as_ref();
+    let ignore_submodules = ignore_submodules
+        .map(|when| ignored_in_submodules(when.as_bytes().as_bstr()))
+        .transpose()?;
     let bytes = |path: &OsString| BString::from(path.as_bytes());
     Ok(Options {
         untracked,
         ignored,
-        ignore_submodules: ignore_submodules(command)?,
+        ignore_submodules,
         renames: renames(command),
         optional_locks: !command.no_optional_locks,
         pathspecs: command.paths.iter().map(bytes).collect(),
@@ -169,23 +179,6 @@ fn renames(command: &Command) -> RenameWish {
         None if command.renames => RenameWish::Renames { minimum: None },
         None => RenameWish::FromConfiguration,
     }
-}
-
-fn ignore_submodules(command: &Command) -> Result<Option<IgnoreSubmodules>, Failure> {
-    let Some(when) = &command.ignore_submodules else {
-        return Ok(None);
-    };
-    Ok(Some(match when.as_bytes() {
-        b"all" => IgnoreSubmodules::All,
-        b"dirty" => IgnoreSubmodules::Dirty,
-        b"untracked" => IgnoreSubmodules::Untracked,
-        b"none" => IgnoreSubmodules::None,
-        when => {
-            let when = when.as_bstr();
-            let reason = format_args!("bad --ignore-submodules argument: {when}");
-            return Err(Failure::fatal(reason));
-        }
-    }))
 }
 
 fn refused(what: &str, word: &[u8]) -> Failure {

@@ -34,17 +34,13 @@ const WORDS: &[&[&str]] = &[
 
 fn differences(scene: &Scene, place: &str, more: &[(&str, &str)]) {
     for words in WORDS {
-        let difference = scene.difference(place, words, more);
-        assert_eq!(
-            difference,
-            None,
-            "{}",
-            difference.clone().unwrap_or_default()
-        );
+        if let Some(difference) = scene.difference(place, words, more) {
+            panic!("{difference}");
+        }
     }
 }
 
-fn configured<'a>(settings: &[(&'a str, &'a str)], scene: &Scene) {
+fn configured(settings: &[(&str, &str)], scene: &Scene) {
     for (key, value) in settings {
         scene.run(&format!("git config '{key}' '{value}'"));
     }
@@ -53,11 +49,11 @@ fn configured<'a>(settings: &[(&'a str, &'a str)], scene: &Scene) {
 #[test]
 fn lines_are_as_wide_as_the_terminal() {
     let scene = Scene::new(FILES);
+    // Git shows nothing where not even the tab before a path fits: COLUMNS=1.
     for width in [
         "",
         "0",
         "x",
-        "1",
         "2",
         "20",
         " 40x",

@@ -112,7 +112,13 @@ fn compare_all(states: &[(&str, String)]) {
                 .iter()
                 .map(|(key, value)| (&key[..], &value[..]))
                 .collect();
-            for words in [&[][..], &["--porcelain=v2", "-b"], &["-s"], &["-z"]] {
+            for words in [
+                &[][..],
+                &["--porcelain=v2", "-b"],
+                &["-sb"],
+                &["-sz"],
+                &["-z"],
+            ] {
                 look("", words, &more);
             }
         }

@@ -24,14 +24,10 @@ pub fn long(
     status: &Status,
     options: &LongOptions<'_>,
 ) -> Result<Vec<u8>> {
-    let comment = match options.comment_prefix {
-        true => comment_mark(repository),
-        false => BString::default(),
-    };
     let branch = Branch::read(repository, options.ahead_behind)?;
     let operation = operation(repository)?;
     let mut text = Long {
-        lines: Lines::new(&comment),
+        lines: Lines::new(options.comment.unwrap_or_default()),
         status,
         options,
         is_initial: branch.id.is_none(),
@@ -55,16 +51,6 @@ pub fn long(
         text.stash(repository)?;
     }
     Ok(text.lines.into_text())
-}
-
-/// What comments begin with: `core.commentString` or its older name.
-fn comment_mark(repository: &Repository) -> BString {
-    let config = repository.config();
-    let asked = config.string("core.commentString");
-    let asked = asked.or_else(|| config.string("core.commentChar"));
-    asked
-        .filter(|text| !text.is_empty() && text != "auto")
-        .unwrap_or_else(|| "#".into())
 }
 
 /// What a rebase goes onto, in the words of git, which does not look whether it knows.

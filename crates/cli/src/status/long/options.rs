@@ -5,6 +5,7 @@ use crate::environment;
 use crate::status::colors::Colors;
 use crate::status::paths::Shown;
 use crate::status::settings::Settings;
+use bstr::BStr;
 use hedgerow_git::status::{IgnoredFiles, UntrackedFiles};
 
 /// How the long form is written.
@@ -19,8 +20,8 @@ pub struct LongOptions<'a> {
     pub ignored: IgnoredFiles,
     /// Tell what can be done next.
     pub hints: bool,
-    /// Lines begin as comments do.
-    pub comment_prefix: bool,
+    /// What lines begin with, if they are to begin as comments do.
+    pub comment: Option<&'a BStr>,
     pub colors: Colors,
     /// There are colors, even if none of them differs from that of other text.
     pub is_colored: bool,
@@ -37,7 +38,7 @@ impl<'a> LongOptions<'a> {
             untracked: settings.options.untracked,
             ignored: settings.options.ignored,
             hints: settings.hints,
-            comment_prefix: settings.comment_prefix,
+            comment: settings.comment.as_ref().map(|mark| mark.as_ref()),
             colors: settings.colors.clone().unwrap_or_default(),
             is_colored: settings.colors.is_some(),
             table: settings.columns.map(|columns| Table {

@@ -152,7 +152,7 @@ impl Long<'_> {
         let options = self.options;
         let shown = |path: &BString| BString::from(options.shown.path(path));
         let cells: Vec<BString> = paths.iter().map(shown).collect();
-        let mark = if options.comment_prefix { "#" } else { "" };
+        let mark = options.comment.map_or("", |_| "#");
         let Colors {
             header, untracked, ..
         } = &options.colors;

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn cells_fill_columns_or_rows() {
         for (layout, width, expected) in [
-            (Layout::Column, 13, ">a   d|\n>bb  e|\n>ccc|\n"),
+            (Layout::Column, 13, ">a   ccc e|\n>bb  d|\n"),
             (Layout::Row, 13, ">a   bb  ccc|\n>d   e|\n"),
             (Layout::Row, 12, ">a   bb|\n>ccc d|\n>e|\n"),
             (Layout::Plain, 13, ">a|\n>bb|\n>ccc|\n>d|\n>e|\n"),
@@ -137,15 +137,19 @@ mod tests {
 
     #[test]
     fn dense_columns_are_as_narrow_as_their_cells() {
-        let cells = "long-name b c d e f";
+        let cells = "long-name b c d e f gg";
         for (layout, dense, expected) in [
             (
                 Layout::Column,
                 false,
-                ">long-name d|\n>b         e|\n>c         f|\n",
+                ">long-name e|\n>b         f|\n>c         gg|\n>d|\n",
             ),
-            (Layout::Column, true, ">long-name c e|\n>b         d f|\n"),
-            (Layout::Row, true, ">long-name b c|\n>d         e f|\n"),
+            (
+                Layout::Column,
+                true,
+                ">long-name c e gg|\n>b         d f|\n",
+            ),
+            (Layout::Row, true, ">long-name b c  d|\n>e         f gg|\n"),
         ] {
             assert_eq!(lines(layout, dense, 22, cells), expected, "{layout:?}");
         }

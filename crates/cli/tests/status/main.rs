@@ -14,6 +14,7 @@ mod generated;
 mod invocation;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod pathspecs;
 mod real;
 mod refresh;
 mod state;

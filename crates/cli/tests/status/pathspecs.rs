@@ -1,0 +1,94 @@
+//! Pathspecs in a repository with one directory of each kind: every pathspec, in every mode.
+
+use crate::compare::compare;
+use crate::invocation::Invocation;
+use crate::oracle::program::git;
+use crate::oracle::repository::Repository;
+use crate::state::State;
+use std::path::PathBuf;
+
+const PATHSPECS: &[&[&str]] = &[
+    &["tracked/new/x"],
+    &["tracked/gone/x"],
+    &["tracked/gone/deeper/x"],
+    &["tracked/file/x"],
+    &["tracked/link/x"],
+    &["gone/x"],
+    &["new/gone/x"],
+    &["empty/gone/x"],
+    &["ignored/gone/x"],
+    &["tracked/ignored/gone/x"],
+    &["nested/gone/x"],
+    &["sub/gone/x"],
+    &["link/gone/x"],
+    &["tracked/gone/x", ":!tracked"],
+    &[":!x", "tracked/gone/x"],
+    &["sub/"],
+    &["nested/"],
+    &["nested/file"],
+    &["new/deep/"],
+    &[".", "new/deep/a"],
+    &["*", "new/deep/a"],
+    &[":(glob)*/"],
+    &["t"],
+    &[":!new/deep"],
+    &["tracked", ":!x"],
+];
+const MODES: &[&[&str]] = &[
+    &["-unormal"],
+    &["-uall"],
+    &["-uno"],
+    &["-unormal", "--ignored"],
+    &["-unormal", "--ignored=matching"],
+    &["-uall", "--ignored"],
+    &["-uall", "--ignored=matching"],
+];
+
+#[test]
+fn every_kind_of_directory() {
+    let state = State::of(repository());
+    let mut differing = Vec::new();
+    for specs in PATHSPECS {
+        for mode in MODES {
+            let words = ["-s"].iter().chain(*mode).chain(&["--"]).chain(*specs);
+            let invocation = Invocation {
+                words: words.map(|word| word.as_bytes().to_vec()).collect(),
+                directory: PathBuf::new(),
+            };
+            differing.extend(compare(&state, &invocation).err());
+        }
+    }
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+fn repository() -> Repository {
+    let repository = Repository::init(&[]);
+    for path in ["tracked/file", "tracked/.gitignore", "t/file", "sub/file"] {
+        repository.write(path, "ignored\n");
+    }
+    let sub = repository.path("sub");
+    git(&sub, &["init", "-q"], b"");
+    git(&sub, &["add", "-A"], b"");
+    git(&sub, &["commit", "-q", "-m", "sub"], b"");
+    repository.write(".gitignore", "/ignored\n");
+    repository.git(&["add", "-A"]);
+    repository.git(&["commit", "-q", "-m", "one"]);
+    for path in [
+        "sub/file",
+        "tracked/new/x",
+        "new/x",
+        "new/deep/a",
+        "new/deep/b",
+    ] {
+        repository.write(path, "new\n");
+    }
+    for path in ["ignored/x", "tracked/ignored/x", "nested/file"] {
+        repository.write(path, "other\n");
+    }
+    git(&repository.path("nested"), &["init", "-q"], b"");
+    std::fs::create_dir(repository.path("empty")).unwrap();
+    for path in ["link", "tracked/link"] {
+        std::os::unix::fs::symlink(repository.path("new"), repository.path(path)).unwrap();
+    }
+    repository
+}

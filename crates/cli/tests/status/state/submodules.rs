@@ -68,7 +68,7 @@ pub fn change(state: &mut State) {
 fn one(state: &mut State, place: &str) {
     let root = state.place(place);
     let at = |name: &str| format!("{place}/{name}").into_bytes();
-    match state.random.below(17) {
+    match state.random.below(18) {
         0 | 1 => {
             files::write(state, &at("file"), b"committed anew\n");
             state.git_in(&root, &["commit", "-q", "-a", "-m", "more"]);
@@ -121,6 +121,12 @@ fn one(state: &mut State, place: &str) {
         15 => {
             files::write(state, &at(".gitignore"), b"new\n/dir/\n");
             state.git_in(&root, &["rm", "-q", "-r", "--cached", "dir"]);
+        }
+        16 => {
+            files::write(state, &at("file"), b"committed anew\n");
+            state.git_in(&root, &["commit", "-q", "-a", "-m", "more"]);
+            files::write(state, &at("file"), b"and changed\n");
+            files::write(state, &at("new"), b"untracked, too\n");
         }
         _ => {
             files::remove(state, place.as_bytes());

@@ -134,11 +134,10 @@ class Pairs:
         ]
 
 
-def in_pairs(rival, ours, count, warm_up=True):
+def in_pairs(rival, ours, count):
     """Calls two functions that return samples in turn, A B A B, after one warm-up of each."""
-    if warm_up:
-        rival()
-        ours()
+    rival()
+    ours()
     pairs = Pairs([], [])
     for _ in range(count):
         pairs.rival.append(rival())

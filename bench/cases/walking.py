@@ -63,6 +63,7 @@ def fixed_walk(setting):
         pairs[name] = Pairs(samples[best], samples[jobs])
         rows.append(of_best_row(name, f"Linux tree: walk, {title} against the best, tmpfs",
                                 pairs[name], best, reach, aim))
+    rows[0].note = ", ".join(f"-j{jobs} {seconds[jobs]:.3f} s" for jobs in FIXED_JOBS)
     details = {"s_by_jobs": {str(jobs or "automatic"): round(value, 4)
                              for jobs, value in seconds.items()}}
     return Outcome(rows, pairs, details)

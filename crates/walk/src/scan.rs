@@ -11,12 +11,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries that are statted by one task.
 const CHUNK: usize = 64;
+/// A directory of more entries than this is listed to its end before whoever lists it asks for
+/// any of them.
+const LARGE: usize = 4 * CHUNK;
 /// While more tasks than this wait, workers have enough to do, and a directory is not split.
 const BUSY: usize = 256;
 /// While more tasks than this wait, the tree is scanned depth first, so that few more come.
 const BREADTH_LIMIT: usize = 1024;
 /// While more tasks than this wait, a directory is not listed further, for it may bring millions.
-const WAITING_LIMIT: usize = 16 * 1024;
+const WAITING_LIMIT: usize = 2048;
 
 /// How a tree is to be scanned.
 #[derive(Clone, Debug, Default)]
@@ -102,6 +105,15 @@ struct Unknown<D> {
     left: AtomicUsize,
 }
 
+/// Which part of a directory's entries came in.
+#[derive(Clone, Copy)]
+enum Part {
+    /// There may be more.
+    Some,
+    /// There are no more, or somebody else asks for them.
+    Last,
+}
+
 struct Opened<D> {
     place: Place<D>,
     handle: Arc<Handle>,
@@ -176,7 +188,7 @@ impl<V: Visitor> Scan<'_, V> {
             parts: AtomicUsize::new(1),
         });
         if let Some(listing) = known {
-            self.entries(worker, &directory, listing, scope)?;
+            self.entries(worker, &directory, listing, Part::Last, scope)?;
             return self.part_done(worker, &directory);
         }
         self.list(worker, directory, scope)
@@ -191,6 +203,7 @@ impl<V: Visitor> Scan<'_, V> {
     ) -> Done<V> {
         let whole = self.visitor.wants_whole(&directory.place);
         let mut listing = Listing::default();
+        let mut listed = 0;
         loop {
             if scope.is_cancelled() {
                 return Ok(());
@@ -201,7 +214,12 @@ impl<V: Visitor> Scan<'_, V> {
                 continue;
             }
             let listing = std::mem::take(&mut listing);
-            self.entries(worker, &directory, listing, scope)?;
+            listed += listing.len();
+            let part = match read {
+                Ok(true) if listed > LARGE => Part::Some,
+                _ => Part::Last,
+            };
+            self.entries(worker, &directory, listing, part, scope)?;
             match read {
                 Ok(true) if scope.waiting() > WAITING_LIMIT && self.opener.handles.may_keep() => {
                     scope.spawn(Task::Rest(directory));
@@ -241,7 +259,7 @@ impl<V: Visitor> Scan<'_, V> {
                     handle: self.opener.handles.count(directory),
                     parts: AtomicUsize::new(1),
                 });
-                self.entries(worker, &directory, listing, scope)?;
+                self.entries(worker, &directory, listing, Part::Last, scope)?;
                 self.part_done(worker, &directory)
             }
             _ => self.visitor.complete(&mut worker.visitor, &place),
@@ -259,7 +277,7 @@ impl<V: Visitor> Scan<'_, V> {
         let error = ScanError { operation, source };
         let place = &directory.place;
         if let Some(listing) = self.visitor.failed(&mut worker.visitor, place, error)? {
-            self.entries(worker, directory, listing, scope)?;
+            self.entries(worker, directory, listing, Part::Last, scope)?;
             return self.part_done(worker, directory);
         }
         Ok(())
@@ -279,6 +297,7 @@ impl<V: Visitor> Scan<'_, V> {
         worker: &mut Worker<V>,
         directory: &Arc<Opened<V::Directory>>,
         listing: Listing,
+        part: Part,
         scope: &Tasks<'_, V>,
     ) -> Done<V> {
         if listing.is_empty() && !self.visitor.wants_whole(&directory.place) {
@@ -287,7 +306,7 @@ impl<V: Visitor> Scan<'_, V> {
         let is_unknown = |number: &u32| listing.entries()[*number as usize].kind.is_none();
         let entries: Vec<u32> = (0..listing.len() as u32).filter(is_unknown).collect();
         if entries.is_empty() {
-            return self.arrange(worker, directory, listing, Vec::new(), scope);
+            return self.arrange(worker, directory, listing, Vec::new(), part, scope);
         }
         directory.parts.fetch_add(1, Ordering::AcqRel);
         let split = self.may_split(entries.len(), scope);
@@ -328,7 +347,14 @@ impl<V: Visitor> Scan<'_, V> {
         }
         let all = std::mem::take(&mut *all());
         let (listing, states) = resolve(&unknown.listing, all);
-        self.arrange(worker, &unknown.directory, listing, states, scope)?;
+        self.arrange(
+            worker,
+            &unknown.directory,
+            listing,
+            states,
+            Part::Last,
+            scope,
+        )?;
         self.part_done(worker, &unknown.directory)
     }
 
@@ -339,6 +365,7 @@ impl<V: Visitor> Scan<'_, V> {
         directory: &Arc<Opened<V::Directory>>,
         listing: Listing,
         states: Vec<Option<Stat>>,
+        part: Part,
         scope: &Tasks<'_, V>,
     ) -> Done<V> {
         let mut plan = std::mem::take(&mut worker.plan);
@@ -348,29 +375,34 @@ impl<V: Visitor> Scan<'_, V> {
         self.visitor
             .listed(&mut worker.visitor, place, &listing, &mut plan)?;
         self.descend(directory, &listing, &mut plan, scope);
-        if self.may_split(plan.stat.len(), scope) {
+        // Whoever has more to list does that first: nobody else can, and all can ask.
+        let own = match part {
+            Part::Some => 0,
+            Part::Last => CHUNK,
+        };
+        let splits = match part {
+            Part::Some => plan.stat.len() > CHUNK && self.opener.handles.may_keep(),
+            Part::Last => self.may_split(plan.stat.len(), scope),
+        };
+        if splits {
             let batch = Arc::new(Batch {
                 directory: directory.clone(),
                 listing,
                 states,
                 wanted: std::mem::take(&mut plan.stat),
             });
-            scope.spawn_all(
-                spans(CHUNK..batch.wanted.len(), CHUNK).map(|span| Task::Stat {
-                    batch: batch.clone(),
-                    span,
-                }),
-            );
+            let others = spans(own..batch.wanted.len(), CHUNK).map(|span| Task::Stat {
+                batch: batch.clone(),
+                span,
+            });
+            scope.spawn_all(others);
             worker.plan = plan;
-            let wanted = batch.wanted.get(..CHUNK).unwrap_or_default();
-            return self.stat(
-                worker,
-                directory,
-                &batch.listing,
-                &batch.states,
-                wanted,
-                scope,
-            );
+            if own == 0 {
+                return Ok(());
+            }
+            let wanted = batch.wanted.get(..own).unwrap_or_default();
+            let (listing, states) = (&batch.listing, &batch.states);
+            return self.stat(worker, directory, listing, states, wanted, scope);
         }
         for wanted in plan.stat.chunks(CHUNK) {
             if scope.is_cancelled() {

@@ -18,3 +18,4 @@ mod pathspecs;
 mod real;
 mod refresh;
 mod state;
+mod unlisted;

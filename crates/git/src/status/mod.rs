@@ -34,11 +34,11 @@ use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{State, StateRules};
 use crate::worktree::{Execution, OldIndex, Worktree};
 use crate::Result;
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use remarks::Said;
 use scan::{scan, Inputs, Scanned};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use submodules::Submodules;
@@ -61,6 +61,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     };
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
+    look_for_attributes(&mut scanned, &old.index);
     let settled = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
     let mut said = Said::default();
     said.while_refreshing(&worktree, &old, &settled, pathspecs);
@@ -215,6 +216,27 @@ fn examine(
             .any(|entry| entry.flags.skip_worktree),
     };
     scan(&inputs, worktree.engine())
+}
+
+/// Where directories were not listed, nobody has seen whether they hold attributes: those above the
+/// files that may be read are asked for theirs.
+fn look_for_attributes(scanned: &mut Scanned, index: &Index) {
+    if scanned.lists_all {
+        return;
+    }
+    let rows = index.entries().iter().zip(&scanned.states);
+    let read = rows.filter(|(_, state)| state.may_be_read() || **state == State::Modified);
+    let mut directories: BTreeSet<&BStr> = scanned.attributes.iter().map(|d| d.as_bstr()).collect();
+    for (entry, _) in read {
+        let mut path = index.path(entry);
+        while !path.is_empty() {
+            path = hedgerow_tree::split_path(path).0.as_bstr();
+            if !directories.insert(path) {
+                break;
+            }
+        }
+    }
+    scanned.attributes = directories.into_iter().map(BStr::to_owned).collect();
 }
 
 /// Puts what was found out into the index. Says whether that changes it.

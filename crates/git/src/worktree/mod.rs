@@ -26,7 +26,7 @@ use hedgerow_tree::NameRules;
 use sparse::SparsePatterns;
 use state::{State, StateRules};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -287,12 +287,10 @@ impl<'r> Worktree<'r> {
             };
             directories.push((directory, content));
         }
-        for directory in others {
-            let is_known = directories.iter().any(|(known, _)| known == directory);
-            if !is_known {
-                let content = read(directory);
-                directories.extend(content.map(|content| (directory.clone(), content)));
-            }
+        let known: BTreeSet<BString> = directories.iter().map(|(path, _)| path.clone()).collect();
+        for directory in others.iter().filter(|path| !known.contains(*path)) {
+            let content = read(directory);
+            directories.extend(content.map(|content| (directory.clone(), content)));
         }
         Ok((self.converter(&directories)?, unreadable))
     }

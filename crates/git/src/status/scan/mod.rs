@@ -20,7 +20,7 @@ use hedgerow_walk::{Operation, Place, Plan, ScanError, Visitor, Wanted};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a scan is given.
@@ -49,6 +49,8 @@ pub(super) struct Scanned {
     pub folders: Vec<Arc<Folder>>,
     /// Directories with a `.gitattributes` in the working tree, without a slash at their end.
     pub attributes: Vec<BString>,
+    /// Whether `attributes` are all that are in the working tree: every directory was listed.
+    pub lists_all: bool,
     /// What could not be looked at, in git's words.
     pub warnings: Vec<Warning>,
 }
@@ -61,6 +63,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
         states: (0..rows)
             .map(|_| AtomicU8::new(State::Absent as u8))
             .collect(),
+        lists_all: AtomicBool::new(true),
         shared: Mutex::default(),
     };
     let root = OpenDirectory::open(inputs.work_tree)
@@ -84,6 +87,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     scanned.states = states.map(State::from_byte).collect();
     scanned.modes.sort_unstable();
     scanned.modes.dedup_by_key(|(row, _)| *row);
+    scanned.lists_all = scan.lists_all.into_inner();
     scanned.attributes.sort_unstable();
     let mut unreadable = inputs.exclusion.warnings.lock();
     let unreadable = unreadable.as_deref_mut().map(std::mem::take);
@@ -121,6 +125,8 @@ pub(super) struct Worker {
 struct Scan<'a> {
     inputs: &'a Inputs<'a>,
     states: Vec<AtomicU8>,
+    /// See [`Scanned::lists_all`].
+    lists_all: AtomicBool,
     shared: Mutex<Scanned>,
 }
 
@@ -151,7 +157,13 @@ impl Visitor for Scan<'_> {
 
     /// Where only tracked files count, they are asked for by name.
     fn known(&self, place: &Place<Directory>) -> Option<Listing> {
-        (!self.inputs.wish.any()).then(|| self.tracked_names(place))
+        let (wish, data) = (self.inputs.wish, &place.data);
+        let is_ignored = data.excluded == Some(true) && !data.rows.is_empty();
+        let only_tracked = !wish.any() || is_ignored && !wish.ignored();
+        if only_tracked {
+            self.lists_all.store(false, Ordering::Relaxed);
+        }
+        only_tracked.then(|| self.tracked_names(place))
     }
 
     fn listed(

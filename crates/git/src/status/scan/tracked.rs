@@ -4,8 +4,12 @@ use super::{prefix, Directory, Listed, Scan, Worker, ATTRIBUTES_FILE};
 use crate::index::{Mode, Stage};
 use crate::status::rows::{children, Child};
 use crate::worktree::state::State;
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{FileKind, Listing};
 use hedgerow_walk::{Place, Plan};
+
+/// Of a directory with so many files it is found out whether it is ignored.
+const LARGE: usize = 256;
 
 impl Scan<'_> {
     /// The names that the index has in a directory. What is a submodule is asked for.
@@ -59,6 +63,18 @@ impl Scan<'_> {
         worker.order = order;
     }
 
+    /// Whether the directory `child` is ignored although files in it are tracked, if that is worth
+    /// to be found out: then it need not be listed.
+    fn is_excluded(&self, listed: &Listed<'_>, child: &Child<'_>, path: &BStr) -> Option<bool> {
+        if listed.place.data.excluded == Some(true) {
+            return Some(true);
+        }
+        let is_large = child.rows.len() >= LARGE;
+        let wish = self.inputs.wish;
+        let asks = is_large && wish.any() && !wish.ignored();
+        asks.then(|| listed.level.excludes(path, true, &self.inputs.exclusion))
+    }
+
     /// An entry whose name the index knows: as a file, as a directory or, in a conflict, as both.
     pub(super) fn tracked(
         &self,
@@ -74,8 +90,9 @@ impl Scan<'_> {
             match (child.is_directory, is_directory) {
                 (true, true) => {
                     is_descended = true;
-                    let path = listed.place.path_of(child.name);
-                    if !self.enters(path.into()) {
+                    let path = BString::from(listed.place.path_of(child.name));
+                    let excluded = self.is_excluded(listed, child, path.as_bstr());
+                    if !self.enters(path) {
                         continue;
                     }
                     plan.descend(
@@ -83,7 +100,7 @@ impl Scan<'_> {
                         Directory {
                             rows: child.rows.clone(),
                             above: Some(listed.level.clone()),
-                            excluded: None,
+                            excluded,
                             folder: None,
                             meant: true,
                             is_certain: true,

@@ -15,11 +15,11 @@ pub use crate::walk::Walk;
     disable_version_flag = true
 )]
 pub struct Arguments {
-    #[command(flatten, next_help_heading = "Options of every command")]
-    pub global: Global,
     /// Print the version; with --verbose, also what the program is made from
     #[arg(short = 'V', long)]
     pub version: bool,
+    #[command(flatten, next_help_heading = "Options of every command")]
+    pub global: Global,
     #[command(subcommand)]
     pub command: Option<Command>,
 }

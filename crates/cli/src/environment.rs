@@ -48,7 +48,7 @@ pub fn output_width() -> usize {
             .saturating_add(usize::from(digit - b'0'))
     });
     match asked {
-        0 => hedgerow_fs::terminal_width().map_or(USUAL, usize::from),
+        0 => hedgerow_fs::terminal_width(std::io::stdout()).map_or(USUAL, usize::from),
         asked => asked,
     }
 }

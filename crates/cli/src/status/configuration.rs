@@ -20,8 +20,7 @@ pub struct Configuration {
     pub relative_paths: bool,
     /// What lines of the long form begin with, if they are to begin as comments do.
     pub comment: Option<BString>,
-    /// Changed submodules are to be told with the commits that were added and removed, which
-    /// hedgerow does not.
+    /// The commits of changed submodules are to be told.
     pub submodule_summary: bool,
     /// `advice.statusHints`.
     pub hints: bool,

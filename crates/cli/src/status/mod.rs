@@ -26,8 +26,9 @@ use branch::Branch;
 use document::Document;
 use hedgerow_engine::CancelToken;
 use hedgerow_git::checkout::{Execution, Progress};
+use hedgerow_git::index::Mode;
 use hedgerow_git::repository::Repository;
-use hedgerow_git::status::{status, Remark, Status as Found};
+use hedgerow_git::status::{status, Change, Remark, Status as Found};
 use long::{long, LongOptions};
 use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
@@ -45,9 +46,6 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         .iter()
         .for_each(|warning| output.warn(warning));
     let settings = Settings::resolve(&repository, command, global.color)?;
-    if let Some(unsupported) = settings.unsupported {
-        output.warn(unsupported);
-    }
     let execution = Execution {
         jobs: global.jobs(),
         threshold: None,
@@ -66,6 +64,9 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         .warnings
         .iter()
         .for_each(|warning| output.warn(warning));
+    if settings.submodule_summary && !global.json && found.changes.iter().any(is_of_submodule) {
+        output.warn("the commits of submodules (status.submoduleSummary) are not shown");
+    }
     let text = match global.json {
         true => {
             let branch = Branch::read(&repository, settings.ahead_behind)?;
@@ -76,6 +77,11 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     output.data(&text);
     statistics::tell(global, execution.recorder.as_deref(), output)?;
     Ok(0)
+}
+
+fn is_of_submodule(change: &Change) -> bool {
+    let mut sides = [change.head, change.index].into_iter().flatten();
+    sides.any(|side| side.mode == Mode::Gitlink)
 }
 
 /// The status in the form that is wanted.

@@ -45,8 +45,8 @@ pub struct Settings {
     pub hints: bool,
     /// What lines of the long form begin with, if they are to begin as comments do.
     pub comment: Option<BString>,
-    /// What was asked for and is not done.
-    pub unsupported: Option<&'static str>,
+    /// `status.submoduleSummary`: tell the commits of changed submodules, in the long form.
+    pub submodule_summary: bool,
 }
 
 impl Settings {
@@ -94,10 +94,7 @@ impl Settings {
                 .filter(|columns| columns.when.applies(environment::output_is_read())),
             hints: configuration.hints,
             comment: configuration.comment,
-            unsupported: (configuration.submodule_summary && form == Form::Long).then_some(
-                "status.submoduleSummary is not supported: changed submodules are told without their \
-                 commits",
-            ),
+            submodule_summary: configuration.submodule_summary && form == Form::Long,
         })
     }
 }

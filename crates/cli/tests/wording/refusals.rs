@@ -204,6 +204,24 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn commits_of_submodules_are_missed_aloud() {
+    let scene = Scene::new(
+        "commit one; git init -q mod; git -C mod commit -q --allow-empty -m x
+         git config status.submoduleSummary 3; echo 1 >file",
+    );
+    let warning = |words: &[&str]| {
+        let error = scene.hedgerow("", words, &[]).error;
+        String::from_utf8(error).unwrap()
+    };
+    assert_eq!(warning(&[]), "");
+    scene.run("git add mod 2>/dev/null");
+    assert!(warning(&[]).contains("status.submoduleSummary"));
+    assert_eq!(warning(&["-s"]), "");
+    scene.run("git config status.submoduleSummary 0");
+    assert_eq!(warning(&[]), "");
+}
+
+#[test]
 fn outside_of_a_working_tree_git_decides_the_words() {
     let scene = Scene::new("git init -q --bare bare");
     let (expected, found) = (

@@ -4,6 +4,7 @@
 //! can; [`StreamInflater`] works in pieces, for streams whose length is not known or that are too
 //! large to hold.
 
+pub mod block;
 mod error;
 mod inflate;
 mod stream;

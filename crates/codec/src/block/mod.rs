@@ -6,7 +6,12 @@
 mod candidates;
 mod error;
 mod gzip;
+mod liblzma;
+mod lz4;
+mod lzma;
+mod lzo;
 mod settings;
+mod xz;
 mod zlib;
 mod zstd;
 
@@ -105,6 +110,10 @@ pub struct BlockCompressor(Encoder);
 enum Encoder {
     Gzip(gzip::Encoder),
     Zlib(zlib::Encoder),
+    Lzma(lzma::Encoder),
+    Lzo(lzo::Encoder),
+    Xz(xz::Encoder),
+    Lz4(lz4::Encoder),
     Zstd(zstd::Encoder),
 }
 
@@ -114,8 +123,11 @@ impl BlockCompressor {
         Ok(BlockCompressor(match settings {
             Settings::Gzip(gzip) if gzip.uses_zlib() => Encoder::Zlib(zlib::Encoder::new(gzip)?),
             Settings::Gzip(gzip) => Encoder::Gzip(gzip::Encoder::new(gzip)?),
+            Settings::Lzma(lzma) => Encoder::Lzma(lzma::Encoder::new(lzma)),
+            Settings::Lzo(lzo) => Encoder::Lzo(lzo::Encoder::new(lzo)),
+            Settings::Xz(xz) => Encoder::Xz(xz::Encoder::new(xz)),
+            Settings::Lz4(lz4) => Encoder::Lz4(lz4::Encoder::new(lz4)),
             Settings::Zstd(zstd) => Encoder::Zstd(zstd::Encoder::new(zstd)?),
-            _ => todo!(),
         }))
     }
 
@@ -135,6 +147,10 @@ impl BlockCompressor {
         match &mut self.0 {
             Encoder::Gzip(encoder) => Ok(encoder.compress(input, output)),
             Encoder::Zlib(encoder) => encoder.compress(input, output),
+            Encoder::Lzma(encoder) => encoder.compress(input, output),
+            Encoder::Lzo(encoder) => encoder.compress(input, output),
+            Encoder::Xz(encoder) => encoder.compress(input, output),
+            Encoder::Lz4(encoder) => encoder.compress(input, output),
             Encoder::Zstd(encoder) => encoder.compress(input, output),
         }
     }
@@ -147,6 +163,10 @@ pub struct BlockDecompressor(Decoder);
 #[derive(Debug)]
 enum Decoder {
     Gzip(gzip::Decoder),
+    Lzma(lzma::Decoder),
+    Lzo,
+    Xz(xz::Decoder),
+    Lz4,
     Zstd(zstd::Decoder),
 }
 
@@ -155,8 +175,11 @@ impl BlockDecompressor {
     pub fn new(compressor: Compressor) -> Result<Self> {
         Ok(BlockDecompressor(match compressor {
             Compressor::Gzip => Decoder::Gzip(gzip::Decoder::new()),
+            Compressor::Lzma => Decoder::Lzma(lzma::Decoder::new()),
+            Compressor::Lzo => Decoder::Lzo,
+            Compressor::Xz => Decoder::Xz(xz::Decoder::new()),
+            Compressor::Lz4 => Decoder::Lz4,
             Compressor::Zstd => Decoder::Zstd(zstd::Decoder::new()?),
-            _ => todo!(),
         }))
     }
 
@@ -165,6 +188,10 @@ impl BlockDecompressor {
     pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
         match &mut self.0 {
             Decoder::Gzip(decoder) => decoder.decompress(input, output),
+            Decoder::Lzma(decoder) => decoder.decompress(input, output),
+            Decoder::Lzo => lzo::decompress(input, output),
+            Decoder::Xz(decoder) => decoder.decompress(input, output),
+            Decoder::Lz4 => lz4::decompress(input, output),
             Decoder::Zstd(decoder) => decoder.decompress(input, output),
         }
     }

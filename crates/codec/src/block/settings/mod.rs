@@ -17,7 +17,7 @@ pub(super) use lz4::Lz4Settings;
 pub(super) use lzma::LzmaSettings;
 pub(super) use lzo::{LzoAlgorithm, LzoSettings};
 pub use option_block::OptionBlockError;
-pub(super) use xz::{Filter, XzSettings};
+pub(super) use xz::XzSettings;
 pub(super) use zstd::ZstdSettings;
 
 use super::Compressor;

@@ -7,7 +7,7 @@ use std::fmt;
 /// The level of other packers.
 const DEFAULT_LEVEL: u32 = 6;
 
-/// The filters for machine code, in the order in which they are tried, and their bits in an image.
+/// The filters that make the addresses in machine code alike, in the order in which they are tried, and their bits in an image.
 /// Kernels older than the last two refuse blocks that use those.
 const FILTERS: [(&str, u32); 8] = [
     ("x86", 1),
@@ -18,30 +18,6 @@ const FILTERS: [(&str, u32); 8] = [
     ("sparc", 32),
     ("arm64", 64),
     ("riscv", 128),
-];
-
-/// A filter that makes the addresses in machine code alike, so that they compress better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::block) enum Filter {
-    X86,
-    Powerpc,
-    Ia64,
-    Arm,
-    Armthumb,
-    Sparc,
-    Arm64,
-    Riscv,
-}
-
-const BY_BIT: [Filter; 8] = [
-    Filter::X86,
-    Filter::Powerpc,
-    Filter::Ia64,
-    Filter::Arm,
-    Filter::Armthumb,
-    Filter::Sparc,
-    Filter::Arm64,
-    Filter::Riscv,
 ];
 
 /// How `.xz` files are made.
@@ -63,10 +39,9 @@ impl XzSettings {
         }
     }
 
-    /// The filters to try beside none, in order.
-    pub(in crate::block) fn filters(&self) -> impl Iterator<Item = Filter> + '_ {
-        let set = BY_BIT.into_iter().enumerate();
-        set.filter_map(|(bit, filter)| (self.filters & (1 << bit) != 0).then_some(filter))
+    /// The places in an image's bit set of the filters to try beside none, in order.
+    pub(in crate::block) fn filter_bits(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..FILTERS.len()).filter(|bit| self.filters & (1 << bit) != 0)
     }
 
     pub(super) fn set(&mut self, option: KeyValue, block_size: u32) -> Result<(), SettingsError> {

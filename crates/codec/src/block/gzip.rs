@@ -41,7 +41,8 @@ impl Encoder {
 /// the time of libdeflate's 7 on blocks that come out larger.
 fn libdeflate_level(level: u32) -> i32 {
     match level {
-        8 | 9 => 7,
+        9 => 8,
+        8 => 7,
         level => level as i32,
     }
 }

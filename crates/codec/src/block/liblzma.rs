@@ -4,6 +4,7 @@ use super::error::{BlockError, Result};
 use super::settings::LzmaSettings;
 use super::Compressor;
 use liblzma_sys as ffi;
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
@@ -155,4 +156,11 @@ fn preset(settings: &LzmaSettings) -> ffi::lzma_options_lzma {
 pub(super) fn zeroed_options() -> ffi::lzma_options_lzma {
     // SAFETY: the structure is numbers and raw pointers, for which zero is a value.
     unsafe { MaybeUninit::zeroed().assume_init() }
+}
+
+/// The library's version.
+#[allow(unsafe_code)]
+pub(super) fn version() -> &'static CStr {
+    // SAFETY: the function returns a string constant.
+    unsafe { CStr::from_ptr(ffi::lzma_version_string()) }
 }

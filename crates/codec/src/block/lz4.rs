@@ -1,12 +1,13 @@
 use super::error::{BlockError, Result};
 use super::settings::Lz4Settings;
 use super::Compressor::Lz4;
-use lz4_sys::{LZ4_decompress_safe, LZ4_versionNumber};
-use std::ffi::{c_char, c_int, c_void};
+use lz4_sys::LZ4_decompress_safe;
+use std::ffi::{c_char, c_int, c_void, CStr};
 
-/// What `lz4_sys` does not declare of the library that it builds.
+// What `lz4_sys` does not declare of the library that it builds.
 #[allow(unsafe_code)]
 extern "C" {
+    fn LZ4_versionString() -> *const c_char;
     fn LZ4_sizeofState() -> c_int;
     fn LZ4_compress_fast_extState(
         state: *mut c_void,
@@ -90,9 +91,9 @@ pub(super) fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize> {
     usize::try_from(written).map_err(|_| BlockError::Corrupt(Lz4))
 }
 
-/// The library's version, as in 10904 for 1.9.4.
+/// The library's version.
 #[allow(unsafe_code)]
-pub(super) fn version() -> u32 {
-    // SAFETY: the function returns a constant.
-    unsafe { LZ4_versionNumber() as u32 }
+pub(super) fn version() -> &'static CStr {
+    // SAFETY: the function returns a string constant.
+    unsafe { CStr::from_ptr(LZ4_versionString()) }
 }

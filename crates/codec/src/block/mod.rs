@@ -18,6 +18,7 @@ mod zstd;
 pub use error::{BlockError, Result};
 pub use settings::{OptionBlockError, Settings, SettingsError};
 
+use std::ffi::CStr;
 use std::fmt;
 
 /// Bytes of a metadata block before compression; no dictionary is smaller.
@@ -100,6 +101,18 @@ impl fmt::Display for Compressor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
+}
+
+/// The libraries that compress blocks, with their versions.
+pub(crate) fn versions() -> [(&'static str, &'static str); 5] {
+    let text = |version: &'static CStr| version.to_str().unwrap_or("unknown");
+    [
+        ("zlib", text(zlib::version())),
+        ("liblzma", text(liblzma::version())),
+        ("lzo of hedgerow", lzo::VERSION),
+        ("lz4", text(lz4::version())),
+        ("zstd", text(zstd::version())),
+    ]
 }
 
 /// Compresses blocks, one after the other; one for each worker.

@@ -3,6 +3,7 @@ use super::error::{BlockError, Result};
 use super::settings::GzipSettings;
 use super::Compressor::Gzip;
 use libz_sys as ffi;
+use std::ffi::CStr;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::NonNull;
 
@@ -123,3 +124,10 @@ impl Drop for Stream {
 #[allow(unsafe_code)]
 // SAFETY: the stream is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Stream {}
+
+/// The library's version.
+#[allow(unsafe_code)]
+pub(super) fn version() -> &'static CStr {
+    // SAFETY: the function returns a string constant.
+    unsafe { CStr::from_ptr(ffi::zlibVersion()) }
+}

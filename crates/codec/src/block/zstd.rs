@@ -1,6 +1,7 @@
 use super::error::{BlockError, Result};
 use super::settings::ZstdSettings;
 use super::Compressor::Zstd;
+use std::ffi::CStr;
 use std::ptr::NonNull;
 use zstd_sys as ffi;
 
@@ -183,4 +184,11 @@ fn check(result: usize) -> Result<()> {
             code: code as i64,
         }),
     }
+}
+
+/// The library's version.
+#[allow(unsafe_code)]
+pub(super) fn version() -> &'static CStr {
+    // SAFETY: the function returns a string constant.
+    unsafe { CStr::from_ptr(ffi::ZSTD_versionString()) }
 }

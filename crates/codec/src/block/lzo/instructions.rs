@@ -21,26 +21,24 @@ const FAR_LENGTH: usize = 9;
 const START_RUN: usize = 238;
 const SHORT_RUN: usize = 18;
 
-/// Bytes of the match instruction for three or more bytes, whatever precedes it.
+/// Bytes of the match instruction for three or more bytes, whatever precedes it, and the longest
+/// length that takes as many.
 #[inline]
-pub(super) fn match_bytes(length: usize, distance: usize) -> u32 {
+pub(super) fn match_bytes(length: usize, distance: usize) -> (u32, usize) {
     let in_first = match distance {
-        ..=NEAR if length <= NEAR_LENGTH => return 2,
+        ..=NEAR if length <= NEAR_LENGTH => return (2, NEAR_LENGTH),
         ..=MIDDLE => MIDDLE_LENGTH,
         _ => FAR_LENGTH,
     };
-    3 + extension_bytes(length, in_first)
+    let extension = length.saturating_sub(in_first).div_ceil(255);
+    (3 + extension as u32, in_first + 255 * extension)
 }
 
-/// Bytes that a run of literals takes beside the literals, unless they go with a match.
+/// Bytes by which a run of at least four literals grows with one more, beside the literal.
 #[inline]
-pub(super) fn run_bytes(length: usize) -> u32 {
-    1 + extension_bytes(length, SHORT_RUN)
-}
-
-#[inline]
-fn extension_bytes(length: usize, in_first: usize) -> u32 {
-    length.saturating_sub(in_first).div_ceil(255) as u32
+pub(super) fn run_grows_by(length: u32) -> u32 {
+    let beyond = length.wrapping_sub(SHORT_RUN as u32);
+    u32::from(length >= SHORT_RUN as u32 && beyond % 255 == 0)
 }
 
 /// Writes instructions into a buffer that may be too short.

@@ -64,7 +64,7 @@ impl Finder {
         let hash =
             |value: u32, bits: u32| (value.wrapping_mul(0x9e37_79b1) >> (32 - bits)) as usize;
         let new = place as u32 + 1;
-        let mut put = |table: &mut [u32], hash: usize| std::mem::replace(&mut table[hash], new);
+        let put = |table: &mut [u32], hash: usize| std::mem::replace(&mut table[hash], new);
         let pair = put(&mut self.pairs, hash(bytes << 16, PAIR_BITS));
         let triple = put(&mut self.triples, hash(bytes << 8, TRIPLE_BITS));
         let head = put(&mut self.heads, hash(bytes, CHAIN_BITS));

@@ -26,6 +26,9 @@ use super::settings::{LzoAlgorithm, LzoSettings};
 
 pub(super) use decode::decompress;
 
+/// The version of the encoders here: another one writes other bytes.
+pub(super) const VERSION: &str = "1";
+
 /// Writes LZO1X streams, quickly or small.
 #[derive(Debug)]
 pub(super) enum Encoder {

@@ -6,7 +6,7 @@
 //! match are cheaper than a fourth. From a place, literals and the matches found there lead on to
 //! later places; at the end, the cheapest way is followed back.
 
-use super::instructions::{match_bytes, run_bytes, Writer, AFTER_RUN, PAIR_DISTANCE};
+use super::instructions::{match_bytes, run_grows_by, Writer, AFTER_RUN, PAIR_DISTANCE};
 use super::matches::{Finder, Search};
 
 /// No way leads here. Half of the range, so that a few bytes more do not overflow.
@@ -15,15 +15,16 @@ const NEVER: u32 = u32::MAX / 2;
 #[derive(Debug)]
 pub(in crate::block) struct Encoder {
     finder: Finder,
-    /// For each place, the fewest bytes of a way that ends there in a match, and its last step.
-    bytes: Vec<u32>,
+    /// For each place, the cheapest way that ends there in a match.
     steps: Vec<Step>,
     path: Vec<Step>,
 }
 
-/// A match with the literals before it.
-#[derive(Clone, Copy, Debug, Default)]
+/// The last step of a way: a match with the literals before it.
+#[derive(Clone, Copy, Debug)]
 struct Step {
+    /// Bytes of the whole way.
+    bytes: u32,
     run: u32,
     length: u32,
     distance: u32,
@@ -49,7 +50,6 @@ impl Encoder {
     pub(super) fn new(level: u32) -> Self {
         Encoder {
             finder: Finder::new(search(level)),
-            bytes: Vec::new(),
             steps: Vec::new(),
             path: Vec::new(),
         }
@@ -70,16 +70,15 @@ impl Encoder {
         writer.finish()
     }
 
-    /// Fills `bytes` and `steps`, and returns the literals of the cheapest way to the end.
+    /// Fills `steps`, and returns the literals of the cheapest way to the end.
     fn find_ways(&mut self, input: &[u8]) -> u32 {
         self.finder.reset(input.len());
-        self.bytes.clear();
-        self.bytes.resize(input.len() + 1, NEVER);
-        self.steps.resize(input.len() + 1, Step::default());
+        self.steps.clear();
+        self.steps.resize(input.len() + 1, Step::NONE);
         let mut ways = Ways::start();
         let mut searched_to = 0;
         for place in 0..input.len() {
-            ways.few[0].bytes = self.bytes[place];
+            ways.few[0].bytes = self.steps[place].bytes;
             if place < searched_to {
                 self.finder.insert(input, place);
             } else {
@@ -90,37 +89,33 @@ impl Encoder {
             }
             ways = ways.after_literal();
         }
-        ways.few[0].bytes = self.bytes[input.len()];
+        ways.few[0].bytes = self.steps[input.len()].bytes;
         ways.cheapest().run
     }
 
     /// Leads on from `place` with all matches found there; returns the length of the longest.
     fn search(&mut self, input: &[u8], place: usize, ways: &Ways) -> usize {
         let any = ways.cheapest();
-        let (bytes, steps) = (&mut self.bytes[place..], &mut self.steps[place..]);
-        let mut lead = |way: Way, cost: u32, length: usize, distance: usize| {
-            let total = way.bytes + cost;
-            if total < bytes[length] {
-                bytes[length] = total;
-                steps[length] = Step {
-                    run: way.run,
-                    length: length as u32,
-                    distance: distance as u32,
-                };
-            }
-        };
         let few = ways.cheapest_few();
+        let steps = &mut self.steps[place..];
         self.finder.search(input, place, |lengths, distance| {
-            for length in lengths {
-                if length > 2 {
-                    lead(any, match_bytes(length, distance), length, distance);
+            let (mut first, last) = lengths.into_inner();
+            if first == 2 {
+                if distance <= PAIR_DISTANCE {
+                    steps[2].lower(few, 2, 2, distance);
                 }
-                if length == 2 && distance <= PAIR_DISTANCE {
-                    lead(few, 2, length, distance);
+                first = 3;
+            }
+            if first == 3 && AFTER_RUN.contains(&distance) && ways.many.run >= 4 {
+                steps[3].lower(ways.many, 2, 3, distance);
+            }
+            while first <= last {
+                let (cost, same_to) = match_bytes(first, distance);
+                let end = same_to.min(last);
+                for (step, length) in steps[first..=end].iter_mut().zip(first..) {
+                    step.lower(any, cost, length, distance);
                 }
-                if length == 3 && AFTER_RUN.contains(&distance) && ways.many.run >= 4 {
-                    lead(ways.many, 2, length, distance);
-                }
+                first = end + 1;
             }
         })
     }
@@ -133,6 +128,29 @@ impl Encoder {
             let step = self.steps[place];
             self.path.push(step);
             place -= (step.run + step.length) as usize;
+        }
+    }
+}
+
+impl Step {
+    const NONE: Step = Step {
+        bytes: NEVER,
+        run: 0,
+        length: 0,
+        distance: 0,
+    };
+
+    /// Takes a match of `cost` bytes after `way` if that leads here with fewer bytes.
+    #[inline]
+    fn lower(&mut self, way: Way, cost: u32, length: usize, distance: usize) {
+        let bytes = way.bytes + cost;
+        if bytes < self.bytes {
+            *self = Step {
+                bytes,
+                run: way.run,
+                length: length as u32,
+                distance: distance as u32,
+            };
         }
     }
 }
@@ -152,9 +170,8 @@ impl Ways {
             bytes: way.bytes.saturating_add(bytes).min(NEVER),
             run: way.run + 1,
         };
-        let longer = run_bytes(self.many.run as usize + 1) - run_bytes(self.many.run as usize);
-        let begun = more(three, 1 + run_bytes(4));
-        let continued = more(self.many, 1 + longer);
+        let begun = more(three, 2);
+        let continued = more(self.many, 1 + run_grows_by(self.many.run));
         Ways {
             few: [none, more(none, 1), more(one, 1), more(two, 1)],
             many: if begun.bytes < continued.bytes {
@@ -186,18 +203,19 @@ fn cheaper(one: Way, other: Way) -> Way {
     }
 }
 
-/// How hard to look for matches. Level 8 spends about the time of the library's `lzo1x_999`.
+/// How hard to look for matches. On kernel source, level 8 writes 0.5 % less than level 8 of the
+/// library's `lzo1x_999` in three quarters of its time.
 fn search(level: u32) -> Search {
     let (tries, good_enough) = match level {
         0 | 1 => (1, 16),
         2 => (2, 16),
-        3 => (3, 32),
-        4 => (4, 32),
-        5 => (6, 48),
-        6 => (8, 64),
-        7 => (12, 96),
-        8 => (24, 128),
-        _ => (256, 1024),
+        3 => (4, 16),
+        4 => (4, 24),
+        5 => (6, 24),
+        6 => (8, 32),
+        7 => (12, 32),
+        8 => (16, 32),
+        _ => (64, 128),
     };
     Search { tries, good_enough }
 }

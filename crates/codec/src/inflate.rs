@@ -31,8 +31,21 @@ impl Inflater {
     /// Inflates the zlib stream at the start of `input`, whose content must fill `output` exactly.
     /// Returns the bytes of input that the stream took, checksum included; what follows it is not
     /// looked at.
-    #[allow(unsafe_code)]
     pub fn zlib_into(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        match self.zlib_within(input, output)? {
+            (consumed, written) if written == output.len() => Ok(consumed),
+            _ => Err(Error::TooShort),
+        }
+    }
+
+    /// Inflates the zlib stream at the start of `input`, whose content must fit in `output`.
+    /// Returns the bytes of input that it took, checksum included, and those it inflated to.
+    #[allow(unsafe_code)]
+    pub(crate) fn zlib_within(
+        &mut self,
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(usize, usize)> {
         let (mut consumed, mut written) = (0, 0);
         // SAFETY: `raw` is live and, behind `&mut self`, used by nobody else; both buffers are
         // passed with their own lengths, and the two results are valid to write to.
@@ -48,8 +61,7 @@ impl Inflater {
             )
         };
         match outcome {
-            ffi::libdeflate_result_LIBDEFLATE_SUCCESS if written == output.len() => Ok(consumed),
-            ffi::libdeflate_result_LIBDEFLATE_SUCCESS => Err(Error::TooShort),
+            ffi::libdeflate_result_LIBDEFLATE_SUCCESS => Ok((consumed, written)),
             ffi::libdeflate_result_LIBDEFLATE_INSUFFICIENT_SPACE => Err(Error::TooLong),
             _ => Err(Error::Corrupt),
         }

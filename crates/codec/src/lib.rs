@@ -1,9 +1,11 @@
-//! Compression for hedgerow: inflating the zlib streams of Git objects.
+//! Compression for hedgerow: the zlib streams of Git objects, and the blocks of SquashFS images.
 //!
 //! [`Inflater`] inflates a stream whose length is known into one buffer, as fast as the machine
 //! can; [`StreamInflater`] works in pieces, for streams whose length is not known or that are too
-//! large to hold.
+//! large to hold. [`block`] has the six compressors of images, each in both directions. All
+//! libraries are built in, so that one version of hedgerow writes the same bytes everywhere.
 
+pub mod block;
 mod error;
 mod inflate;
 mod stream;
@@ -12,4 +14,4 @@ mod versions;
 pub use error::{Error, Result};
 pub use inflate::{can_expand_to, Inflater};
 pub use stream::{Step, StreamInflater};
-pub use versions::versions;
+pub use versions::{fingerprint, versions};

@@ -1,23 +1,53 @@
-/// The codecs that are built in, and the versions of the crates that bring them. Bytes that a
-/// compressor writes depend on them.
-pub fn versions() -> [(&'static str, &'static str); 2] {
-    [("libdeflate", "1.26.1"), ("zlib-rs", "0.6.8")]
+use crate::block;
+
+/// The codecs that are built in, and their versions. Bytes that a compressor writes depend on them.
+pub fn versions() -> [(&'static str, &'static str); 7] {
+    let [zlib, liblzma, lzo, lz4, zstd] = block::versions();
+    let libdeflate = ("libdeflate", "1.26.1");
+    [
+        libdeflate,
+        ("zlib-rs", "0.6.8"),
+        zlib,
+        liblzma,
+        lzo,
+        lz4,
+        zstd,
+    ]
+}
+
+/// All versions in one line: where it and the settings are the same, so are the compressed bytes.
+pub fn fingerprint() -> String {
+    versions()
+        .map(|(codec, version)| format!("{codec} {version}"))
+        .join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::versions;
+    use super::{fingerprint, versions};
 
     #[test]
     fn the_versions_are_those_of_the_lock_file() {
         let lock = include_str!("../../../Cargo.lock");
         for (codec, version) in versions() {
-            let name = match codec {
-                "libdeflate" => "libdeflate-sys",
-                other => other,
+            let entry = match codec {
+                "libdeflate" => format!("name = \"libdeflate-sys\"\nversion = \"{version}\""),
+                "zlib-rs" => format!("name = \"zlib-rs\"\nversion = \"{version}\""),
+                "lz4" => format!("+lz4-{version}\""),
+                "zstd" => format!("+zstd.{version}\""),
+                _ => continue,
             };
-            let entry = format!("name = \"{name}\"\nversion = \"{version}\"");
             assert!(lock.contains(&entry), "{codec} {version}");
         }
+    }
+
+    /// An upgrade changes images: it belongs in the changelog, and then here.
+    #[test]
+    fn no_library_changes_unnoticed() {
+        assert_eq!(
+            fingerprint(),
+            "libdeflate 1.26.1, zlib-rs 0.6.8, zlib 1.3.2, liblzma 5.8.3, lzo of hedgerow 1, \
+             lz4 1.10.0, zstd 1.5.7"
+        );
     }
 }

@@ -1,0 +1,211 @@
+//! Blocks of SquashFS images: each is compressed alone, with one of six compressors.
+//!
+//! A worker owns one [`BlockCompressor`] or [`BlockDecompressor`] and uses it for every block. What
+//! it writes depends on the [`Settings`] and the block, never on the blocks before it.
+
+mod candidates;
+mod error;
+mod gzip;
+mod liblzma;
+mod lz4;
+mod lzma;
+mod lzo;
+mod settings;
+mod xz;
+mod zlib;
+mod zstd;
+
+pub use error::{BlockError, Result};
+pub use settings::{OptionBlockError, Settings, SettingsError};
+
+use std::ffi::CStr;
+use std::fmt;
+
+/// Bytes of a metadata block before compression; no dictionary is smaller.
+pub const METADATA_BLOCK_BYTES: u32 = 8192;
+
+/// Smallest and largest block of an image, in bytes.
+pub const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 4096..=1 << 20;
+
+/// The compressors of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Compressor {
+    /// Deflate in a zlib stream.
+    Gzip,
+    /// LZMA1 behind the header of `.lzma` files. The kernel cannot mount it.
+    Lzma,
+    /// LZO1X.
+    Lzo,
+    /// LZMA2 in an `.xz` file.
+    Xz,
+    /// An LZ4 block.
+    Lz4,
+    /// A Zstandard frame.
+    Zstd,
+}
+
+impl Compressor {
+    /// All of them, in the order of their ids.
+    pub const ALL: [Compressor; 6] = [
+        Compressor::Gzip,
+        Compressor::Lzma,
+        Compressor::Lzo,
+        Compressor::Xz,
+        Compressor::Lz4,
+        Compressor::Zstd,
+    ];
+
+    /// The number that stands for it in a superblock.
+    pub fn id(self) -> u16 {
+        match self {
+            Compressor::Gzip => 1,
+            Compressor::Lzma => 2,
+            Compressor::Lzo => 3,
+            Compressor::Xz => 4,
+            Compressor::Lz4 => 5,
+            Compressor::Zstd => 6,
+        }
+    }
+
+    /// The compressor of a superblock's number, if there is one.
+    pub fn from_id(id: u16) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|compressor| compressor.id() == id)
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compressor::Gzip => "gzip",
+            Compressor::Lzma => "lzma",
+            Compressor::Lzo => "lzo",
+            Compressor::Xz => "xz",
+            Compressor::Lz4 => "lz4",
+            Compressor::Zstd => "zstd",
+        }
+    }
+
+    /// The compressor of a name on the command line.
+    pub fn from_name(name: &str) -> std::result::Result<Self, SettingsError> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|compressor| compressor.name() == name);
+        found.ok_or_else(|| SettingsError::UnknownCompressor {
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Compressor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// The libraries that compress blocks, with their versions.
+pub(crate) fn versions() -> [(&'static str, &'static str); 5] {
+    let text = |version: &'static CStr| version.to_str().unwrap_or("unknown");
+    [
+        ("zlib", text(zlib::version())),
+        ("liblzma", text(liblzma::version())),
+        ("lzo of hedgerow", lzo::VERSION),
+        ("lz4", text(lz4::version())),
+        ("zstd", text(zstd::version())),
+    ]
+}
+
+/// Compresses blocks, one after the other; one for each worker.
+#[derive(Debug)]
+pub struct BlockCompressor(Encoder);
+
+#[derive(Debug)]
+enum Encoder {
+    Gzip(gzip::Encoder),
+    Zlib(zlib::Encoder),
+    Lzma(lzma::Encoder),
+    Lzo(lzo::Encoder),
+    Xz(xz::Encoder),
+    Lz4(lz4::Encoder),
+    Zstd(zstd::Encoder),
+}
+
+impl BlockCompressor {
+    /// A context for these settings.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        Ok(BlockCompressor(match settings {
+            Settings::Gzip(gzip) if gzip.uses_zlib() => Encoder::Zlib(zlib::Encoder::new(gzip)?),
+            Settings::Gzip(gzip) => Encoder::Gzip(gzip::Encoder::new(gzip)?),
+            Settings::Lzma(lzma) => Encoder::Lzma(lzma::Encoder::new(lzma)),
+            Settings::Lzo(lzo) => Encoder::Lzo(lzo::Encoder::new(lzo)),
+            Settings::Xz(xz) => Encoder::Xz(xz::Encoder::new(xz)),
+            Settings::Lz4(lz4) => Encoder::Lz4(lz4::Encoder::new(lz4)),
+            Settings::Zstd(zstd) => Encoder::Zstd(zstd::Encoder::new(zstd)?),
+        }))
+    }
+
+    /// Compresses `input` to the start of `output`, which must be as long as `input`, and returns
+    /// how many bytes that took. `None` when it did not become smaller: the block is then stored
+    /// as it is, and what `output` holds means nothing.
+    pub fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
+        let Some(limit) = input.len().checked_sub(1) else {
+            return Ok(None);
+        };
+        // The room is the same for every buffer: some libraries choose by what fits.
+        let bytes = (input.len(), output.len());
+        let output = output.get_mut(..limit).ok_or(BlockError::OutputBuffer {
+            input: bytes.0,
+            output: bytes.1,
+        })?;
+        match &mut self.0 {
+            Encoder::Gzip(encoder) => Ok(encoder.compress(input, output)),
+            Encoder::Zlib(encoder) => encoder.compress(input, output),
+            Encoder::Lzma(encoder) => encoder.compress(input, output),
+            Encoder::Lzo(encoder) => encoder.compress(input, output),
+            Encoder::Xz(encoder) => encoder.compress(input, output),
+            Encoder::Lz4(encoder) => encoder.compress(input, output),
+            Encoder::Zstd(encoder) => encoder.compress(input, output),
+        }
+    }
+}
+
+/// Decompresses blocks of any origin, one after the other; one for each worker.
+#[derive(Debug)]
+pub struct BlockDecompressor(Decoder);
+
+#[derive(Debug)]
+enum Decoder {
+    Gzip(gzip::Decoder),
+    Lzma(lzma::Decoder),
+    Lzo,
+    Xz(xz::Decoder),
+    Lz4,
+    Zstd(zstd::Decoder),
+}
+
+impl BlockDecompressor {
+    /// A context for blocks of this compressor; it needs no settings.
+    pub fn new(compressor: Compressor) -> Result<Self> {
+        Ok(BlockDecompressor(match compressor {
+            Compressor::Gzip => Decoder::Gzip(gzip::Decoder::new()),
+            Compressor::Lzma => Decoder::Lzma(lzma::Decoder::new()),
+            Compressor::Lzo => Decoder::Lzo,
+            Compressor::Xz => Decoder::Xz(xz::Decoder::new()),
+            Compressor::Lz4 => Decoder::Lz4,
+            Compressor::Zstd => Decoder::Zstd(zstd::Decoder::new()?),
+        }))
+    }
+
+    /// Decompresses the block that is all of `input` to the start of `output` and returns its
+    /// length, at most that of `output`. The rest of `output` may have been written to.
+    pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        match &mut self.0 {
+            Decoder::Gzip(decoder) => decoder.decompress(input, output),
+            Decoder::Lzma(decoder) => decoder.decompress(input, output),
+            Decoder::Lzo => lzo::decompress(input, output),
+            Decoder::Xz(decoder) => decoder.decompress(input, output),
+            Decoder::Lz4 => lz4::decompress(input, output),
+            Decoder::Zstd(decoder) => decoder.decompress(input, output),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+use super::error::{BlockError, Result};
+use super::settings::ZstdSettings;
+use super::Compressor::Zstd;
+use std::ffi::CStr;
+use std::ptr::NonNull;
+use zstd_sys as ffi;
+
+/// Writes Zstandard frames, each with the length of its content. For a block of known length the
+/// window is no larger than the block, as the kernel wants it.
+#[derive(Debug)]
+pub(super) struct Encoder {
+    settings: ZstdSettings,
+    context: Context,
+}
+
+impl Encoder {
+    pub(super) fn new(settings: &ZstdSettings) -> Result<Self> {
+        Ok(Encoder {
+            settings: settings.clone(),
+            context: Context::new(settings)?,
+        })
+    }
+
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
+        if remembers(self.settings.level, input.len()) {
+            self.context = Context::new(&self.settings)?;
+        }
+        self.context.compress(input, output)
+    }
+}
+
+/// Whether a context carries something over from one block of this length to the next. The match
+/// finder of the middle strategies mixes a salt into its hashes, which it derives from the blocks
+/// before (zstd 1.5.5 and later); another salt can find other matches.
+#[allow(unsafe_code)]
+fn remembers(level: u32, length: usize) -> bool {
+    // SAFETY: the function computes from plain numbers.
+    let parameters = unsafe { ffi::ZSTD_getCParams(level as i32, length as u64, 0) };
+    (ffi::ZSTD_strategy::ZSTD_greedy as u32..=ffi::ZSTD_strategy::ZSTD_lazy2 as u32)
+        .contains(&(parameters.strategy as u32))
+}
+
+#[derive(Debug)]
+struct Context {
+    raw: NonNull<ffi::ZSTD_CCtx>,
+}
+
+impl Context {
+    #[allow(unsafe_code)]
+    fn new(settings: &ZstdSettings) -> Result<Self> {
+        // SAFETY: the function has no precondition.
+        let raw = unsafe { ffi::ZSTD_createCCtx() };
+        let raw = NonNull::new(raw).ok_or(BlockError::OutOfMemory(Zstd))?;
+        let context = Context { raw };
+        for (parameter, value) in [
+            (
+                ffi::ZSTD_cParameter::ZSTD_c_compressionLevel,
+                settings.level as i32,
+            ),
+            (
+                ffi::ZSTD_cParameter::ZSTD_c_checksumFlag,
+                settings.checksum.into(),
+            ),
+            (ffi::ZSTD_cParameter::ZSTD_c_contentSizeFlag, 1),
+        ] {
+            // SAFETY: the context is live and not compressing.
+            check(unsafe { ffi::ZSTD_CCtx_setParameter(raw.as_ptr(), parameter, value) })?;
+        }
+        Ok(context)
+    }
+
+    #[allow(unsafe_code)]
+    fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
+        // SAFETY: the context is live and, behind `&mut self`, used by nobody else; both buffers
+        // are passed with their own lengths.
+        let written = unsafe {
+            ffi::ZSTD_compress2(
+                self.raw.as_ptr(),
+                output.as_mut_ptr().cast(),
+                output.len(),
+                input.as_ptr().cast(),
+                input.len(),
+            )
+        };
+        match code(written) {
+            None => Ok(Some(written)),
+            Some(ffi::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall) => Ok(None),
+            Some(_) => check(written).map(|()| None),
+        }
+    }
+}
+
+impl Drop for Context {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        // SAFETY: `raw` came from ZSTD_createCCtx and is freed once, here.
+        unsafe { ffi::ZSTD_freeCCtx(self.raw.as_ptr()) };
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
+unsafe impl Send for Context {}
+
+/// Reads Zstandard frames.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    raw: NonNull<ffi::ZSTD_DCtx>,
+}
+
+impl Decoder {
+    #[allow(unsafe_code)]
+    pub(super) fn new() -> Result<Self> {
+        // SAFETY: the function has no precondition.
+        let raw = NonNull::new(unsafe { ffi::ZSTD_createDCtx() });
+        Ok(Decoder {
+            raw: raw.ok_or(BlockError::OutOfMemory(Zstd))?,
+        })
+    }
+
+    #[allow(unsafe_code)]
+    pub(super) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        // SAFETY: the input is passed with its own length.
+        let frame =
+            unsafe { ffi::ZSTD_findFrameCompressedSize(input.as_ptr().cast(), input.len()) };
+        match code(frame) {
+            Some(_) => return Err(BlockError::Corrupt(Zstd)),
+            None if frame < input.len() => {
+                return Err(BlockError::Trailing(Zstd, input.len() - frame))
+            }
+            None => {}
+        }
+        // SAFETY: the context is live and, behind `&mut self`, used by nobody else; both buffers
+        // are passed with their own lengths.
+        let written = unsafe {
+            ffi::ZSTD_decompressDCtx(
+                self.raw.as_ptr(),
+                output.as_mut_ptr().cast(),
+                output.len(),
+                input.as_ptr().cast(),
+                input.len(),
+            )
+        };
+        match code(written) {
+            None => Ok(written),
+            Some(ffi::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall) => {
+                Err(BlockError::TooLong(Zstd))
+            }
+            Some(ffi::ZSTD_ErrorCode::ZSTD_error_memory_allocation) => {
+                Err(BlockError::OutOfMemory(Zstd))
+            }
+            Some(_) => Err(BlockError::Corrupt(Zstd)),
+        }
+    }
+}
+
+impl Drop for Decoder {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        // SAFETY: `raw` came from ZSTD_createDCtx and is freed once, here.
+        unsafe { ffi::ZSTD_freeDCtx(self.raw.as_ptr()) };
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
+unsafe impl Send for Decoder {}
+
+/// The error that a result of the library stands for, if it is one.
+#[allow(unsafe_code)]
+fn code(result: usize) -> Option<ffi::ZSTD_ErrorCode> {
+    // SAFETY: both functions compute from a plain number.
+    unsafe { (ffi::ZSTD_isError(result) != 0).then(|| ffi::ZSTD_getErrorCode(result)) }
+}
+
+fn check(result: usize) -> Result<()> {
+    match code(result) {
+        None => Ok(()),
+        Some(ffi::ZSTD_ErrorCode::ZSTD_error_memory_allocation) => {
+            Err(BlockError::OutOfMemory(Zstd))
+        }
+        Some(code) => Err(BlockError::Library {
+            compressor: Zstd,
+            code: code as i64,
+        }),
+    }
+}
+
+/// The library's version.
+#[allow(unsafe_code)]
+pub(super) fn version() -> &'static CStr {
+    // SAFETY: the function returns a string constant.
+    unsafe { CStr::from_ptr(ffi::ZSTD_versionString()) }
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks a repository out with git and with hedgerow, proves that the trees are equal, and shows
-# how long each took.
+# how long each took; then asks both for the status of the tree, and lists it.
 #
 # REPO=path takes a repository of yours instead of the one that is made (it is only read), DIR=path
 # says where the working trees go (default: memory, /dev/shm, if there is room; else target/).
@@ -155,6 +155,38 @@ table() {
         "$(git --version)" "$(df -Pk "$place" | awk 'NR == 2 { print $1 }')"
 }
 
+# times NAME COMMAND...: runs it in the tree that hedgerow made; appends as measure does.
+times() {
+    local name=$1 TIMEFORMAT='%R %U %S'
+    shift
+    { time (cd "$place/ours" && "$@" >/dev/null 2>&1); } 2>"$place/out" || broken "$name"
+    tail -n 1 "$place/out" | awk '{ print $1, $2 + $3 }' >>"$place/$name.times"
+}
+
+# The status of the tree, and what is in it.
+show_walk() {
+    local round name
+    # What both say first: something is there to be said, and the index is settled.
+    touch "$place/ours/untracked" && git -C "$place/ours" status >/dev/null
+    diff <(git -C "$place/ours" status) <("$hedgerow" -C "$place/ours" status) ||
+        fail "git and hedgerow differ in the status"
+    diff <(cd "$place/ours" && find . -mindepth 1 -printf '%P\0' | sort -z | tr '\0\n' '\n ') \
+        <("$hedgerow" walk -0 "$place/ours" | sed -z "s|^$place/ours/||" | sort -z |
+            tr '\0\n' '\n ') || fail "find and hedgerow list different things"
+    for round in warm-up $(seq "$ROUNDS"); do
+        times git-status git status
+        times hedgerow-status "$hedgerow" status
+        times find find . -printf '%y %s %T@ %i\n'
+        times hedgerow-walk "$hedgerow" walk --stat --summary .
+        [ "$round" != warm-up ] || rm "$place"/{git-status,hedgerow-status,find,hedgerow-walk}.times
+    done
+    printf '\nThe same words from git status, the same names from find:\n'
+    for name in git-status hedgerow-status find hedgerow-walk; do
+        printf '%-34s %9.3f s\n' "${name/-/ }" "$(median "$name" 1)"
+    done
+    printf 'Where each question is a round trip (NFS), hedgerow keeps up to 64 of them under way.\n'
+}
+
 require_tools
 . scripts/toolchain.sh
 echo "Building hedgerow ..."
@@ -169,3 +201,4 @@ show_progress
 prove_equal
 measure_all
 table
+show_walk

@@ -5,10 +5,11 @@ use hedgerow_codec::block::{BlockCompressor, Compressor, Settings};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Reads one block, and writes its content, or the other way round; an argument tells which.
+/// Reads blocks and writes their contents, or the other way round; an argument tells which. Each is
+/// preceded by its length.
 const PYTHON: &str = r#"
 import ctypes, lzma, sys, zlib
-task, data = sys.argv[1], sys.stdin.buffer.read()
+rest = sys.stdin.buffer.read()
 bound = 1 << 21
 def lzo(name, *more):
     library = ctypes.CDLL('liblzo2.so.2')
@@ -37,7 +38,11 @@ tasks = {
     'lzo1': lambda: lzo('lzo1x_1_compress'),
     'lzo999': lambda: lzo('lzo1x_999_compress_level', *level8),
 }
-sys.stdout.buffer.write(tasks[task]())
+while rest:
+    end = 4 + int.from_bytes(rest[:4], 'little')
+    data, rest = rest[4:end], rest[end:]
+    answer = tasks[sys.argv[1]]()
+    sys.stdout.buffer.write(len(answer).to_bytes(4, 'little') + answer)
 "#;
 
 /// What a program makes of its input, or why there is no such program.
@@ -67,8 +72,22 @@ fn ask(program: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Strin
     Ok(output.stdout)
 }
 
-fn python(task: &str, input: &[u8]) -> Result<Vec<u8>, String> {
-    ask("python3", &["-c", PYTHON, task], input)
+fn python<T: AsRef<[u8]>>(task: &str, inputs: &[T]) -> Result<Vec<Vec<u8>>, String> {
+    let mut framed = Vec::new();
+    for input in inputs {
+        framed.extend((input.as_ref().len() as u32).to_le_bytes());
+        framed.extend(input.as_ref());
+    }
+    let answers = ask("python3", &["-c", PYTHON, task], &framed)?;
+    let mut rest = answers.as_slice();
+    let mut split = Vec::new();
+    while let Some((length, tail)) = rest.split_first_chunk() {
+        let (answer, tail) = tail.split_at(u32::from_le_bytes(*length) as usize);
+        split.push(answer.to_vec());
+        rest = tail;
+    }
+    assert_eq!(split.len(), inputs.len());
+    Ok(split)
 }
 
 /// Ends the test, saying why, where a program is missing.
@@ -99,17 +118,16 @@ fn blocks(compressor: Compressor) -> Vec<(Vec<u8>, Vec<u8>)> {
 }
 
 fn python_reads(compressor: Compressor, task: &str) -> Result<(), String> {
-    for (content, block) in blocks(compressor) {
-        assert!(python(task, &block)? == content, "{task}");
-    }
+    let (contents, blocks): (Vec<_>, Vec<_>) = blocks(compressor).into_iter().unzip();
+    assert!(python(task, &blocks)? == contents, "{task}");
     Ok(())
 }
 
 fn we_read_python(compressor: Compressor, task: &str) -> Result<(), String> {
-    for content in contents() {
-        let block = python(task, &content)?;
+    let contents = contents();
+    for (content, block) in contents.iter().zip(python(task, &contents)?) {
         assert!(
-            decompress(compressor, &block, content.len()) == content,
+            decompress(compressor, &block, content.len()) == *content,
             "{task}"
         );
     }
@@ -129,9 +147,10 @@ fn the_profile_zlib_gives_the_bytes_of_zlib() {
         ("gzip profile=zlib level=3", "gzip3"),
     ] {
         let mut compressor = BlockCompressor::new(&parse(words, BLOCK)).unwrap();
-        for content in contents() {
-            let theirs = or_skip!(python(task, &content));
-            if let Some(ours) = compress(&mut compressor, &content) {
+        let contents = contents();
+        let theirs = or_skip!(python(task, &contents));
+        for (content, theirs) in contents.iter().zip(theirs) {
+            if let Some(ours) = compress(&mut compressor, content) {
                 assert!(ours == theirs, "{words}");
             }
         }
@@ -148,7 +167,8 @@ fn lzma_of_python() {
 #[test]
 fn an_lzma_block_may_have_both_a_length_and_an_end_mark() {
     let content = text(1, 5000);
-    let mut block = or_skip!(python("lzma", &content));
+    let mut blocks = or_skip!(python("lzma", &[&content]));
+    let mut block = blocks.remove(0);
     // So write packers that fill in the length afterwards.
     block[5..13].copy_from_slice(&5000_u64.to_le_bytes());
     assert!(decompress(Compressor::Lzma, &block, 5000) == content);
@@ -156,11 +176,10 @@ fn an_lzma_block_may_have_both_a_length_and_an_end_mark() {
 
 #[test]
 fn xz_of_python() {
-    // The machine's library may be older than two of the filters.
     for (content, block) in blocks(Compressor::Xz) {
-        match ask("xz", &["-dc"], &block) {
-            Ok(found) => assert!(found == content),
-            Err(reason) => return println!("skipped: {reason}"),
+        // The program may be older than the last two filters.
+        if ![0x0a, 0x0b].contains(&block[14]) {
+            assert!(or_skip!(ask("xz", &["-dc"], &block)) == content);
         }
     }
     or_skip!(we_read_python(Compressor::Xz, "xz"));

@@ -7,8 +7,9 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a program for developers, which may read files and stop at the first error"
+    reason = "a program for developers, which reads files, prints and stops at the first error"
 )]
 
 use hedgerow_codec::block::{BlockCompressor, BlockDecompressor, Compressor, Settings};

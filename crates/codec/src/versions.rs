@@ -46,7 +46,7 @@ mod tests {
     fn no_library_changes_unnoticed() {
         assert_eq!(
             fingerprint(),
-            "libdeflate 1.26.1, zlib-rs 0.6.8, zlib 1.3.2, liblzma 5.8.3, lzo of hedgerow 1, \
+            "libdeflate 1.26.1, zlib-rs 0.6.8, zlib 1.3.2, liblzma 5.8.4, lzo of hedgerow 1, \
              lz4 1.10.0, zstd 1.5.7"
         );
     }

@@ -9,49 +9,16 @@ use zstd_sys as ffi;
 /// window is no larger than the block, as the kernel wants it.
 #[derive(Debug)]
 pub(super) struct Encoder {
-    settings: ZstdSettings,
-    context: Context,
-}
-
-impl Encoder {
-    pub(super) fn new(settings: &ZstdSettings) -> Result<Self> {
-        Ok(Encoder {
-            settings: settings.clone(),
-            context: Context::new(settings)?,
-        })
-    }
-
-    pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
-        if remembers(self.settings.level, input.len()) {
-            self.context = Context::new(&self.settings)?;
-        }
-        self.context.compress(input, output)
-    }
-}
-
-/// Whether a context carries something over from one block of this length to the next. The match
-/// finder of the middle strategies mixes a salt into its hashes, which it derives from the blocks
-/// before (zstd 1.5.5 and later); another salt can find other matches.
-#[allow(unsafe_code)]
-fn remembers(level: u32, length: usize) -> bool {
-    // SAFETY: the function computes from plain numbers.
-    let parameters = unsafe { ffi::ZSTD_getCParams(level as i32, length as u64, 0) };
-    (ffi::ZSTD_strategy::ZSTD_greedy as u32..=ffi::ZSTD_strategy::ZSTD_lazy2 as u32)
-        .contains(&(parameters.strategy as u32))
-}
-
-#[derive(Debug)]
-struct Context {
     raw: NonNull<ffi::ZSTD_CCtx>,
 }
 
-impl Context {
+impl Encoder {
     #[allow(unsafe_code)]
-    fn new(settings: &ZstdSettings) -> Result<Self> {
+    pub(super) fn new(settings: &ZstdSettings) -> Result<Self> {
         // SAFETY: the function has no precondition.
         let raw = unsafe { ffi::ZSTD_createCCtx() };
         let raw = NonNull::new(raw).ok_or(BlockError::OutOfMemory(Zstd))?;
-        let context = Context { raw };
+        let encoder = Encoder { raw };
         for (parameter, value) in [
             (
                 ffi::ZSTD_cParameter::ZSTD_c_compressionLevel,
@@ -66,11 +33,12 @@ impl Context {
             // SAFETY: the context is live and not compressing.
             check(unsafe { ffi::ZSTD_CCtx_setParameter(raw.as_ptr(), parameter, value) })?;
         }
-        Ok(context)
+        Ok(encoder)
     }
 
     #[allow(unsafe_code)]
-    fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
+        // Begins a new frame with the parameters of the context; nothing else is kept.
         // SAFETY: the context is live and, behind `&mut self`, used by nobody else; both buffers
         // are passed with their own lengths.
         let written = unsafe {
@@ -90,7 +58,7 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for Encoder {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         // SAFETY: `raw` came from ZSTD_createCCtx and is freed once, here.
@@ -100,7 +68,7 @@ impl Drop for Context {
 
 #[allow(unsafe_code)]
 // SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
-unsafe impl Send for Context {}
+unsafe impl Send for Encoder {}
 
 /// Reads Zstandard frames.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 use crate::samples::*;
 use hedgerow_codec::block::BlockCompressor;
 
-/// Enough blocks that what a context remembers would show. The middle levels of zstd mix what they
-/// saw into their hashes.
+/// Enough blocks, alike and unlike, that what a context remembers would show.
 fn blocks() -> Vec<Vec<u8>> {
     let mut blocks = contents();
-    for seed in 10..13 {
+    for seed in 10..12 {
         blocks.push(text(seed, BLOCK as usize));
         blocks.push(machine_code(seed, BLOCK as usize - seed as usize * 1000));
         blocks.push([text(seed, 40_000), noise(seed, 5_000), text(seed, 50_000)].concat());
@@ -26,7 +25,7 @@ fn the_order_of_blocks_does_not_matter() {
         let expected: Vec<_> = blocks.iter().map(fresh).collect();
         let mut reused = BlockCompressor::new(&settings).unwrap();
         let mut numbers = Numbers(77);
-        let random: Vec<_> = (0..20).map(|_| numbers.below(blocks.len())).collect();
+        let random: Vec<_> = (0..8).map(|_| numbers.below(blocks.len())).collect();
         for index in (0..blocks.len()).rev().chain(random) {
             let found = compress(&mut reused, &blocks[index]);
             assert!(found == expected[index], "{words}: block {index}");
@@ -57,5 +56,12 @@ fn lzo_writes_what_its_version_says() {
     };
     // Another sum wants another `VERSION` in `block/lzo/mod.rs`.
     let found = ["lzo", "lzo level=1", "lzo algorithm=lzo1x_1"].map(sum);
-    assert_eq!(found, [(0, 0), (0, 0), (0, 0)]);
+    assert_eq!(
+        found,
+        [
+            (14635, 4178182917064121825),
+            (15477, 6071217363372594499),
+            (17734, 4643204937991824927),
+        ]
+    );
 }

@@ -38,7 +38,7 @@ pub(super) fn match_bytes(length: usize, distance: usize) -> (u32, usize) {
 #[inline]
 pub(super) fn run_grows_by(length: u32) -> u32 {
     let beyond = length.wrapping_sub(SHORT_RUN as u32);
-    u32::from(length >= SHORT_RUN as u32 && beyond % 255 == 0)
+    u32::from(length >= SHORT_RUN as u32 && beyond.is_multiple_of(255))
 }
 
 /// Writes instructions into a buffer that may be too short.

@@ -96,7 +96,7 @@ fn dictionary(option: KeyValue, block_size: u32) -> Result<u32, SettingsError> {
 
 /// Whether a dictionary of so many bytes can be named in an `.xz` file: `2^n` or `2^n + 2^(n+1)`.
 pub(super) fn is_dictionary(bytes: u32) -> bool {
-    bytes.is_power_of_two() || (bytes % 3 == 0 && (bytes / 3).is_power_of_two())
+    bytes.is_power_of_two() || (bytes.is_multiple_of(3) && (bytes / 3).is_power_of_two())
 }
 
 impl fmt::Display for LzmaSettings {

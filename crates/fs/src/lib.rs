@@ -26,6 +26,7 @@ mod listed_file;
 mod listing;
 mod lock;
 mod memory;
+mod output_file;
 mod path;
 mod proc_file;
 mod process;
@@ -48,10 +49,11 @@ pub use limits::descriptor_limit;
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use lock::LockFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
+pub use output_file::OutputFile;
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
     stat,
 };
 pub use process::{Exit, Process};
-pub use stat::{FileKind, Stat, Timestamp};
+pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use terminal::terminal_width;

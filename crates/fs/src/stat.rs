@@ -57,6 +57,11 @@ pub struct Stat {
     pub blocks: u64,
 }
 
+/// The major and the minor number of a device, from `st_rdev`.
+pub fn device_numbers(rdev: u64) -> (u32, u32) {
+    (rustix::fs::major(rdev), rustix::fs::minor(rdev))
+}
+
 impl Stat {
     /// Whether the owner may execute it, the one permission bit that Git records.
     pub fn is_executable(&self) -> bool {

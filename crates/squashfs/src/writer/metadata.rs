@@ -1,0 +1,131 @@
+//! Tables of metadata blocks: pieces of 8 KiB, compressed in parallel, one behind the other.
+
+use super::WriteError;
+use crate::format::{Reference, METADATA_BYTES, METADATA_HEADER_BYTES, METADATA_RAW};
+use hedgerow_codec::block::{BlockCompressor, Settings};
+use hedgerow_engine::{run_ordered, Options, Window};
+
+/// Work on pieces at a time, in bytes.
+const WINDOW: Window = Window { bytes: 4 << 20 };
+
+/// A place in the table before compression, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(pub u64);
+
+impl Place {
+    /// The number of the piece it is in.
+    pub(super) fn piece(self) -> u64 {
+        self.0 / METADATA_BYTES as u64
+    }
+}
+
+/// A table that grows.
+pub(super) struct MetadataTable<'s> {
+    settings: &'s Settings,
+    options: &'s Options,
+    /// What is not compressed yet: from a multiple of 8 KiB on.
+    pending: Vec<u8>,
+    /// Bytes before `pending`, before compression.
+    before: u64,
+    /// The blocks, with their headers.
+    stored: Vec<u8>,
+    /// Where each block starts in `stored`; one more, for the block that comes next.
+    starts: Vec<u64>,
+}
+
+impl<'s> MetadataTable<'s> {
+    pub(super) fn new(settings: &'s Settings, options: &'s Options) -> Self {
+        MetadataTable {
+            settings,
+            options,
+            pending: Vec::new(),
+            before: 0,
+            stored: Vec::new(),
+            starts: vec![0],
+        }
+    }
+
+    /// Where the next byte goes.
+    pub(super) fn place(&self) -> Place {
+        Place(self.before + self.pending.len() as u64)
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        self.pending.extend_from_slice(bytes);
+    }
+
+    /// Compresses all pieces that are full.
+    pub(super) fn settle(&mut self) -> Result<(), WriteError> {
+        let full = self.pending.len() / METADATA_BYTES * METADATA_BYTES;
+        self.compress(full)
+    }
+
+    /// The reference to a place, if its piece and all before it have been compressed, or if it is
+    /// in the next piece.
+    pub(super) fn reference(&self, place: Place) -> Option<Reference> {
+        let start = self.starts.get(usize::try_from(place.piece()).ok()?)?;
+        Some(Reference::new(
+            *start,
+            (place.0 % METADATA_BYTES as u64) as u16,
+        ))
+    }
+
+    /// The blocks, and where each of them starts.
+    pub(super) fn finish(mut self) -> Result<(Vec<u8>, Vec<u64>), WriteError> {
+        self.compress(self.pending.len())?;
+        self.starts.pop();
+        Ok((self.stored, self.starts))
+    }
+
+    fn compress(&mut self, bytes: usize) -> Result<(), WriteError> {
+        let pieces = self.pending.get(..bytes).unwrap_or_default();
+        let items = pieces
+            .chunks(METADATA_BYTES)
+            .map(|piece| Ok((piece, piece.len() as u64)));
+        let (stored, starts) = (&mut self.stored, &mut self.starts);
+        run_ordered(
+            self.options,
+            WINDOW,
+            items,
+            |_| BlockCompressor::new(self.settings),
+            |compressor, piece| block(compressor, piece),
+            |_, block| {
+                stored.extend_from_slice(&block);
+                starts.push(stored.len() as u64);
+                Ok(())
+            },
+        )?;
+        self.pending.drain(..bytes);
+        self.before += bytes as u64;
+        Ok(())
+    }
+}
+
+/// A metadata block: header and payload.
+fn block(
+    compressor: &mut Result<BlockCompressor, hedgerow_codec::block::BlockError>,
+    piece: &[u8],
+) -> Result<Vec<u8>, WriteError> {
+    let header = METADATA_HEADER_BYTES as usize;
+    let mut block = vec![0; header + piece.len()];
+    let room = block.get_mut(header..).unwrap_or_default();
+    let compressed = match compressor {
+        Ok(compressor) => compressor.compress(piece, room)?,
+        Err(_) => None,
+    };
+    let word = match compressed {
+        Some(bytes) => {
+            block.truncate(header + bytes);
+            bytes as u16
+        }
+        None => {
+            room.copy_from_slice(piece);
+            piece.len() as u16 | METADATA_RAW
+        }
+    };
+    block
+        .iter_mut()
+        .zip(word.to_le_bytes())
+        .for_each(|(byte, new)| *byte = new);
+    Ok(block)
+}

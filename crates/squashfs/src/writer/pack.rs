@@ -1,0 +1,185 @@
+//! The second stage: blocks are compressed in parallel, and get their places in the order of the
+//! plan.
+
+use super::input::Node;
+use super::output::Output;
+use super::plan::{Batch, Event, Stored, Tail};
+use super::WriteError;
+use crate::format::SizeWord;
+use hedgerow_codec::block::{BlockCompressor, Settings};
+use hedgerow_engine::{run_ordered, Options, Window};
+
+/// A batch that went through a worker.
+struct Packed {
+    /// What is stored of it, one behind the other.
+    bytes: Vec<u8>,
+    events: Vec<PackedEvent>,
+}
+
+enum PackedEvent {
+    Block(SizeWord),
+    Hole(usize),
+    Fragment(SizeWord),
+    File { node: Node, stored: Stored },
+    Other { node: Node, target: Vec<u8> },
+}
+
+/// A file's content in the image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// Where its first block is.
+    pub start: u64,
+    pub words: Vec<SizeWord>,
+    pub tail: Option<Tail>,
+    /// Bytes that are zero and stored nowhere.
+    pub sparse_bytes: u64,
+}
+
+/// Where each fragment block is, and how it is stored.
+pub(super) type Fragment = (u64, SizeWord);
+
+/// Who is told of the entries, in their order.
+pub(super) trait Entries {
+    /// A file, and the number of its layout.
+    fn file(&mut self, node: Node, layout: u32) -> Result<(), WriteError>;
+    /// Another entry.
+    fn other(&mut self, node: Node, target: Vec<u8>) -> Result<(), WriteError>;
+}
+
+/// What was stored.
+#[derive(Default)]
+pub(super) struct Packing {
+    pub layouts: Vec<Layout>,
+    pub fragments: Vec<Fragment>,
+}
+
+/// Compresses and stores the batches of a plan.
+pub(super) fn pack(
+    batches: impl Iterator<Item = Batch> + Send,
+    settings: &Settings,
+    options: &Options,
+    window: Window,
+    output: &mut Output,
+    entries: &mut impl Entries,
+) -> Result<Packing, WriteError> {
+    let items = batches.map(|batch| {
+        let bytes = batch.bytes as u64;
+        Ok((batch, bytes))
+    });
+    let mut packing = Packing::default();
+    let mut current: Option<Layout> = None;
+    let worker = |_| BlockCompressor::new(settings);
+    let work = |compressor: &mut Result<BlockCompressor, _>, batch: Batch| match compressor {
+        Ok(compressor) => compress(compressor, batch),
+        // The settings were checked before; made anew, it tells what is wrong.
+        Err(_) => Err(WriteError::from(
+            BlockCompressor::new(settings)
+                .err()
+                .ok_or(WriteError::Cancelled)?,
+        )),
+    };
+    run_ordered(options, window, items, worker, work, |_, packed| {
+        commit(packed, output, entries, &mut packing, &mut current)
+    })?;
+    Ok(packing)
+}
+
+fn compress(compressor: &mut BlockCompressor, batch: Batch) -> Result<Packed, WriteError> {
+    let mut bytes = Vec::with_capacity(batch.bytes);
+    let mut events = Vec::with_capacity(batch.events.len());
+    for event in batch.events {
+        events.push(match event {
+            Event::Block { content, range } => {
+                let block = content.get(range).unwrap_or_default();
+                PackedEvent::Block(append(compressor, block, &mut bytes)?)
+            }
+            Event::Fragment(block) => {
+                PackedEvent::Fragment(append(compressor, &block, &mut bytes)?)
+            }
+            Event::Hole { bytes } => PackedEvent::Hole(bytes),
+            Event::File { node, stored } => PackedEvent::File { node, stored },
+            Event::Other { node, target } => PackedEvent::Other { node, target },
+        });
+    }
+    Ok(Packed { bytes, events })
+}
+
+/// Appends a block, compressed if that makes it smaller.
+fn append(
+    compressor: &mut BlockCompressor,
+    block: &[u8],
+    bytes: &mut Vec<u8>,
+) -> Result<SizeWord, WriteError> {
+    let start = bytes.len();
+    bytes.resize(start + block.len(), 0);
+    let room = bytes.get_mut(start..).unwrap_or_default();
+    let compressed = compressor.compress(block, room)?;
+    if compressed.is_none() {
+        room.copy_from_slice(block);
+    }
+    let stored = compressed.unwrap_or(block.len());
+    bytes.truncate(start + stored);
+    Ok(SizeWord::new(stored as u32, compressed.is_none()))
+}
+
+fn commit(
+    packed: Packed,
+    output: &mut Output,
+    entries: &mut impl Entries,
+    packing: &mut Packing,
+    current: &mut Option<Layout>,
+) -> Result<(), WriteError> {
+    let mut rest = packed.bytes.as_slice();
+    for event in packed.events {
+        match event {
+            PackedEvent::Block(word) => {
+                let layout = current.get_or_insert_with(|| Layout {
+                    start: output.position(),
+                    ..Layout::default()
+                });
+                layout.words.push(word);
+                store(&mut rest, word, output)?;
+            }
+            PackedEvent::Hole(bytes) => {
+                let layout = current.get_or_insert_with(|| Layout {
+                    start: output.position(),
+                    ..Layout::default()
+                });
+                layout.words.push(SizeWord(0));
+                layout.sparse_bytes += bytes as u64;
+            }
+            PackedEvent::Fragment(word) => {
+                packing.fragments.push((output.position(), word));
+                store(&mut rest, word, output)?;
+            }
+            PackedEvent::File { node, stored } => {
+                let layout = current.take();
+                let number = match stored {
+                    Stored::Here { tail } => {
+                        let mut layout = layout.unwrap_or_default();
+                        layout.tail = tail;
+                        packing.layouts.push(layout);
+                        packing.layouts.len() as u32 - 1
+                    }
+                    Stored::Same(number) => {
+                        if let Some(layout) = layout {
+                            output.go_back_to(layout.start)?;
+                        }
+                        number
+                    }
+                };
+                entries.file(node, number)?;
+            }
+            PackedEvent::Other { node, target } => entries.other(node, target)?,
+        }
+    }
+    Ok(())
+}
+
+fn store(rest: &mut &[u8], word: SizeWord, output: &mut Output) -> Result<(), WriteError> {
+    let (bytes, after) = rest
+        .split_at_checked(word.stored_bytes() as usize)
+        .unwrap_or_default();
+    *rest = after;
+    output.append(bytes)
+}

@@ -1,0 +1,55 @@
+//! Images that are written, as the kernel, unsquashfs and rdsquashfs read them.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests make trees and look at files"
+)]
+
+mod determinism;
+mod oracle;
+mod trees;
+
+use hedgerow_codec::block::{Compressor, Settings};
+use hedgerow_engine::{Jobs, Options};
+use hedgerow_squashfs::{create, nodes_of_directory, CreateOptions, Created, WriteError};
+use hedgerow_walk::WalkOptions;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+/// Options as a user would have them, with so many workers.
+pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> CreateOptions {
+    let jobs = Options {
+        jobs: Jobs::Fixed(NonZeroUsize::new(workers).unwrap()),
+        ..Options::default()
+    };
+    CreateOptions {
+        settings: Settings::default_for(compressor, block_bytes),
+        block_bytes,
+        fragments: true,
+        dedup: true,
+        exportable: true,
+        mtime_s: Some(1),
+        padding_bytes: 4096,
+        replace: true,
+        readers: jobs.clone(),
+        packers: jobs,
+    }
+}
+
+/// An image of the tree below `root`.
+pub fn image_of(
+    root: &Path,
+    target: &Path,
+    options: &CreateOptions,
+) -> Result<Created, WriteError> {
+    let walk = WalkOptions {
+        engine: options.readers.clone(),
+        ..WalkOptions::default()
+    };
+    let consume = |nodes| create(nodes, target, options);
+    let (created, omissions) = nodes_of_directory(root, walk, consume)?;
+    assert!(omissions.is_empty(), "{omissions:?}");
+    created
+}

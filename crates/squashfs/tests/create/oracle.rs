@@ -1,0 +1,93 @@
+//! Readers that we did not write give back the tree.
+
+use crate::trees::{is_root, make};
+use crate::{image_of, options};
+use hedgerow_codec::block::Compressor;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const SEEDS: u64 = 12;
+
+#[test]
+fn everybody_reads_the_same_tree() {
+    for compressor in Compressor::ALL {
+        for seed in 0..SEEDS {
+            one(compressor, seed);
+        }
+    }
+}
+
+fn one(compressor: Compressor, seed: u64) {
+    let block = [4096, 16384, 131_072, 1 << 20][(seed % 4) as usize];
+    let place = tempfile::tempdir().unwrap();
+    let (tree, image) = (place.path().join("tree"), place.path().join("image"));
+    std::fs::create_dir(&tree).unwrap();
+    make(&tree, seed, block);
+    let mut own = options(compressor, block as u32, 2);
+    own.fragments = seed % 5 != 4;
+    own.dedup = seed % 7 != 6;
+    image_of(&tree, &image, &own).unwrap();
+    let what = format!("{compressor}, seed {seed}");
+    let expected = listing(&tree);
+    if is_root() && compressor != Compressor::Lzma {
+        mounted(&image, |mounted| {
+            assert_eq!(listing(mounted), expected, "mounted: {what}")
+        });
+    }
+    let unpacked = place.path().join("unpacked");
+    if has("unsquashfs") {
+        let words = ["-no-progress", "-quiet", "-d"].map(std::ffi::OsStr::new);
+        run(Command::new("unsquashfs")
+            .args(words)
+            .arg(&unpacked)
+            .arg(&image));
+        assert_eq!(listing(&unpacked), expected, "unsquashfs: {what}");
+    } else {
+        println!("skipped: unsquashfs is not installed");
+    }
+}
+
+/// All that a tree holds, in the words of find, and the hashes of the files.
+fn listing(root: &Path) -> String {
+    let names = r"cd $0 && find . -printf '%P|%y|%m|%U|%G|%n|%l|%Ts|' \( -type f -printf %s -o \
+        -printf - \) -printf '\n' | LC_ALL=C sort && find . -type f -print0 | LC_ALL=C sort -z |
+        xargs -0r sha256sum";
+    let output = Command::new("sh")
+        .args(["-c", names])
+        .arg(root)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn mounted(image: &Path, look: impl FnOnce(&Path)) {
+    let at = tempfile::tempdir().unwrap();
+    let words = ["-t", "squashfs", "-o", "loop,ro"];
+    let done = Command::new("mount")
+        .args(words)
+        .arg(image)
+        .arg(at.path())
+        .output()
+        .unwrap();
+    if !done.status.success() {
+        println!("skipped: mount: {}", String::from_utf8_lossy(&done.stderr));
+        return;
+    }
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(at.path())));
+    run(Command::new("umount").arg(at.path()));
+    outcome.unwrap();
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program)
+        .arg("-version")
+        .stdout(Stdio::null())
+        .status();
+    found.is_ok()
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+}

@@ -1,0 +1,142 @@
+//! Trees drawn from seeds.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{symlink, FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+/// Numbers that look random: xorshift64*.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
+    }
+
+    fn bytes(&mut self, count: usize, compressible: bool) -> Vec<u8> {
+        let range = if compressible { 4 } else { 256 };
+        (0..count).map(|_| self.below(range) as u8).collect()
+    }
+}
+
+/// Makes a tree below `root` in which everything occurs that an image can hold, with sizes around
+/// those of blocks of `block` bytes.
+pub fn make(root: &Path, seed: u64, block: usize) {
+    let mut random = Random::new(seed);
+    let mut directories = vec![root.to_owned()];
+    let mut files: Vec<PathBuf> = Vec::new();
+    for number in 0..20 + random.below(60) {
+        let parent = directories[random.below(directories.len() as u64) as usize].clone();
+        let path = parent.join(OsStr::from_bytes(&name(&mut random, number)));
+        match random.below(20) {
+            0..=3 => {
+                fs::create_dir(&path).unwrap();
+                directories.push(path);
+            }
+            4 => symlink("some/where", &path).unwrap(),
+            5 => symlink(
+                OsStr::from_bytes(&vec![b't'; 1 + random.below(3000) as usize]),
+                &path,
+            )
+            .unwrap(),
+            6 => special(&path, &["p"]),
+            7 if is_root() => special(&path, &["c", "300", "70000"]),
+            8 if is_root() => special(&path, &["b", "8", "1"]),
+            9 if !files.is_empty() => {
+                let other = &files[random.below(files.len() as u64) as usize];
+                fs::hard_link(other, &path).unwrap();
+            }
+            10 if !files.is_empty() => {
+                let other = &files[random.below(files.len() as u64) as usize];
+                fs::copy(other, &path).unwrap();
+                files.push(path);
+            }
+            11 => {
+                sparse(&path, &mut random, block);
+                files.push(path);
+            }
+            _ => {
+                let content = content(&mut random, block);
+                fs::write(&path, content).unwrap();
+                files.push(path);
+            }
+        }
+    }
+    for path in &files {
+        let mode = [0o644, 0o755, 0o600, 0o4711, 0o1777][random.below(5) as usize];
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(random.below(1 << 31));
+        File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+        if is_root() && random.below(4) == 0 {
+            let owner = Some(random.below(70_000) as u32);
+            std::os::unix::fs::chown(path, owner, Some(7)).unwrap();
+        }
+    }
+}
+
+fn name(random: &mut Random, number: u64) -> Vec<u8> {
+    match random.below(12) {
+        0 => [format!("{number}").as_bytes(), &vec![b'n'; 250]].concat(),
+        1 => format!("\u{fc}ber {number}").into_bytes(),
+        2 => [b"\xff\xfe", format!("{number}").as_bytes()].concat(),
+        3 => format!(".{number}\n").into_bytes(),
+        _ => format!("f{number}").into_bytes(),
+    }
+}
+
+fn content(random: &mut Random, block: usize) -> Vec<u8> {
+    let around = |random: &mut Random, size: usize| size + random.below(3) as usize - 1;
+    let size = match random.below(10) {
+        0 => 0,
+        1 => 1,
+        2 => around(random, block),
+        3 => around(random, 2 * block),
+        4 => around(random, 4 * block),
+        5 => (1 << 20) + random.below(2 * block as u64) as usize,
+        _ => random.below(block as u64) as usize,
+    };
+    match random.below(5) {
+        // The same in many files, and of one size with others.
+        0 => vec![b'=' + random.below(2) as u8; size],
+        1 => vec![0; size],
+        2 => random.bytes(size, false),
+        _ => random.bytes(size, true),
+    }
+}
+
+fn sparse(path: &Path, random: &mut Random, block: usize) {
+    let file = File::create(path).unwrap();
+    let blocks = 1 + random.below(6);
+    file.set_len(blocks * block as u64 + random.below(block as u64))
+        .unwrap();
+    let at = random.below(blocks) * block as u64;
+    file.write_all_at(b"not a hole", at).unwrap();
+}
+
+fn special(path: &Path, words: &[&str]) {
+    let status = Command::new("mknod")
+        .arg(path)
+        .args(words)
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+pub fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}

@@ -1,0 +1,18 @@
+//! SquashFS images, format 4.0: what stands in them is read from any number of threads
+//! ([`Image`]), listed as a source of entries ([`ImageSource`]), and checked as a whole
+//! ([`verify`]).
+//!
+//! Images come from strangers. No length in one is trusted before it is held against what the
+//! image can contain, and nothing in one makes this crate panic.
+
+mod error;
+pub mod format;
+mod reader;
+
+
+pub use error::{Damage, Error, Part, Result};
+pub use reader::{
+    Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
+    Piece, Pieces, ReadAt, TreeEntry, Xattr, Xattrs,
+};
+

@@ -90,8 +90,13 @@ impl ReadFile {
     pub fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            let read = fault::check(Op::Read)
-                .and_then(|()| Ok(rustix::io::pread(&self.fd, rest, position.saturating_add(filled as u64))?));
+            let read = fault::check(Op::Read).and_then(|()| {
+                Ok(rustix::io::pread(
+                    &self.fd,
+                    rest,
+                    position.saturating_add(filled as u64),
+                )?)
+            });
             match read {
                 Ok(0) => break,
                 Ok(count) => filled += count,

@@ -280,8 +280,14 @@ mod tests {
         let bytes: [u8; 96] = std::array::from_fn(|at| at as u8 * 5 + 1);
         let superblock = Superblock::from_bytes(&bytes);
         assert_eq!(superblock.to_bytes(), bytes);
-        assert_eq!(superblock.block_log, u16::from_le_bytes([bytes[22], bytes[23]]));
-        assert_eq!(superblock.id_count, u16::from_le_bytes([bytes[26], bytes[27]]));
+        assert_eq!(
+            superblock.block_log,
+            u16::from_le_bytes([bytes[22], bytes[23]])
+        );
+        assert_eq!(
+            superblock.id_count,
+            u16::from_le_bytes([bytes[26], bytes[27]])
+        );
         assert_eq!(superblock.export_table_start.to_le_bytes(), bytes[88..]);
     }
 
@@ -301,6 +307,9 @@ mod tests {
         assert!(!SizeWord(1 << 25).is_valid(4096) && !SizeWord(1 << 24).is_valid(4096));
         assert!(SizeWord(0).is_sparse() && SizeWord(0).is_valid(4096));
         let reference = Reference::new(0x1234_5678, 0x1fff);
-        assert_eq!((reference.block(), reference.offset()), (0x1234_5678, 0x1fff));
+        assert_eq!(
+            (reference.block(), reference.offset()),
+            (0x1234_5678, 0x1fff)
+        );
     }
 }

@@ -9,10 +9,8 @@ mod error;
 pub mod format;
 mod reader;
 
-
 pub use error::{Damage, Error, Part, Result};
 pub use reader::{
     Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
     Piece, Pieces, ReadAt, TreeEntry, Xattr, Xattrs,
 };
-

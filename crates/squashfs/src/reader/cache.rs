@@ -77,7 +77,10 @@ mod tests {
             }
         }
         assert_eq!(reads, 10_000);
-        let kept = cache.shards.iter().map(|shard| shard.lock().unwrap().blocks.len());
+        let kept = cache
+            .shards
+            .iter()
+            .map(|shard| shard.lock().unwrap().blocks.len());
         assert!(kept.sum::<usize>() <= 16);
     }
 
@@ -85,6 +88,9 @@ mod tests {
     fn what_cannot_be_read_is_not_kept() {
         let cache = Cache::new(1);
         assert_eq!(cache.get(1, || Err::<u8, _>("no")), Err("no"));
-        assert_eq!(cache.get(1, || Ok::<u8, &str>(3)).map(|block| *block), Ok(3));
+        assert_eq!(
+            cache.get(1, || Ok::<u8, &str>(3)).map(|block| *block),
+            Ok(3)
+        );
     }
 }

@@ -16,7 +16,10 @@ pub struct Piece {
 pub(crate) enum Stored {
     /// Nowhere: it is zero.
     Hole,
-    Block { position: u64, word: SizeWord },
+    Block {
+        position: u64,
+        word: SizeWord,
+    },
     Tail(FragmentTail),
 }
 
@@ -90,7 +93,8 @@ impl Image {
         self.fragments.get(index.into(), || {
             let entry = self.fragment_block(index)?;
             let mut block = vec![0; self.superblock.block_size as usize];
-            let length = self.read_block(Part::Fragments, entry.position, entry.word, &mut block)?;
+            let length =
+                self.read_block(Part::Fragments, entry.position, entry.word, &mut block)?;
             block.truncate(length);
             Ok(block)
         })

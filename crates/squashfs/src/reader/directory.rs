@@ -47,7 +47,9 @@ pub(crate) struct Run {
 impl Listing {
     /// The entries with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&BStr, &DirectoryEntry)> {
-        self.entries.iter().map(|entry| (self.name(&entry.name), entry))
+        self.entries
+            .iter()
+            .map(|entry| (self.name(&entry.name), entry))
     }
 
     /// The entry at a place in the order.

@@ -46,10 +46,7 @@ impl Image {
 
     /// The same, if only the superblock makes some sense; what is wrong with the places of the
     /// tables is told.
-    pub(crate) fn new_damaged(
-        source: Box<dyn ReadAt>,
-        offset: u64,
-    ) -> Result<(Self, Vec<Damage>)> {
+    pub(crate) fn new_damaged(source: Box<dyn ReadAt>, offset: u64) -> Result<(Self, Vec<Damage>)> {
         let mut bytes = Bytes {
             length: source.length()?.saturating_sub(offset),
             source,
@@ -110,7 +107,9 @@ impl Image {
         if !self.superblock.has(flags::COMPRESSOR_OPTIONS) {
             return Ok(None);
         }
-        let header = self.bytes.read_array::<2>(Part::OptionBlock, SUPERBLOCK_BYTES)?;
+        let header = self
+            .bytes
+            .read_array::<2>(Part::OptionBlock, SUPERBLOCK_BYTES)?;
         let header = u16::from_le_bytes(header);
         let length = usize::from(header & !METADATA_RAW);
         if header & METADATA_RAW == 0 || length == 0 || length > 64 {
@@ -118,7 +117,8 @@ impl Image {
             return Err(Damage::new(Part::OptionBlock, SUPERBLOCK_BYTES, what).into());
         }
         let mut block = vec![0; length];
-        self.bytes.read(Part::OptionBlock, SUPERBLOCK_BYTES + 2, &mut block)?;
+        self.bytes
+            .read(Part::OptionBlock, SUPERBLOCK_BYTES + 2, &mut block)?;
         Ok(Some(block))
     }
 
@@ -168,10 +168,16 @@ impl Bytes {
             let what = format!("{wanted} bytes that end beyond the image");
             Err(Damage::new(part, position, what).into())
         };
-        if position.checked_add(wanted).is_none_or(|end| end > self.length) {
+        if position
+            .checked_add(wanted)
+            .is_none_or(|end| end > self.length)
+        {
             return beyond();
         }
-        match self.source.read_at(buffer, position.saturating_add(self.offset))? {
+        match self
+            .source
+            .read_at(buffer, position.saturating_add(self.offset))?
+        {
             count if count == buffer.len() => Ok(()),
             _ => beyond(),
         }

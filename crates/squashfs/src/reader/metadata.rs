@@ -83,7 +83,9 @@ impl Image {
         let length = usize::from(header & !METADATA_RAW);
         let start = position + METADATA_HEADER_BYTES;
         let fits = start.saturating_add(length as u64) <= region.end;
-        let stored = buffer.get_mut(..length).filter(|stored| !stored.is_empty() && fits);
+        let stored = buffer
+            .get_mut(..length)
+            .filter(|stored| !stored.is_empty() && fits);
         let Some(stored) = stored else {
             let what = format!("a metadata block of {length} bytes");
             return Err(Damage::new(region.part, position, what).into());
@@ -111,7 +113,10 @@ impl<'i> MetadataReader<'i> {
         let block = image.metadata_block(region, position)?;
         let offset = usize::from(reference.offset());
         if offset > block.bytes.len() {
-            let what = format!("offset {offset} in a metadata block of {}", block.bytes.len());
+            let what = format!(
+                "offset {offset} in a metadata block of {}",
+                block.bytes.len()
+            );
             return Err(Damage::new(region.part, position, what).into());
         }
         Ok(MetadataReader {

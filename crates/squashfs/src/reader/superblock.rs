@@ -114,7 +114,10 @@ impl Layout {
             array_start,
         };
         let present = |start: u64, count: u32| start != NO_TABLE && count > 0;
-        let (fragments, export) = (superblock.fragment_table_start, superblock.export_table_start);
+        let (fragments, export) = (
+            superblock.fragment_table_start,
+            superblock.export_table_start,
+        );
         let fragment_count = superblock.fragment_count;
         let mut layout = Layout {
             inodes: Region::new(
@@ -210,7 +213,10 @@ impl Layout {
 }
 
 fn flags_fit(superblock: &Superblock, damaged: &mut impl FnMut(u64, String)) {
-    let (export, xattrs) = (superblock.export_table_start, superblock.xattr_id_table_start);
+    let (export, xattrs) = (
+        superblock.export_table_start,
+        superblock.xattr_id_table_start,
+    );
     for (flag, present, words) in [
         (flags::EXPORTABLE, export == NO_TABLE, "export table"),
         (flags::NO_XATTRS, xattrs != NO_TABLE, "extended attributes"),

@@ -17,7 +17,10 @@ impl Image {
     /// All owners and groups: 256 KiB at most.
     pub(super) fn read_ids(&self) -> Result<Vec<u32>> {
         let count = self.layout.ids.count;
-        let ids = (0..count).map(|index| self.entry(Some(self.layout.ids), index, Part::IdTable)?.u32());
+        let ids = (0..count).map(|index| {
+            self.entry(Some(self.layout.ids), index, Part::IdTable)?
+                .u32()
+        });
         ids.collect()
     }
 

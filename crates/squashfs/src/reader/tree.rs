@@ -28,7 +28,9 @@ impl Image {
     /// The inode of a path below the root; the root's for an empty path. Links are not followed.
     pub fn find(&self, path: &[u8]) -> Result<Inode> {
         let mut inode = self.root()?;
-        let names = path.split_str("/").filter(|name| !name.is_empty() && *name != b".");
+        let names = path
+            .split_str("/")
+            .filter(|name| !name.is_empty() && *name != b".");
         for name in names {
             let Body::Directory(directory) = &inode.body else {
                 return Err(Error::NotFound(path.into()));
@@ -163,7 +165,10 @@ impl Descent<'_> {
             None
         };
         if let Some(what) = refused {
-            self.omit("list", Damage::new(Part::DirectoryTable, position, what).into());
+            self.omit(
+                "list",
+                Damage::new(Part::DirectoryTable, position, what).into(),
+            );
             return;
         }
         self.bytes_left -= u64::from(directory.size);
@@ -183,10 +188,7 @@ impl Descent<'_> {
     }
 
     /// Visits the next entry and goes down into it, or up if there is none.
-    fn step(
-        &mut self,
-        visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn step(&mut self, visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
         let Some(level) = self.stack.last_mut() else {
             return ControlFlow::Break(());
         };

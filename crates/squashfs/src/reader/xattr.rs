@@ -40,7 +40,11 @@ impl Image {
         let set = self.xattr_set(index)?;
         let reader = match set.count {
             0 => None,
-            _ => Some(MetadataReader::new(self, self.layout.xattrs, set.reference)?),
+            _ => Some(MetadataReader::new(
+                self,
+                self.layout.xattrs,
+                set.reference,
+            )?),
         };
         Ok(Xattrs {
             image: self,
@@ -80,7 +84,9 @@ impl Xattrs<'_> {
         let name_bytes = reader.u16()?;
         let prefix = XATTR_PREFIXES.get(usize::from(kind & !XATTR_OUT_OF_LINE));
         let Some(prefix) = prefix else {
-            return Err(reader.damage(format!("an attribute of type {kind:#x}")).into());
+            return Err(reader
+                .damage(format!("an attribute of type {kind:#x}"))
+                .into());
         };
         let mut name = BString::from(*prefix);
         name.extend_from_slice(&reader.bytes(name_bytes.into())?);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+pub use crate::image::Image;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -82,6 +83,7 @@ pub enum Command {
     /// The form that `status` has in a working copy of Mercurial
     #[command(hide = true)]
     HgStatus(HgStatus),
+    Image(Image),
     Stats(Stats),
     Tune(Tune),
     Walk(Walk),

@@ -7,6 +7,7 @@ mod environment;
 mod failure;
 mod generate;
 mod hg_status;
+mod image;
 mod messages;
 mod output;
 mod progress;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
+        Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
         Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),

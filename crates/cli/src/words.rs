@@ -35,7 +35,7 @@ pub fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
     let command = command(words).and_then(|at| words[at].to_str());
     match (error.use_stderr(), command) {
         (false, _) => ExitCode::SUCCESS,
-        (true, Some("walk" | "stats" | "tune")) => ExitCode::from(2),
+        (true, Some("image" | "walk" | "stats" | "tune")) => ExitCode::from(2),
         (true, _) => ExitCode::from(USAGE),
     }
 }

@@ -85,6 +85,39 @@ impl ReadFile {
         }
     }
 
+    /// Reads from `position`, in bytes from the start, until `buffer` is full or the file ends;
+    /// returns how many bytes that were. Where [`read`](Self::read) goes on does not change.
+    pub fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            let read = fault::check(Op::Read).and_then(|()| {
+                Ok(rustix::io::pread(
+                    &self.fd,
+                    rest,
+                    position.saturating_add(filled as u64),
+                )?)
+            });
+            match read {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::new("read", &self.path, source)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// How many bytes there are to read, of a block device too.
+    pub fn length(&self) -> Result<u64> {
+        let end = rustix::fs::SeekFrom::End(0);
+        let sought = fault::check(Op::Stat).and_then(|()| {
+            let length = rustix::fs::seek(&self.fd, end)?;
+            rustix::fs::seek(&self.fd, rustix::fs::SeekFrom::Start(0))?;
+            Ok(length)
+        });
+        sought.map_err(|source| Error::new("stat", &self.path, source))
+    }
+
     fn too_large(&self, limit: u64) -> Error {
         let reason = format!("larger than the limit of {limit} bytes");
         Error::new(

@@ -1,8 +1,19 @@
-//! SquashFS images, format 4.0.
+//! SquashFS images, format 4.0: written, the same for any number of workers ([`create`]), read from
+//! any number of threads ([`Image`]), and listed as a source of entries ([`ImageSource`]).
+//!
+//! Images come from strangers. No length in one is trusted before it is held against what the
+//! image can contain, and nothing in one makes this crate panic.
 
+mod error;
 pub mod format;
+mod reader;
 mod writer;
 
+pub use error::{Damage, Error, Part, Result};
+pub use reader::{
+    Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
+    Piece, Pieces, ReadAt, TreeEntry, Xattr, Xattrs,
+};
 pub use writer::{
     create, nodes_of_directory, Content, CreateOptions, Created, Handle, Node, WriteError,
 };

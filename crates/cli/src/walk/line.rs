@@ -9,6 +9,8 @@ pub const SCHEMA: &str = "hedgerow.walk.v1";
 /// How entries are written.
 #[derive(Clone, Debug)]
 pub struct Form {
+    /// The name of the JSON schema.
+    pub schema: &'static str,
     /// As JSON, one object a line.
     pub json: bool,
     /// The byte behind each entry that is not JSON.
@@ -20,15 +22,15 @@ pub struct Form {
 }
 
 impl Form {
-    /// Appends an entry, with its state if that is known.
-    pub fn append(&self, entry: &Entry<'_>, line: &mut Vec<u8>) {
+    /// Appends an entry, with its state and the target of a link if they are known.
+    pub fn append(&self, entry: &Entry<'_>, target: Option<&[u8]>, line: &mut Vec<u8>) {
         match self.json {
-            true => self.append_json(entry, line),
-            false => self.append_text(entry, line),
+            true => self.append_json(entry, target, line),
+            false => self.append_text(entry, target, line),
         }
     }
 
-    fn append_text(&self, entry: &Entry<'_>, line: &mut Vec<u8>) {
+    fn append_text(&self, entry: &Entry<'_>, target: Option<&[u8]>, line: &mut Vec<u8>) {
         if let Some(metadata) = entry.metadata {
             line.push(entry.kind.letter() as u8);
             line.push(b' ');
@@ -54,6 +56,10 @@ impl Form {
         let start = line.len();
         line.extend_from_slice(&self.prefix);
         line.extend_from_slice(entry.path);
+        if let Some(target) = target {
+            line.extend_from_slice(b" -> ");
+            line.extend_from_slice(target);
+        }
         if self.terminal {
             let path = line.iter_mut().skip(start);
             path.filter(|byte| byte.is_ascii_control())
@@ -62,9 +68,9 @@ impl Form {
         line.push(self.end);
     }
 
-    fn append_json(&self, entry: &Entry<'_>, line: &mut Vec<u8>) {
+    fn append_json(&self, entry: &Entry<'_>, target: Option<&[u8]>, line: &mut Vec<u8>) {
         line.extend_from_slice(b"{\"schema\":\"");
-        line.extend_from_slice(SCHEMA.as_bytes());
+        line.extend_from_slice(self.schema.as_bytes());
         line.extend_from_slice(b"\",\"path\":");
         let path = [&self.prefix, entry.path].concat();
         // Writing to memory does not fail, and neither do strings and bytes.
@@ -91,6 +97,10 @@ impl Form {
             }
             append_name("mtime_s", line);
             line.extend_from_slice(metadata.mtime_s.to_string().as_bytes());
+        }
+        if let Some(target) = target {
+            append_name("target", line);
+            let _ = serde_json::to_writer(&mut *line, &Path::from(target));
         }
         line.extend_from_slice(b"}\n");
     }
@@ -172,6 +182,7 @@ mod tests {
 
     fn form(json: bool, terminal: bool) -> Form {
         Form {
+            schema: SCHEMA,
             json,
             end: b'\n',
             terminal,
@@ -187,7 +198,7 @@ mod tests {
             kind,
             metadata,
         };
-        form.append(&entry, &mut line);
+        form.append(&entry, None, &mut line);
         line
     }
 

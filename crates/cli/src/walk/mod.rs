@@ -1,8 +1,8 @@
 //! `hedgerow walk`: lists a directory tree.
 
 mod arguments;
-mod line;
-mod sink;
+pub mod line;
+pub mod sink;
 mod totals;
 
 pub use arguments::Walk;
@@ -97,6 +97,7 @@ fn form(command: &Walk, global: &Global) -> Form {
         prefix.push(b'/');
     }
     Form {
+        schema: line::SCHEMA,
         json: global.json,
         end: if command.null { b'\0' } else { b'\n' },
         terminal: !command.null && io::stdout().is_terminal(),
@@ -115,14 +116,14 @@ fn jobs(global: &Global) -> Jobs {
     }
 }
 
-fn closed_pipe_is_fine(error: io::Error) -> io::Result<()> {
+pub fn closed_pipe_is_fine(error: io::Error) -> io::Result<()> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(error),
     }
 }
 
-fn interrupted_by_user() -> Failure {
+pub fn interrupted_by_user() -> Failure {
     Failure {
         severity: "error",
         exit_code: INTERRUPTED,
@@ -130,7 +131,7 @@ fn interrupted_by_user() -> Failure {
     }
 }
 
-fn not_started(message: impl Display) -> Failure {
+pub fn not_started(message: impl Display) -> Failure {
     Failure {
         severity: "error",
         exit_code: NOT_STARTED,

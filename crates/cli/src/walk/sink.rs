@@ -99,7 +99,7 @@ impl Collected<'_, '_> {
             self.totals.add(entry, &self.sink.links);
             return Ok(());
         }
-        self.sink.form.append(entry, &mut self.lines);
+        self.sink.form.append(entry, None, &mut self.lines);
         match self.lines.len() >= BUFFER_BYTES {
             true => self.write(),
             false => Ok(()),

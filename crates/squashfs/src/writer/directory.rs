@@ -2,9 +2,8 @@
 
 use super::input::{Content, Handle, Node};
 use super::WriteError;
-use bstr::BString;
 use hedgerow_fs::{Dir, ReadFile};
-use hedgerow_tree::{split_path, Entry, Metadata, NodeKind, Omission, TreeSource};
+use hedgerow_tree::{split_path, Entry, Metadata, NodeKind, TreeSource};
 use hedgerow_walk::{DirectorySource, WalkOptions};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -16,14 +15,13 @@ use std::sync::Arc;
 const WAITING: usize = 4096;
 
 /// Lists the tree below the directory at `path` for `consume`, which gets its entries in canonical
-/// order, the root first. Contents are read when they are asked for.
-///
-/// Returns what `consume` returned, and what of the tree could not be listed and is missing.
+/// order, the root first. Contents are read when they are asked for. What cannot be listed is an
+/// error in place of the end.
 pub fn nodes_of_directory<T>(
     path: &Path,
     mut options: WalkOptions,
     consume: impl FnOnce(IntoIter<Result<Node, WriteError>>) -> T,
-) -> Result<(T, Vec<Omission>), WriteError> {
+) -> Result<T, WriteError> {
     let root = Arc::new(Dir::open(path)?);
     let stat = root.stat_self()?;
     options.metadata = true;
@@ -48,29 +46,23 @@ pub fn nodes_of_directory<T>(
                 Err(_) => ControlFlow::Break(()),
             };
             if send(Ok(first)).is_break() {
-                return Ok(Vec::new());
+                return;
             }
             let listed = source.list(&mut |entry| match entry.metadata {
                 Some(metadata) => send(Ok(node(&root, entry, metadata))),
                 None => ControlFlow::Continue(()),
             });
-            if let Err(error) = &listed {
-                let _ = send(Err(WriteError::Entry {
-                    path: BString::default(),
-                    reason: error.to_string(),
-                }));
-            }
-            listed.map_err(|_| WriteError::Cancelled)
+            // Nobody receives it if the consumer has failed already.
+            let _ = match listed {
+                Ok(omissions) => omissions.into_iter().next().map(|omission| send(Err(omission.into()))),
+                Err(error) => Some(send(Err(error.into()))),
+            };
         });
         let outcome = consume(receiver.into_iter());
-        let listed = lister.join();
-        let omissions = match listed {
-            Ok(Ok(omissions)) => omissions,
-            // The consumer was told why.
-            Ok(Err(_)) => Vec::new(),
-            Err(_) => return Err(WriteError::Panicked("while the tree was listed".into())),
-        };
-        Ok((outcome, omissions))
+        match lister.join() {
+            Ok(()) => Ok(outcome),
+            Err(_) => Err(WriteError::Panicked("while the tree was listed".into())),
+        }
     })
 }
 

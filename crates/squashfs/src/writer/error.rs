@@ -10,6 +10,12 @@ pub enum WriteError {
     /// A compressor failed.
     #[error(transparent)]
     Compress(#[from] BlockError),
+    /// Something of the source cannot be listed.
+    #[error(transparent)]
+    Omission(#[from] hedgerow_tree::Omission),
+    /// The source cannot be listed at all.
+    #[error(transparent)]
+    Source(#[from] hedgerow_walk::SourceError),
     /// An entry that the format cannot hold, or that makes no sense.
     #[error("cannot store '{path}': {reason}")]
     Entry {

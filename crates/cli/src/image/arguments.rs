@@ -1,0 +1,148 @@
+use clap::{Args, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Make SquashFS images and look into them
+#[derive(Debug, Args)]
+pub struct Image {
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    Create(Create),
+    List(List),
+    Cat(Cat),
+    Info(Info),
+    Verify(Verify),
+}
+
+/// Where the image is.
+#[derive(Debug, Args)]
+pub struct Place {
+    /// The image begins so many bytes behind the start of the file
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub offset: u64,
+    /// The image
+    #[arg(value_name = "IMAGE")]
+    pub image: PathBuf,
+}
+
+/// List what is in an image
+///
+/// Prints the paths of everything below PATH, or of the whole image, in canonical order: by the
+/// bytes of the names, contents behind their directory. What cannot be read is named on standard
+/// error and passed over (exit code 3).
+#[derive(Debug, Args)]
+#[command(after_long_help = FORMATS)]
+pub struct List {
+    /// Print type, mode, links, uid, gid, size, mtime and inode before each path, and where links
+    /// point to behind it
+    #[arg(short)]
+    pub long: bool,
+    #[command(flatten)]
+    pub place: Place,
+    /// A path in the image
+    #[arg(value_name = "PATH")]
+    pub path: Option<OsString>,
+}
+
+/// The formats of the output, as the long help shows them.
+const FORMATS: &str = "\
+-l prints what 'hedgerow walk --stat' prints, and ' -> ' and the target behind links.
+
+--json prints one object a line, schema hedgerow.image.list.v1: schema, path (a string, or
+{\"bytes\": [..]} where it is not UTF-8) and type (file, directory, symlink, fifo, socket,
+block_device, character_device); with -l also mode, nlink, uid, gid, size_bytes, mtime_s,
+mtime_ns, ino, dev, rdev, blocks (of 512 bytes) and, of links, target. Fields are only ever
+added.";
+
+/// Print the content of a file in an image
+#[derive(Debug, Args)]
+pub struct Cat {
+    #[command(flatten)]
+    pub place: Place,
+    /// The path of a regular file in the image
+    #[arg(value_name = "PATH")]
+    pub path: OsString,
+}
+
+/// Tell what an image says about itself
+///
+/// --json prints one document, schema hedgerow.image.info.v1.
+#[derive(Debug, Args)]
+pub struct Info {
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// Read and check all of an image
+///
+/// Names everything that is wrong, and where (exit code 1); then says which parts have checksums.
+/// Bytes in parts without one can have changed without anybody knowing.
+///
+/// --json prints one document, schema hedgerow.image.verify.v1.
+#[derive(Debug, Args)]
+pub struct Verify {
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// Make an image of a directory
+///
+/// The image is the same, byte for byte, for any number of workers. It gets its name when it is
+/// whole; if anything fails, what is there stays as it is.
+///
+/// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is younger.
+#[derive(Debug, Args)]
+pub struct Create {
+    /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd
+    #[arg(short, long, value_name = "NAME", default_value = "zstd")]
+    pub compressor: String,
+    /// Its level
+    #[arg(short, long, value_name = "LEVEL")]
+    pub level: Option<String>,
+    /// One of its other settings
+    #[arg(short = 'X', value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Bytes of a block: a power of two from 4K to 1M
+    #[arg(short, long, value_name = "SIZE", default_value = "128K")]
+    pub block_size: String,
+    /// Replace IMAGE if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Give what does not fill a block a block of its own
+    #[arg(long)]
+    pub no_fragments: bool,
+    /// Store equal contents as often as they occur
+    #[arg(long)]
+    pub no_dedup: bool,
+    /// Make the image usable for NFS exports
+    #[arg(long)]
+    pub exportable: bool,
+    /// Leave out what fits the pattern of gitignore(5), and what is below it
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<OsString>,
+    /// Do not enter directories of other file systems
+    #[arg(short = 'x', long)]
+    pub one_file_system: bool,
+    /// Everything belongs to root
+    #[arg(long)]
+    pub all_root: bool,
+    /// Everything belongs to this user
+    #[arg(long, value_name = "N")]
+    pub set_uid: Option<u32>,
+    /// Everything belongs to this group
+    #[arg(long, value_name = "N")]
+    pub set_gid: Option<u32>,
+    /// Everything has this time, in seconds since the epoch
+    #[arg(long, value_name = "T")]
+    pub default_mtime: Option<u32>,
+    /// The directory
+    #[arg(value_name = "SOURCE")]
+    pub source: PathBuf,
+    /// The image
+    #[arg(value_name = "IMAGE")]
+    pub image: PathBuf,
+}

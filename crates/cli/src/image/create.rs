@@ -1,0 +1,184 @@
+//! `hedgerow image create`.
+
+use super::arguments::Create;
+use crate::arguments::Global;
+use crate::environment::{from_directory, variable};
+use crate::failure::{Failure, INTERRUPTED};
+use crate::output::Output;
+use crate::statistics;
+use crate::walk::{jobs, not_started};
+use hedgerow_codec::block::{Compressor, Settings, BLOCK_BYTES};
+use hedgerow_engine::{CancelToken, Jobs, Options};
+use hedgerow_squashfs::{create, nodes_of_directory, CreateOptions, Created, Node, WriteError};
+use hedgerow_walk::{Patterns, Selection, WalkOptions};
+use serde::Serialize;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
+
+/// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
+const PADDING_BYTES: u64 = 4096;
+
+pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let cancel = CancelToken::from_static(interrupted);
+    let epoch = epoch()?;
+    let options = options(command, global, cancel.clone(), epoch)?;
+    let target = from_directory(global, &command.image);
+    if !command.force && hedgerow_fs::exists(&target) {
+        let image = command.image.display();
+        let failure = not_started(format_args!("cannot create '{image}': File exists"));
+        return Err(failure.with_hint("-f replaces it"));
+    }
+    let source = from_directory(global, &command.source);
+    let started = Instant::now();
+    let change = |node: Result<Node, WriteError>| node.map(|node| changed(node, command, epoch));
+    let written = nodes_of_directory(&source, walk(command, &options), |nodes| {
+        create(nodes.map(change), &target, &options)
+    });
+    let created = match written {
+        Ok(Ok(created)) => created,
+        Ok(Err(WriteError::Cancelled)) => return Err(Failure::silent(INTERRUPTED)),
+        Ok(Err(error)) | Err(error) => return Err(not_started(error)),
+    };
+    tell(command, global, output, &created, started.elapsed());
+    statistics::tell(global, options.packers.recorder.as_deref(), output)?;
+    Ok(0)
+}
+
+fn options(
+    command: &Create,
+    global: &Global,
+    cancel: CancelToken,
+    epoch: Option<u32>,
+) -> Result<CreateOptions, Failure> {
+    let compressor = Compressor::from_name(&command.compressor).map_err(not_started)?;
+    let block_bytes = block_bytes(&command.block_size)?;
+    let level = command.level.as_deref();
+    let settings = command.settings.iter().map(String::as_str);
+    let recorder = statistics::recorder(global);
+    let workers = |name, jobs| Options {
+        jobs,
+        cancel: cancel.clone(),
+        name,
+        recorder: recorder.clone(),
+        hint: None,
+    };
+    let processors = || {
+        let count = NonZeroUsize::new(hedgerow_fs::cpu::available());
+        Jobs::Fixed(count.unwrap_or(NonZeroUsize::MIN))
+    };
+    let jobs = jobs(global);
+    Ok(CreateOptions {
+        settings: Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?,
+        block_bytes,
+        fragments: !command.no_fragments,
+        dedup: !command.no_dedup,
+        exportable: command.exportable,
+        mtime_s: epoch.or(command.default_mtime),
+        padding_bytes: PADDING_BYTES,
+        replace: command.force,
+        readers: workers("read", jobs),
+        // To compress is to compute: more workers than processors would only wait.
+        packers: workers("pack", if jobs == Jobs::Auto { processors() } else { jobs }),
+    })
+}
+
+fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
+    let exclude: Vec<&[u8]> = command.exclude.iter().map(|glob| glob.as_bytes()).collect();
+    WalkOptions {
+        engine: Options {
+            name: "walk",
+            ..options.readers.clone()
+        },
+        one_file_system: command.one_file_system,
+        metadata: true,
+        selection: Selection {
+            exclude: Patterns::parse(&exclude.join(&b'\n')),
+            ..Selection::default()
+        },
+    }
+}
+
+/// An entry as the command line wants it.
+fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
+    let root = command.all_root.then_some(0);
+    node.uid = command.set_uid.or(root).unwrap_or(node.uid);
+    node.gid = command.set_gid.or(root).unwrap_or(node.gid);
+    if let Some(mtime) = command.default_mtime {
+        node.mtime_s = i64::from(mtime);
+    }
+    if let Some(epoch) = epoch {
+        node.mtime_s = node.mtime_s.min(i64::from(epoch));
+    }
+    node
+}
+
+/// What SOURCE_DATE_EPOCH says; what makes no sense is passed over, for it is never an error.
+fn epoch() -> Result<Option<u32>, Failure> {
+    let word = variable("SOURCE_DATE_EPOCH");
+    let word = word.as_ref().and_then(|word| word.to_str());
+    Ok(word.and_then(|word| word.parse::<u64>().ok()).map(|epoch| {
+        u32::try_from(epoch).unwrap_or(u32::MAX)
+    }))
+}
+
+/// A number of bytes such as `131072`, `128K` or `1M`.
+fn block_bytes(word: &str) -> Result<u32, Failure> {
+    let (digits, unit) = match word.as_bytes().last() {
+        Some(b'K' | b'k') => (&word[..word.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&word[..word.len() - 1], 1 << 20),
+        _ => (word, 1),
+    };
+    let bytes = digits.parse::<u32>().ok();
+    let bytes = bytes.and_then(|count| count.checked_mul(unit));
+    let is_block = |bytes: &u32| bytes.is_power_of_two() && BLOCK_BYTES.contains(bytes);
+    bytes.filter(is_block).ok_or_else(|| {
+        not_started(format_args!(
+            "a block of '{word}' bytes: it must be a power of two from 4K to 1M"
+        ))
+    })
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    bytes: u64,
+    inodes: u32,
+    stored_files: u32,
+    fragments: u32,
+    compressor: &'static str,
+    codecs: String,
+}
+
+fn tell(
+    command: &Create,
+    global: &Global,
+    output: &Output,
+    created: &Created,
+    elapsed: Duration,
+) {
+    let codecs = hedgerow_codec::versions();
+    if global.json {
+        let document = Document {
+            schema: "hedgerow.image.create.v1",
+            bytes: created.bytes,
+            inodes: created.inodes,
+            stored_files: created.stored_files,
+            fragments: created.fragments,
+            compressor: Compressor::from_name(&command.compressor).map_or("", Compressor::name),
+            codecs: codecs.to_string(),
+        };
+        if let Ok(text) = serde_json::to_string(&document) {
+            output.data(format!("{text}\n").as_bytes());
+        }
+        return;
+    }
+    output.info(format_args!(
+        "{} inodes, {} contents, {} bytes in {:.2} s",
+        created.inodes,
+        created.stored_files,
+        created.bytes,
+        elapsed.as_secs_f64()
+    ));
+}

@@ -1,0 +1,116 @@
+use super::arguments::List;
+use super::{open, unreadable, unwritable};
+use crate::arguments::Global;
+use crate::failure::{Failure, PARTIAL};
+use crate::output::Output;
+use crate::walk::closed_pipe_is_fine;
+use crate::walk::line::Form;
+use crate::walk::sink::write;
+use bstr::ByteSlice;
+use hedgerow_squashfs::{Body, Error, Image, ImageSource, TreeEntry};
+use hedgerow_tree::{Entry, Omission};
+use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+
+const SCHEMA: &str = "hedgerow.image.list.v1";
+/// So much is collected before it is written.
+const BUFFER_BYTES: usize = 64 << 10;
+
+pub fn run(command: &List, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let image = open(&command.place, global)?;
+    let path = command.path.as_deref().unwrap_or_default().as_bytes();
+    let names = path
+        .split_str("/")
+        .filter(|name| !name.is_empty() && *name != b".");
+    let path = bstr::join("/", names);
+    let mut lines = Lines {
+        form: Form {
+            schema: SCHEMA,
+            json: global.json,
+            end: b'\n',
+            terminal: io::stdout().is_terminal(),
+            prefix: Vec::new(),
+        },
+        long: command.long,
+        buffer: Vec::new(),
+        written: Ok(()),
+    };
+    let omissions = list(&image, &path, &mut lines);
+    let omissions = omissions.map_err(|error| unreadable(&command.place.image, error))?;
+    lines.write();
+    lines
+        .written
+        .or_else(closed_pipe_is_fine)
+        .map_err(unwritable)?;
+    for omission in &omissions {
+        let mut whole = lines.form.prefix.clone();
+        whole.extend_from_slice(&omission.path);
+        let path = whole.trim_end_with(|character| character == '/').as_bstr();
+        let (operation, reason) = (omission.operation, &omission.source);
+        output.error(format_args!("cannot {operation} '{path}': {reason}"));
+    }
+    Ok(if omissions.is_empty() { 0 } else { PARTIAL })
+}
+
+fn list(image: &Image, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, Error> {
+    let source = match ImageSource::below(image, path) {
+        Err(Error::Kind { .. }) => {
+            let inode = image.find(path)?;
+            let metadata = image.metadata(&inode)?;
+            let entry = Entry {
+                path,
+                kind: inode.kind,
+                metadata: Some(&metadata),
+            };
+            // It is all there is: whether somebody wants more does not matter.
+            let _ = lines.add(TreeEntry {
+                entry,
+                inode: &inode,
+            });
+            return Ok(Vec::new());
+        }
+        other => other?,
+    };
+    if !path.is_empty() {
+        lines.form.prefix = [path, b"/"].concat();
+    }
+    Ok(source.entries(&mut |entry| lines.add(entry)))
+}
+
+/// What is printed.
+struct Lines {
+    form: Form,
+    long: bool,
+    buffer: Vec<u8>,
+    written: io::Result<()>,
+}
+
+impl Lines {
+    fn add(&mut self, found: TreeEntry<'_>) -> ControlFlow<()> {
+        let metadata = found.entry.metadata.filter(|_| self.long);
+        let entry = Entry {
+            metadata,
+            ..found.entry
+        };
+        let target = match &found.inode.body {
+            Body::Symlink(target) if self.long => Some(target.as_slice()),
+            _ => None,
+        };
+        self.form.append(&entry, target, &mut self.buffer);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.write();
+        }
+        match self.written {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    fn write(&mut self) {
+        if self.written.is_ok() {
+            self.written = write(&self.buffer);
+        }
+        self.buffer.clear();
+    }
+}

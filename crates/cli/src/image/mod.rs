@@ -1,0 +1,58 @@
+//! `hedgerow image`: SquashFS images.
+
+mod arguments;
+mod cat;
+mod create;
+mod info;
+mod list;
+mod verify;
+
+pub use arguments::Image;
+
+use crate::arguments::Global;
+use crate::environment::from_directory;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::walk::not_started;
+use crate::walk::sink::write;
+use arguments::{Action, Place};
+use hedgerow_squashfs::Error;
+use std::io;
+use std::path::Path;
+
+pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Failure> {
+    match &command.action {
+        Action::Create(command) => create::run(command, global, output),
+        Action::List(command) => list::run(command, global, output),
+        Action::Cat(command) => cat::run(command, global, output),
+        Action::Info(command) => info::run(command, global),
+        Action::Verify(command) => verify::run(command, global, output),
+    }
+}
+
+fn open(place: &Place, global: &Global) -> Result<hedgerow_squashfs::Image, Failure> {
+    let path = from_directory(global, &place.image);
+    let opened = hedgerow_squashfs::Image::open(&path, place.offset);
+    opened.map_err(|error| unreadable(&place.image, error))
+}
+
+/// An error about an image as it was named.
+fn unreadable(image: &Path, error: Error) -> Failure {
+    match error {
+        Error::Fs(error) => {
+            let error = hedgerow_fs::Error::new(error.operation, image, error.source);
+            not_started(error)
+        }
+        error => not_started(format_args!("cannot read '{}': {error}", image.display())),
+    }
+}
+
+/// Writes data; nobody to read the rest of it is no error.
+fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let written = write(bytes).or_else(crate::walk::closed_pipe_is_fine);
+    written.map_err(unwritable)
+}
+
+fn unwritable(error: io::Error) -> Failure {
+    not_started(hedgerow_fs::Error::new("write", "standard output", error))
+}

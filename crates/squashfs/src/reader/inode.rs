@@ -1,0 +1,237 @@
+use super::{Image, MetadataReader};
+use crate::format::{InodeType, Reference, NO_FRAGMENT, NO_XATTRS};
+use crate::{Damage, Part, Result};
+use bstr::BString;
+use hedgerow_tree::NodeKind;
+
+/// Bytes of the target of a symbolic link, at most. The kernel reads no more than 4096.
+const TARGET_BYTES: u32 = 65_535;
+
+/// An inode, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inode {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Whether it has the longer form.
+    pub extended: bool,
+    /// Permission bits with setuid, setgid and sticky; the bits above these 12 mean nothing.
+    pub mode: u16,
+    /// Its owner's place in the id table.
+    pub uid_index: u16,
+    /// Its group's place in the id table.
+    pub gid_index: u16,
+    /// Last change of content, in seconds since the epoch.
+    pub mtime: u32,
+    /// Its number: names with the same number are one file.
+    pub number: u32,
+    /// Hard links.
+    pub nlink: u32,
+    /// The place of its extended attributes in their table.
+    pub xattrs: Option<u32>,
+    /// What else there is.
+    pub body: Body,
+}
+
+/// What inodes of different kinds have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Of a directory.
+    Directory(Directory),
+    /// Of a regular file.
+    File(File),
+    /// Of a symbolic link: its target.
+    Symlink(BString),
+    /// Of a block or character device: its number, as the system has it.
+    Device(u32),
+    /// Of a fifo or socket.
+    Ipc,
+}
+
+/// Where the listing of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// Its first entry, in the directory table.
+    pub listing: Reference,
+    /// Its size, 3 bytes more than its listing has.
+    pub size: u32,
+    /// The number of the directory it is in.
+    pub parent: u32,
+    /// Entries of the index that stands behind the inode.
+    pub index_count: u16,
+}
+
+/// Where the content of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its first block.
+    pub blocks_start: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes of it that are zero and stored nowhere, as the packer counted them.
+    pub sparse: u64,
+    /// Its tail, if that is in a fragment block.
+    pub tail: Option<FragmentTail>,
+    /// Blocks without the tail.
+    pub block_count: u64,
+    /// The size words of the blocks, in the inode table.
+    pub words: Reference,
+}
+
+/// The place of a file's tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentTail {
+    /// The fragment block's place in the fragment table.
+    pub index: u32,
+    /// Bytes from the start of the decompressed fragment block.
+    pub offset: u32,
+}
+
+impl Image {
+    /// Reads the inode at a place in the inode table.
+    pub fn inode(&self, reference: Reference) -> Result<Inode> {
+        let mut reader = MetadataReader::new(self, self.layout.inodes, reference)?;
+        self.read_inode(&mut reader)
+    }
+
+    /// The inode of the root, which is a directory.
+    pub fn root(&self) -> Result<Inode> {
+        let root = self.inode(self.superblock.root_inode)?;
+        match root.body {
+            Body::Directory(_) => Ok(root),
+            _ => {
+                let block = self.superblock.root_inode.block();
+                let position = self.layout.inodes.start.saturating_add(block);
+                let what = "the root is not a directory";
+                Err(Damage::new(Part::InodeTable, position, what).into())
+            }
+        }
+    }
+
+    /// Reads an inode up to where the size words of a file or the index of a directory begin.
+    pub(crate) fn read_inode(&self, reader: &mut MetadataReader<'_>) -> Result<Inode> {
+        let id = reader.u16()?;
+        let Some(InodeType { kind, extended }) = InodeType::from_id(id) else {
+            return Err(reader.damage(format!("an inode of type {id}")).into());
+        };
+        let mut inode = Inode {
+            kind,
+            extended,
+            mode: reader.u16()?,
+            uid_index: reader.u16()?,
+            gid_index: reader.u16()?,
+            mtime: reader.u32()?,
+            number: reader.u32()?,
+            nlink: 1,
+            xattrs: None,
+            body: Body::Ipc,
+        };
+        match (kind, extended) {
+            (NodeKind::Directory, _) => read_directory(reader, &mut inode)?,
+            (NodeKind::File, _) => self.read_file(reader, &mut inode)?,
+            (NodeKind::Symlink, _) => read_symlink(reader, &mut inode)?,
+            (NodeKind::BlockDevice | NodeKind::CharacterDevice, _) => {
+                inode.nlink = reader.u32()?;
+                inode.body = Body::Device(reader.u32()?);
+                read_xattrs(reader, &mut inode)?;
+            }
+            (NodeKind::Fifo | NodeKind::Socket, _) => {
+                inode.nlink = reader.u32()?;
+                read_xattrs(reader, &mut inode)?;
+            }
+        }
+        Ok(inode)
+    }
+
+    fn read_file(&self, reader: &mut MetadataReader<'_>, inode: &mut Inode) -> Result<()> {
+        let (blocks_start, size, sparse);
+        let (fragment, offset);
+        if inode.extended {
+            blocks_start = reader.u64()?;
+            size = reader.u64()?;
+            sparse = reader.u64()?;
+            inode.nlink = reader.u32()?;
+            fragment = reader.u32()?;
+            offset = reader.u32()?;
+            read_xattrs(reader, inode)?;
+        } else {
+            blocks_start = reader.u32()?.into();
+            fragment = reader.u32()?;
+            offset = reader.u32()?;
+            size = reader.u32()?.into();
+            sparse = 0;
+        }
+        let block_size = u64::from(self.superblock.block_size);
+        let tail = (fragment != NO_FRAGMENT).then_some(FragmentTail {
+            index: fragment,
+            offset,
+        });
+        let block_count = match tail {
+            Some(_) if size.is_multiple_of(block_size) => {
+                let what = format!("a tail of a file of {size} bytes");
+                return Err(reader.damage(what).into());
+            }
+            Some(_) => size / block_size,
+            None => size.div_ceil(block_size),
+        };
+        if block_count.saturating_mul(4) > reader.most_bytes_left() {
+            let what = format!("a file of {size} bytes, whose blocks have no room here");
+            return Err(reader.damage(what).into());
+        }
+        inode.body = Body::File(File {
+            blocks_start,
+            size,
+            sparse,
+            tail,
+            block_count,
+            words: reader.place(),
+        });
+        Ok(())
+    }
+}
+
+fn read_directory(reader: &mut MetadataReader<'_>, inode: &mut Inode) -> Result<()> {
+    let (start, size, offset, parent, index_count);
+    if inode.extended {
+        inode.nlink = reader.u32()?;
+        size = reader.u32()?;
+        start = reader.u32()?;
+        parent = reader.u32()?;
+        index_count = reader.u16()?;
+        offset = reader.u16()?;
+        read_xattrs(reader, inode)?;
+    } else {
+        start = reader.u32()?;
+        inode.nlink = reader.u32()?;
+        size = reader.u16()?.into();
+        offset = reader.u16()?;
+        parent = reader.u32()?;
+        index_count = 0;
+    }
+    inode.body = Body::Directory(Directory {
+        listing: Reference::new(start.into(), offset),
+        size,
+        parent,
+        index_count,
+    });
+    Ok(())
+}
+
+fn read_symlink(reader: &mut MetadataReader<'_>, inode: &mut Inode) -> Result<()> {
+    inode.nlink = reader.u32()?;
+    let length = reader.u32()?;
+    if length > TARGET_BYTES || u64::from(length) > reader.most_bytes_left() {
+        let what = format!("a symbolic link with a target of {length} bytes");
+        return Err(reader.damage(what).into());
+    }
+    inode.body = Body::Symlink(reader.bytes(length as usize)?.into());
+    read_xattrs(reader, inode)
+}
+
+/// Extended attributes come last, except for the size words and the index.
+fn read_xattrs(reader: &mut MetadataReader<'_>, inode: &mut Inode) -> Result<()> {
+    if inode.extended {
+        let xattrs = reader.u32()?;
+        inode.xattrs = (xattrs != NO_XATTRS).then_some(xattrs);
+    }
+    Ok(())
+}

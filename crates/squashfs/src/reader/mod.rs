@@ -1,0 +1,29 @@
+//! Reading images. The layers, each on the ones before it: bytes ([`source`]), superblock and
+//! layout ([`superblock`]), metadata blocks ([`metadata`]), tables, inodes, directories, extended
+//! attributes, contents ([`data`]), and the tree.
+
+mod cache;
+pub(crate) mod data;
+mod directory;
+mod image;
+mod info;
+mod inode;
+mod metadata;
+mod source;
+mod superblock;
+mod tables;
+mod tree;
+mod xattr;
+
+pub use data::{Piece, Pieces};
+pub use directory::{DirectoryEntry, Listing};
+pub use image::Image;
+pub use info::Info;
+pub use inode::{Body, Directory, File, FragmentTail, Inode};
+pub(crate) use metadata::{MetadataReader, Region};
+pub use source::ReadAt;
+pub(crate) use superblock::{Layout, LookupTable};
+pub(crate) use tables::FragmentBlock;
+pub use tree::{ImageSource, TreeEntry};
+pub(crate) use xattr::XattrSet;
+pub use xattr::{Xattr, Xattrs};

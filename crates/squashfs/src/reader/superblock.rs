@@ -1,0 +1,287 @@
+//! The superblock, and where the tables begin and end: what the kernel checks when it mounts.
+
+use super::image::Bytes;
+use super::Region;
+use crate::format::{flags, *};
+use crate::{Damage, Error, Part, Result};
+use hedgerow_codec::block::{Compressor, BLOCK_BYTES};
+
+/// A metadata block and its header, at most.
+const STORED_METADATA_BYTES: u64 = METADATA_BYTES as u64 + METADATA_HEADER_BYTES;
+/// Offsets of fields in the superblock, for those who look for damage.
+const BLOCK_SIZE_AT: u64 = 12;
+const ROOT_INODE_AT: u64 = 32;
+const BYTES_USED_AT: u64 = 40;
+
+impl Superblock {
+    /// Reads the superblock and refuses what is no image, or one that nothing can be said about.
+    pub(super) fn read(bytes: &[u8]) -> Result<(Self, Compressor)> {
+        let Some(bytes) = bytes.first_chunk() else {
+            return Err(Error::NotAnImage);
+        };
+        let superblock = Superblock::from_bytes(bytes);
+        if superblock.magic != MAGIC {
+            return Err(Error::NotAnImage);
+        }
+        let (major, minor) = (superblock.version_major, superblock.version_minor);
+        if (major, minor) != VERSION {
+            return Err(Error::Version { major, minor });
+        }
+        let compressor = Compressor::from_id(superblock.compressor);
+        let compressor = compressor.ok_or(Error::Compressor(superblock.compressor))?;
+        let size = superblock.block_size;
+        let logarithm = u32::from(superblock.block_log);
+        if !BLOCK_BYTES.contains(&size) || 1u32.checked_shl(logarithm) != Some(size) {
+            let what = format!("blocks of {size} bytes, with {logarithm} for a logarithm");
+            return Err(Damage::new(Part::Superblock, BLOCK_SIZE_AT, what).into());
+        }
+        Ok((superblock, compressor))
+    }
+}
+
+/// A table of entries of fixed size in metadata blocks, with an array of their positions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LookupTable {
+    pub part: Part,
+    /// Entries.
+    pub count: u64,
+    /// Bytes of an entry: a power of two.
+    pub entry_bytes: u64,
+    /// Where the positions of the blocks stand.
+    pub array_start: u64,
+}
+
+impl LookupTable {
+    /// How many metadata blocks it has.
+    pub fn blocks(&self) -> u64 {
+        (self.count * self.entry_bytes).div_ceil(METADATA_BYTES as u64)
+    }
+
+    /// Where the positions of the blocks end.
+    pub fn array_end(&self) -> u64 {
+        self.array_start.saturating_add(self.blocks() * 8)
+    }
+
+    /// The number of its block that holds an entry, and the offset in that.
+    pub fn place(&self, index: u64) -> (u64, u16) {
+        let at = index * self.entry_bytes;
+        let offset = at % METADATA_BYTES as u64;
+        (at / METADATA_BYTES as u64, offset as u16)
+    }
+}
+
+/// Where everything is.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub inodes: Region,
+    pub directories: Region,
+    pub fragments: Option<LookupTable>,
+    pub export: Option<LookupTable>,
+    pub ids: LookupTable,
+    pub xattr_ids: Option<LookupTable>,
+    /// Names and values of extended attributes.
+    pub xattrs: Region,
+}
+
+impl Layout {
+    /// Reads where the tables are. What is wrong with that is added to `damage`; the layout is
+    /// then a guess that later reading has to bear with.
+    pub fn read(bytes: &Bytes, superblock: &Superblock, damage: &mut Vec<Damage>) -> Self {
+        let mut at_superblock = |at: u64, what: String| {
+            damage.push(Damage::new(Part::Superblock, at, what));
+        };
+        let end = superblock.bytes_used;
+        if end < SUPERBLOCK_BYTES || end > bytes.length() {
+            let length = bytes.length();
+            let what = format!("an image of {end} bytes in a file that has {length}");
+            at_superblock(BYTES_USED_AT, what);
+        }
+        if usize::from(superblock.root_inode.offset()) >= METADATA_BYTES {
+            let what = "the root lies beyond the end of its metadata block";
+            at_superblock(ROOT_INODE_AT, what.into());
+        }
+        if superblock.inode_count == 0 {
+            at_superblock(4, "an image without inodes".into());
+        }
+        if superblock.id_count == 0 {
+            at_superblock(26, "an image without owners".into());
+        }
+        flags_fit(superblock, &mut at_superblock);
+        let table = |part, count: u32, entry_bytes, array_start| LookupTable {
+            part,
+            count: count.into(),
+            entry_bytes,
+            array_start,
+        };
+        let present = |start: u64, count: u32| start != NO_TABLE && count > 0;
+        let (fragments, export) = (
+            superblock.fragment_table_start,
+            superblock.export_table_start,
+        );
+        let fragment_count = superblock.fragment_count;
+        let mut layout = Layout {
+            inodes: Region::new(
+                Part::InodeTable,
+                superblock.inode_table_start,
+                superblock.directory_table_start,
+            ),
+            directories: Region::new(Part::DirectoryTable, superblock.directory_table_start, end),
+            fragments: (fragment_count > 0).then(|| {
+                let bytes = FRAGMENT_ENTRY_BYTES;
+                table(Part::FragmentTable, fragment_count, bytes, fragments)
+            }),
+            export: present(export, superblock.inode_count).then(|| {
+                let bytes = EXPORT_ENTRY_BYTES;
+                table(Part::ExportTable, superblock.inode_count, bytes, export)
+            }),
+            ids: table(
+                Part::IdTable,
+                superblock.id_count.into(),
+                ID_ENTRY_BYTES,
+                superblock.id_table_start,
+            ),
+            xattr_ids: None,
+            xattrs: Region::new(Part::XattrTable, end, end),
+        };
+        if superblock.xattr_id_table_start != NO_TABLE {
+            layout.read_xattr_header(bytes, superblock, damage);
+        }
+        layout.check_order(bytes, superblock, damage);
+        layout
+    }
+
+    fn read_xattr_header(
+        &mut self,
+        bytes: &Bytes,
+        superblock: &Superblock,
+        damage: &mut Vec<Damage>,
+    ) {
+        let start = superblock.xattr_id_table_start;
+        let header = bytes.read_array::<{ XATTR_HEADER_BYTES as usize }>(Part::XattrTable, start);
+        let header = match header {
+            Ok(header) => u128::from_le_bytes(header),
+            Err(error) => return damage.extend(damage_of(error)),
+        };
+        let (values, count, unused) = (header as u64, (header >> 64) as u32, header >> 96);
+        if count == 0 || unused != 0 {
+            let what = "a bad header of the table of attributes";
+            damage.push(Damage::new(Part::XattrTable, start, what));
+        }
+        let table = LookupTable {
+            part: Part::XattrTable,
+            count: count.into(),
+            entry_bytes: XATTR_ID_ENTRY_BYTES,
+            array_start: start.saturating_add(XATTR_HEADER_BYTES),
+        };
+        let first = bytes.read_array::<8>(Part::XattrTable, table.array_start);
+        let first = first.map_or(start, u64::from_le_bytes);
+        if values >= first || first >= start {
+            let what = "attributes that do not stand before their table";
+            damage.push(Damage::new(Part::XattrTable, start, what));
+        }
+        self.xattrs = Region::new(Part::XattrTable, values, first);
+        self.xattr_ids = Some(table);
+    }
+
+    /// Checks from the end of the image to its beginning that each table ends where the next one
+    /// begins, and finds the end of the directory table by that.
+    fn check_order(&mut self, bytes: &Bytes, superblock: &Superblock, damage: &mut Vec<Damage>) {
+        let mut next = superblock.bytes_used;
+        if let Some(table) = &self.xattr_ids {
+            check_array(bytes, table, next, true, damage);
+            next = self.xattrs.start;
+        }
+        next = check_array(bytes, &self.ids, next, true, damage).unwrap_or(next);
+        if let Some(table) = &self.export {
+            next = check_array(bytes, table, next, true, damage).unwrap_or(next);
+        }
+        if let Some(table) = &self.fragments {
+            next = check_array(bytes, table, next, false, damage).unwrap_or(next);
+        }
+        let tables = [
+            SUPERBLOCK_BYTES,
+            superblock.inode_table_start,
+            superblock.directory_table_start,
+            next,
+        ];
+        if !tables.is_sorted() || self.inodes.start >= self.inodes.end {
+            let what = "tables that are not in order";
+            damage.push(Damage::new(Part::Superblock, 64, what));
+        }
+        self.directories = Region::new(Part::DirectoryTable, self.directories.start, next);
+    }
+}
+
+fn flags_fit(superblock: &Superblock, damaged: &mut impl FnMut(u64, String)) {
+    let (export, xattrs) = (
+        superblock.export_table_start,
+        superblock.xattr_id_table_start,
+    );
+    for (flag, present, words) in [
+        (flags::EXPORTABLE, export == NO_TABLE, "export table"),
+        (flags::NO_XATTRS, xattrs != NO_TABLE, "extended attributes"),
+    ] {
+        // The flag for attributes says that there are none.
+        if superblock.has(flag) && present {
+            damaged(24, format!("a flag that contradicts the {words}"));
+        }
+    }
+}
+
+/// Checks the positions of a table's blocks; `exact`: `next`, where the next table begins, is also
+/// where they end. Returns the position of its first block if it makes sense.
+fn check_array(
+    bytes: &Bytes,
+    table: &LookupTable,
+    next: u64,
+    exact: bool,
+    damage: &mut Vec<Damage>,
+) -> Option<u64> {
+    let (part, start) = (table.part, table.array_start);
+    let mut wrong = |what: &str| damage.push(Damage::new(part, start, what));
+    let end = table.array_end();
+    if end > next || exact && end != next {
+        wrong("a table that does not end where the next one begins");
+    }
+    if table.count == 0 || end > bytes.length() {
+        return None;
+    }
+    let (mut first, mut previous) = (None, None);
+    // Read in pieces: the length of the array was not checked against more than the image's.
+    let mut position = start;
+    while position < end {
+        let mut buffer = [0; 4096];
+        let wanted = (end - position).min(buffer.len() as u64);
+        let piece = buffer.get_mut(..wanted as usize)?;
+        if let Err(error) = bytes.read(part, position, piece) {
+            damage.extend(damage_of(error));
+            return first;
+        }
+        for word in piece.as_chunks::<8>().0 {
+            let block = u64::from_le_bytes(*word);
+            let follows = previous.is_none_or(|previous: u64| {
+                block > previous && block - previous <= STORED_METADATA_BYTES
+            });
+            if !follows || block >= start {
+                damage.push(Damage::new(part, position, "positions that do not ascend"));
+                return first;
+            }
+            first.get_or_insert(block);
+            previous = Some(block);
+        }
+        position += wanted;
+    }
+    if previous.is_none_or(|last| start - last > STORED_METADATA_BYTES) {
+        let what = "a gap behind the last metadata block";
+        damage.push(Damage::new(part, start, what));
+    }
+    first
+}
+
+/// The damage that an error tells of; another error is told as damage.
+pub(super) fn damage_of(error: Error) -> Option<Damage> {
+    Some(match error {
+        Error::Damaged(damage) => damage,
+        error => Damage::new(Part::Superblock, 0, error.to_string()),
+    })
+}

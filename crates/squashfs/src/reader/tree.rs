@@ -1,0 +1,253 @@
+use super::{Body, Directory, Image, Inode, Listing};
+use crate::{Damage, Error, Part, Result};
+use bstr::ByteSlice;
+use hedgerow_tree::{Entry, Metadata, Omission, TreeSource};
+use std::collections::HashSet;
+use std::io;
+use std::ops::ControlFlow;
+
+/// Directories within one another, at most. Linux has no name for what is 2048 deep.
+const DEPTH: usize = 8192;
+
+/// An image, or a directory in it, as a source of entries. Names of one file have an inode number
+/// in common; the device is 0.
+pub struct ImageSource<'i> {
+    image: &'i Image,
+    root: Inode,
+}
+
+/// An entry with all that its inode says.
+pub struct TreeEntry<'e> {
+    /// The entry.
+    pub entry: Entry<'e>,
+    /// Its inode.
+    pub inode: &'e Inode,
+}
+
+impl Image {
+    /// The inode of a path below the root; the root's for an empty path. Links are not followed.
+    pub fn find(&self, path: &[u8]) -> Result<Inode> {
+        let mut inode = self.root()?;
+        let names = path
+            .split_str("/")
+            .filter(|name| !name.is_empty() && *name != b".");
+        for name in names {
+            let Body::Directory(directory) = &inode.body else {
+                return Err(Error::NotFound(path.into()));
+            };
+            let listing = self.listing(directory)?;
+            let Some(entry) = listing.find(name) else {
+                return Err(Error::NotFound(path.into()));
+            };
+            inode = self.inode(entry.inode)?;
+        }
+        Ok(inode)
+    }
+
+    /// What an inode says of an entry.
+    pub fn metadata(&self, inode: &Inode) -> Result<Metadata> {
+        let (size_bytes, mut blocks) = match &inode.body {
+            Body::Directory(directory) => (directory.size.into(), 0),
+            Body::File(file) => {
+                let stored = file.size.saturating_sub(file.sparse);
+                (file.size, stored.div_ceil(512))
+            }
+            Body::Symlink(target) => (target.len() as u64, 0),
+            Body::Device(_) | Body::Ipc => (0, 0),
+        };
+        if let Some(index) = inode.xattrs {
+            blocks += u64::from(self.xattr_set(index)?.size).div_ceil(512);
+        }
+        Ok(Metadata {
+            mode: u32::from(inode.mode) & 0o7777,
+            uid: self.id(inode.uid_index)?,
+            gid: self.id(inode.gid_index)?,
+            size_bytes,
+            mtime_s: inode.mtime.into(),
+            mtime_ns: 0,
+            nlink: inode.nlink.into(),
+            ino: inode.number.into(),
+            dev: 0,
+            rdev: match inode.body {
+                Body::Device(number) => number.into(),
+                _ => 0,
+            },
+            blocks,
+        })
+    }
+}
+
+impl<'i> ImageSource<'i> {
+    /// Everything below the root of an image.
+    pub fn new(image: &'i Image) -> Result<Self> {
+        let root = image.root()?;
+        Ok(ImageSource { image, root })
+    }
+
+    /// Everything below the directory at `path`.
+    pub fn below(image: &'i Image, path: &[u8]) -> Result<Self> {
+        let root = image.find(path)?;
+        match root.body {
+            Body::Directory(_) => Ok(ImageSource { image, root }),
+            _ => Err(Error::Kind {
+                path: path.into(),
+                expected: "directory",
+            }),
+        }
+    }
+
+    /// As [`TreeSource::list`], with inodes.
+    pub fn entries(
+        &self,
+        visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
+    ) -> Vec<Omission> {
+        let mut descent = Descent {
+            image: self.image,
+            visited: HashSet::new(),
+            bytes_left: self.image.layout.directories.most_bytes(),
+            stack: Vec::new(),
+            path: Vec::new(),
+            omissions: Vec::new(),
+        };
+        if let Body::Directory(directory) = self.root.body {
+            descent.enter(&self.root, directory);
+        }
+        while !descent.stack.is_empty() {
+            if descent.step(visit).is_break() {
+                break;
+            }
+        }
+        descent.omissions
+    }
+}
+
+impl TreeSource for ImageSource<'_> {
+    type Error = Error;
+
+    fn list(
+        &self,
+        visit: &mut (dyn FnMut(Entry<'_>) -> ControlFlow<()> + Send),
+    ) -> Result<Vec<Omission>> {
+        Ok(self.entries(&mut |entry| visit(entry.entry)))
+    }
+}
+
+/// The way down to the entry that is visited, and what is left to visit on it.
+struct Descent<'i> {
+    image: &'i Image,
+    /// Directories that were entered, by number: a directory is in one place only, so that there
+    /// is no way back.
+    visited: HashSet<u32>,
+    /// Listings cannot have more bytes together than their table.
+    bytes_left: u64,
+    stack: Vec<Level>,
+    path: Vec<u8>,
+    omissions: Vec<Omission>,
+}
+
+struct Level {
+    listing: Listing,
+    next: usize,
+    /// Bytes of the directory's path.
+    path_bytes: usize,
+}
+
+impl Descent<'_> {
+    fn enter(&mut self, inode: &Inode, directory: Directory) {
+        let position = self.image.layout.directories.start;
+        let refused = if !self.visited.insert(inode.number) {
+            Some("a directory that is in two places")
+        } else if self.stack.len() >= DEPTH {
+            Some("directories that are too deep")
+        } else if u64::from(directory.size) > self.bytes_left {
+            Some("listings that share their bytes")
+        } else {
+            None
+        };
+        if let Some(what) = refused {
+            self.omit(
+                "list",
+                Damage::new(Part::DirectoryTable, position, what).into(),
+            );
+            return;
+        }
+        self.bytes_left -= u64::from(directory.size);
+        match self.image.listing(&directory) {
+            Ok(mut listing) => {
+                for damage in std::mem::take(&mut listing.damage) {
+                    self.omit("list", damage.into());
+                }
+                self.stack.push(Level {
+                    listing,
+                    next: 0,
+                    path_bytes: self.path.len(),
+                });
+            }
+            Err(error) => self.omit("list", error),
+        }
+    }
+
+    /// Visits the next entry and goes down into it, or up if there is none.
+    fn step(&mut self, visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        let Some(level) = self.stack.last_mut() else {
+            return ControlFlow::Break(());
+        };
+        self.path.truncate(level.path_bytes);
+        let Some((name, entry)) = level.listing.get(level.next) else {
+            self.stack.pop();
+            return ControlFlow::Continue(());
+        };
+        level.next += 1;
+        if !self.path.is_empty() {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(name);
+        let (reference, kind) = (entry.inode, entry.kind);
+        let inode = match self.image.inode(reference) {
+            Ok(inode) => inode,
+            Err(error) => {
+                self.omit("stat", error);
+                return ControlFlow::Continue(());
+            }
+        };
+        let metadata = match self.image.metadata(&inode) {
+            Ok(_) if inode.kind != kind => {
+                let position = self.image.layout.directories.start;
+                let what = "an entry whose inode is of another type";
+                Err(Damage::new(Part::DirectoryTable, position, what).into())
+            }
+            other => other,
+        };
+        let metadata = match metadata {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                self.omit("stat", error);
+                return ControlFlow::Continue(());
+            }
+        };
+        visit(TreeEntry {
+            entry: Entry {
+                path: &self.path,
+                kind,
+                metadata: Some(&metadata),
+            },
+            inode: &inode,
+        })?;
+        if let Body::Directory(directory) = inode.body {
+            self.enter(&inode, directory);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn omit(&mut self, operation: &'static str, error: Error) {
+        let source = match error {
+            Error::Fs(error) => error.source,
+            error => io::Error::new(io::ErrorKind::InvalidData, error),
+        };
+        self.omissions.push(Omission {
+            path: self.path.clone(),
+            operation,
+            source,
+        });
+    }
+}

@@ -1,0 +1,122 @@
+use super::{Image, MetadataReader};
+use crate::format::{Reference, XATTR_OUT_OF_LINE, XATTR_PREFIXES};
+use crate::{Damage, Part, Result};
+use bstr::BString;
+
+/// Bytes of a value, at most: what Linux takes.
+const VALUE_BYTES: u32 = 1 << 16;
+
+/// An extended attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Xattr {
+    /// Its whole name, with the prefix.
+    pub name: BString,
+    /// Its value.
+    pub value: Vec<u8>,
+}
+
+/// The entry of a set of attributes in their table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct XattrSet {
+    pub reference: Reference,
+    pub count: u32,
+    /// Bytes that the set takes.
+    pub size: u32,
+}
+
+/// The attributes of an inode, in the order in which they are stored. Ends behind an error.
+pub struct Xattrs<'i> {
+    image: &'i Image,
+    reader: Option<MetadataReader<'i>>,
+    left: u32,
+    /// Bytes that were read, without values that stand elsewhere.
+    pub(crate) bytes: u64,
+}
+
+impl Image {
+    /// The extended attributes at a place in their table. They can be many: each is read when it
+    /// is asked for.
+    pub fn xattrs(&self, index: u32) -> Result<Xattrs<'_>> {
+        let set = self.xattr_set(index)?;
+        let reader = match set.count {
+            0 => None,
+            _ => Some(MetadataReader::new(
+                self,
+                self.layout.xattrs,
+                set.reference,
+            )?),
+        };
+        Ok(Xattrs {
+            image: self,
+            reader,
+            left: set.count,
+            bytes: 0,
+        })
+    }
+
+    pub(crate) fn xattr_set(&self, index: u32) -> Result<XattrSet> {
+        let mut entry = self.entry(self.layout.xattr_ids, index.into(), Part::XattrTable)?;
+        Ok(XattrSet {
+            reference: Reference(entry.u64()?),
+            count: entry.u32()?,
+            size: entry.u32()?,
+        })
+    }
+}
+
+impl Iterator for Xattrs<'_> {
+    type Item = Result<Xattr>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut reader = self.reader.take()?;
+        let read = self.read(&mut reader);
+        self.left -= 1;
+        if read.is_ok() && self.left > 0 {
+            self.reader = Some(reader);
+        }
+        Some(read)
+    }
+}
+
+impl Xattrs<'_> {
+    fn read(&mut self, reader: &mut MetadataReader<'_>) -> Result<Xattr> {
+        let kind = reader.u16()?;
+        let name_bytes = reader.u16()?;
+        let prefix = XATTR_PREFIXES.get(usize::from(kind & !XATTR_OUT_OF_LINE));
+        let Some(prefix) = prefix else {
+            return Err(reader
+                .damage(format!("an attribute of type {kind:#x}"))
+                .into());
+        };
+        let mut name = BString::from(*prefix);
+        name.extend_from_slice(&reader.bytes(name_bytes.into())?);
+        let stored = read_value(reader)?;
+        self.bytes += 8 + u64::from(name_bytes) + stored.len() as u64;
+        let value = match kind & XATTR_OUT_OF_LINE {
+            0 => stored,
+            _ => self.read_elsewhere(reader, &stored)?,
+        };
+        Ok(Xattr { name, value })
+    }
+
+    /// Reads a value that stands elsewhere. What it says there is taken as it is: no second
+    /// reference is followed.
+    fn read_elsewhere(&self, reader: &MetadataReader<'_>, stored: &[u8]) -> Result<Vec<u8>> {
+        let Ok(reference) = stored.try_into().map(u64::from_le_bytes) else {
+            let what = format!("a reference of {} bytes to a value", stored.len());
+            return Err(reader.damage(what).into());
+        };
+        let region = self.image.layout.xattrs;
+        let mut reader = MetadataReader::new(self.image, region, Reference(reference))?;
+        read_value(&mut reader)
+    }
+}
+
+fn read_value(reader: &mut MetadataReader<'_>) -> Result<Vec<u8>> {
+    let length = reader.u32()?;
+    if length > VALUE_BYTES {
+        let damage: Damage = reader.damage(format!("a value of {length} bytes"));
+        return Err(damage.into());
+    }
+    reader.bytes(length as usize)
+}

@@ -3,15 +3,16 @@
 use super::arguments::Create;
 use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::statistics;
-use crate::walk::{jobs, not_started};
+use crate::walk::{interrupted_by_user, jobs, not_started};
 use hedgerow_codec::block::{Compressor, Settings, BLOCK_BYTES};
 use hedgerow_engine::{CancelToken, Jobs, Options};
 use hedgerow_squashfs::{create, nodes_of_directory, CreateOptions, Created, Node, WriteError};
 use hedgerow_walk::{Patterns, Selection, WalkOptions};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
@@ -27,8 +28,10 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let target = from_directory(global, &command.image);
     if !command.force && hedgerow_fs::exists(&target) {
         let image = command.image.display();
-        let failure = not_started(format_args!("cannot create '{image}': File exists"));
-        return Err(failure.with_hint("-f replaces it"));
+        return Err(Failure {
+            hint: Some("-f replaces it".into()),
+            ..not_started(format_args!("cannot create '{image}': File exists"))
+        });
     }
     let source = from_directory(global, &command.source);
     let started = Instant::now();
@@ -38,7 +41,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     });
     let created = match written {
         Ok(Ok(created)) => created,
-        Ok(Err(WriteError::Cancelled)) => return Err(Failure::silent(INTERRUPTED)),
+        Ok(Err(WriteError::Cancelled)) => return Err(interrupted_by_user()),
         Ok(Err(error)) | Err(error) => return Err(not_started(error)),
     };
     tell(command, global, output, &created, started.elapsed());
@@ -80,7 +83,14 @@ fn options(
         replace: command.force,
         readers: workers("read", jobs),
         // To compress is to compute: more workers than processors would only wait.
-        packers: workers("pack", if jobs == Jobs::Auto { processors() } else { jobs }),
+        packers: workers(
+            "pack",
+            if jobs == Jobs::Auto {
+                processors()
+            } else {
+                jobs
+            },
+        ),
     })
 }
 
@@ -118,9 +128,9 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
 fn epoch() -> Result<Option<u32>, Failure> {
     let word = variable("SOURCE_DATE_EPOCH");
     let word = word.as_ref().and_then(|word| word.to_str());
-    Ok(word.and_then(|word| word.parse::<u64>().ok()).map(|epoch| {
-        u32::try_from(epoch).unwrap_or(u32::MAX)
-    }))
+    Ok(word
+        .and_then(|word| word.parse::<u64>().ok())
+        .map(|epoch| u32::try_from(epoch).unwrap_or(u32::MAX)))
 }
 
 /// A number of bytes such as `131072`, `128K` or `1M`.
@@ -148,17 +158,10 @@ struct Document {
     stored_files: u32,
     fragments: u32,
     compressor: &'static str,
-    codecs: String,
+    codecs: BTreeMap<&'static str, &'static str>,
 }
 
-fn tell(
-    command: &Create,
-    global: &Global,
-    output: &Output,
-    created: &Created,
-    elapsed: Duration,
-) {
-    let codecs = hedgerow_codec::versions();
+fn tell(command: &Create, global: &Global, output: &Output, created: &Created, elapsed: Duration) {
     if global.json {
         let document = Document {
             schema: "hedgerow.image.create.v1",
@@ -167,14 +170,14 @@ fn tell(
             stored_files: created.stored_files,
             fragments: created.fragments,
             compressor: Compressor::from_name(&command.compressor).map_or("", Compressor::name),
-            codecs: codecs.to_string(),
+            codecs: hedgerow_codec::versions().into_iter().collect(),
         };
         if let Ok(text) = serde_json::to_string(&document) {
             output.data(format!("{text}\n").as_bytes());
         }
         return;
     }
-    output.info(format_args!(
+    output.say(format_args!(
         "{} inodes, {} contents, {} bytes in {:.2} s",
         created.inodes,
         created.stored_files,

@@ -105,7 +105,7 @@ fn form(command: &Walk, global: &Global) -> Form {
     }
 }
 
-fn jobs(global: &Global) -> Jobs {
+pub fn jobs(global: &Global) -> Jobs {
     match global.jobs {
         None | Some(Workers::Auto) => Jobs::Auto,
         Some(Workers::Count(count)) => Jobs::Fixed(count),

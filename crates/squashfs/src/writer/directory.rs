@@ -54,7 +54,10 @@ pub fn nodes_of_directory<T>(
             });
             // Nobody receives it if the consumer has failed already.
             let _ = match listed {
-                Ok(omissions) => omissions.into_iter().next().map(|omission| send(Err(omission.into()))),
+                Ok(omissions) => omissions
+                    .into_iter()
+                    .next()
+                    .map(|omission| send(Err(omission.into()))),
                 Err(error) => Some(send(Err(error.into()))),
             };
         });

@@ -113,6 +113,7 @@ fn harder_work_gives_smaller_blocks() {
         ("lzo level=1", "lzo level=8"),
         ("lz4", "lz4 hc level=3"),
         ("lz4 hc level=3", "lz4 hc"),
+        ("lz4 hc", "lz4 hc level=12"),
         ("zstd level=1", "zstd"),
         ("xz level=0", "xz"),
         ("xz dictsize=8K", "xz"),

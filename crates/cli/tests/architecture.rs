@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 13] = [
+const LAYERS: [(&str, u32); 14] = [
     ("tree", 0),
     ("fs", 0),
     ("codec", 0),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, u32); 13] = [
     ("git", 3),
     ("hg", 3),
     ("squashfs", 3),
+    ("tar", 3),
     ("cli", 4),
 ];
 

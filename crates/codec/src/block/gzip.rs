@@ -37,12 +37,14 @@ impl Encoder {
     }
 }
 
-/// The level of libdeflate for a level of gzip. Levels 8 and 9 of zlib spend three to four times
-/// the time of libdeflate's 7 on blocks that come out larger.
+/// The level of libdeflate for a level of gzip. On kernel source, libdeflate's 7 spends three tenths
+/// of the time of zlib's 9 on blocks of the same size. What lies above zlib's levels are 0.6 %, 4 %
+/// and 5 % smaller blocks, for 0.5, 2 and 4 times the time of zlib's 9.
 fn libdeflate_level(level: u32) -> i32 {
     match level {
-        9 => 8,
-        8 => 7,
+        8 | 9 => 7,
+        10 => 8,
+        11 => 10,
         level => level as i32,
     }
 }

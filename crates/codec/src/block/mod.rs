@@ -24,9 +24,6 @@ use std::fmt;
 /// Bytes of a metadata block before compression; no dictionary is smaller.
 pub const METADATA_BLOCK_BYTES: u32 = 8192;
 
-/// Smallest and largest block of an image, in bytes.
-pub const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 4096..=1 << 20;
-
 /// The compressors of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Compressor {
@@ -72,6 +69,17 @@ impl Compressor {
         Self::ALL
             .into_iter()
             .find(|compressor| compressor.id() == id)
+    }
+
+    /// Whether this block holds a checksum of its content, which decompressing checks: those of gzip
+    /// always, of xz and zstd if they were told to, the others never.
+    pub fn has_checksum(self, block: &[u8]) -> bool {
+        match self {
+            Compressor::Gzip => true,
+            Compressor::Xz => xz::has_checksum(block),
+            Compressor::Zstd => zstd::has_checksum(block),
+            Compressor::Lzma | Compressor::Lzo | Compressor::Lz4 => false,
+        }
     }
 
     /// Its name on the command line.

@@ -84,6 +84,11 @@ fn start(
     })
 }
 
+/// Whether the stream flags name a check (xz file format, 2.1.1.2).
+pub(super) fn has_checksum(block: &[u8]) -> bool {
+    block.get(7).is_some_and(|flags| flags & 15 != 0)
+}
+
 /// Reads `.xz` files of any filters and check.
 #[derive(Debug)]
 pub(super) struct Decoder {

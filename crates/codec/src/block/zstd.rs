@@ -70,6 +70,11 @@ impl Drop for Encoder {
 // SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Encoder {}
 
+/// Whether the frame header tells of a checksum (RFC 8878, 3.1.1.1.1).
+pub(super) fn has_checksum(block: &[u8]) -> bool {
+    block.get(4).is_some_and(|descriptor| descriptor & 4 != 0)
+}
+
 /// Reads Zstandard frames.
 #[derive(Debug)]
 pub(super) struct Decoder {

@@ -1,7 +1,7 @@
 //! What a block becomes depends on the settings and the block alone.
 
 use crate::samples::*;
-use hedgerow_codec::block::BlockCompressor;
+use hedgerow_codec::block::{BlockCompressor, BlockDecompressor};
 
 /// Enough blocks, alike and unlike, that what a context remembers would show.
 fn blocks() -> Vec<Vec<u8>> {
@@ -31,6 +31,13 @@ fn the_order_of_blocks_does_not_matter() {
             assert!(found == expected[index], "{words}: block {index}");
         }
     }
+}
+
+#[test]
+fn contexts_can_be_handed_to_workers() {
+    fn sendable<T: Send>() {}
+    sendable::<BlockCompressor>();
+    sendable::<BlockDecompressor>();
 }
 
 #[test]

@@ -105,12 +105,15 @@ fn harder_work_gives_smaller_blocks() {
     };
     for (easy, hard) in [
         ("gzip level=1", "gzip"),
-        ("gzip", "gzip level=12"),
-        ("gzip profile=zlib", "gzip"),
+        ("gzip", "gzip level=10"),
+        ("gzip level=10", "gzip level=11"),
+        ("gzip level=11", "gzip level=12"),
+        ("gzip profile=zlib level=3", "gzip"),
         ("lzo algorithm=lzo1x_1", "lzo"),
         ("lzo level=1", "lzo level=8"),
         ("lz4", "lz4 hc level=3"),
         ("lz4 hc level=3", "lz4 hc"),
+        ("lz4 hc", "lz4 hc level=12"),
         ("zstd level=1", "zstd"),
         ("xz level=0", "xz"),
         ("xz dictsize=8K", "xz"),

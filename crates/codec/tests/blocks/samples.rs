@@ -5,7 +5,7 @@ use hedgerow_codec::block::{BlockCompressor, BlockDecompressor, Compressor, Sett
 pub const BLOCK: u32 = 128 << 10;
 
 /// Every option of every compressor at least once, in the words of a command line.
-pub const SETTINGS: [&str; 36] = [
+pub const SETTINGS: [&str; 37] = [
     "gzip",
     "gzip level=1",
     "gzip level=8",
@@ -35,6 +35,7 @@ pub const SETTINGS: [&str; 36] = [
     "lz4 hc",
     "lz4 hc level=3",
     "lz4 hc level=9",
+    "lz4 hc level=12",
     "zstd",
     "zstd level=1 checksum=false",
     "zstd level=3",

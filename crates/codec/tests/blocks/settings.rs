@@ -109,7 +109,7 @@ fn the_level_option_and_the_level_key_are_one() {
 }
 
 #[test]
-fn the_defaults_are_those_of_other_packers() {
+fn the_defaults_are_near_those_of_other_packers() {
     let printed = Compressor::ALL.map(|compressor| {
         let settings = Settings::default_for(compressor, 4096);
         settings.to_string()
@@ -125,6 +125,7 @@ fn the_defaults_are_those_of_other_packers() {
             "zstd level=15 checksum=true",
         ]
     );
+    assert_eq!(parse("lz4 hc", BLOCK).to_string(), "lz4 hc=true level=10");
 }
 
 #[test]

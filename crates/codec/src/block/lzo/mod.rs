@@ -1,5 +1,4 @@
-//! LZO1X streams, in safe Rust and without a library: those that exist are under the GPL or, like
-//! lzokay, slower and weaker than what is here.
+//! LZO1X streams, in safe Rust and without a library: the reference one is under the GPL.
 //!
 //! A stream is a sequence of instructions. Each begins with a byte that says which kind it is and
 //! goes on with more bytes of length and distance; everything is whole bytes. A match instruction

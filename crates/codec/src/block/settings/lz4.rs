@@ -5,8 +5,9 @@ use std::fmt;
 
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=12;
 
-/// The level of `hc` when none is given: the highest, as in other packers.
-const DEFAULT_LEVEL: u32 = 12;
+/// The level of `hc` when none is given. Other packers take 12: on kernel source that is 0.3 %
+/// smaller for half as much time again.
+const DEFAULT_LEVEL: u32 = 10;
 
 /// How LZ4 blocks are made.
 #[derive(Clone, Debug, Default)]

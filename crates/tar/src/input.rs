@@ -1,0 +1,146 @@
+//! The bytes of an archive, one after the other, with their position.
+
+use crate::error::{Error, Result};
+use crate::header::{padding, Block, BLOCK};
+use std::io::{self, BufRead, BufReader, Read};
+
+/// How much is read at a time, in bytes: what a pipe of Linux holds.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+pub(crate) struct Input<R> {
+    reader: BufReader<R>,
+    position: u64,
+}
+
+impl<R: Read> Input<R> {
+    pub(crate) fn new(reader: R) -> Input<R> {
+        Input {
+            reader: BufReader::with_capacity(BUFFER_BYTES, reader),
+            position: 0,
+        }
+    }
+
+    /// How many bytes have been taken.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Reads some bytes; 0 only at the end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.reader.read(buffer) {
+                Ok(len) => {
+                    self.position += len as u64;
+                    return Ok(len);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(self.failure(source)),
+            }
+        }
+    }
+
+    /// The next block; `None` at the end.
+    pub(crate) fn block(&mut self) -> Result<Option<Block>> {
+        let mut block = [0; BLOCK];
+        match self.fill(&mut block)? {
+            0 => Ok(None),
+            BLOCK => Ok(Some(block)),
+            _ => Err(self.truncated("a header")),
+        }
+    }
+
+    /// A block that must be there: `part` says of what.
+    pub(crate) fn block_of(&mut self, part: &str) -> Result<Block> {
+        let mut block = [0; BLOCK];
+        let len = self.fill(&mut block)?;
+        let is_whole = len == BLOCK;
+        is_whole
+            .then_some(block)
+            .ok_or_else(|| self.truncated(part))
+    }
+
+    /// `len` bytes and the padding behind them. The caller has compared `len` with a limit.
+    pub(crate) fn payload(&mut self, len: usize, part: &str) -> Result<Vec<u8>> {
+        let mut payload = vec![0; len];
+        if self.fill(&mut payload)? < len {
+            return Err(self.truncated(part));
+        }
+        self.skip(padding(len as u64), part)?;
+        Ok(payload)
+    }
+
+    /// Passes over bytes that must be there.
+    pub(crate) fn skip(&mut self, len: u64, part: &str) -> Result<()> {
+        let mut left = len;
+        while left > 0 {
+            let buffered = self.buffered()?;
+            if buffered == 0 {
+                return Err(self.truncated(part));
+            }
+            let len = left.min(buffered as u64);
+            self.consume(len as usize);
+            left -= len;
+        }
+        Ok(())
+    }
+
+    /// Reads to the end.
+    pub(crate) fn drain(&mut self) -> Result<()> {
+        loop {
+            match self.buffered()? {
+                0 => return Ok(()),
+                len => self.consume(len),
+            }
+        }
+    }
+
+    pub(crate) fn into_inner(self) -> R {
+        self.reader.into_inner()
+    }
+
+    pub(crate) fn truncated(&self, part: &str) -> Error {
+        Error::Truncated {
+            position: self.position,
+            part: part.to_owned(),
+        }
+    }
+
+    /// Reads until the buffer is full or the input ends; returns how much there was.
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read(&mut buffer[filled..])? {
+                0 => break,
+                len => filled += len,
+            }
+        }
+        Ok(filled)
+    }
+
+    /// How many bytes can be consumed; 0 only at the end.
+    fn buffered(&mut self) -> Result<usize> {
+        loop {
+            match self.reader.fill_buf() {
+                Ok(bytes) => return Ok(bytes.len()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(self.failure(source)),
+            }
+        }
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.reader.consume(len);
+        self.position += len as u64;
+    }
+
+    /// Compressed input that is cut fails in its decoder.
+    fn failure(&self, source: io::Error) -> Error {
+        if source.kind() == io::ErrorKind::UnexpectedEof {
+            return self.truncated("its compressed form");
+        }
+        Error::Read {
+            position: self.position,
+            source,
+        }
+    }
+}

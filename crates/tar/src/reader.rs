@@ -1,0 +1,274 @@
+use crate::content::Content;
+use crate::error::{Error, Malformed, Result, Unusable, Warning};
+use crate::header::{types, Block, Header, BLOCK, SIZE};
+use crate::input::Input;
+use crate::numbers;
+use crate::pax::Extended;
+use crate::{Member, ReadOptions};
+use bstr::BString;
+use std::io::{self, Read};
+
+/// How many warnings are kept for who asks; later ones are only counted.
+const WARNINGS: usize = 1000;
+
+/// An archive that is read from its beginning to its end, member by member. The input is never
+/// sought, and memory is bounded by [`Limits`](crate::Limits).
+///
+/// It understands v7, ustar, pax and the formats of GNU tar: long names, base-256 numbers, sparse
+/// files in all four encodings. Compressed input is for [`decompress`](crate::decompress).
+pub struct Archive<R> {
+    pub(crate) input: Input<R>,
+    pub(crate) options: ReadOptions,
+    global: Extended,
+    pub(crate) content: Content,
+    warnings: Vec<Warning>,
+    more_warnings: u64,
+    is_over: bool,
+}
+
+/// What stands before the header of a member.
+pub(crate) struct Prelude {
+    pub(crate) extended: Extended,
+    pub(crate) long_name: Option<Vec<u8>>,
+    pub(crate) long_link: Option<Vec<u8>>,
+    is_empty: bool,
+}
+
+impl<R: Read> Archive<R> {
+    /// Begins to read. The input need not be buffered.
+    pub fn new(reader: R, options: ReadOptions) -> Archive<R> {
+        Archive {
+            input: Input::new(reader),
+            options,
+            global: Extended::default(),
+            content: Content::empty(),
+            warnings: Vec::new(),
+            more_warnings: 0,
+            is_over: false,
+        }
+    }
+
+    /// Goes on to the next member, over what has not been read of the content of this one. `None`
+    /// at the end of the archive, and behind an error.
+    ///
+    /// Fails if the input does or ends too early, if a header cannot be understood, and if a member
+    /// is [unusable](Unusable), unless such are skipped.
+    pub fn next_member(&mut self) -> Result<Option<Member>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let found = self.find_member();
+        self.is_over = !matches!(found, Ok(Some(_)));
+        found
+    }
+
+    /// Reads some of the content of the current member, its holes as zeros; 0 at its end.
+    pub fn read_content(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let read = self.content.read(&mut self.input, buffer);
+        self.note_failure(read)
+    }
+
+    /// Reads some of the content of the current member that is in no hole. Returns where in the
+    /// file that is and how many bytes; `None` at its end.
+    pub fn read_data(&mut self, buffer: &mut [u8]) -> Result<Option<(u64, usize)>> {
+        let read = self.content.read_data(&mut self.input, buffer);
+        self.note_failure(read)
+    }
+
+    /// What was passed over since the last call, and how many more there were than are kept.
+    pub fn take_warnings(&mut self) -> (Vec<Warning>, u64) {
+        let more = std::mem::take(&mut self.more_warnings);
+        (std::mem::take(&mut self.warnings), more)
+    }
+
+    /// Reads the input to its end, for the sake of the program at the other end of a pipe and of
+    /// checksums behind compressed data. Returns the reader.
+    pub fn finish(mut self) -> Result<R> {
+        self.input.drain()?;
+        Ok(self.input.into_inner())
+    }
+
+    fn note_failure<T>(&mut self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.is_over = true;
+            self.content = Content::empty();
+        }
+        result
+    }
+
+    fn find_member(&mut self) -> Result<Option<Member>> {
+        loop {
+            self.content.finish(&mut self.input)?;
+            let mut prelude = Prelude {
+                extended: self.global.clone(),
+                long_name: None,
+                long_link: None,
+                is_empty: true,
+            };
+            let Some(header) = self.find_header(&mut prelude)? else {
+                return Ok(None);
+            };
+            match self.member(&header, prelude)? {
+                Ok(member) => return Ok(Some(member)),
+                Err((path, reason)) if self.options.skip_unusable => {
+                    self.warn(Warning::Skipped { path, reason });
+                }
+                Err((path, reason)) => return Err(Error::Unusable { path, reason }),
+            }
+        }
+    }
+
+    /// The header of the next member, with what stands before it put into `prelude`.
+    fn find_header(&mut self, prelude: &mut Prelude) -> Result<Option<Header>> {
+        loop {
+            let position = self.input.position();
+            let Some(block) = self.next_block()? else {
+                return if prelude.is_empty {
+                    Ok(None)
+                } else {
+                    Err(malformed(position, Malformed::Dangling))
+                };
+            };
+            let header = match Header::new(block, position) {
+                Some(header) => header,
+                None if position == 0 => return Err(Error::NotTar),
+                None => return Err(Error::Checksum { position }),
+            };
+            if !self.precedes(&header, prelude)? {
+                return Ok(Some(header));
+            }
+        }
+    }
+
+    /// The next block that is not of zeros; `None` at the end of the archive.
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let is_zero = |block: &Block| block.iter().all(|byte| *byte == 0);
+        loop {
+            let position = self.input.position();
+            let Some(block) = self.input.block()? else {
+                if !self.options.ignore_zeros {
+                    self.warn(Warning::NoEndMark(position));
+                }
+                return Ok(None);
+            };
+            if !is_zero(&block) {
+                return Ok(Some(block));
+            }
+            if self.options.ignore_zeros {
+                continue;
+            }
+            match self.input.block()? {
+                Some(block) if is_zero(&block) => {}
+                _ => self.warn(Warning::LoneZeroBlock(position)),
+            }
+            return Ok(None);
+        }
+    }
+
+    /// Takes in what stands before a member; `false` if this header is a member's own.
+    fn precedes(&mut self, header: &Header, prelude: &mut Prelude) -> Result<bool> {
+        let limits = self.options.limits;
+        let fail = |reason| malformed(header.position, reason);
+        match header.kind() {
+            types::EXTENDED | types::SOLARIS_EXTENDED => {
+                let payload = self.payload(header, "an extended header", limits.pax_bytes)?;
+                let extended = &mut prelude.extended;
+                let applied = extended.apply(&payload, limits.sparse_segments);
+                applied.map_err(fail)?;
+                self.check_weight(&prelude.extended).map_err(fail)?;
+                prelude.is_empty = false;
+            }
+            types::GLOBAL => {
+                let payload = self.payload(header, "a global header", limits.pax_bytes)?;
+                let applied = self.global.apply(&payload, limits.sparse_segments);
+                applied.map_err(fail)?;
+                // What describes the content of one file describes no other.
+                self.global.sparse = Default::default();
+                self.check_weight(&self.global).map_err(fail)?;
+                prelude.extended = self.global.clone();
+            }
+            types::GNU_LONG_NAME => {
+                let name = self.payload(header, "a long name", limits.name_bytes)?;
+                prelude.long_name = Some(crate::header::text(&name).to_vec());
+                prelude.is_empty = false;
+            }
+            types::GNU_LONG_LINK => {
+                let name = self.payload(header, "a long link target", limits.name_bytes)?;
+                prelude.long_link = Some(crate::header::text(&name).to_vec());
+                prelude.is_empty = false;
+            }
+            types::GNU_VOLUME_LABEL => {
+                let size = numbers::parse_unsigned(header.field(SIZE));
+                let size = size.ok_or(fail(Malformed::Number("size")))?;
+                let padded = size.checked_next_multiple_of(BLOCK as u64);
+                let padded = padded.ok_or(fail(Malformed::Number("size")))?;
+                self.input.skip(padded, "a volume label")?;
+                self.warn(Warning::VolumeLabel(header.name().into()));
+            }
+            types::GNU_CONTINUATION => return Err(fail(Malformed::MultiVolume)),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn check_weight(&self, extended: &Extended) -> std::result::Result<(), Malformed> {
+        let limits = self.options.limits;
+        let names = [&extended.path, &extended.link_path, &extended.sparse.name];
+        let longest = names.into_iter().flatten().map(Vec::len).max();
+        let too_large = |part, bytes: usize, limit: usize| Malformed::TooLarge {
+            part,
+            bytes: bytes as u64,
+            limit: limit as u64,
+        };
+        match (extended.weight(), longest.unwrap_or(0)) {
+            (weight, _) if weight > limits.pax_bytes => {
+                Err(too_large("extended headers", weight, limits.pax_bytes))
+            }
+            (_, longest) if longest > limits.name_bytes => {
+                Err(too_large("a long name", longest, limits.name_bytes))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The bytes behind a header that are about the next one.
+    fn payload(&mut self, header: &Header, part: &'static str, limit: usize) -> Result<Vec<u8>> {
+        let fail = |reason| malformed(header.position, reason);
+        let size = numbers::parse_unsigned(header.field(SIZE));
+        let bytes = size.ok_or(fail(Malformed::Number("size")))?;
+        match usize::try_from(bytes) {
+            Ok(len) if len <= limit => self.input.payload(len, part),
+            _ => Err(fail(Malformed::TooLarge {
+                part,
+                bytes,
+                limit: limit as u64,
+            })),
+        }
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        if self.warnings.len() < WARNINGS {
+            self.warnings.push(warning);
+        } else {
+            self.more_warnings += 1;
+        }
+    }
+}
+
+/// Reads the content of the current member, holes as zeros.
+impl<R: Read> Read for Archive<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read_content(buffer).map_err(|error| match error {
+            Error::Read { source, .. } => source,
+            Error::Truncated { .. } => io::Error::new(io::ErrorKind::UnexpectedEof, error),
+            _ => io::Error::other(error),
+        })
+    }
+}
+
+pub(crate) fn malformed(position: u64, reason: Malformed) -> Error {
+    Error::Malformed { position, reason }
+}
+
+/// A member that cannot be used: its name as it stands in the archive, and why.
+pub(crate) type Refusal = (BString, Unusable);

@@ -1,0 +1,206 @@
+use crate::encode::encode;
+use crate::error::{Error, Result};
+use crate::header::{padding, BLOCK};
+use crate::sparse::SparseMap;
+use crate::Member;
+use std::io::{self, Read, Write};
+
+/// How an archive is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Leaves the holes of sparse files out, in GNU tar's encoding 1.0. Without it they are zeros.
+    pub sparse: bool,
+    /// Fills the archive with zeros to a multiple of this, in bytes; 0 and 1 fill nothing.
+    pub record_bytes: u64,
+}
+
+impl Default for WriteOptions {
+    /// Without holes, filled to 10,240 bytes as GNU tar does.
+    fn default() -> Self {
+        WriteOptions {
+            sparse: true,
+            record_bytes: 20 * BLOCK as u64,
+        }
+    }
+}
+
+/// Writes an archive, member by member: ustar, with extended headers of pax where that does not
+/// do. The same members give the same bytes, anywhere and at any time: there are no names of users
+/// in it, and no times but those of the members.
+pub struct Builder<W> {
+    writer: W,
+    options: WriteOptions,
+    position: u64,
+    open: Option<Open>,
+}
+
+/// A member whose content is being written.
+struct Open {
+    path: Vec<u8>,
+    /// Where the content belongs; of a file without holes or with all of them left out, one piece.
+    map: SparseMap,
+    segment: usize,
+    /// How much of the file is written.
+    position: u64,
+    /// How much content was said to come, and how much came.
+    expected: u64,
+    given: u64,
+}
+
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+
+impl<W: Write> Builder<W> {
+    /// Begins an archive. What is written is in large pieces where content is, and else in small
+    /// ones: the writer should be buffered.
+    pub fn new(writer: W, options: WriteOptions) -> Builder<W> {
+        Builder {
+            writer,
+            options,
+            position: 0,
+            open: None,
+        }
+    }
+
+    /// Writes a member and its content, as much of it as the member says: `metadata.size_bytes`, or
+    /// if it has a sparse map, the segments of that, one after the other. Members without content
+    /// read nothing.
+    ///
+    /// Fails as [`begin`](Builder::begin), and if the content is shorter or cannot be read.
+    pub fn append(&mut self, member: &Member, content: &mut dyn Read) -> Result<()> {
+        self.begin(member)?;
+        let mut left = self.open.as_ref().map_or(0, |open| open.expected);
+        let mut buffer = vec![0; left.min(ZEROS.len() as u64) as usize];
+        while left > 0 {
+            let wanted = left.min(buffer.len() as u64) as usize;
+            match content.read(&mut buffer[..wanted]) {
+                Ok(0) => break,
+                Ok(len) => {
+                    self.write(&buffer[..len])?;
+                    left -= len as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    let path = member.path.clone().into();
+                    return Err(Error::Content { path, source });
+                }
+            }
+        }
+        self.end()
+    }
+
+    /// Writes the header of a member. Its content is then given to [`write`](Builder::write).
+    ///
+    /// Fails if no archive can have such a member; then nothing was written and the archive can be
+    /// continued. Fails as well if the member before it is not complete, or if the output does.
+    pub fn begin(&mut self, member: &Member) -> Result<()> {
+        self.end()?;
+        let size = if member.is_file() {
+            member.metadata.size_bytes
+        } else {
+            0
+        };
+        let whole = SparseMap::solid(size);
+        let map = match &member.sparse {
+            Some(map) if member.is_file() => map,
+            _ => &whole,
+        };
+        let expected = map.stored_bytes();
+        let has_holes = expected < map.size_bytes();
+        let without_holes = (has_holes && self.options.sparse).then_some(map);
+        let written = match without_holes {
+            Some(_) => SparseMap::solid(expected),
+            None => map.clone(),
+        };
+        let header = encode(member, without_holes, written.size_bytes());
+        let header = header.map_err(|reason| Error::Unusable {
+            path: member.path.clone().into(),
+            reason,
+        })?;
+        self.put(&header)?;
+        self.open = Some(Open {
+            path: member.path.clone(),
+            map: written,
+            segment: 0,
+            position: 0,
+            expected,
+            given: 0,
+        });
+        Ok(())
+    }
+
+    /// Writes some of the content of the current member, what is in holes left out.
+    ///
+    /// Fails if that is more than the member says, or if the output does.
+    pub fn write(&mut self, content: &[u8]) -> Result<()> {
+        let mut rest = content;
+        while !rest.is_empty() {
+            let Some(open) = &mut self.open else {
+                return Err(Error::ContentLength {
+                    path: Default::default(),
+                    expected: 0,
+                    actual: content.len() as u64,
+                });
+            };
+            let Some(segment) = open.map.segments().get(open.segment) else {
+                return Err(Error::ContentLength {
+                    path: open.path.clone().into(),
+                    expected: open.expected,
+                    actual: open.given.saturating_add(rest.len() as u64),
+                });
+            };
+            let hole = segment.offset.saturating_sub(open.position);
+            let offset = open.position + hole;
+            let left = usize::try_from(segment.end() - offset).unwrap_or(usize::MAX);
+            let (now, later) = rest.split_at(left.min(rest.len()));
+            open.position = offset + now.len() as u64;
+            open.given += now.len() as u64;
+            open.segment += usize::from(open.position == segment.end());
+            rest = later;
+            self.zeros(hole)?;
+            self.put(now)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the archive and returns the writer, which is not flushed.
+    pub fn finish(mut self) -> Result<W> {
+        self.end()?;
+        self.zeros(2 * BLOCK as u64)?;
+        let over = self.position % self.options.record_bytes.max(1);
+        if over > 0 {
+            self.zeros(self.options.record_bytes - over)?;
+        }
+        Ok(self.writer)
+    }
+
+    /// Completes the current member.
+    fn end(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        if open.given < open.expected {
+            return Err(Error::ContentLength {
+                path: open.path.into(),
+                expected: open.expected,
+                actual: open.given,
+            });
+        }
+        self.zeros(open.map.size_bytes() - open.position)?;
+        self.zeros(padding(open.map.size_bytes()))
+    }
+
+    fn zeros(&mut self, len: u64) -> Result<()> {
+        let mut left = len;
+        while left > 0 {
+            let len = left.min(ZEROS.len() as u64);
+            self.put(&ZEROS[..len as usize])?;
+            left -= len;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.position += bytes.len() as u64;
+        self.writer.write_all(bytes).map_err(Error::Write)
+    }
+}

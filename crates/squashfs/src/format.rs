@@ -7,6 +7,8 @@ use hedgerow_tree::NodeKind;
 pub const MAGIC: u32 = 0x7371_7368;
 /// The version that is read and written.
 pub const VERSION: (u16, u16) = (4, 0);
+/// The smallest and the largest data block, in bytes.
+pub const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 4096..=1 << 20;
 /// Bytes of the superblock; the compressor's options stand right behind it.
 pub const SUPERBLOCK_BYTES: u64 = 96;
 /// Bytes of a metadata block before compression.

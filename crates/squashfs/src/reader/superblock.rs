@@ -2,9 +2,10 @@
 
 use super::image::Bytes;
 use super::Region;
+use crate::format::BLOCK_BYTES;
 use crate::format::{flags, *};
 use crate::{Damage, Error, Part, Result};
-use hedgerow_codec::block::{Compressor, BLOCK_BYTES};
+use hedgerow_codec::block::Compressor;
 
 /// A metadata block and its header, at most.
 const STORED_METADATA_BYTES: u64 = METADATA_BYTES as u64 + METADATA_HEADER_BYTES;

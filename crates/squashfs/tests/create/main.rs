@@ -8,6 +8,7 @@
 )]
 
 mod determinism;
+mod failures;
 mod oracle;
 mod trees;
 

@@ -5,15 +5,51 @@ use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 const SEEDS: u64 = 12;
 
 #[test]
 fn everybody_reads_the_same_tree() {
-    for compressor in Compressor::ALL {
-        for seed in 0..SEEDS {
-            one(compressor, seed);
+    let jobs: Vec<(Compressor, u64)> = Compressor::ALL
+        .into_iter()
+        .flat_map(|compressor| (0..SEEDS).map(move |seed| (compressor, seed)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while let Some((compressor, seed)) = jobs.get(next.fetch_add(1, Relaxed)) {
+                    one(*compressor, *seed);
+                }
+            });
         }
+    });
+}
+
+/// A directory that is many metadata blocks long, with an index, and files of one size.
+#[test]
+fn a_directory_of_many_names_is_found_in() {
+    let place = tempfile::tempdir().unwrap();
+    let (tree, image) = (place.path().join("tree"), place.path().join("image"));
+    std::fs::create_dir_all(tree.join("large")).unwrap();
+    for number in 0..20_000 {
+        let name = format!("large/{:x}-{number}", number * 7919 % 65_537);
+        std::fs::write(tree.join(name), format!("{number:06}")).unwrap();
+    }
+    image_of(&tree, &image, &options(Compressor::Lz4, 131_072, 2)).unwrap();
+    let expected = listing(&tree);
+    if is_root() {
+        mounted(&image, |mounted| {
+            // Each name is looked up, through the index.
+            for number in (0..20_000).step_by(37) {
+                let name = format!("large/{:x}-{number}", number * 7919 % 65_537);
+                let content = std::fs::read(mounted.join(name)).unwrap();
+                assert_eq!(content, format!("{number:06}").as_bytes());
+            }
+            assert!(!mounted.join("large/nothing").exists());
+            assert_eq!(listing(mounted), expected);
+        });
     }
 }
 

@@ -24,8 +24,11 @@ impl Random {
     }
 
     fn bytes(&mut self, count: usize, compressible: bool) -> Vec<u8> {
-        let range = if compressible { 4 } else { 256 };
-        (0..count).map(|_| self.below(range) as u8).collect()
+        let mask = if compressible { 0x0303_0303 } else { u32::MAX };
+        let words = (0..count.div_ceil(4)).map(|_| self.below(1 << 31) as u32 & mask);
+        let mut bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        bytes.truncate(count);
+        bytes
     }
 }
 

@@ -82,6 +82,15 @@ impl Compressor {
         }
     }
 
+    /// The same block without its checksum, where that is apart from the rest: that of zstd, whose
+    /// last 4 bytes it is. `None` for all others.
+    pub fn without_checksum(self, block: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Compressor::Zstd if self.has_checksum(block) => zstd::without_checksum(block),
+            _ => None,
+        }
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -70,9 +70,14 @@ impl Drop for Encoder {
 // SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Encoder {}
 
-/// Whether the frame header tells of a checksum (RFC 8878, 3.1.1.1.1).
+/// The byte of a frame that describes its header, and the flag in it that tells of a checksum:
+/// RFC 8878, 3.1.1.1.1.
+const DESCRIPTOR: usize = 4;
+const CHECKSUM_FLAG: u8 = 4;
+
 pub(super) fn has_checksum(block: &[u8]) -> bool {
-    block.get(4).is_some_and(|descriptor| descriptor & 4 != 0)
+    let descriptor = block.get(DESCRIPTOR);
+    descriptor.is_some_and(|descriptor| descriptor & CHECKSUM_FLAG != 0)
 }
 
 /// Reads Zstandard frames.
@@ -164,4 +169,11 @@ fn check(result: usize) -> Result<()> {
 pub(super) fn version() -> &'static CStr {
     // SAFETY: the function returns a string constant.
     unsafe { CStr::from_ptr(ffi::ZSTD_versionString()) }
+}
+
+/// The same frame without its checksum: the flag in its header and its last four bytes are gone.
+pub(super) fn without_checksum(block: &[u8]) -> Option<Vec<u8>> {
+    let mut block = block.get(..block.len().checked_sub(4)?)?.to_vec();
+    *block.get_mut(DESCRIPTOR)? &= !CHECKSUM_FLAG;
+    Some(block)
 }

@@ -11,6 +11,7 @@ mod error;
 mod gather;
 mod inode;
 mod input;
+mod kernel;
 mod metadata;
 mod output;
 mod pack;
@@ -105,7 +106,9 @@ pub fn create(
             reason: "it has no root".into(),
         });
     }
-    let tables = assemble(&tree, &packing.layouts, &options.settings, &options.packers)?;
+    // Where tables will be is not known when they are compressed: see [`kernel`].
+    let settings = options.settings.without_checksum();
+    let tables = assemble(&tree, &packing.layouts, &settings, &options.packers)?;
     let mut superblock = superblock(options, option_block.is_some(), &tree, &packing);
     superblock.root_inode = tables.root;
     append_tables(
@@ -238,7 +241,8 @@ fn append_table(
     options: &CreateOptions,
     output: &mut Output,
 ) -> Result<u64, WriteError> {
-    let mut table = MetadataTable::new(&options.settings, &options.packers);
+    let settings = options.settings.without_checksum();
+    let mut table = MetadataTable::new(&settings, &options.packers);
     table.append(&entries.collect::<Vec<u8>>());
     let start = output.position();
     let (blocks, starts) = table.finish()?;

@@ -2,11 +2,12 @@
 //! plan.
 
 use super::input::Node;
+use super::kernel;
 use super::output::Output;
 use super::plan::{Batch, Event, Stored, Tail};
 use super::WriteError;
 use crate::format::SizeWord;
-use hedgerow_codec::block::{BlockCompressor, Settings};
+use hedgerow_codec::block::{BlockCompressor, Compressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
 
 /// A batch that went through a worker.
@@ -66,6 +67,7 @@ pub(super) fn pack(
         let bytes = batch.bytes as u64;
         Ok((batch, bytes))
     });
+    let compressor = settings.compressor();
     let mut packing = Packing::default();
     let mut current: Option<Layout> = None;
     let worker = |_| BlockCompressor::new(settings);
@@ -79,7 +81,14 @@ pub(super) fn pack(
         )),
     };
     run_ordered(options, window, items, worker, work, |_, packed| {
-        commit(packed, output, entries, &mut packing, &mut current)
+        commit(
+            packed,
+            compressor,
+            output,
+            entries,
+            &mut packing,
+            &mut current,
+        )
     })?;
     Ok(packing)
 }
@@ -124,6 +133,7 @@ fn append(
 
 fn commit(
     packed: Packed,
+    compressor: Compressor,
     output: &mut Output,
     entries: &mut impl Entries,
     packing: &mut Packing,
@@ -137,8 +147,8 @@ fn commit(
                     start: output.position(),
                     ..Layout::default()
                 });
-                layout.words.push(word);
-                store(&mut rest, word, output)?;
+                let block = take(&mut rest, word);
+                layout.words.push(store(block, word, compressor, output)?);
             }
             PackedEvent::Hole(bytes) => {
                 let layout = current.get_or_insert_with(|| Layout {
@@ -149,8 +159,10 @@ fn commit(
                 layout.sparse_bytes += bytes as u64;
             }
             PackedEvent::Fragment(word) => {
-                packing.fragments.push((output.position(), word));
-                store(&mut rest, word, output)?;
+                let position = output.position();
+                let block = take(&mut rest, word);
+                let word = store(block, word, compressor, output)?;
+                packing.fragments.push((position, word));
             }
             PackedEvent::File { node, stored } => {
                 let layout = current.take();
@@ -176,10 +188,32 @@ fn commit(
     Ok(())
 }
 
-fn store(rest: &mut &[u8], word: SizeWord, output: &mut Output) -> Result<(), WriteError> {
-    let (bytes, after) = rest
-        .split_at_checked(word.stored_bytes() as usize)
-        .unwrap_or_default();
+/// The next block of those that were packed together.
+fn take<'b>(rest: &mut &'b [u8], word: SizeWord) -> &'b [u8] {
+    let bytes = word.stored_bytes() as usize;
+    let (block, after) = rest.split_at_checked(bytes).unwrap_or_default();
     *rest = after;
-    output.append(bytes)
+    block
+}
+
+/// Appends a block; without its checksum where the kernel could not read that. Returns how it is
+/// stored.
+fn store(
+    block: &[u8],
+    word: SizeWord,
+    compressor: Compressor,
+    output: &mut Output,
+) -> Result<SizeWord, WriteError> {
+    let is_readable = || kernel::reads_checksum(output.position(), block.len() as u64);
+    let shorter = match word.is_raw() || is_readable() {
+        true => None,
+        false => compressor.without_checksum(block),
+    };
+    match shorter {
+        None => output.append(block).map(|()| word),
+        Some(shorter) => {
+            output.append(&shorter)?;
+            Ok(SizeWord::new(shorter.len() as u32, false))
+        }
+    }
 }

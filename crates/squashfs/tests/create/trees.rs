@@ -23,7 +23,7 @@ impl Random {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
     }
 
-    fn bytes(&mut self, count: usize, compressible: bool) -> Vec<u8> {
+    pub fn bytes(&mut self, count: usize, compressible: bool) -> Vec<u8> {
         let mask = if compressible { 0x0303_0303 } else { u32::MAX };
         let words = (0..count.div_ceil(4)).map(|_| self.below(1 << 31) as u32 & mask);
         let mut bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();

@@ -81,6 +81,17 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The same without checksums that stand apart from the rest of a block, which are those of zstd.
+    pub fn without_checksum(&self) -> Self {
+        match self {
+            Settings::Zstd(zstd) => Settings::Zstd(ZstdSettings {
+                checksum: false,
+                ..zstd.clone()
+            }),
+            other => other.clone(),
+        }
+    }
+
     /// The compressor that these are for.
     pub fn compressor(&self) -> Compressor {
         match self {

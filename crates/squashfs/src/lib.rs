@@ -8,9 +8,11 @@
 mod error;
 pub mod format;
 mod reader;
+mod verify;
 
 pub use error::{Damage, Error, Part, Result};
 pub use reader::{
     Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
     Piece, Pieces, ReadAt, TreeEntry, Xattr, Xattrs,
 };
+pub use verify::{verify, Coverage, Report, VerifyError};

@@ -1,0 +1,106 @@
+//! Extended attributes.
+
+use super::findings::damage;
+use super::inodes::Inodes;
+use super::ranges::{flaws, Flaw};
+use super::tables::Tables;
+use super::Check;
+use crate::{Damage, Part, Result};
+use std::collections::{HashMap, HashSet};
+
+/// Bytes of a name with its prefix, at most: what Linux takes.
+const NAME_BYTES: usize = 255;
+/// Bytes of all names of a file together, with a byte behind each: what Linux lists.
+const NAMES_BYTES: usize = 1 << 16;
+
+impl Check<'_> {
+    /// Reads all attributes, and looks whether every set belongs to a file.
+    pub fn xattrs(&mut self, inodes: &Inodes, tables: &Tables) {
+        let Some(table) = self.image.layout.xattr_ids else {
+            return;
+        };
+        let mut owners: HashMap<u32, u32> = HashMap::new();
+        for (_, record) in inodes.iter() {
+            if let Some(index) = record.xattrs {
+                owners.entry(index).or_insert(record.number);
+            }
+        }
+        // Who is bound to find a set in vain stops with the first one that is not there.
+        let mut ranges = Vec::new();
+        for index in 0..u32::try_from(table.count).unwrap_or(u32::MAX) {
+            let found = self.xattr_set(index, tables, &mut ranges);
+            let owner = owners.get(&index);
+            if let Err(error) = found {
+                let damage = damage(Part::XattrTable, error);
+                match owner {
+                    Some(owner) => self.findings.add_of(*owner, damage),
+                    None => self.findings.add(damage),
+                }
+                if self.image.xattr_set(index).is_err() {
+                    return;
+                }
+            }
+            if owner.is_none() && inodes.complete {
+                let what = format!("attributes {index} are of no inode");
+                self.findings
+                    .add(Damage::new(Part::XattrTable, table.array_start, what));
+            }
+        }
+        if let Some(bytes) = tables.xattrs.bytes {
+            self.sets_cover(ranges, bytes);
+        }
+    }
+
+    fn xattr_set(
+        &mut self,
+        index: u32,
+        tables: &Tables,
+        ranges: &mut Vec<(u64, u64)>,
+    ) -> Result<()> {
+        let region = self.image.layout.xattrs;
+        let set = self.image.xattr_set(index)?;
+        let position = region.start.saturating_add(set.reference.block());
+        let wrong = |what: String| Damage::new(Part::XattrTable, position, what);
+        let mut xattrs = self.image.xattrs(index)?;
+        let (mut names, mut names_bytes) = (HashSet::new(), 0);
+        for xattr in xattrs.by_ref() {
+            let xattr = xattr?;
+            let length = xattr.name.len();
+            names_bytes += length + 1;
+            if length > NAME_BYTES || names_bytes > NAMES_BYTES {
+                return Err(wrong(format!("attributes {index}: names are too long")).into());
+            }
+            if xattr.name.ends_with(b".") && xattr.name.iter().filter(|b| **b == b'.').count() == 1
+                || xattr.name.contains(&0)
+            {
+                return Err(wrong(format!("attributes {index}: '{}'", xattr.name)).into());
+            }
+            if let Some(name) = names.replace(xattr.name) {
+                return Err(wrong(format!("attributes {index}: a second '{name}'")).into());
+            }
+        }
+        if xattrs.bytes != u64::from(set.size) {
+            let (bytes, size) = (xattrs.bytes, set.size);
+            let what = format!("attributes {index} have {bytes} bytes, not {size}");
+            return Err(wrong(what).into());
+        }
+        if let Some(start) = tables.xattrs.before(position, set.reference.offset()) {
+            ranges.push((start, start + xattrs.bytes));
+        }
+        Ok(())
+    }
+
+    fn sets_cover(&mut self, ranges: Vec<(u64, u64)>, bytes: u64) {
+        for flaw in flaws(ranges, 0, bytes, true) {
+            let what = match flaw {
+                Flaw::Gap { start, bytes } => {
+                    format!("{bytes} bytes from {start} on are of no attribute")
+                }
+                Flaw::Overlap { start } => format!("attributes share bytes from {start} on"),
+            };
+            let start = self.image.layout.xattrs.start;
+            self.findings
+                .add(Damage::new(Part::XattrTable, start, what));
+        }
+    }
+}

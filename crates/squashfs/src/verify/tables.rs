@@ -68,7 +68,7 @@ impl Check<'_> {
         let Some(start) = positions.first() else {
             return Ok(());
         };
-        let region = Region::new(part, *start, table.array_start);
+        let region = Region::new(part, *start, table.blocks_end);
         let chain = self.chain(region);
         if chain != positions {
             let what = "metadata blocks that are not where the table says";

@@ -50,11 +50,17 @@ fn agree(image: &Path, source: Option<&Snapshot>, what: &str) {
     let opened = Image::open(image, 0).unwrap();
     let ours = of_image(&opened);
     if let Some(source) = source {
-        assert_same(&portable(&ours), source, what);
+        match source.values().any(|entry| entry.numbers.1 > 1) {
+            true => assert_same(&portable(&ours), source, what),
+            false => assert_same(&as_gensquashfs(&portable(&ours)), source, what),
+        }
     }
-    mounted(image, |place| {
-        assert_same(&ours, &of_directory(place), what)
-    });
+    // Loop devices cut off what does not fill a sector.
+    if !what.contains("-nopad") {
+        mounted(image, what, |place| {
+            assert_same(&ours, &of_directory(place), what)
+        });
+    }
     let report = verified(image, 3);
     assert_eq!(report.findings, [], "{what}");
     assert_eq!(
@@ -118,7 +124,8 @@ fn images_of_squashfs_tools_ng_are_read_as_the_kernel_reads_them() {
     let home = tempfile::tempdir().unwrap();
     let (source, image) = (home.path().join("tree"), home.path().join("image"));
     tree::make(&source, 2, 300_000);
-    let mut expected = portable(&of_directory(&source));
+    let of_source = portable(&of_directory(&source));
+    let mut expected = as_gensquashfs(&of_source);
     for words in [
         &["-c", "gzip", "-x", "-e"][..],
         &["-c", "xz", "-x", "-b", "4096"],
@@ -138,31 +145,48 @@ fn images_of_squashfs_tools_ng_are_read_as_the_kernel_reads_them() {
     }
 }
 
+#[test]
+fn what_tar2sqfs_makes_of_a_tar_stream_is_read() {
+    if !has("tar2sqfs") || !has("tar") {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let (source, image) = (home.path().join("tree"), home.path().join("image"));
+    tree::make(&source, 5, 100_000);
+    // A tar stream has no sockets.
+    std::fs::remove_file(source.join("socket")).unwrap();
+    let script =
+        "tar -C \"$0\" -c --xattrs --xattrs-include='*' . | tar2sqfs -q -f -e -c xz \"$1\"";
+    let words = [OsStr::new("-c"), OsStr::new(script)];
+    run(
+        "sh",
+        &[&words[..], &[source.as_os_str(), image.as_os_str()]].concat(),
+    )
+    .unwrap();
+    agree(&image, Some(&portable(&of_directory(&source))), "tar2sqfs");
+}
+
 /// What rdsquashfs unpacks is what is read here.
 fn unpacked_agrees(image: &Path, what: &str) {
     let place = tempfile::tempdir().unwrap();
-    let words = ["-q", "-C", "-O", "-T", "-X", "-D", "-u", "/", "-p"].map(OsStr::new);
+    let words = ["-q", "-C", "-O", "-T", "-X", "-u", "/", "-p"].map(OsStr::new);
     let words = [&words[..], &[place.path().as_os_str(), image.as_os_str()]].concat();
     if let Err(reason) = run("rdsquashfs", &words) {
         return skip(&format!("rdsquashfs: {}", reason.trim()));
     }
-    // It does not restore hard links, attributes of links, sockets and times of some kinds.
-    let reduced = |snapshot: &Snapshot| -> Vec<(Vec<u8>, u32, (u32, u32), Vec<u8>, Vec<u8>)> {
-        let entries = snapshot.iter();
-        let entries = entries.filter(|(_, entry)| entry.kind != hedgerow_tree::NodeKind::Socket);
-        entries
-            .map(|(path, entry)| {
-                let (target, hash) = (entry.target.clone(), entry.hash.clone());
-                (path.clone(), entry.mode, entry.owner, target, hash)
-            })
-            .collect()
+    // Its order of steps loses setuid bits, times and attributes of some kinds; it makes no sockets.
+    let reduced = |snapshot: &Snapshot| {
+        let mut snapshot = as_gensquashfs(&portable(snapshot));
+        snapshot.retain(|_, entry| entry.kind != hedgerow_tree::NodeKind::Socket);
+        for entry in snapshot.values_mut() {
+            entry.mode &= 0o777;
+            entry.mtime = 0;
+            entry.xattrs.clear();
+        }
+        snapshot
     };
     let ours = of_image(&Image::open(image, 0).unwrap());
-    assert_eq!(
-        reduced(&ours),
-        reduced(&of_directory(place.path())),
-        "{what}"
-    );
+    assert_same(&reduced(&ours), &reduced(&of_directory(place.path())), what);
 }
 
 #[test]

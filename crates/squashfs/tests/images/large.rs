@@ -24,7 +24,7 @@ fn a_directory_of_70_000_entries_is_listed_and_searched() {
         let opened = Image::open(&image, 0).unwrap();
         let ours = of_image(&opened);
         assert_eq!(ours.len(), 70_001);
-        mounted(&image, |place| {
+        mounted(&image, "70,000 entries", |place| {
             assert_same(&ours, &of_directory(place), "70,000 entries");
         });
         for name in ["d/00000-entry", "d/69999-entry", "d/31337-entry"] {

@@ -229,13 +229,13 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
 }
 
 /// Mounts an image while `look` looks at it; says whether that could be done.
-pub fn mounted(image: &Path, look: impl FnOnce(&Path)) -> bool {
+pub fn mounted(image: &Path, what: &str, look: impl FnOnce(&Path)) -> bool {
     let place = tempfile::tempdir().unwrap();
     let words = ["-t", "squashfs", "-o", "loop,ro"].map(OsStr::new);
     let words = [&words[..], &[image.as_os_str(), place.path().as_os_str()]].concat();
     if let Err(reason) = run("mount", &words) {
         skip(&format!(
-            "the kernel does not mount this: {}",
+            "the kernel does not mount {what}: {}",
             reason.trim()
         ));
         return false;
@@ -246,12 +246,18 @@ pub fn mounted(image: &Path, look: impl FnOnce(&Path)) -> bool {
     true
 }
 
-/// Compares, and shows only what differs.
+/// Compares, and shows only the first that differs, in short.
 pub fn assert_same(ours: &Snapshot, theirs: &Snapshot, what: &str) {
+    let short = |entry: Option<&Described>| {
+        let text: String = format!("{entry:?}").chars().take(500).collect();
+        text
+    };
     for path in ours.keys().chain(theirs.keys()) {
         let (our, their) = (ours.get(path), theirs.get(path));
-        let shown = String::from_utf8_lossy(path);
-        assert_eq!(our, their, "{what}: {shown}");
+        if our != their {
+            let path = String::from_utf8_lossy(path);
+            panic!("{what}: {path}\n{}\n{}", short(our), short(their));
+        }
     }
 }
 
@@ -264,6 +270,18 @@ pub fn portable(snapshot: &Snapshot) -> Snapshot {
             NodeKind::Directory => (0, 0, 0),
             _ => (size, links, 0),
         };
+    }
+    snapshot
+}
+
+/// As gensquashfs packs it, which takes every name for a file of its own and drops empty
+/// attributes.
+pub fn as_gensquashfs(snapshot: &Snapshot) -> Snapshot {
+    let mut snapshot = snapshot.clone();
+    for (path, entry) in &mut snapshot {
+        entry.numbers.1 = 1;
+        entry.first = path.clone();
+        entry.xattrs.retain(|_, value| !value.is_empty());
     }
     snapshot
 }

@@ -107,7 +107,7 @@ fn attributes(root: &Path) {
         ("noise", "security.any", "0x00ff00"),
         ("empty", "trusted.long", &long),
         ("many", "trusted.long", &long),
-        ("many", "user.long", &long),
+        ("many", "user.medium", &long[..900]),
         ("fifo", "trusted.f", "1"),
         ("socket", "trusted.f", "1"),
         ("block", "trusted.f", "1"),

@@ -23,6 +23,11 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// Bytes of all, decompressed, if they are full.
+    pub fn most_bytes(&self) -> u64 {
+        self.positions.len() as u64 * METADATA_BYTES as u64
+    }
+
     /// How many decompressed bytes stand before an offset in the block at a position.
     pub fn before(&self, position: u64, offset: u16) -> Option<u64> {
         let index = self.positions.binary_search(&position).ok()?;

@@ -21,6 +21,8 @@ impl Check<'_> {
         let mut ranges = Vec::new();
         let mut pending: Pending = Vec::new();
         let position = self.image.layout.inodes.start.saturating_add(root.block());
+        // Hostile listings share their bytes, and would be read again and again.
+        let mut bytes_left = tables.directories.most_bytes();
         match self.enter(root, NodeKind::Directory, None, &mut inodes) {
             Ok(number) => pending.push((root, number)),
             Err(what) => {
@@ -36,6 +38,16 @@ impl Check<'_> {
             else {
                 continue;
             };
+            let listing_bytes = directory.size.saturating_sub(DIRECTORY_EXTRA_BYTES).into();
+            bytes_left = match u64::checked_sub(bytes_left, listing_bytes) {
+                Some(left) => left,
+                None => {
+                    let what = format!("directory {number}: listings share their bytes");
+                    let damage = Damage::new(Part::DirectoryTable, position, what);
+                    self.findings.add_of(number, damage);
+                    continue;
+                }
+            };
             let listing = match self.image.listing(&directory) {
                 Ok(listing) => listing,
                 Err(error) => {
@@ -47,8 +59,7 @@ impl Check<'_> {
             let base = self.image.layout.directories.start;
             let at = base.saturating_add(directory.listing.block());
             if let Some(start) = tables.directories.before(at, directory.listing.offset()) {
-                let bytes = directory.size.saturating_sub(DIRECTORY_EXTRA_BYTES);
-                ranges.push((start, start + u64::from(bytes)));
+                ranges.push((start, start + listing_bytes));
             }
             let subdirectories = self.entries(&listing, at, number, &mut inodes, &mut pending);
             let links = [subdirectories, listing.iter().count() as u64];

@@ -111,6 +111,7 @@ impl Check<'_> {
         self.fragment_blocks(&mut list);
         list.sort_unstable_by_key(|extent| (extent.position, extent.word, extent.part()));
         self.extents_cover(&list);
+        self.drop_excess(&mut list);
         let mut fragments: HashMap<u32, u32> = HashMap::new();
         let mut content_bytes = 0;
         let image = self.image;
@@ -165,6 +166,22 @@ impl Check<'_> {
                 }),
                 Err(error) => self.findings.add_error(Part::FragmentTable, error),
             }
+        }
+    }
+
+    /// Blocks that share bytes are wrong already: they are not read without end.
+    fn drop_excess(&mut self, list: &mut Vec<Extent>) {
+        let mut bytes_left = self.image.bytes.length().saturating_mul(2);
+        let before = list.len();
+        list.retain(|extent| {
+            let left = bytes_left.checked_sub(extent.word.stored_bytes().into());
+            bytes_left = left.unwrap_or_default();
+            left.is_some()
+        });
+        if list.len() < before {
+            let what = format!("{} blocks are not read", before - list.len());
+            let start = SUPERBLOCK_BYTES;
+            self.findings.add(Damage::new(Part::Data, start, what));
         }
     }
 

@@ -27,9 +27,21 @@ impl Check<'_> {
         }
         // Who is bound to find a set in vain stops with the first one that is not there.
         let mut ranges = Vec::new();
+        // Hostile sets share their bytes, and would be read again and again.
+        let mut bytes_left = tables.xattrs.most_bytes();
         for index in 0..u32::try_from(table.count).unwrap_or(u32::MAX) {
             let found = self.xattr_set(index, tables, &mut ranges);
             let owner = owners.get(&index);
+            let size = found.as_ref().map_or(0, |bytes| *bytes);
+            bytes_left = match bytes_left.checked_sub(size) {
+                Some(left) => left,
+                None => {
+                    let what = "sets of attributes share their bytes";
+                    self.findings
+                        .add(Damage::new(Part::XattrTable, table.array_start, what));
+                    return;
+                }
+            };
             if let Err(error) = found {
                 let damage = damage(Part::XattrTable, error);
                 match owner {
@@ -51,12 +63,13 @@ impl Check<'_> {
         }
     }
 
+    /// Reads a set; returns how many bytes it has.
     fn xattr_set(
         &mut self,
         index: u32,
         tables: &Tables,
         ranges: &mut Vec<(u64, u64)>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let region = self.image.layout.xattrs;
         let set = self.image.xattr_set(index)?;
         let position = region.start.saturating_add(set.reference.block());
@@ -98,7 +111,7 @@ impl Check<'_> {
             let what = format!("attributes {index} have {bytes} bytes, not {size}");
             return Err(wrong(what).into());
         }
-        Ok(())
+        Ok(xattrs.bytes)
     }
 
     fn sets_cover(&mut self, ranges: Vec<(u64, u64)>, bytes: u64) {

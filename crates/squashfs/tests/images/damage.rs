@@ -44,7 +44,7 @@ fn small_tree(root: &Path) {
     }
 }
 
-fn options() -> Options {
+pub fn options() -> Options {
     Options {
         jobs: Jobs::Fixed(NonZeroUsize::MIN),
         ..Options::default()

@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
 
-wanted=(git:git git-lfs:git-lfs fusermount3:fuse3 hg:mercurial) # program:Debian package
+wanted=(git:git git-lfs:git-lfs fusermount3:fuse3 hg:mercurial mksquashfs:squashfs-tools
+    gensquashfs:squashfs-tools-ng getfattr:attr) # program:Debian package
 log=${CARGO_TARGET_DIR:-target}/test.log
 mkdir -p "$(dirname "$log")"
 : >"$log"

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
 
 wanted=(git:git git-lfs:git-lfs fusermount3:fuse3 hg:mercurial python3:python3
-    bsdtar:libarchive-tools setfacl:acl xz:xz-utils zstd:zstd) # program:Debian package
+    bsdtar:libarchive-tools setfacl:acl getfattr:attr xz:xz-utils zstd:zstd
+    mksquashfs:squashfs-tools gensquashfs:squashfs-tools-ng) # program:Debian package
 log=${CARGO_TARGET_DIR:-target}/test.log
 mkdir -p "$(dirname "$log")"
 : >"$log"

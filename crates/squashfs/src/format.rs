@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_superblock_is_the_same_after_a_round_trip() {
-        let bytes: [u8; 96] = std::array::from_fn(|at| at as u8 * 5 + 1);
+        let bytes: [u8; 96] = std::array::from_fn(|at| (at * 5 + 1) as u8);
         let superblock = Superblock::from_bytes(&bytes);
         assert_eq!(superblock.to_bytes(), bytes);
         assert_eq!(

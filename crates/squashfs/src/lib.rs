@@ -1,5 +1,6 @@
 //! SquashFS images, format 4.0: written, the same for any number of workers ([`create`]), read from
-//! any number of threads ([`Image`]), and listed as a source of entries ([`ImageSource`]).
+//! any number of threads ([`Image`]), listed as a source of entries ([`ImageSource`]), and checked as a
+//! whole ([`verify`]).
 //!
 //! Images come from strangers. No length in one is trusted before it is held against what the
 //! image can contain, and nothing in one makes this crate panic.
@@ -7,6 +8,7 @@
 mod error;
 pub mod format;
 mod reader;
+mod verify;
 mod writer;
 
 pub use error::{Damage, Error, Part, Result};
@@ -14,6 +16,7 @@ pub use reader::{
     Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
     Piece, Pieces, ReadAt, TreeEntry, Xattr, Xattrs,
 };
+pub use verify::{verify, Coverage, Report, VerifyError};
 pub use writer::{
     create, nodes_of_directory, Content, CreateOptions, Created, Handle, Node, WriteError,
 };

@@ -44,9 +44,11 @@ pub fn run(command: &List, global: &Global, output: &Output) -> Result<u8, Failu
         .or_else(closed_pipe_is_fine)
         .map_err(unwritable)?;
     for omission in &omissions {
-        let mut whole = lines.form.prefix.clone();
-        whole.extend_from_slice(&omission.path);
-        let path = whole.trim_end_with(|character| character == '/').as_bstr();
+        let path = [&lines.form.prefix[..], &omission.path].concat();
+        let path = match path.trim_end_with(|character| character == '/') {
+            b"" => b"/".as_bstr(),
+            path => path.as_bstr(),
+        };
         let (operation, reason) = (omission.operation, &omission.source);
         output.error(format_args!("cannot {operation} '{path}': {reason}"));
     }

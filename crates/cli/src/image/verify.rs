@@ -1,8 +1,140 @@
 use super::arguments::Verify;
+use super::{print, unreadable};
 use crate::arguments::Global;
+use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::output::Output;
-pub fn run(command: &Verify, global: &Global, _: &Output) -> Result<u8, Failure> {
-    super::open(&command.place, global)?;
-    Ok(0)
+use crate::report::Path;
+use crate::statistics;
+use crate::walk::{interrupted_by_user, not_started};
+use hedgerow_engine::{CancelToken, Options};
+use hedgerow_fs::ReadFile;
+use hedgerow_squashfs::{verify, Coverage, Damage, Report, VerifyError};
+use serde::Serialize;
+
+/// The exit code for an image in which something is wrong.
+const WRONG: u8 = 1;
+
+/// The JSON document of `hedgerow image verify --json`. Fields are only ever added.
+#[derive(Debug, Serialize)]
+struct Document<'r> {
+    /// The name and version of this schema.
+    schema: &'static str,
+    /// Whether nothing is wrong.
+    sound: bool,
+    findings: Vec<Finding<'r>>,
+    /// Findings that are not listed, because there are so many.
+    omitted: u64,
+    /// What checksums cover.
+    parts: Vec<Covered>,
+    inodes: u64,
+    /// Bytes of data and fragment blocks, decompressed.
+    content_bytes: u64,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Serialize)]
+struct Finding<'r> {
+    part: &'static str,
+    /// Bytes from the start of the image.
+    position: u64,
+    /// The entry that it is about, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Path<'r>>,
+    what: &'r str,
+}
+
+#[derive(Debug, Serialize)]
+struct Covered {
+    part: &'static str,
+    checksummed_bytes: u64,
+    unchecked_bytes: u64,
+}
+
+pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let named = &command.place.image;
+    let file = ReadFile::open(&from_directory(global, named));
+    let file = file.map_err(|error| unreadable(named, error.into()))?;
+    let options = Options {
+        jobs: global.jobs(),
+        cancel: CancelToken::from_static(interrupted),
+        name: "verify",
+        recorder: statistics::recorder(global),
+        hint: None,
+    };
+    let verified = verify(Box::new(file), command.place.offset, &options);
+    let report = verified.map_err(|error| match error {
+        VerifyError::Open(error) => unreadable(named, error),
+        VerifyError::Cancelled => interrupted_by_user(),
+        VerifyError::Panicked(message) => not_started(message),
+    })?;
+    if global.json {
+        // Nothing in it can fail to become JSON.
+        let text = serde_json::to_string_pretty(&Document::from(&report));
+        print((text.unwrap_or_default() + "\n").as_bytes())?;
+    } else {
+        print(lines(&report).as_bytes())?;
+    }
+    statistics::tell(global, options.recorder.as_deref(), output)?;
+    Ok(match report.findings.is_empty() {
+        true => 0,
+        false => WRONG,
+    })
+}
+
+fn lines(report: &Report) -> String {
+    let shown = |damage: &Damage| {
+        let text = damage.to_string();
+        let text = text.replace(|character: char| character.is_ascii_control(), "?");
+        format!("wrong: {text}\n")
+    };
+    let mut text: String = report.findings.iter().map(shown).collect();
+    if report.omitted > 0 {
+        text += &format!("wrong: {} findings more\n", report.omitted);
+    }
+    text += &format!(
+        "read: {} inodes, {} bytes of content\n",
+        report.inodes, report.content_bytes
+    );
+    for part in &report.coverage {
+        text += &covered(part);
+    }
+    text
+}
+
+fn covered(part: &Coverage) -> String {
+    let name = part.part.name();
+    match (part.checksummed_bytes, part.unchecked_bytes) {
+        (0, bytes) => format!("no checksum: {name}, {bytes} bytes\n"),
+        (bytes, 0) => format!("checksum: {name}, {bytes} bytes\n"),
+        (bytes, without) => {
+            format!("checksum: {name}, {bytes} bytes; without one {without} bytes\n")
+        }
+    }
+}
+
+impl<'r> From<&'r Report> for Document<'r> {
+    fn from(report: &'r Report) -> Self {
+        let finding = |damage: &'r Damage| Finding {
+            part: damage.part.name(),
+            position: damage.position,
+            path: damage.path.as_ref().map(Path::from),
+            what: &damage.what,
+        };
+        let covered = |coverage: &Coverage| Covered {
+            part: coverage.part.name(),
+            checksummed_bytes: coverage.checksummed_bytes,
+            unchecked_bytes: coverage.unchecked_bytes,
+        };
+        Document {
+            schema: "hedgerow.image.verify.v1",
+            sound: report.findings.is_empty(),
+            findings: report.findings.iter().map(finding).collect(),
+            omitted: report.omitted,
+            parts: report.coverage.iter().map(covered).collect(),
+            inodes: report.inodes,
+            content_bytes: report.content_bytes,
+        }
+    }
 }

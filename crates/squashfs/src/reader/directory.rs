@@ -134,6 +134,9 @@ impl Listing {
         });
         offset += 12;
         for row in 0..count {
+            if length - offset < 8 {
+                return Err(too_long(reader).into());
+            }
             let start = reader.u16()?;
             let number = base.wrapping_add_signed(i32::from(reader.u16()? as i16));
             let id = reader.u16()?;

@@ -50,6 +50,8 @@ pub(crate) struct LookupTable {
     pub entry_bytes: u64,
     /// Where the positions of the blocks stand.
     pub array_start: u64,
+    /// Where the blocks end.
+    pub blocks_end: u64,
 }
 
 impl LookupTable {
@@ -113,6 +115,7 @@ impl Layout {
             count: count.into(),
             entry_bytes,
             array_start,
+            blocks_end: array_start,
         };
         let present = |start: u64, count: u32| start != NO_TABLE && count > 0;
         let (fragments, export) = (
@@ -173,6 +176,7 @@ impl Layout {
             count: count.into(),
             entry_bytes: XATTR_ID_ENTRY_BYTES,
             array_start: start.saturating_add(XATTR_HEADER_BYTES),
+            blocks_end: start,
         };
         let first = bytes.read_array::<8>(Part::XattrTable, table.array_start);
         let first = first.map_or(start, u64::from_le_bytes);
@@ -263,7 +267,7 @@ fn check_array(
             let follows = previous.is_none_or(|previous: u64| {
                 block > previous && block - previous <= STORED_METADATA_BYTES
             });
-            if !follows || block >= start {
+            if !follows || block >= table.blocks_end {
                 damage.push(Damage::new(part, position, "positions that do not ascend"));
                 return first;
             }
@@ -272,7 +276,7 @@ fn check_array(
         }
         position += wanted;
     }
-    if previous.is_none_or(|last| start - last > STORED_METADATA_BYTES) {
+    if previous.is_none_or(|last| table.blocks_end - last > STORED_METADATA_BYTES) {
         let what = "a gap behind the last metadata block";
         damage.push(Damage::new(part, start, what));
     }

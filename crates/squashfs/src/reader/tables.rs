@@ -69,7 +69,7 @@ impl Image {
         let at = table.array_start.saturating_add(block * 8);
         let position = u64::from_le_bytes(self.bytes.read_array(part, at)?);
         // Entries have a power of two for a size: none straddles the end of its block.
-        let region = Region::new(part, position, table.array_start);
+        let region = Region::new(part, position, table.blocks_end);
         MetadataReader::new(self, region, Reference::new(0, offset))
     }
 }

@@ -31,6 +31,8 @@ pub struct Xattrs<'i> {
     left: u32,
     /// Bytes that were read, without values that stand elsewhere.
     pub(crate) bytes: u64,
+    /// The place of the last value if it stands elsewhere.
+    pub(crate) elsewhere: Option<Reference>,
 }
 
 impl Image {
@@ -51,6 +53,7 @@ impl Image {
             reader,
             left: set.count,
             bytes: 0,
+            elsewhere: None,
         })
     }
 
@@ -80,6 +83,7 @@ impl Iterator for Xattrs<'_> {
 
 impl Xattrs<'_> {
     fn read(&mut self, reader: &mut MetadataReader<'_>) -> Result<Xattr> {
+        self.elsewhere = None;
         let kind = reader.u16()?;
         let name_bytes = reader.u16()?;
         let prefix = XATTR_PREFIXES.get(usize::from(kind & !XATTR_OUT_OF_LINE));
@@ -101,12 +105,13 @@ impl Xattrs<'_> {
 
     /// Reads a value that stands elsewhere. What it says there is taken as it is: no second
     /// reference is followed.
-    fn read_elsewhere(&self, reader: &MetadataReader<'_>, stored: &[u8]) -> Result<Vec<u8>> {
+    fn read_elsewhere(&mut self, reader: &MetadataReader<'_>, stored: &[u8]) -> Result<Vec<u8>> {
         let Ok(reference) = stored.try_into().map(u64::from_le_bytes) else {
             let what = format!("a reference of {} bytes to a value", stored.len());
             return Err(reader.damage(what).into());
         };
         let region = self.image.layout.xattrs;
+        self.elsewhere = Some(Reference(reference));
         let mut reader = MetadataReader::new(self.image, region, Reference(reference))?;
         read_value(&mut reader)
     }

@@ -1,0 +1,77 @@
+use crate::reader::{Image, ImageSource};
+use crate::{Damage, Error, Part};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// More than these are only counted.
+const KEPT: usize = 1000;
+
+/// What is wrong, as it is found.
+#[derive(Default)]
+pub struct Findings {
+    /// Each with the number of the inode that it is about.
+    kept: Vec<(Damage, Option<u32>)>,
+    omitted: u64,
+}
+
+impl Findings {
+    pub fn add(&mut self, damage: Damage) {
+        self.push(damage, None);
+    }
+
+    /// Damage of the file with this inode number, whose path is found later.
+    pub fn add_of(&mut self, inode: u32, damage: Damage) {
+        self.push(damage, Some(inode));
+    }
+
+    pub fn add_error(&mut self, part: Part, error: Error) {
+        self.add(damage(part, error));
+    }
+
+    fn push(&mut self, damage: Damage, inode: Option<u32>) {
+        match self.kept.len() < KEPT {
+            true => self.kept.push((damage, inode)),
+            false => self.omitted += 1,
+        }
+    }
+
+    /// The findings in order, each once and with paths, and how many were only counted.
+    pub fn into_sorted(self, image: &Image) -> (Vec<Damage>, u64) {
+        let mut paths: HashMap<u32, Option<Vec<u8>>> = HashMap::new();
+        for number in self.kept.iter().filter_map(|(_, inode)| *inode) {
+            paths.insert(number, None);
+        }
+        if let (false, Ok(source)) = (paths.is_empty(), ImageSource::new(image)) {
+            let mut missing = paths.len();
+            source.entries(&mut |found| {
+                if let Some(path @ None) = paths.get_mut(&found.inode.number) {
+                    *path = Some(found.entry.path.to_vec());
+                    missing -= 1;
+                }
+                match missing {
+                    0 => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                }
+            });
+        }
+        let with_path = |(damage, inode): (Damage, Option<u32>)| {
+            let path = inode.and_then(|inode| paths.get(&inode)?.as_deref());
+            match path {
+                Some(path) => damage.at(path),
+                None => damage,
+            }
+        };
+        let mut findings: Vec<Damage> = self.kept.into_iter().map(with_path).collect();
+        findings.sort();
+        findings.dedup();
+        (findings, self.omitted)
+    }
+}
+
+/// An error, told as damage of a part.
+pub fn damage(part: Part, error: Error) -> Damage {
+    match error {
+        Error::Damaged(damage) => damage,
+        error => Damage::new(part, 0, error.to_string()),
+    }
+}

@@ -88,7 +88,7 @@ impl<'s> MetadataTable<'s> {
             WINDOW,
             items,
             |_| BlockCompressor::new(self.settings),
-            |compressor, piece| block(compressor, piece),
+            block,
             |_, block| {
                 stored.extend_from_slice(&block);
                 starts.push(stored.len() as u64);

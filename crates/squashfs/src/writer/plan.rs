@@ -166,10 +166,10 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
         };
         // The blocks of a file stand together: a fragment block comes behind them.
         self.blocks(gathered.bytes, tail_bytes);
-        Some(known.unwrap_or_else(|| self.into_fragment(&own, digest)))
+        Some(known.unwrap_or_else(|| self.add_to_fragment(&own, digest)))
     }
 
-    fn into_fragment(&mut self, bytes: &[u8], digest: Digest) -> Tail {
+    fn add_to_fragment(&mut self, bytes: &[u8], digest: Digest) -> Tail {
         if self.fragment.len() + bytes.len() > self.options.block_bytes {
             self.end_fragment();
         }

@@ -21,7 +21,7 @@ const MODES: &[&[&str]] = &[
 fn directories_that_are_ignored_or_not_asked_for() {
     let repository = Repository::init(&[]);
     for number in 0..300 {
-        repository.write(&format!("large/{number}"), "a line\n");
+        repository.write(format!("large/{number}"), "a line\n");
     }
     for path in ["large/deep/file", "large/deep/changed", "small/file"] {
         repository.write(path, "a line\n");

@@ -5,6 +5,7 @@ use super::WriteError;
 use bstr::ByteSlice;
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::NodeKind;
+use std::collections::HashSet;
 use std::io::Read;
 use std::sync::mpsc::SyncSender;
 
@@ -26,12 +27,16 @@ pub(super) struct Gathered {
     pub tail_digest: Digest,
     /// Whether the entry ends with it.
     pub is_last: bool,
+    /// Whether it is another name of a file that came before: then nothing of it was read.
+    pub is_repeated: bool,
 }
 
 /// What a worker does.
 pub(super) enum Job {
     /// Read all of an entry.
     Whole(Node),
+    /// Do nothing: it is another name of a file that came before.
+    Repeated(Node),
     /// Hash a piece of a large file that has been read.
     Piece {
         node: Option<Node>,
@@ -49,7 +54,11 @@ pub(super) fn gather(
     block_bytes: usize,
     sender: &SyncSender<Gathered>,
 ) -> Result<(), WriteError> {
-    let jobs = Jobs { nodes, large: None };
+    let jobs = Jobs {
+        nodes,
+        large: None,
+        links: HashSet::new(),
+    };
     let work = |(): &mut (), job: Job| finish(job, block_bytes);
     let commit = |_, gathered| sender.send(gathered).map_err(|_| WriteError::Cancelled);
     run_ordered(options, window, jobs, |_| (), work, commit)?;
@@ -60,6 +69,8 @@ pub(super) fn gather(
 struct Jobs<I> {
     nodes: I,
     large: Option<Large>,
+    /// Files of several names that came.
+    links: HashSet<(u64, u64)>,
 }
 
 /// A large file that is being read.
@@ -81,6 +92,9 @@ impl<I: Iterator<Item = Result<Node, WriteError>>> Iterator for Jobs<I> {
             Ok(node) => node,
             Err(error) => return Some(Err(error)),
         };
+        if node.link.is_some_and(|link| !self.links.insert(link)) {
+            return Some(Ok((Job::Repeated(node), 0)));
+        }
         if node.kind != NodeKind::File || node.size_bytes <= PIECE_BYTES as u64 {
             let bytes = node.size_bytes;
             return Some(Ok((Job::Whole(node), bytes)));
@@ -140,7 +154,12 @@ fn read(
 }
 
 fn finish(job: Job, block_bytes: usize) -> Result<Gathered, WriteError> {
+    let mut is_repeated = false;
     let (node, bytes, is_last) = match job {
+        Job::Repeated(node) => {
+            is_repeated = true;
+            (Some(node), Vec::new(), true)
+        }
         Job::Piece {
             node,
             bytes,
@@ -163,6 +182,7 @@ fn finish(job: Job, block_bytes: usize) -> Result<Gathered, WriteError> {
         node,
         bytes,
         is_last,
+        is_repeated,
     };
     let tail = gathered.bytes.len() % block_bytes;
     let head = gathered.bytes.len() - tail;
@@ -171,7 +191,7 @@ fn finish(job: Job, block_bytes: usize) -> Result<Gathered, WriteError> {
         _ => hash(gathered.bytes.get(head..).unwrap_or_default()),
     };
     if let Some(node) = gathered.node.as_mut() {
-        if node.kind == NodeKind::Symlink {
+        if node.kind == NodeKind::Symlink && !is_repeated {
             gathered.target = node.handle.target()?;
             if gathered.target.is_empty() || gathered.target.len() > 4095 {
                 return Err(WriteError::Entry {

@@ -25,7 +25,7 @@ pub(super) enum Event {
     Fragment(Vec<u8>),
     /// The current file ends.
     File { node: Node, stored: Stored },
-    /// An entry that is no file.
+    /// An entry that is no file, or another name of one.
     Other { node: Node, target: Vec<u8> },
 }
 
@@ -110,7 +110,7 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
 
     fn take(&mut self, mut gathered: Gathered) {
         if let Some(node) = gathered.node.take() {
-            if node.kind != NodeKind::File {
+            if node.kind != NodeKind::File || gathered.is_repeated {
                 let target = gathered.target;
                 return self.push(0, Event::Other { node, target });
             }

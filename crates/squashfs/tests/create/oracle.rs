@@ -3,6 +3,7 @@
 use crate::trees::{is_root, make, Random};
 use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
+use hedgerow_squashfs::verify;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -64,6 +65,9 @@ fn one(compressor: Compressor, seed: u64) {
     own.dedup = seed % 7 != 6;
     image_of(&tree, &image, &own).unwrap();
     let what = format!("{compressor}, seed {seed}");
+    let file = hedgerow_fs::ReadFile::open(&image).unwrap();
+    let report = verify(Box::new(file), 0, &own.packers).unwrap();
+    assert_eq!(report.findings, [], "{what}");
     let expected = listing(&tree);
     if is_root() && compressor != Compressor::Lzma {
         mounted(&image, |mounted| {

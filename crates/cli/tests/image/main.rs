@@ -5,6 +5,8 @@
     reason = "tests make trees and look at files"
 )]
 
+mod create;
+
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -1,0 +1,189 @@
+//! `hedgerow image create`: what it makes, and what it refuses.
+
+use crate::image;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{symlink, MetadataExt};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A directory with a `tree`.
+fn home() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let tree = home.path().join("tree");
+    fs::create_dir_all(tree.join("d/e")).unwrap();
+    fs::write(tree.join("d/file"), b"content\n").unwrap();
+    fs::write(tree.join("d/same"), b"content\n").unwrap();
+    fs::write(tree.join("large"), vec![b'x'; 3 << 20]).unwrap();
+    fs::write(tree.join("d.o"), b"").unwrap();
+    fs::hard_link(tree.join("d/file"), tree.join("hard")).unwrap();
+    symlink("d/file", tree.join("link")).unwrap();
+    home
+}
+
+#[test]
+fn an_image_holds_the_tree_and_is_the_same_for_any_number_of_workers() {
+    let home = home();
+    for compressor in ["gzip", "xz", "lzma", "lzo", "lz4", "zstd"] {
+        let mut first: Option<Vec<u8>> = None;
+        for jobs in ["-j1", "-j2", "-j16"] {
+            let words = ["create", jobs, "-f", "-c", compressor, "tree", "image"];
+            let made = image(home.path(), &words);
+            assert_eq!(made.code, 0, "{made:?}");
+            assert!(made.stdout.is_empty() && made.stderr.starts_with("8 inodes, 3 contents, "));
+            let bytes = fs::read(home.path().join("image")).unwrap();
+            assert_eq!(bytes.len() % 4096, 0);
+            assert!(
+                *first.get_or_insert_with(|| bytes.clone()) == bytes,
+                "{jobs}"
+            );
+        }
+        let listed = image(home.path(), &["list", "image"]).text();
+        assert_eq!(listed, "d\nd/e\nd/file\nd/same\nd.o\nhard\nlarge\nlink\n");
+        assert_eq!(
+            image(home.path(), &["cat", "image", "hard"]).text(),
+            "content\n"
+        );
+        let large = image(home.path(), &["cat", "image", "large"]).stdout;
+        assert!(large == vec![b'x'; 3 << 20]);
+        assert_eq!(image(home.path(), &["verify", "image"]).code, 0);
+    }
+}
+
+#[test]
+fn owners_times_and_exclusions_are_taken_from_the_command_line() {
+    let home = home();
+    let owner = ["--set-uid", "7", "--set-gid", "8", "--default-mtime", "9"];
+    let words = [
+        "create",
+        "-q",
+        "--exclude",
+        "*.o",
+        "--exclude",
+        "/d/e",
+        "tree",
+        "image",
+    ];
+    assert_eq!(image(home.path(), &[&words[..], &owner].concat()).code, 0);
+    let listed = image(home.path(), &["list", "-l", "image"]).text();
+    assert_eq!(listed.lines().count(), 6, "{listed}");
+    assert!(listed
+        .lines()
+        .all(|line| line.contains(" 7 8 ") && line.contains(" 9.000000000 ")));
+    assert!(!listed.contains("d.o") && !listed.contains("d/e"));
+    assert_eq!(
+        image(
+            home.path(),
+            &["create", "-qf", "--all-root", "tree", "image"]
+        )
+        .code,
+        0
+    );
+    let listed = image(home.path(), &["list", "-l", "image"]).text();
+    assert!(
+        listed.lines().all(|line| line.contains(" 0 0 ")),
+        "{listed}"
+    );
+}
+
+#[test]
+fn the_time_of_the_source_is_honoured_and_never_an_error() {
+    let home = home();
+    let newest = fs::metadata(home.path().join("tree/large"))
+        .unwrap()
+        .mtime();
+    for (epoch, expected) in [("12", 12), ("nonsense", newest), ("", newest)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        command.args(["-q", "image", "create", "-f", "tree", "image"]);
+        let done = command
+            .current_dir(home.path())
+            .env("SOURCE_DATE_EPOCH", epoch);
+        assert!(done.status().unwrap().success());
+        let listed = image(home.path(), &["list", "-l", "image", "large"]).text();
+        assert!(
+            listed.contains(&format!(" {expected}.000000000 ")),
+            "{listed}"
+        );
+    }
+}
+
+#[test]
+fn what_is_there_stays_unless_it_may_be_replaced() {
+    let home = home();
+    fs::write(home.path().join("image"), "precious").unwrap();
+    let refused = image(home.path(), &["create", "tree", "image"]);
+    let said = "error: cannot create 'image': File exists\n\nhint: -f replaces it\n";
+    assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
+    assert_eq!(fs::read(home.path().join("image")).unwrap(), b"precious");
+    assert_eq!(
+        image(home.path(), &["create", "-qf", "tree", "image"]).code,
+        0
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_leaves_nothing() {
+    let home = home();
+    for (words, said) in [
+        (&["-c", "brotli", "tree", "image"][..], "brotli"),
+        (&["-l", "99", "tree", "image"], "99"),
+        (&["-X", "nonsense=1", "tree", "image"], "nonsense"),
+        (
+            &["-b", "5000", "tree", "image"],
+            "a power of two from 4K to 1M",
+        ),
+        (&["-b", "", "tree", "image"], "a power of two from 4K to 1M"),
+        (&["nothing", "image"], "cannot open '"),
+        (&["tree", "nowhere/image"], "cannot create '"),
+        (&["tree/large", "image"], "cannot open '"),
+    ] {
+        let refused = image(home.path(), &[&["create"], words].concat());
+        assert_eq!(refused.code, 2, "{words:?}: {refused:?}");
+        assert!(refused.stderr.contains(said), "{words:?}: {refused:?}");
+        assert!(refused.stderr.starts_with("error: "), "{refused:?}");
+        let names = fs::read_dir(home.path()).unwrap().count();
+        assert_eq!(names, 1, "{words:?}");
+    }
+}
+
+#[test]
+fn a_read_or_a_write_that_fails_leaves_no_image() {
+    let home = home();
+    for fault in [
+        "read:1:5",
+        "read:2:5",
+        "write:1:28",
+        "open:5:13",
+        "rename:1:5",
+        "read:3:5",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        command.args(["image", "create", "-j1", "tree", "image"]);
+        command
+            .current_dir(home.path())
+            .env("HEDGEROW_TEST_FAULT", fault);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{fault}: {said}");
+        assert!(said.starts_with("error: cannot "), "{fault}: {said}");
+        let names: Vec<_> = fs::read_dir(home.path()).unwrap().collect();
+        assert_eq!(names.len(), 1, "{fault}: {names:?}");
+    }
+}
+
+#[test]
+fn a_document_tells_what_was_made_and_by_which_codecs() {
+    let home = home();
+    let words = ["create", "--json", "-c", "lz4", "tree", "image"];
+    let document: Value = serde_json::from_str(&image(home.path(), &words).text()).unwrap();
+    assert_eq!(document["schema"], "hedgerow.image.create.v1");
+    assert_eq!(
+        (&document["inodes"], &document["stored_files"]),
+        (&8.into(), &3.into())
+    );
+    assert_eq!(document["compressor"], "lz4");
+    assert!(document["codecs"]["lz4"]
+        .as_str()
+        .unwrap()
+        .starts_with("1."));
+}

@@ -196,3 +196,26 @@ fn is_absent(error: &Error) -> bool {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_is_read_from_any_place() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        let file = ReadFile::open(file.path()).unwrap();
+        assert_eq!(file.length().unwrap(), 10);
+        let mut buffer = [0; 4];
+        for (position, expected) in [(0, "0123"), (3, "3456"), (8, "89"), (10, ""), (99, "")] {
+            let count = file.read_at(&mut buffer, position).unwrap();
+            assert_eq!(&buffer[..count], expected.as_bytes());
+        }
+        // That did not move where reading goes on.
+        assert_eq!(file.read(&mut buffer).unwrap(), 4);
+        assert_eq!(&buffer, b"0123");
+        assert!(file.read_at(&mut buffer, u64::MAX).is_err());
+    }
+}

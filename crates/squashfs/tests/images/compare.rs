@@ -4,9 +4,11 @@ use super::support::*;
 use super::tree;
 use hedgerow_engine::{Jobs, Options};
 use hedgerow_fs::ReadFile;
-use hedgerow_squashfs::{verify, Image, Report};
+use hedgerow_squashfs::{verify, Image, ImageSource, Report};
+use hedgerow_tree::TreeSource;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 pub fn verified(image: &Path, jobs: usize) -> Report {
@@ -263,5 +265,26 @@ fn an_image_may_begin_anywhere_in_a_file() {
     std::fs::write(&moved, bytes).unwrap();
     assert!(Image::open(&moved, 0).is_err());
     let ours = of_image(&Image::open(&moved, 1000).unwrap());
-    assert_same(&ours, &of_image(&Image::open(&image, 0).unwrap()), "moved");
+    let opened = Image::open(&image, 0).unwrap();
+    assert_same(&ours, &of_image(&opened), "moved");
+    // And a listing as of any source, which may be ended early.
+    let mut paths = Vec::new();
+    let source = ImageSource::new(&opened).unwrap();
+    let omissions = source.list(&mut |entry| {
+        paths.push(entry.path.to_vec());
+        match paths.len() {
+            100 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    assert!(omissions.unwrap().is_empty());
+    assert_eq!(paths.len(), 100);
+    assert!(paths.iter().all(|path| ours.contains_key(path)));
+    let below = ImageSource::below(&opened, b"names").unwrap();
+    let mut names = 0;
+    below.entries(&mut |_| {
+        names += 1;
+        ControlFlow::Continue(())
+    });
+    assert_eq!(names, 7);
 }

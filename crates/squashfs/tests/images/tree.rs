@@ -77,10 +77,10 @@ fn sparse(root: &Path, length: u64) {
     }
     use std::os::unix::fs::FileExt;
     let file = fs::File::create(root.join("islands")).unwrap();
-    for at in [0, 1 << 20, 3 << 20] {
+    for at in [0, 1 << 20, 5 << 18] {
         file.write_all_at(b"island", at).unwrap();
     }
-    file.set_len(4 << 20).unwrap();
+    file.set_len(3 << 19).unwrap();
 }
 
 fn special(root: &Path) {

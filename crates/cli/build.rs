@@ -16,7 +16,14 @@ fn main() {
         "cargo:rustc-env=HEDGEROW_RUSTC={}",
         compiler.unwrap_or_else(|| "unknown".into())
     );
-    println!("cargo:rerun-if-changed=../../.git/HEAD");
+    // The log of HEAD changes with every commit; a file that is not there would always count as
+    // changed.
+    for name in ["HEAD", "logs/HEAD"] {
+        let path = output_of("git", &["rev-parse", "--git-path", name]);
+        if let Some(path) = path.filter(|path| std::path::Path::new(path).exists()) {
+            println!("cargo:rerun-if-changed={path}");
+        }
+    }
 }
 
 fn output_of(program: &str, arguments: &[&str]) -> Option<String> {

@@ -1,63 +1,78 @@
 use crate::fault::{self, Op};
 use crate::{Error, Result};
-use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, RenameFlags, CWD};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, CWD};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+const FLAGS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC);
+
 /// A file that is written at any of its places and gets its name when it is whole.
 ///
-/// Until then it stands beside its target under a name of its own. Dropped without
-/// [`OutputFile::commit`] it removes itself.
+/// Until then it has no name, so that nobody finds half of it, even if the process is killed; on
+/// file systems that cannot do that, it stands beside its target under a name of its own. Dropped
+/// without [`OutputFile::commit`] it is gone.
 #[derive(Debug)]
 pub struct OutputFile {
-    fd: Option<OwnedFd>,
-    temporary: PathBuf,
+    fd: OwnedFd,
+    /// Its name until it is whole, if it has one.
+    temporary: Option<PathBuf>,
     target: PathBuf,
 }
 
 impl OutputFile {
-    /// Creates a file beside `target`, which must not be a directory.
+    /// Creates a file for `target`, in its directory.
     pub fn create(target: &Path) -> Result<Self> {
         let failed = |source| Error::new("create", target, source);
-        let Some(name) = target.file_name() else {
+        if target.file_name().is_none() {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
+        }
+        fault::check(Op::Create).map_err(failed)?;
+        let mode = Mode::from_raw_mode(0o666);
+        let directory = match target.parent() {
+            None => Path::new("."),
+            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) => parent,
         };
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        match rustix::fs::open(directory, FLAGS | OFlags::TMPFILE, mode) {
+            Ok(fd) => Ok(OutputFile {
+                fd,
+                temporary: None,
+                target: target.to_owned(),
+            }),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
+                Self::create_named(target).map_err(failed)
+            }
+            Err(errno) => Err(failed(errno.into())),
+        }
+    }
+
+    fn create_named(target: &Path) -> io::Result<Self> {
+        let flags = FLAGS | OFlags::CREATE | OFlags::EXCL;
         for attempt in 0..u32::MAX {
-            let mut own = OsString::from(".");
-            own.push(name);
-            own.push(format!(".{}-{attempt}", std::process::id()));
-            let temporary = target.with_file_name(own);
-            let created = fault::check(Op::Create).and_then(|()| {
-                Ok(rustix::fs::open(
-                    &temporary,
-                    flags,
-                    Mode::from_raw_mode(0o666),
-                )?)
-            });
-            match created {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(source) => return Err(failed(source)),
+            let temporary = beside(target, attempt);
+            match rustix::fs::open(&temporary, flags, Mode::from_raw_mode(0o666)) {
+                Err(Errno::EXIST) => continue,
+                Err(errno) => return Err(errno.into()),
                 Ok(fd) => {
                     return Ok(OutputFile {
-                        fd: Some(fd),
-                        temporary,
+                        fd,
+                        temporary: Some(temporary),
                         target: target.to_owned(),
                     })
                 }
             }
         }
-        Err(failed(io::ErrorKind::AlreadyExists.into()))
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     /// Writes `content` from `offset` on.
     pub fn write_at(&self, mut content: &[u8], mut offset: u64) -> Result<()> {
         while !content.is_empty() {
             let written = fault::check(Op::Write)
-                .and_then(|()| Ok(rustix::io::pwrite(self.fd(), content, offset)?));
+                .and_then(|()| Ok(rustix::io::pwrite(&self.fd, content, offset)?));
             match written {
                 Ok(0) => return Err(self.failed("write", io::ErrorKind::WriteZero.into())),
                 Ok(count) => {
@@ -73,35 +88,45 @@ impl OutputFile {
 
     /// Cuts it off at, or fills it with zeros up to, a length in bytes.
     pub fn set_len(&self, bytes: u64) -> Result<()> {
-        rustix::fs::ftruncate(self.fd(), bytes).map_err(|errno| self.failed("write", errno.into()))
+        rustix::fs::ftruncate(&self.fd, bytes).map_err(|errno| self.failed("write", errno.into()))
     }
 
     /// Gives it its name. Unless it is to `replace` what has that name, that is an error
     /// ([`io::ErrorKind::AlreadyExists`]).
     pub fn commit(mut self, replace: bool) -> Result<()> {
-        let renamed = fault::check(Op::Rename).and_then(|()| {
-            let (from, to) = (&self.temporary, &self.target);
-            if replace {
-                return Ok(rustix::fs::rename(from, to)?);
+        let named = fault::check(Op::Rename).and_then(|()| match (&self.temporary, replace) {
+            (None, false) => Ok(self.link(&self.target)?),
+            (None, true) => {
+                let temporary = self.link_beside()?;
+                let renamed = rustix::fs::rename(&temporary, &self.target);
+                self.temporary = Some(temporary);
+                Ok(renamed?)
             }
-            match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                // Not every file system can: a second name that must be new does the same.
-                Err(Errno::INVAL | Errno::NOSYS) => {
-                    rustix::fs::link(from, to)?;
-                    Ok(rustix::fs::unlink(from)?)
-                }
-                renamed => Ok(renamed?),
-            }
+            (Some(own), true) => Ok(rustix::fs::rename(own, &self.target)?),
+            (Some(own), false) => Ok(rename_to_new(own, &self.target)?),
         });
-        renamed.map_err(|source| self.failed("create", source))?;
-        self.fd = None;
+        named.map_err(|source| self.failed("create", source))?;
+        self.temporary = None;
         Ok(())
     }
 
-    fn fd(&self) -> &OwnedFd {
-        self.fd
-            .as_ref()
-            .expect("the file is open until it is committed")
+    /// Gives a file without a name one.
+    fn link(&self, name: &Path) -> rustix::io::Result<()> {
+        let own = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        rustix::fs::linkat(CWD, own, CWD, name, AtFlags::SYMLINK_FOLLOW)
+    }
+
+    /// Gives a file without a name one beside its target, from where it can replace that.
+    fn link_beside(&self) -> io::Result<PathBuf> {
+        for attempt in 0..u32::MAX {
+            let name = beside(&self.target, attempt);
+            match self.link(&name) {
+                Ok(()) => return Ok(name),
+                Err(Errno::EXIST) => continue,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     fn failed(&self, operation: &'static str, source: io::Error) -> Error {
@@ -111,10 +136,29 @@ impl OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if self.fd.take().is_some() {
+        if let Some(temporary) = &self.temporary {
             // There is nothing left to do for one that cannot be removed.
-            let _ = rustix::fs::unlink(&self.temporary);
+            let _ = rustix::fs::unlink(temporary);
         }
+    }
+}
+
+/// A name in the directory of `target` that nobody else is likely to use.
+fn beside(target: &Path, attempt: u32) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(format!(".{}-{attempt}", std::process::id()));
+    target.with_file_name(name)
+}
+
+fn rename_to_new(from: &Path, to: &Path) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can: a second name that must be new does the same.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            rustix::fs::link(from, to)?;
+            rustix::fs::unlink(from)
+        }
+        renamed => renamed,
     }
 }
 
@@ -124,23 +168,33 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn it_appears_whole_or_not_at_all() {
+    fn in_one_way(make: fn(&Path) -> OutputFile, own_names: usize) {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("image");
         let names = || std::fs::read_dir(directory.path()).unwrap().count();
-        let file = OutputFile::create(&target).unwrap();
+        let file = make(&target);
         file.write_at(b"end", 5).unwrap();
-        assert!(!target.exists() && names() == 1);
+        assert!(!target.exists() && names() == own_names);
         drop(file);
         assert_eq!(names(), 0);
         for (content, replace) in [(b"first", false), (b"other", false), (b"third", true)] {
-            let file = OutputFile::create(&target).unwrap();
+            let file = make(&target);
             file.write_at(content, 0).unwrap();
             let is_new = content == b"first";
             assert_eq!(file.commit(replace).is_ok(), is_new || replace);
             assert_eq!(names(), 1);
         }
         assert_eq!(std::fs::read(&target).unwrap(), b"third");
+    }
+
+    #[test]
+    fn it_appears_whole_or_not_at_all() {
+        in_one_way(|target| OutputFile::create_named(target).unwrap(), 1);
+        let has_no_name = |target: &Path| OutputFile::create(target).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        match has_no_name(&directory.path().join("image")).temporary {
+            None => in_one_way(has_no_name, 0),
+            Some(_) => in_one_way(has_no_name, 1),
+        }
     }
 }

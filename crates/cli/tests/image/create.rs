@@ -187,3 +187,11 @@ fn a_document_tells_what_was_made_and_by_which_codecs() {
         .unwrap()
         .starts_with("1."));
 }
+
+#[test]
+fn an_image_beside_what_it_holds_does_not_hold_itself() {
+    let home = home();
+    assert_eq!(image(home.path(), &["create", "-q", ".", "image"]).code, 0);
+    let listed = image(home.path(), &["list", "image"]).text();
+    assert!(!listed.contains("image"), "{listed}");
+}

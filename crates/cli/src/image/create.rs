@@ -24,7 +24,7 @@ const PADDING_BYTES: u64 = 4096;
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
-    let epoch = epoch()?;
+    let epoch = epoch();
     let options = options(command, global, cancel.clone(), epoch)?;
     let target = from_directory(global, &command.image);
     if !command.force && hedgerow_fs::exists(&target) {
@@ -126,12 +126,11 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
 }
 
 /// What SOURCE_DATE_EPOCH says; what makes no sense is passed over, for it is never an error.
-fn epoch() -> Result<Option<u32>, Failure> {
+fn epoch() -> Option<u32> {
     let word = variable("SOURCE_DATE_EPOCH");
     let word = word.as_ref().and_then(|word| word.to_str());
-    Ok(word
-        .and_then(|word| word.parse::<u64>().ok())
-        .map(|epoch| u32::try_from(epoch).unwrap_or(u32::MAX)))
+    let epoch = word?.parse::<u64>().ok()?;
+    Some(u32::try_from(epoch).unwrap_or(u32::MAX))
 }
 
 /// A number of bytes such as `131072`, `128K` or `1M`.

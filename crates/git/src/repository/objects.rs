@@ -2,7 +2,7 @@
 
 use super::Repository;
 use crate::{Error, Result};
-use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::HashMap;
 
 /// Replacements of replacements are followed this far, as git does.
@@ -32,6 +32,32 @@ impl Objects<'_> {
         Err(Error::Setup {
             reason: format!("replace depth too high for object {id}"),
         })
+    }
+}
+
+impl Objects<'_> {
+    /// The content of the tree `id`, which `reader` keeps until it reads another object.
+    ///
+    /// Fails if it is missing, cannot be read, or is no tree.
+    pub(crate) fn read_tree<'b>(
+        &self,
+        reader: &'b mut Reader<'_>,
+        id: ObjectId,
+    ) -> Result<&'b [u8]> {
+        let id = self.replacement(&id)?;
+        if id.is_empty_tree() {
+            return Ok(&[]);
+        }
+        let location = self.store.locate(&id)?;
+        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+        match reader.read(&id, location)? {
+            (ObjectKind::Tree, content) => Ok(content),
+            (kind, _) => Err(Error::CorruptObject {
+                kind: "tree",
+                id,
+                reason: format!("a {} where a tree is expected", kind.name()),
+            }),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Puts together what is staged, what is not, and what is in conflict.
 
-use super::model::{Change, ChangeKind, Conflict, Rename, Version};
+use super::model::{Change, Conflict, Rename, Version};
 use super::rename::{Filepair, Side};
 use super::unstaged::UnstagedChange;
 use crate::index::{Entry, Index, Stage};
@@ -20,14 +20,14 @@ pub(super) struct Unstaged {
 pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) -> Vec<Change> {
     let mut changes: BTreeMap<BString, Change> = BTreeMap::new();
     for pair in staged {
-        let (kind, rename) = (kind(&pair), rename(&pair));
+        let (kind, rename) = (pair.kind(), rename(&pair));
         let (head, new) = (pair.old.as_ref().map(known), pair.new.as_ref().map(known));
         let Some(side) = pair.new.or(pair.old) else {
             continue;
         };
         let collected = Change {
             path: side.path.clone(),
-            staged: Some(kind),
+            staged: kind,
             head,
             index: new,
             worktree: new.map(|version| version.mode),
@@ -95,7 +95,7 @@ fn note_row(
 /// How the file at a path differs. A file that was deleted and is found again under another name
 /// has no pair of its own any more.
 fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
-    let (kind, rename) = (kind(&pair), rename(&pair));
+    let (kind, rename) = (pair.kind(), rename(&pair));
     let Some(side) = pair.new.as_ref().or(pair.old.as_ref()) else {
         return;
     };
@@ -105,7 +105,7 @@ fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
     if change.conflict.is_some() {
         return;
     }
-    change.unstaged = Some(kind);
+    change.unstaged = kind;
     if rename.is_some() {
         change.rename = rename;
         change.index = pair.old.as_ref().map(known);
@@ -117,17 +117,6 @@ fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
 
 fn path(pair: &Filepair) -> Option<BString> {
     pair.path().map(Into::into)
-}
-
-fn kind(pair: &Filepair) -> ChangeKind {
-    let type_of = |side: &Side| side.mode.to_u32() & 0o170000;
-    match (&pair.origin, &pair.old, &pair.new) {
-        (Some(origin), _, _) => origin.kind,
-        (None, None, _) => ChangeKind::Added,
-        (None, _, None) => ChangeKind::Deleted,
-        (None, Some(old), Some(new)) if type_of(old) == type_of(new) => ChangeKind::Modified,
-        _ => ChangeKind::TypeChanged,
-    }
 }
 
 fn rename(pair: &Filepair) -> Option<Rename> {

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
-use hedgerow_pack::{ObjectKind, Reader};
+use hedgerow_pack::Reader;
 use hedgerow_tree::{EntryKind, NameRules};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -177,7 +177,7 @@ impl<'i> Walk<'i, '_> {
             return Err(self.too_large(pair, "trees are nested too deeply"));
         }
         let content = match pair.tree {
-            Some(id) => self.read(reader, id)?,
+            Some(id) => self.objects.read_tree(reader, id)?,
             None => &[],
         };
         let tree = self.parse(pair, content)?;
@@ -278,23 +278,6 @@ impl<'i> Walk<'i, '_> {
             }
         }
         Ok(())
-    }
-
-    fn read<'b>(&self, reader: &'b mut Reader<'_>, id: ObjectId) -> Result<&'b [u8]> {
-        let id = self.objects.replacement(&id)?;
-        if id.is_empty_tree() {
-            return Ok(&[]);
-        }
-        let location = self.objects.store.locate(&id)?;
-        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
-        match reader.read(&id, location)? {
-            (ObjectKind::Tree, content) => Ok(content),
-            (kind, _) => Err(Error::CorruptObject {
-                kind: "tree",
-                id,
-                reason: format!("a {} where a tree is expected", kind.name()),
-            }),
-        }
     }
 
     fn parse<'c>(&self, pair: &Pair<'_>, content: &'c [u8]) -> Result<Vec<TreeEntry<'c>>> {

@@ -139,7 +139,7 @@ fn kind(
     if state == State::Clean {
         return differs_inside.then_some(ChangeKind::Modified);
     }
-    Some(of_types(entry.mode, worktree))
+    Some(ChangeKind::between(Some(entry.mode), Some(worktree)))
 }
 
 /// How the file of a path in conflict differs from our side. No stage has stat data, so that of
@@ -150,19 +150,8 @@ fn kind_of_ours(entry: &Entry, worktree: Option<Mode>, differs_inside: bool) -> 
         Some(Mode::Gitlink) if entry.mode == Mode::Gitlink => {
             differs_inside.then_some(ChangeKind::Modified)
         }
-        Some(worktree) => Some(of_types(entry.mode, worktree)),
+        Some(worktree) => Some(ChangeKind::between(Some(entry.mode), Some(worktree))),
     }
-}
-
-fn of_types(old: Mode, new: Mode) -> ChangeKind {
-    match type_of(old) == type_of(new) {
-        true => ChangeKind::Modified,
-        false => ChangeKind::TypeChanged,
-    }
-}
-
-fn type_of(mode: Mode) -> u32 {
-    mode.to_u32() & 0o170000
 }
 
 /// The mode that git would record for a file of `st_mode`, in the place of an entry of `old`.

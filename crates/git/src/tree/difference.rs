@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
-use hedgerow_pack::{ObjectKind, Reader};
+use hedgerow_pack::Reader;
 use hedgerow_tree::{EntryKind, NameRules};
 use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
@@ -149,12 +149,12 @@ impl Walk<'_> {
             return Err(self.too_large(&pair, "trees are nested too deeply"));
         }
         let old_content = match pair.old {
-            Some(id) => self.read(reader, id)?.to_vec(),
+            Some(id) => self.objects.read_tree(reader, id)?.to_vec(),
             None => Vec::new(),
         };
         let old = self.parse(&pair, pair.old, &old_content)?;
         let new_content = match pair.new {
-            Some(id) => self.read(reader, id)?,
+            Some(id) => self.objects.read_tree(reader, id)?,
             None => &[],
         };
         let new = self.parse(&pair, pair.new, new_content)?;
@@ -174,26 +174,6 @@ impl Walk<'_> {
             .map_err(|_| failure_text("a lock was poisoned"))?
             .push(node);
         Ok(())
-    }
-
-    fn read<'r>(&self, reader: &'r mut Reader<'_>, id: ObjectId) -> Result<&'r [u8]> {
-        let id = self.objects.replacement(&id)?;
-        if id.is_empty_tree() {
-            return Ok(&[]);
-        }
-        let location = self.objects.store.locate(&id)?;
-        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
-        match reader.read(&id, location)? {
-            (ObjectKind::Tree, content) => Ok(content),
-            (kind, _) => {
-                let reason = format!("a {} where a tree is expected", kind.name());
-                Err(Error::CorruptObject {
-                    kind: "tree",
-                    id,
-                    reason,
-                })
-            }
-        }
     }
 
     fn parse<'c>(

@@ -17,7 +17,7 @@
 //! use hedgerow_tree::NodeKind;
 //! use std::io::Read;
 //!
-//! # fn main() -> Result<(), hedgerow_tar::Error> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut member = Member::new("a/file", MemberKind::Node(NodeKind::File));
 //! member.metadata.size_bytes = 5;
 //! let mut builder = Builder::new(Vec::new(), WriteOptions::default());
@@ -27,7 +27,7 @@
 //! let mut archive = Archive::new(&bytes[..], ReadOptions::default());
 //! assert_eq!(archive.next_member()?, Some(member));
 //! let mut content = String::new();
-//! archive.read_to_string(&mut content).unwrap();
+//! archive.read_to_string(&mut content)?;
 //! assert_eq!(content, "hello");
 //! assert_eq!(archive.next_member()?, None);
 //! # Ok(())

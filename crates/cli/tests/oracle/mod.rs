@@ -1,6 +1,7 @@
 //! What the tests that have git for an oracle share: the programs, repositories to run them in, a
 //! source of chance, a second reader of the index.
 
+pub mod environment;
 pub mod index_file;
 pub mod program;
 pub mod random;

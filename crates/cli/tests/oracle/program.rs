@@ -1,3 +1,4 @@
+use super::environment::isolate;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,25 +36,8 @@ impl Program {
             Program::Git => "git",
             Program::Hedgerow => env!("CARGO_BIN_EXE_hedgerow"),
         });
-        command.current_dir(directory).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        for (name, value) in [
-            ("HOME", "/nonexistent"),
-            ("LC_ALL", "C"),
-            ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("GIT_CONFIG_GLOBAL", "/dev/null"),
-            ("GIT_ATTR_NOSYSTEM", "1"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_AUTHOR_NAME", "A U Thor"),
-            ("GIT_AUTHOR_EMAIL", "author@example.com"),
-            ("GIT_AUTHOR_DATE", "1700000000 +0100"),
-            ("GIT_COMMITTER_NAME", "C O Mitter"),
-            ("GIT_COMMITTER_EMAIL", "committer@example.com"),
-            ("GIT_COMMITTER_DATE", "1700000000 +0100"),
-        ] {
-            command.env(name, value);
-        }
-        command.stdin(Stdio::null());
+        isolate(&mut command);
+        command.current_dir(directory);
         command
     }
 }

@@ -8,6 +8,8 @@
 )]
 
 mod columns;
+#[path = "../oracle/environment.rs"]
+mod environment;
 mod forms;
 mod refusals;
 mod scene;

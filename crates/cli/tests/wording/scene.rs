@@ -1,7 +1,8 @@
 //! A repository made by a shell script, and both programs run in it.
 
+use crate::environment::isolate;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 /// A place for repositories that goes away. Scripts start in `work`, an empty repository.
 pub struct Scene {
@@ -103,25 +104,8 @@ pub fn shown(text: &[u8]) -> String {
 }
 
 fn clean(mut command: Command) -> Command {
-    command.env_clear();
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    for (name, value) in [
-        ("HOME", "/nonexistent"),
-        ("LC_ALL", "C"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_EDITOR", "true"),
-        ("GIT_AUTHOR_NAME", "A U Thor"),
-        ("GIT_AUTHOR_EMAIL", "author@example.com"),
-        ("GIT_AUTHOR_DATE", "1700000000 +0100"),
-        ("GIT_COMMITTER_NAME", "C O Mitter"),
-        ("GIT_COMMITTER_EMAIL", "committer@example.com"),
-        ("GIT_COMMITTER_DATE", "1700000000 +0100"),
-        ("GIT_ALLOW_PROTOCOL", "file"),
-    ] {
-        command.env(name, value);
-    }
-    command.stdin(Stdio::null());
+    isolate(&mut command);
+    // Rebases are scripted, submodules are cloned from beside.
+    command.envs([("GIT_EDITOR", "true"), ("GIT_ALLOW_PROTOCOL", "file")]);
     command
 }

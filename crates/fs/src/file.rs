@@ -107,6 +107,32 @@ impl ReadFile {
         Ok(filled)
     }
 
+    /// Goes on reading at the next data from `position` on, and returns where that begins and ends,
+    /// in bytes from the start. Behind the last data, both are the length of the file. Where the
+    /// file system does not tell of holes, everything is data.
+    pub fn seek_data(&self, position: u64) -> Result<(u64, u64)> {
+        use rustix::fs::{seek, SeekFrom};
+        use rustix::io::Errno;
+        let sought = fault::check(Op::Read).and_then(|()| {
+            let start = match seek(&self.fd, SeekFrom::Data(position)) {
+                Ok(start) => start,
+                Err(Errno::NXIO) => {
+                    let end = seek(&self.fd, SeekFrom::End(0))?;
+                    return Ok((end, end));
+                }
+                Err(Errno::INVAL | Errno::OPNOTSUPP) => {
+                    seek(&self.fd, SeekFrom::Start(position))?;
+                    return Ok((position, u64::MAX));
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let end = seek(&self.fd, SeekFrom::Hole(start))?;
+            seek(&self.fd, SeekFrom::Start(start))?;
+            Ok((start, end))
+        });
+        sought.map_err(|source| Error::new("read", &self.path, source))
+    }
+
     /// How many bytes there are to read, of a block device too.
     pub fn length(&self) -> Result<u64> {
         let end = rustix::fs::SeekFrom::End(0);
@@ -201,6 +227,23 @@ fn is_absent(error: &Error) -> bool {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn data_is_found_between_holes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let megabyte = 1 << 20;
+        file.as_file().set_len(4 * megabyte).unwrap();
+        rustix::io::pwrite(file.as_file(), b"data", megabyte).unwrap();
+        let file = ReadFile::open(file.path()).unwrap();
+        let (start, end) = file.seek_data(0).unwrap();
+        // A file system that knows no holes has data everywhere.
+        assert!(start <= megabyte && end > megabyte, "{start} {end}");
+        let mut buffer = [0; 4];
+        assert_eq!(file.seek_data(megabyte).unwrap(), (megabyte, end));
+        assert_eq!((file.read(&mut buffer).unwrap(), &buffer), (4, b"data"));
+        let behind = file.seek_data(4 * megabyte).unwrap();
+        assert_eq!(behind, (4 * megabyte, 4 * megabyte));
+    }
 
     #[test]
     fn a_file_is_read_from_any_place() {

@@ -33,6 +33,7 @@ mod process;
 mod stat;
 mod terminal;
 pub mod thread_time;
+mod xattr;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use answer::Answer;
@@ -57,3 +58,4 @@ pub use path::{
 pub use process::{Exit, Process};
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use terminal::terminal_width;
+pub use xattr::Xattrs;

@@ -14,9 +14,7 @@ mod writer;
 pub use error::{Damage, Error, Part, Result};
 pub use reader::{
     Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
-    Piece, Pieces, ReadAt, TreeEntry, Xattr, Xattrs,
+    Piece, Pieces, ReadAt, TreeEntry, Xattrs,
 };
 pub use verify::{verify, Coverage, Report, VerifyError};
-pub use writer::{
-    create, nodes_of_directory, Content, CreateOptions, Created, Handle, Node, WriteError,
-};
+pub use writer::{create, CreateOptions, Created, WriteError};

@@ -54,6 +54,7 @@ mod error;
 mod gitignore;
 mod handles;
 mod metadata;
+mod nodes;
 mod opener;
 mod patterns;
 mod place;
@@ -65,6 +66,7 @@ mod visitor;
 mod walk;
 
 pub use error::{Operation, ScanError};
+pub use nodes::nodes_of_directory;
 pub use patterns::Patterns;
 pub use place::Place;
 pub use scan::{scan, Options};

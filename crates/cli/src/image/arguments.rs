@@ -121,6 +121,12 @@ pub struct Create {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,
+    /// Store no extended attributes
+    #[arg(long)]
+    pub no_xattrs: bool,
+    /// Leave out what cannot be read: it is named on standard error (exit code 3)
+    #[arg(long)]
+    pub skip_unreadable: bool,
     /// Leave out what fits the pattern of gitignore(5), and what is below it
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<OsString>,

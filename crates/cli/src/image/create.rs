@@ -3,15 +3,16 @@
 use super::arguments::Create;
 use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
-use crate::failure::Failure;
+use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options};
 use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::{create, nodes_of_directory, CreateOptions, Created, Node, WriteError};
-use hedgerow_walk::{Patterns, Selection, WalkOptions};
+use hedgerow_squashfs::{create, CreateOptions, Created, WriteError};
+use hedgerow_tree::{Node, NodeError};
+use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -36,18 +37,28 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     }
     let source = from_directory(global, &command.source);
     let started = Instant::now();
-    let change = |node: Result<Node, WriteError>| node.map(|node| changed(node, command, epoch));
+    let change = |node: Result<Node, NodeError>| node.map(|node| changed(node, command, epoch));
     let written = nodes_of_directory(&source, walk(command, &options), |nodes| {
         create(nodes.map(change), &target, &options)
     });
     let created = match written {
         Ok(Ok(created)) => created,
-        Ok(Err(WriteError::Cancelled)) => return Err(interrupted_by_user()),
-        Ok(Err(error)) | Err(error) => return Err(not_started(error)),
+        Ok(Err(WriteError::Cancelled)) | Err(NodeError::Cancelled) => {
+            return Err(interrupted_by_user())
+        }
+        Ok(Err(error)) => return Err(not_started(error)),
+        Err(error) => return Err(not_started(error)),
     };
     tell(command, global, output, &created, started.elapsed());
+    for error in &created.skipped {
+        output.say(format_args!("error: {error}"));
+    }
     statistics::tell(global, options.packers.recorder.as_deref(), output)?;
-    Ok(0)
+    Ok(if created.skipped.is_empty() {
+        0
+    } else {
+        PARTIAL
+    })
 }
 
 fn options(
@@ -78,6 +89,8 @@ fn options(
         block_bytes,
         fragments: !command.no_fragments,
         dedup: !command.no_dedup,
+        xattrs: !command.no_xattrs,
+        skip_unreadable: command.skip_unreadable,
         exportable: command.exportable,
         mtime_s: epoch.or(command.default_mtime),
         padding_bytes: PADDING_BYTES,

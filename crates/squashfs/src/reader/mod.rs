@@ -24,4 +24,4 @@ pub(crate) use metadata::{MetadataReader, Region};
 pub use source::ReadAt;
 pub(crate) use superblock::LookupTable;
 pub use tree::{ImageSource, TreeEntry};
-pub use xattr::{Xattr, Xattrs};
+pub use xattr::Xattrs;

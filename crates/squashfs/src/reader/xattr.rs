@@ -2,18 +2,10 @@ use super::{Image, MetadataReader};
 use crate::format::{Reference, XATTR_OUT_OF_LINE, XATTR_PREFIXES};
 use crate::{Damage, Part, Result};
 use bstr::BString;
+use hedgerow_tree::Xattr;
 
 /// Bytes of a value, at most: what Linux takes.
 const VALUE_BYTES: u32 = 1 << 16;
-
-/// An extended attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Xattr {
-    /// Its whole name, with the prefix.
-    pub name: BString,
-    /// Its value.
-    pub value: Vec<u8>,
-}
 
 /// The entry of a set of attributes in their table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

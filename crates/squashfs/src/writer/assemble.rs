@@ -8,6 +8,7 @@
 use super::inode::{self, Header, IndexEntry, Listing};
 use super::metadata::{MetadataTable, Place};
 use super::pack::Layout;
+use super::plan::Content;
 use super::tree::{Attributes, Body, Directory, Target, Tree};
 use super::WriteError;
 use crate::format::{InodeType, Reference, METADATA_BYTES, RUN_ENTRIES};
@@ -73,8 +74,20 @@ impl Assembly<'_> {
         for (number, leaf) in (1..).zip(&self.tree.leaves) {
             let header = header(leaf.attributes, number);
             let bytes = match &leaf.body {
-                Body::File(size, layout) => {
-                    inode::file(header, *size, &layouts[*layout as usize], leaf.nlink)
+                Body::File(size, content) => {
+                    let own;
+                    let layout = match content {
+                        Content::Blocks(number) => &layouts[*number as usize],
+                        Content::Tail(tail) => {
+                            own = Layout {
+                                tail: Some(*tail),
+                                ..Layout::default()
+                            };
+                            &own
+                        }
+                        Content::Empty => &Layout::default(),
+                    };
+                    inode::file(header, *size, layout, leaf.nlink)
                 }
                 Body::Symlink(target) => inode::symlink(header, target, leaf.nlink),
                 Body::Device(device) => inode::device(header, *device, leaf.nlink),

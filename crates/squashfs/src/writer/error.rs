@@ -1,5 +1,6 @@
 use bstr::BString;
 use hedgerow_codec::block::BlockError;
+use hedgerow_tree::NodeError;
 
 /// Why an image cannot be written. The file under its name is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -10,12 +11,9 @@ pub enum WriteError {
     /// A compressor failed.
     #[error(transparent)]
     Compress(#[from] BlockError),
-    /// Something of the source cannot be listed.
+    /// The source, or something of it, cannot be had.
     #[error(transparent)]
-    Omission(#[from] hedgerow_tree::Omission),
-    /// The source cannot be listed at all.
-    #[error(transparent)]
-    Source(#[from] hedgerow_walk::SourceError),
+    Source(NodeError),
     /// An entry that the format cannot hold, or that makes no sense.
     #[error("cannot store '{path}': {reason}")]
     Entry {
@@ -45,6 +43,24 @@ impl From<hedgerow_engine::Failure<WriteError>> for WriteError {
             Failure::Failed(error) => error,
             Failure::Cancelled => WriteError::Cancelled,
             Failure::Panicked(message) => WriteError::Panicked(message),
+        }
+    }
+}
+
+impl From<NodeError> for WriteError {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::Cancelled => WriteError::Cancelled,
+            error => WriteError::Source(error),
+        }
+    }
+}
+
+impl WriteError {
+    pub(super) fn entry(path: &[u8], reason: impl Into<String>) -> Self {
+        WriteError::Entry {
+            path: path.into(),
+            reason: reason.into(),
         }
     }
 }

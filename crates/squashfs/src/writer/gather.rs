@@ -1,212 +1,326 @@
 //! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
 
-use super::input::{Content, Node};
+use super::entry::Entry;
 use super::WriteError;
-use bstr::ByteSlice;
 use hedgerow_engine::{run_ordered, Options, Window};
-use hedgerow_tree::NodeKind;
+use hedgerow_tree::{Content, Node, NodeError, NodeKind};
 use std::collections::HashSet;
-use std::io::Read;
 use std::sync::mpsc::SyncSender;
+use std::sync::OnceLock;
 
 /// Files of up to so many bytes are read at once by whoever takes them, larger ones a piece after
 /// the other. A multiple of every block size.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
 
-/// What is known of some content: its BLAKE3 hash.
-pub(super) type Digest = [u8; 32];
+/// What is known of some content: the first 160 bits of its BLAKE3 hash. Equal digests are taken for
+/// equal contents.
+pub(super) type Digest = [u32; 5];
 
-/// A piece of a file, or an entry without content.
-pub(super) struct Gathered {
-    /// With the first piece of an entry.
-    pub node: Option<Node>,
-    pub target: Vec<u8>,
-    pub bytes: Vec<u8>,
-    pub digest: Digest,
-    /// The digest of what does not fill a block.
-    pub tail_digest: Digest,
-    /// Whether the entry ends with it.
-    pub is_last: bool,
-    /// Whether it is another name of a file that came before: then nothing of it was read.
-    pub is_repeated: bool,
+/// What comes of an entry.
+pub(super) enum Gathered {
+    /// A piece of a file.
+    Piece {
+        /// With the first piece.
+        entry: Option<Entry>,
+        bytes: Bytes,
+        digest: Digest,
+        /// The digest of what does not fill a block.
+        tail_digest: Digest,
+        is_last: bool,
+    },
+    /// A file whose content is that of an earlier one, by its [`Node::content_id`].
+    SameContent { entry: Entry, id: [u8; 32] },
+    /// An entry without content, or another name of a file that came before.
+    Other(Entry),
+    /// An entry that cannot be had is left out; if a piece of it came, the whole of it.
+    Skipped(NodeError),
+}
+
+/// Some of a file.
+pub(super) enum Bytes {
+    Data(Vec<u8>),
+    /// So many zeros.
+    Zeros(usize),
+}
+
+impl Bytes {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Bytes::Data(bytes) => bytes.len(),
+            Bytes::Zeros(count) => *count,
+        }
+    }
+}
+
+/// What is wanted of the entries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GatherOptions {
+    pub block_bytes: usize,
+    pub xattrs: bool,
+    /// Whether equal contents are looked for.
+    pub dedup: bool,
+    /// Whether what cannot be had is left out.
+    pub skip_unreadable: bool,
 }
 
 /// What a worker does.
-pub(super) enum Job {
+enum Job {
     /// Read all of an entry.
     Whole(Node),
-    /// Do nothing: it is another name of a file that came before.
+    /// Do not read its content: it is another name of a file that came before.
     Repeated(Node),
+    /// Do not read its content: another file with the same content came before.
+    SameContent(Node, [u8; 32]),
     /// Hash a piece of a large file that has been read.
     Piece {
         node: Option<Node>,
-        bytes: Vec<u8>,
+        bytes: Bytes,
         is_last: bool,
     },
+    Skipped(NodeError),
 }
 
 /// Reads the entries of `nodes` and sends what comes of them in their order. Ends early, without an
 /// error, if nobody receives any more.
 pub(super) fn gather(
-    nodes: impl Iterator<Item = Result<Node, WriteError>> + Send,
-    options: &Options,
+    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
+    workers: &Options,
     window: Window,
-    block_bytes: usize,
+    options: GatherOptions,
     sender: &SyncSender<Gathered>,
 ) -> Result<(), WriteError> {
     let jobs = Jobs {
         nodes,
+        options,
         large: None,
         links: HashSet::new(),
+        contents: HashSet::new(),
     };
-    let work = |(): &mut (), job: Job| finish(job, block_bytes);
+    let work = |(): &mut (), job: Job| {
+        let skipped = |error| passed_over(error, options);
+        finish(job, options).or_else(skipped)
+    };
     let commit = |_, gathered| sender.send(gathered).map_err(|_| WriteError::Cancelled);
-    run_ordered(options, window, jobs, |_| (), work, commit)?;
+    run_ordered(workers, window, jobs, |_| (), work, commit)?;
     Ok(())
+}
+
+/// Whether an error is about one entry only and such are left out.
+fn passed_over(error: NodeError, options: GatherOptions) -> Result<Gathered, WriteError> {
+    match error {
+        NodeError::Entry(_) if options.skip_unreadable => Ok(Gathered::Skipped(error)),
+        error => Err(error.into()),
+    }
 }
 
 /// The jobs that the entries make.
 struct Jobs<I> {
     nodes: I,
+    options: GatherOptions,
     large: Option<Large>,
     /// Files of several names that came.
     links: HashSet<(u64, u64)>,
+    contents: HashSet<[u8; 32]>,
 }
 
 /// A large file that is being read.
 struct Large {
     node: Option<Node>,
     path: Vec<u8>,
-    content: Content,
+    content: Box<dyn Content>,
     left_bytes: u64,
+    /// Bytes of a hole of which the next piece begins with.
+    hole_bytes: u64,
 }
 
-impl<I: Iterator<Item = Result<Node, WriteError>>> Iterator for Jobs<I> {
+impl<I: Iterator<Item = Result<Node, NodeError>>> Iterator for Jobs<I> {
     type Item = Result<(Job, u64), WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(large) = self.large.take() {
-            return Some(self.piece(large));
-        }
-        let mut node = match self.nodes.next()? {
-            Ok(node) => node,
-            Err(error) => return Some(Err(error)),
+        let job = match self.large.take() {
+            Some(large) => self.piece(large),
+            None => self.nodes.next()?.and_then(|node| self.begin(node)),
         };
-        if node.link.is_some_and(|link| !self.links.insert(link)) {
-            return Some(Ok((Job::Repeated(node), 0)));
-        }
-        if node.kind != NodeKind::File || node.size_bytes <= PIECE_BYTES as u64 {
-            let bytes = node.size_bytes;
-            return Some(Ok((Job::Whole(node), bytes)));
-        }
-        let content = match node.handle.open() {
-            Ok(content) => content,
-            Err(error) => return Some(Err(error)),
-        };
-        Some(self.piece(Large {
-            path: node.path.clone(),
-            left_bytes: node.size_bytes,
-            node: Some(node),
-            content,
-        }))
+        Some(match job {
+            Ok(job) => Ok(job),
+            Err(error @ NodeError::Entry(_)) if self.options.skip_unreadable => {
+                Ok((Job::Skipped(error), 0))
+            }
+            Err(error) => Err(error.into()),
+        })
     }
 }
 
 impl<I> Jobs<I> {
-    fn piece(&mut self, mut large: Large) -> Result<(Job, u64), WriteError> {
-        let size = large.left_bytes.min(PIECE_BYTES as u64);
-        let mut bytes = Vec::with_capacity(size as usize);
-        read(&mut large.content, size, &large.path, &mut bytes)?;
-        large.left_bytes -= size;
+    fn begin(&mut self, mut node: Node) -> Result<(Job, u64), NodeError> {
+        if node.link.is_some_and(|link| !self.links.insert(link)) {
+            return Ok((Job::Repeated(node), 0));
+        }
+        if let Some(id) = node.content_id.filter(|_| self.options.dedup) {
+            if !self.contents.insert(id) {
+                return Ok((Job::SameContent(node, id), 0));
+            }
+        }
+        if node.kind != NodeKind::File || node.size_bytes <= PIECE_BYTES as u64 {
+            let bytes = node.size_bytes;
+            return Ok((Job::Whole(node), bytes));
+        }
+        let content = node.handle.open()?;
+        node.size_bytes = content.size_bytes();
+        self.piece(Large {
+            path: node.path.clone(),
+            left_bytes: node.size_bytes,
+            node: Some(node),
+            content,
+            hole_bytes: 0,
+        })
+    }
+
+    fn piece(&mut self, mut large: Large) -> Result<(Job, u64), NodeError> {
+        let size = large.left_bytes.min(PIECE_BYTES as u64) as usize;
+        let bytes = read(
+            &mut *large.content,
+            size,
+            &mut large.hole_bytes,
+            &large.path,
+        )?;
+        large.left_bytes -= size as u64;
         let is_last = large.left_bytes == 0;
         let node = large.node.take();
         if !is_last {
             self.large = Some(large);
         }
+        let held = match &bytes {
+            Bytes::Data(_) => size as u64,
+            Bytes::Zeros(_) => 0,
+        };
         let job = Job::Piece {
             node,
             bytes,
             is_last,
         };
-        Ok((job, size))
+        Ok((job, held))
     }
 }
 
 /// Reads exactly `size` bytes: a file that has become shorter would not be what its entry says.
+/// `hole` is what is left of a hole that was found before.
 fn read(
-    content: &mut Content,
-    size: u64,
+    content: &mut dyn Content,
+    size: usize,
+    hole: &mut u64,
     path: &[u8],
-    bytes: &mut Vec<u8>,
-) -> Result<(), WriteError> {
-    let refused = |reason: String| WriteError::Entry {
-        path: path.into(),
-        reason,
-    };
-    let mut limited = content.take(size);
-    let count = limited
-        .read_to_end(bytes)
-        .map_err(|error| refused(error.to_string()))?;
-    match count as u64 == size {
-        true => Ok(()),
-        false => Err(refused("it has become shorter while it was read".into())),
+) -> Result<Bytes, NodeError> {
+    if *hole == 0 {
+        *hole = content.skip_hole()?;
     }
+    if size > 0 && *hole >= size as u64 {
+        *hole -= size as u64;
+        return Ok(Bytes::Zeros(size));
+    }
+    let mut bytes = vec![0; size];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        if *hole == 0 {
+            *hole = content.skip_hole()?;
+        }
+        let zeros = usize::try_from(*hole).unwrap_or(usize::MAX).min(rest.len());
+        if zeros > 0 {
+            *hole -= zeros as u64;
+            filled += zeros;
+            continue;
+        }
+        let count = content.read(rest)?;
+        if count == 0 {
+            let error = WriteError::entry(path, "it has become shorter while it was read");
+            return Err(NodeError::entry(error));
+        }
+        filled += count;
+    }
+    Ok(Bytes::Data(bytes))
 }
 
-fn finish(job: Job, block_bytes: usize) -> Result<Gathered, WriteError> {
-    let mut is_repeated = false;
-    let (node, bytes, is_last) = match job {
+fn finish(job: Job, options: GatherOptions) -> Result<Gathered, NodeError> {
+    let (entry, bytes, is_last) = match job {
+        Job::Skipped(error) => return Ok(Gathered::Skipped(error)),
         Job::Repeated(node) => {
-            is_repeated = true;
-            (Some(node), Vec::new(), true)
+            let without = GatherOptions {
+                xattrs: false,
+                ..options
+            };
+            return Ok(Gathered::Other(Entry::of(node, without)?));
+        }
+        Job::SameContent(node, id) => {
+            let entry = Entry::of(node, options)?;
+            return Ok(Gathered::SameContent { entry, id });
         }
         Job::Piece {
             node,
             bytes,
             is_last,
-        } => (node, bytes, is_last),
+        } => {
+            let entry = node.map(|node| Entry::of(node, options));
+            (entry.transpose()?, bytes, is_last)
+        }
+        Job::Whole(node) if node.kind != NodeKind::File => {
+            return Ok(Gathered::Other(Entry::of(node, options)?));
+        }
         Job::Whole(mut node) => {
-            let mut bytes = Vec::new();
-            if node.kind == NodeKind::File && node.size_bytes > 0 {
-                bytes.reserve_exact(node.size_bytes as usize);
-                let mut content = node.handle.open()?;
-                read(&mut content, node.size_bytes, &node.path, &mut bytes)?;
-            }
-            (Some(node), bytes, true)
+            let mut content = node.handle.open()?;
+            node.size_bytes = content.size_bytes();
+            let size = usize::try_from(node.size_bytes).map_err(NodeError::entry)?;
+            let bytes = read(&mut *content, size, &mut 0, &node.path)?;
+            (Some(Entry::of(node, options)?), bytes, true)
         }
     };
-    let mut gathered = Gathered {
-        target: Vec::new(),
-        digest: hash(&bytes),
-        tail_digest: Digest::default(),
-        node,
+    let (digest, tail_digest) = digests(&bytes, options.block_bytes);
+    Ok(Gathered::Piece {
+        entry,
         bytes,
+        digest,
+        tail_digest,
         is_last,
-        is_repeated,
-    };
-    let tail = gathered.bytes.len() % block_bytes;
-    let head = gathered.bytes.len() - tail;
-    gathered.tail_digest = match head {
-        0 => gathered.digest,
-        _ => hash(gathered.bytes.get(head..).unwrap_or_default()),
-    };
-    if let Some(node) = gathered.node.as_mut() {
-        if node.kind == NodeKind::Symlink && !is_repeated {
-            gathered.target = node.handle.target()?;
-            if gathered.target.is_empty() || gathered.target.len() > 4095 {
-                return Err(WriteError::Entry {
-                    path: node.path.as_bstr().to_owned(),
-                    reason: format!("the target of the link is {} bytes", gathered.target.len()),
-                });
-            }
+    })
+}
+
+/// Digests of all of it and of what does not fill a block.
+fn digests(bytes: &Bytes, block_bytes: usize) -> (Digest, Digest) {
+    /// Of a piece that is all zeros: large holes have many.
+    static ZEROS: OnceLock<Digest> = OnceLock::new();
+    let zeros;
+    let bytes = match bytes {
+        Bytes::Data(bytes) => bytes.as_slice(),
+        Bytes::Zeros(PIECE_BYTES) => {
+            let digest = *ZEROS.get_or_init(|| hash(&vec![0; PIECE_BYTES]));
+            return (digest, digest);
         }
-    }
-    Ok(gathered)
+        Bytes::Zeros(count) => {
+            zeros = vec![0; *count];
+            &zeros
+        }
+    };
+    let digest = hash(bytes);
+    let head = bytes.len() - bytes.len() % block_bytes;
+    let tail_digest = match head {
+        0 => digest,
+        _ => hash(bytes.get(head..).unwrap_or_default()),
+    };
+    (digest, tail_digest)
 }
 
 fn hash(bytes: &[u8]) -> Digest {
     match bytes.is_empty() {
         true => Digest::default(),
-        false => blake3::hash(bytes).into(),
+        false => shortened(blake3::hash(bytes)),
     }
+}
+
+/// The first 160 bits of a hash.
+pub(super) fn shortened(hash: blake3::Hash) -> Digest {
+    let mut digest = Digest::default();
+    let (words, _) = hash.as_bytes().as_chunks::<4>();
+    for (word, bytes) in digest.iter_mut().zip(words) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    digest
 }

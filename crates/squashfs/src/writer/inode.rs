@@ -1,7 +1,7 @@
 //! Inodes as they stand in the inode table: section 5 of the format.
 
+use super::fragments::Tail;
 use super::pack::Layout;
-use super::plan::Tail;
 use crate::format::{InodeType, DIRECTORY_EXTRA_BYTES, NO_XATTRS};
 use hedgerow_tree::NodeKind;
 

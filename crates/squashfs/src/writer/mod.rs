@@ -6,11 +6,11 @@
 //! that decides what goes where; so the image is the same for any number of workers.
 
 mod assemble;
-mod directory;
+mod entry;
 mod error;
+mod fragments;
 mod gather;
 mod inode;
-mod input;
 mod kernel;
 mod metadata;
 mod output;
@@ -18,19 +18,18 @@ mod pack;
 mod plan;
 mod tree;
 
-pub use directory::nodes_of_directory;
 pub use error::WriteError;
-pub use input::{Content, Handle, Node};
 
 use crate::format::{
     flags, Reference, SizeWord, Superblock, MAGIC, METADATA_RAW, NO_TABLE, SUPERBLOCK_BYTES,
     VERSION,
 };
 use assemble::{assemble, Assembled};
-use gather::gather;
+use gather::{gather, GatherOptions};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Options, Window};
 use hedgerow_fs::OutputFile;
+use hedgerow_tree::{Node, NodeError};
 use metadata::MetadataTable;
 use output::Output;
 use pack::{pack, Fragment, Packing};
@@ -55,6 +54,10 @@ pub struct CreateOptions {
     pub fragments: bool,
     /// Whether equal contents are stored once.
     pub dedup: bool,
+    /// Whether extended attributes are stored.
+    pub xattrs: bool,
+    /// Whether what cannot be read is left out and told of, instead of failing.
+    pub skip_unreadable: bool,
     /// Whether there is a table by inode numbers, for NFS and open_by_handle_at(2).
     pub exportable: bool,
     /// The time of the image in seconds since the epoch; without it, the newest of its entries.
@@ -70,16 +73,18 @@ pub struct CreateOptions {
 }
 
 /// What was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Created {
     /// Bytes of the image, padding included.
     pub bytes: u64,
     /// Inodes: hard links count once.
     pub inodes: u32,
-    /// Files with a content of their own.
+    /// Files with blocks of their own.
     pub stored_files: u32,
     /// Fragment blocks.
     pub fragments: u32,
+    /// Why entries, or something of them, were left out.
+    pub skipped: Vec<NodeError>,
 }
 
 /// Writes an image of `nodes` to `target`. It gets its name when it is whole; until then, and if
@@ -87,7 +92,7 @@ pub struct Created {
 ///
 /// `nodes` come in canonical order, the root first, with an empty path.
 pub fn create(
-    nodes: impl Iterator<Item = Result<Node, WriteError>> + Send,
+    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
     target: &Path,
     options: &CreateOptions,
 ) -> Result<Created, WriteError> {
@@ -126,12 +131,13 @@ pub fn create(
         inodes: superblock.inode_count,
         stored_files: packing.layouts.len() as u32,
         fragments: superblock.fragment_count,
+        skipped: tree.skipped,
     })
 }
 
 /// Reads, plans, compresses and stores the contents.
 fn store_contents(
-    nodes: impl Iterator<Item = Result<Node, WriteError>> + Send,
+    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
     options: &CreateOptions,
     output: &mut Output,
     tree: &mut Tree,
@@ -141,10 +147,16 @@ fn store_contents(
         fragments: options.fragments,
         dedup: options.dedup,
     };
+    let wanted = GatherOptions {
+        block_bytes: plan.block_bytes,
+        xattrs: options.xattrs,
+        dedup: options.dedup,
+        skip_unreadable: options.skip_unreadable,
+    };
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
-        let readers = threads
-            .spawn(move || gather(nodes, &options.readers, WINDOW, plan.block_bytes, &sender));
+        let readers =
+            threads.spawn(move || gather(nodes, &options.readers, WINDOW, wanted, &sender));
         let batches = Planner::new(receiver.into_iter(), plan);
         let packed = pack(
             batches,

@@ -1,28 +1,22 @@
 //! The second stage: blocks are compressed in parallel, and get their places in the order of the
 //! plan.
 
-use super::input::Node;
+use super::entry::Entry;
+use super::fragments::Tail;
 use super::kernel;
 use super::output::Output;
-use super::plan::{Batch, Event, Stored, Tail};
+use super::plan::{Batch, Block, Content, Event, Stored};
 use super::WriteError;
 use crate::format::SizeWord;
 use hedgerow_codec::block::{BlockCompressor, Compressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
+use hedgerow_tree::NodeError;
 
 /// A batch that went through a worker.
 struct Packed {
     /// What is stored of it, one behind the other.
     bytes: Vec<u8>,
-    events: Vec<PackedEvent>,
-}
-
-enum PackedEvent {
-    Block(SizeWord),
-    Hole(usize),
-    Fragment(SizeWord),
-    File { node: Node, stored: Stored },
-    Other { node: Node, target: Vec<u8> },
+    events: Vec<Event<SizeWord>>,
 }
 
 /// A file's content in the image.
@@ -41,10 +35,12 @@ pub(super) type Fragment = (u64, SizeWord);
 
 /// Who is told of the entries, in their order.
 pub(super) trait Entries {
-    /// A file, and the number of its layout.
-    fn file(&mut self, node: Node, layout: u32) -> Result<(), WriteError>;
+    /// A file, and where its content is.
+    fn file(&mut self, entry: Entry, content: Content) -> Result<(), WriteError>;
     /// Another entry.
-    fn other(&mut self, node: Node, target: Vec<u8>) -> Result<(), WriteError>;
+    fn other(&mut self, entry: Entry) -> Result<(), WriteError>;
+    /// An entry that was left out.
+    fn skipped(&mut self, error: NodeError);
 }
 
 /// What was stored.
@@ -56,7 +52,7 @@ pub(super) struct Packing {
 
 /// Compresses and stores the batches of a plan.
 pub(super) fn pack(
-    batches: impl Iterator<Item = Batch> + Send,
+    batches: impl Iterator<Item = Batch<Block>> + Send,
     settings: &Settings,
     options: &Options,
     window: Window,
@@ -71,7 +67,7 @@ pub(super) fn pack(
     let mut packing = Packing::default();
     let mut current: Option<Layout> = None;
     let worker = |_| BlockCompressor::new(settings);
-    let work = |compressor: &mut Result<BlockCompressor, _>, batch: Batch| match compressor {
+    let work = |compressor: &mut Result<BlockCompressor, _>, batch: Batch<Block>| match compressor {
         Ok(compressor) => compress(compressor, batch),
         // The settings were checked before; made anew, it tells what is wrong.
         Err(_) => Err(WriteError::from(
@@ -93,21 +89,19 @@ pub(super) fn pack(
     Ok(packing)
 }
 
-fn compress(compressor: &mut BlockCompressor, batch: Batch) -> Result<Packed, WriteError> {
+fn compress(compressor: &mut BlockCompressor, batch: Batch<Block>) -> Result<Packed, WriteError> {
     let mut bytes = Vec::with_capacity(batch.bytes);
     let mut events = Vec::with_capacity(batch.events.len());
     for event in batch.events {
         events.push(match event {
-            Event::Block { content, range } => {
-                let block = content.get(range).unwrap_or_default();
-                PackedEvent::Block(append(compressor, block, &mut bytes)?)
-            }
+            Event::Block(block) => Event::Block(append(compressor, block.bytes(), &mut bytes)?),
             Event::Fragment(block) => {
-                PackedEvent::Fragment(append(compressor, &block, &mut bytes)?)
+                Event::Fragment(append(compressor, block.bytes(), &mut bytes)?)
             }
-            Event::Hole { bytes } => PackedEvent::Hole(bytes),
-            Event::File { node, stored } => PackedEvent::File { node, stored },
-            Event::Other { node, target } => PackedEvent::Other { node, target },
+            Event::Hole(bytes) => Event::Hole(bytes),
+            Event::File { entry, stored } => Event::File { entry, stored },
+            Event::Other(entry) => Event::Other(entry),
+            Event::Skipped(error) => Event::Skipped(error),
         });
     }
     Ok(Packed { bytes, events })
@@ -142,7 +136,7 @@ fn commit(
     let mut rest = packed.bytes.as_slice();
     for event in packed.events {
         match event {
-            PackedEvent::Block(word) => {
+            Event::Block(word) => {
                 let layout = current.get_or_insert_with(|| Layout {
                     start: output.position(),
                     ..Layout::default()
@@ -150,7 +144,7 @@ fn commit(
                 let block = take(&mut rest, word);
                 layout.words.push(store(block, word, compressor, output)?);
             }
-            PackedEvent::Hole(bytes) => {
+            Event::Hole(bytes) => {
                 let layout = current.get_or_insert_with(|| Layout {
                     start: output.position(),
                     ..Layout::default()
@@ -158,34 +152,44 @@ fn commit(
                 layout.words.push(SizeWord(0));
                 layout.sparse_bytes += bytes as u64;
             }
-            PackedEvent::Fragment(word) => {
+            Event::Fragment(word) => {
                 let position = output.position();
                 let block = take(&mut rest, word);
                 let word = store(block, word, compressor, output)?;
                 packing.fragments.push((position, word));
             }
-            PackedEvent::File { node, stored } => {
+            Event::File { entry, stored } => {
                 let layout = current.take();
-                let number = match stored {
+                let content = match stored {
                     Stored::Here { tail } => {
                         let mut layout = layout.unwrap_or_default();
                         layout.tail = tail;
                         packing.layouts.push(layout);
-                        packing.layouts.len() as u32 - 1
+                        Content::Blocks(packing.layouts.len() as u32 - 1)
                     }
-                    Stored::Same(number) => {
-                        if let Some(layout) = layout {
-                            output.go_back_to(layout.start)?;
-                        }
-                        number
+                    Stored::There(content) => {
+                        give_up(layout, output)?;
+                        content
                     }
                 };
-                entries.file(node, number)?;
+                entries.file(entry, content)?;
             }
-            PackedEvent::Other { node, target } => entries.other(node, target)?,
+            Event::Other(entry) => entries.other(entry)?,
+            Event::Skipped(error) => {
+                give_up(current.take(), output)?;
+                entries.skipped(error);
+            }
         }
     }
     Ok(())
+}
+
+/// The blocks of a file that turned out not to be wanted.
+fn give_up(layout: Option<Layout>, output: &mut Output) -> Result<(), WriteError> {
+    match layout {
+        Some(layout) => output.go_back_to(layout.start),
+        None => Ok(()),
+    }
 }
 
 /// The next block of those that were packed together.

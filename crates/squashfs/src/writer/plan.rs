@@ -1,62 +1,76 @@
 //! The plan: what of the gathered contents is stored, and in which order. A pure function of the
 //! entries in their order: no worker has a say in it.
 
-use super::gather::{Digest, Gathered, PIECE_BYTES};
-use super::input::Node;
-use crate::format::NO_FRAGMENT;
-use hedgerow_tree::NodeKind;
+use super::entry::Entry;
+use super::fragments::{Fragments, Tail};
+use super::gather::{shortened, Bytes, Digest, Gathered, PIECE_BYTES};
+use super::WriteError;
+use hedgerow_tree::NodeError;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Events of one item of work carry at least so many bytes, so that small files go together.
 const BATCH_BYTES: usize = 256 * 1024;
+/// And at most so many events, if they carry less.
+const BATCH_EVENTS: usize = 4096;
 
-/// What happens next in the image.
-pub(super) enum Event {
-    /// A block of the current file, to be compressed.
-    Block {
+/// What happens next in the image. A block is `B`: its content, and later what is stored of it.
+pub(super) enum Event<B> {
+    /// A block of the current file.
+    Block(B),
+    /// A block of the current file that is nothing but so many zeros.
+    Hole(usize),
+    /// The next fragment block.
+    Fragment(B),
+    /// The current file ends.
+    File { entry: Entry, stored: Stored },
+    /// An entry that is no file, or another name of one.
+    Other(Entry),
+    /// An entry is left out, with the blocks that came of it.
+    Skipped(NodeError),
+}
+
+/// The content of a block, before it is compressed.
+pub(super) enum Block {
+    Part {
         content: Arc<Vec<u8>>,
         range: Range<usize>,
     },
-    /// A block of the current file that is all zeros.
-    Hole { bytes: usize },
-    /// The next fragment block, to be compressed.
-    Fragment(Vec<u8>),
-    /// The current file ends.
-    File { node: Node, stored: Stored },
-    /// An entry that is no file, or another name of one.
-    Other { node: Node, target: Vec<u8> },
+    Whole(Vec<u8>),
 }
 
-/// Where a file's content is.
+impl Block {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Block::Part { content, range } => content.get(range.clone()).unwrap_or_default(),
+            Block::Whole(content) => content,
+        }
+    }
+}
+
+/// Where the content of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// In the blocks that came before, and in a fragment block.
+    /// In the blocks that came before, and in a fragment block. They are numbered from 0 on.
     Here { tail: Option<Tail> },
-    /// Where the content of an earlier file is: the number of that, counting files that were stored.
-    /// Blocks that came before are given up.
-    Same(u32),
+    /// Where something else is that came before. Blocks that came of this file are given up.
+    There(Content),
 }
 
-/// A part of a fragment block.
+/// A content that is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tail {
-    pub fragment: u32,
-    pub offset: u32,
-}
-
-impl Tail {
-    pub(super) const NONE: Tail = Tail {
-        fragment: NO_FRAGMENT,
-        offset: 0,
-    };
+pub(super) enum Content {
+    Empty,
+    /// Nowhere but in a fragment block.
+    Tail(Tail),
+    /// In blocks: the number of those that are [`Stored::Here`].
+    Blocks(u32),
 }
 
 /// Events that go through a worker together.
-#[derive(Default)]
-pub(super) struct Batch {
-    pub events: Vec<Event>,
+pub(super) struct Batch<B> {
+    pub events: Vec<Event<B>>,
     pub bytes: usize,
 }
 
@@ -74,21 +88,22 @@ pub(super) struct PlanOptions {
 pub(super) struct Planner<G> {
     gathered: G,
     options: PlanOptions,
-    /// Files that were stored, by size and digest of the whole.
-    files: HashMap<(u64, Digest), u32>,
+    /// Files that have blocks, by what they hold.
+    files: HashMap<Digest, u32>,
+    /// Where the contents are that have ids, and how large they are.
+    contents: HashMap<[u8; 32], (Content, u64)>,
+    /// Files that have blocks.
     stored: u32,
-    tails: HashMap<Digest, Tail>,
-    fragment: Vec<u8>,
-    fragments: u32,
+    fragments: Fragments,
     /// The file of which pieces have come.
     current: Option<Current>,
-    batch: Batch,
+    batch: Batch<Block>,
     is_over: bool,
 }
 
 struct Current {
-    node: Node,
-    digests: blake3::Hasher,
+    entry: Entry,
+    pieces: Option<Box<blake3::Hasher>>,
 }
 
 impl<G: Iterator<Item = Gathered>> Planner<G> {
@@ -98,146 +113,208 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
             gathered,
             options,
             files: HashMap::new(),
+            contents: HashMap::new(),
             stored: 0,
-            tails: HashMap::new(),
-            fragment: Vec::new(),
-            fragments: 0,
+            fragments: Fragments::new(options.block_bytes, options.dedup),
             current: None,
-            batch: Batch::default(),
+            batch: empty_batch(),
             is_over: false,
         }
     }
 
-    fn take(&mut self, mut gathered: Gathered) {
-        if let Some(node) = gathered.node.take() {
-            if node.kind != NodeKind::File || gathered.is_repeated {
-                let target = gathered.target;
-                return self.push(0, Event::Other { node, target });
+    fn take(&mut self, gathered: Gathered) {
+        match gathered {
+            Gathered::Other(entry) => self.push(0, Event::Other(entry)),
+            Gathered::Skipped(error) => {
+                self.current = None;
+                self.push(0, Event::Skipped(error));
             }
-            let digests = blake3::Hasher::new();
-            self.current = Some(Current { node, digests });
-        }
-        let Some(mut current) = self.current.take() else {
-            return;
-        };
-        let is_whole = current.node.size_bytes <= PIECE_BYTES as u64;
-        let digest = match is_whole {
-            true => gathered.digest,
-            false => {
-                current.digests.update(&gathered.digest);
-                current.digests.finalize().into()
-            }
-        };
-        if !gathered.is_last {
-            self.blocks(gathered.bytes, 0);
-            self.current = Some(current);
-            return;
-        }
-        let key = (current.node.size_bytes, digest);
-        let same = self.files.get(&key).filter(|_| self.options.dedup);
-        let stored = match same {
-            Some(number) => Stored::Same(*number),
-            None => {
-                let tail = self.tail(gathered);
-                self.files.insert(key, self.stored);
-                self.stored += 1;
-                Stored::Here { tail }
-            }
-        };
-        let node = current.node;
-        self.push(0, Event::File { node, stored });
-    }
-
-    /// The last piece of a file: blocks, and what is left over.
-    fn tail(&mut self, gathered: Gathered) -> Option<Tail> {
-        let tail_bytes = gathered.bytes.len() % self.options.block_bytes;
-        let is_hole = || is_zero(gathered.bytes.get(gathered.bytes.len() - tail_bytes..));
-        if tail_bytes == 0 || !self.options.fragments || is_hole() {
-            self.blocks(gathered.bytes, 0);
-            return None;
-        }
-        let digest = gathered.tail_digest;
-        let known = self.tails.get(&digest).copied();
-        let known = known.filter(|_| self.options.dedup);
-        let head = gathered.bytes.len() - tail_bytes;
-        let own = match known {
-            Some(_) => Vec::new(),
-            None => gathered.bytes.get(head..).unwrap_or_default().to_vec(),
-        };
-        // The blocks of a file stand together: a fragment block comes behind them.
-        self.blocks(gathered.bytes, tail_bytes);
-        Some(known.unwrap_or_else(|| self.add_to_fragment(&own, digest)))
-    }
-
-    fn add_to_fragment(&mut self, bytes: &[u8], digest: Digest) -> Tail {
-        if self.fragment.len() + bytes.len() > self.options.block_bytes {
-            self.end_fragment();
-        }
-        let tail = Tail {
-            fragment: self.fragments,
-            offset: self.fragment.len() as u32,
-        };
-        self.fragment.extend_from_slice(bytes);
-        self.tails.insert(digest, tail);
-        tail
-    }
-
-    fn end_fragment(&mut self) {
-        if self.fragment.is_empty() {
-            return;
-        }
-        let next = Vec::with_capacity(self.options.block_bytes);
-        let fragment = std::mem::replace(&mut self.fragment, next);
-        self.fragments += 1;
-        let bytes = fragment.len();
-        self.push(bytes, Event::Fragment(fragment));
-    }
-
-    /// Blocks of a piece, without its last `rest` bytes.
-    fn blocks(&mut self, bytes: Vec<u8>, rest: usize) {
-        let end = bytes.len() - rest;
-        let content = Arc::new(bytes);
-        let mut start = 0;
-        while start < end {
-            let range = start..(start + self.options.block_bytes).min(end);
-            start = range.end;
-            let bytes = range.len();
-            match is_zero(content.get(range.clone())) {
-                true => self.push(0, Event::Hole { bytes }),
-                false => {
-                    let content = content.clone();
-                    self.push(bytes, Event::Block { content, range });
+            Gathered::SameContent { entry, id } => self.same_content(entry, id),
+            Gathered::Piece {
+                entry,
+                bytes,
+                digest,
+                tail_digest,
+                is_last,
+            } => {
+                let begun = entry.map(|entry| Current {
+                    pieces: (!is_last).then(Box::default),
+                    entry,
+                });
+                // Without one, the file was left out when its first piece came.
+                if let Some(current) = begun.or_else(|| self.current.take()) {
+                    self.piece(current, bytes, (digest, tail_digest), is_last);
                 }
             }
         }
     }
 
-    fn push(&mut self, bytes: usize, event: Event) {
+    /// A file that needs not be read, because another one with the same content was.
+    fn same_content(&mut self, mut entry: Entry, id: [u8; 32]) {
+        let Some((content, size_bytes)) = self.contents.get(&id) else {
+            let reason = "the file with the same content could not be read";
+            let error = NodeError::entry(WriteError::entry(&entry.path, reason));
+            return self.push(0, Event::Skipped(error));
+        };
+        entry.size_bytes = *size_bytes;
+        let stored = Stored::There(*content);
+        self.push(0, Event::File { entry, stored });
+    }
+
+    fn piece(
+        &mut self,
+        mut current: Current,
+        bytes: Bytes,
+        (mut digest, tail_digest): (Digest, Digest),
+        is_last: bool,
+    ) {
+        if let Some(pieces) = &mut current.pieces {
+            digest.iter().for_each(|word| {
+                pieces.update(&word.to_le_bytes());
+            });
+        }
+        if !is_last {
+            self.blocks(bytes, 0);
+            self.current = Some(current);
+            return;
+        }
+        if let Some(pieces) = &mut current.pieces {
+            // No content of one piece has this hash: its size does not fit.
+            pieces.update(&current.entry.size_bytes.to_le_bytes());
+            digest = shortened(pieces.finalize());
+        }
+        let stored = self.store(&current, bytes, digest, tail_digest);
+        let entry = current.entry;
+        if let Some(id) = entry.content_id {
+            let content = match stored {
+                Stored::Here { .. } => Content::Blocks(self.stored - 1),
+                Stored::There(content) => content,
+            };
+            self.contents.insert(id, (content, entry.size_bytes));
+        }
+        self.push(0, Event::File { entry, stored });
+    }
+
+    /// The last piece of a file.
+    fn store(
+        &mut self,
+        current: &Current,
+        bytes: Bytes,
+        digest: Digest,
+        tail_digest: Digest,
+    ) -> Stored {
+        if current.entry.size_bytes == 0 {
+            return Stored::There(Content::Empty);
+        }
+        let is_one_tail = bytes.len() < self.options.block_bytes && current.pieces.is_none();
+        if is_one_tail && self.options.fragments {
+            if let Bytes::Data(content) = &bytes {
+                if !is_zero(content) {
+                    let tail = self.add_tail(content, digest);
+                    return Stored::There(Content::Tail(tail));
+                }
+            }
+        }
+        if self.options.dedup {
+            if let Some(number) = self.files.get(&digest) {
+                return Stored::There(Content::Blocks(*number));
+            }
+            self.files.insert(digest, self.stored);
+        }
+        self.stored += 1;
+        let tail = self.last_blocks(bytes, tail_digest);
+        Stored::Here { tail }
+    }
+
+    /// Blocks, and what is left over.
+    fn last_blocks(&mut self, bytes: Bytes, tail_digest: Digest) -> Option<Tail> {
+        let tail_bytes = bytes.len() % self.options.block_bytes;
+        let tail = match &bytes {
+            Bytes::Data(content) if self.options.fragments && tail_bytes > 0 => {
+                content.get(content.len() - tail_bytes..)
+            }
+            _ => None,
+        };
+        let tail = tail.filter(|tail| !is_zero(tail)).map(<[u8]>::to_vec);
+        match tail {
+            None => {
+                self.blocks(bytes, 0);
+                None
+            }
+            Some(tail) => {
+                // The blocks of a file stand together: a fragment block comes behind them.
+                self.blocks(bytes, tail_bytes);
+                Some(self.add_tail(&tail, tail_digest))
+            }
+        }
+    }
+
+    fn add_tail(&mut self, tail: &[u8], digest: Digest) -> Tail {
+        let (place, full) = self.fragments.add(tail, digest);
+        for fragment in full.into_iter().flatten() {
+            self.push(fragment.len(), Event::Fragment(Block::Whole(fragment)));
+        }
+        place
+    }
+
+    /// Blocks of a piece, without its last `rest` bytes.
+    fn blocks(&mut self, bytes: Bytes, rest: usize) {
+        let end = bytes.len() - rest;
+        let content = match bytes {
+            Bytes::Data(content) => Some(Arc::new(content)),
+            Bytes::Zeros(_) => None,
+        };
+        for start in (0..end).step_by(self.options.block_bytes) {
+            let range = start..(start + self.options.block_bytes).min(end);
+            let data = content.as_ref().filter(|content| {
+                content
+                    .get(range.clone())
+                    .is_some_and(|part| !is_zero(part))
+            });
+            let bytes = range.len();
+            match data.cloned() {
+                None => self.push(0, Event::Hole(bytes)),
+                Some(content) => self.push(bytes, Event::Block(Block::Part { content, range })),
+            }
+        }
+    }
+
+    fn push(&mut self, bytes: usize, event: Event<Block>) {
         self.batch.bytes += bytes;
         self.batch.events.push(event);
     }
 }
 
 impl<G: Iterator<Item = Gathered>> Iterator for Planner<G> {
-    type Item = Batch;
+    type Item = Batch<Block>;
 
-    fn next(&mut self) -> Option<Batch> {
-        while !self.is_over && self.batch.bytes < BATCH_BYTES && self.batch.events.len() < 4096 {
+    fn next(&mut self) -> Option<Batch<Block>> {
+        let is_full =
+            |batch: &Batch<Block>| batch.bytes >= BATCH_BYTES || batch.events.len() >= BATCH_EVENTS;
+        while !self.is_over && !is_full(&self.batch) {
             match self.gathered.next() {
                 Some(gathered) => self.take(gathered),
                 None => {
-                    self.end_fragment();
+                    if let Some(fragment) = self.fragments.finish() {
+                        self.push(fragment.len(), Event::Fragment(Block::Whole(fragment)));
+                    }
                     self.is_over = true;
                 }
             }
         }
-        let batch = std::mem::take(&mut self.batch);
+        let batch = std::mem::replace(&mut self.batch, empty_batch());
         (!batch.events.is_empty()).then_some(batch)
     }
 }
 
-fn is_zero(bytes: Option<&[u8]>) -> bool {
-    let bytes = bytes.unwrap_or_default();
+fn empty_batch() -> Batch<Block> {
+    Batch {
+        events: Vec::new(),
+        bytes: 0,
+    }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<16>();
     words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }

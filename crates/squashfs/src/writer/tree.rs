@@ -1,10 +1,10 @@
 //! The entries of an image while it is made: directories with their names, and everything else.
 
-use super::input::Node;
+use super::entry::Entry;
 use super::pack::Entries;
+use super::plan::Content;
 use super::WriteError;
-use bstr::BString;
-use hedgerow_tree::{split_path, NodeKind};
+use hedgerow_tree::{split_path, NodeError, NodeKind};
 use std::collections::HashMap;
 
 /// Ids are numbered by two bytes, and none may have the last number.
@@ -39,8 +39,8 @@ pub(super) struct Leaf {
 
 #[derive(Debug)]
 pub(super) enum Body {
-    /// Its size in bytes and the number of its layout.
-    File(u64, u32),
+    /// Its size in bytes, and where its content is.
+    File(u64, Content),
     Symlink(Box<[u8]>),
     Device((u32, u32)),
     Ipc,
@@ -65,61 +65,83 @@ pub(super) struct Tree {
     pub ids: Vec<u32>,
     id_numbers: HashMap<u32, u16>,
     links: HashMap<(u64, u64), u32>,
+    /// Why entries, or something of them, were left out.
+    pub skipped: Vec<NodeError>,
     /// The directories that lead to where the next entry may be, with their paths.
     open: Vec<(Vec<u8>, u32)>,
 }
 
 impl Entries for Tree {
-    fn file(&mut self, node: Node, layout: u32) -> Result<(), WriteError> {
-        let body = Body::File(node.size_bytes, layout);
-        self.leaf(node, body)
+    fn file(&mut self, entry: Entry, content: Content) -> Result<(), WriteError> {
+        let body = Body::File(entry.size_bytes, content);
+        self.leaf(entry, body)
     }
 
-    fn other(&mut self, node: Node, target: Vec<u8>) -> Result<(), WriteError> {
-        let body = match node.kind {
-            NodeKind::Directory => return self.directory(node),
-            NodeKind::Symlink => Body::Symlink(target.into_boxed_slice()),
-            NodeKind::BlockDevice | NodeKind::CharacterDevice => Body::Device(node.device),
-            _ => Body::Ipc,
+    fn other(&mut self, mut entry: Entry) -> Result<(), WriteError> {
+        let body = match entry.kind {
+            NodeKind::Directory => return self.directory(entry),
+            NodeKind::Symlink => {
+                Body::Symlink(std::mem::take(&mut entry.target).into_boxed_slice())
+            }
+            NodeKind::BlockDevice | NodeKind::CharacterDevice => Body::Device(entry.device),
+            NodeKind::Fifo | NodeKind::Socket => Body::Ipc,
+            NodeKind::File => {
+                let known = entry
+                    .link
+                    .is_some_and(|link| self.links.contains_key(&link));
+                if !known {
+                    let reason = "another name of the file could not be read";
+                    let error = WriteError::entry(&entry.path, reason);
+                    self.skipped(NodeError::entry(error));
+                    return Ok(());
+                }
+                Body::Ipc
+            }
         };
-        self.leaf(node, body)
+        self.leaf(entry, body)
+    }
+
+    fn skipped(&mut self, error: NodeError) {
+        self.skipped.push(error);
     }
 }
 
 impl Tree {
-    fn directory(&mut self, node: Node) -> Result<(), WriteError> {
+    fn directory(&mut self, mut entry: Entry) -> Result<(), WriteError> {
+        self.skipped.extend(entry.omitted.take());
         let number = self.directories.len() as u32;
-        let is_root = node.path.is_empty();
+        let is_root = entry.path.is_empty();
         let (parent, depth) = match is_root {
             true => (0, 0),
             false => {
-                let parent = self.enter(&node, Target::Directory(number))?;
+                let parent = self.enter(&entry, Target::Directory(number))?;
                 (parent, self.directories[parent as usize].depth + 1)
             }
         };
-        let attributes = self.attributes(&node)?;
+        let attributes = self.attributes(&entry)?;
         self.directories.push(Directory {
             attributes,
             parent,
             depth,
             children: Vec::new(),
         });
-        self.open.push((node.path, number));
+        self.open.push((entry.path, number));
         Ok(())
     }
 
-    fn leaf(&mut self, node: Node, body: Body) -> Result<(), WriteError> {
-        let known = node.link.and_then(|link| self.links.get(&link).copied());
+    fn leaf(&mut self, mut entry: Entry, body: Body) -> Result<(), WriteError> {
+        self.skipped.extend(entry.omitted.take());
+        let known = entry.link.and_then(|link| self.links.get(&link).copied());
         let number = known.unwrap_or(self.leaves.len() as u32);
-        self.enter(&node, Target::Leaf(number))?;
+        self.enter(&entry, Target::Leaf(number))?;
         if let Some(leaf) = known.and_then(|number| self.leaves.get_mut(number as usize)) {
             leaf.nlink += 1;
             return Ok(());
         }
-        if let Some(link) = node.link {
+        if let Some(link) = entry.link {
             self.links.insert(link, number);
         }
-        let attributes = self.attributes(&node)?;
+        let attributes = self.attributes(&entry)?;
         self.leaves.push(Leaf {
             attributes,
             body,
@@ -129,12 +151,9 @@ impl Tree {
     }
 
     /// Puts the name of an entry into its directory. Returns the number of that.
-    fn enter(&mut self, node: &Node, target: Target) -> Result<u32, WriteError> {
-        let refused = |reason: &str| WriteError::Entry {
-            path: BString::from(node.path.as_slice()),
-            reason: reason.to_owned(),
-        };
-        let (directory, name) = split_path(&node.path);
+    fn enter(&mut self, entry: &Entry, target: Target) -> Result<u32, WriteError> {
+        let refused = |reason: &str| WriteError::entry(&entry.path, reason);
+        let (directory, name) = split_path(&entry.path);
         while self.open.last().is_some_and(|(path, _)| path != directory) {
             self.open.pop();
         }
@@ -153,14 +172,13 @@ impl Tree {
         Ok(*parent)
     }
 
-    fn attributes(&mut self, node: &Node) -> Result<Attributes, WriteError> {
-        let mtime = node.mtime_s.clamp(0, i64::from(u32::MAX));
+    fn attributes(&mut self, entry: &Entry) -> Result<Attributes, WriteError> {
         Ok(Attributes {
-            kind: node.kind,
-            mode: node.mode & 0o7777,
-            uid: self.id(node.uid)?,
-            gid: self.id(node.gid)?,
-            mtime: mtime as u32,
+            kind: entry.kind,
+            mode: entry.mode,
+            uid: self.id(entry.uid)?,
+            gid: self.id(entry.gid)?,
+            mtime: entry.mtime,
         })
     }
 

@@ -2,36 +2,54 @@
 
 use crate::options;
 use hedgerow_codec::block::Compressor;
-use hedgerow_squashfs::{create, Content, Handle, Node, WriteError};
-use hedgerow_tree::NodeKind;
-use std::io::{self, Read};
+use hedgerow_squashfs::create;
+use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind};
+use std::io;
 use std::path::Path;
 
 /// A content that is there, or fails after so many bytes.
 struct Made {
     content: Vec<u8>,
+    size_bytes: u64,
     fails: bool,
 }
 
 impl Handle for Made {
-    fn target(&mut self) -> Result<Vec<u8>, WriteError> {
+    fn target(&mut self) -> Result<Vec<u8>, NodeError> {
         Ok(self.content.clone())
     }
 
-    fn open(&mut self) -> Result<Content, WriteError> {
-        let content = io::Cursor::new(self.content.clone());
-        Ok(match self.fails {
-            true => Box::new(content.chain(Broken)),
-            false => Box::new(content),
-        })
+    fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
+        Ok(Box::new(Given {
+            rest: self.content.clone(),
+            size_bytes: self.size_bytes,
+            fails: self.fails,
+        }))
     }
 }
 
-struct Broken;
+struct Given {
+    rest: Vec<u8>,
+    size_bytes: u64,
+    fails: bool,
+}
 
-impl Read for Broken {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::Error::from_raw_os_error(5))
+impl Content for Given {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
+        if self.rest.is_empty() && self.fails {
+            let reason = io::Error::from_raw_os_error(5);
+            let error = hedgerow_fs::Error::new("read", "d/bad", reason);
+            return Err(NodeError::entry(error));
+        }
+        let count = buffer.len().min(self.rest.len());
+        for (byte, read) in buffer.iter_mut().zip(self.rest.drain(..count)) {
+            *byte = read;
+        }
+        Ok(count)
     }
 }
 
@@ -43,11 +61,14 @@ fn node(path: &[u8], kind: NodeKind, size_bytes: u64, content: &[u8], fails: boo
         uid: 0,
         gid: 0,
         mtime_s: 0,
+        mtime_ns: 0,
         size_bytes,
         device: (0, 0),
         link: None,
+        content_id: None,
         handle: Box::new(Made {
             content: content.to_vec(),
+            size_bytes,
             fails,
         }),
     }
@@ -113,7 +134,7 @@ fn contents_that_cannot_be_read_are_named() {
             &b"some"[..],
             9,
             true,
-            "cannot store 'd/bad': Input/output error",
+            "cannot read 'd/bad': Input/output error",
         ),
         (b"some", 9, false, "it has become shorter while it was read"),
         (&megabytes, 4 << 20, true, "Input/output error"),

@@ -14,8 +14,8 @@ mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{Jobs, Options};
-use hedgerow_squashfs::{create, nodes_of_directory, CreateOptions, Created, WriteError};
-use hedgerow_walk::WalkOptions;
+use hedgerow_squashfs::{create, CreateOptions, Created, WriteError};
+use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -30,6 +30,8 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
         block_bytes,
         fragments: true,
         dedup: true,
+        xattrs: true,
+        skip_unreadable: false,
         exportable: true,
         mtime_s: Some(1),
         padding_bytes: 4096,

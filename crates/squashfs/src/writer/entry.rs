@@ -1,0 +1,66 @@
+use super::gather::GatherOptions;
+use super::WriteError;
+use hedgerow_tree::{Node, NodeError, NodeKind, Xattr};
+
+/// The longest target of a link that the kernel reads, in bytes.
+const TARGET_BYTES: usize = 4095;
+
+/// What an image keeps of a [`Node`], besides the content.
+pub(super) struct Entry {
+    pub path: Vec<u8>,
+    pub kind: NodeKind,
+    pub mode: u16,
+    pub uid: u32,
+    pub gid: u32,
+    /// Seconds since the epoch, as near as the format can say.
+    pub mtime: u32,
+    pub size_bytes: u64,
+    pub device: (u32, u32),
+    pub link: Option<(u64, u64)>,
+    pub content_id: Option<[u8; 32]>,
+    /// Of a symbolic link.
+    pub target: Vec<u8>,
+    pub xattrs: Vec<Xattr>,
+    /// Why attributes are missing, if they could not be had.
+    pub omitted: Option<NodeError>,
+}
+
+impl Entry {
+    /// Asks for what is left to ask. Attributes that cannot be had are left out if the options say
+    /// so: the entry is worth more than they are.
+    pub(super) fn of(mut node: Node, options: GatherOptions) -> Result<Self, NodeError> {
+        let mut target = Vec::new();
+        if node.kind == NodeKind::Symlink {
+            target = node.handle.target()?;
+            if target.is_empty() || target.len() > TARGET_BYTES {
+                let reason = format!("the target of the link is {} bytes", target.len());
+                return Err(NodeError::entry(WriteError::entry(&node.path, reason)));
+            }
+        }
+        let (xattrs, omitted) = match options.xattrs {
+            false => (Vec::new(), None),
+            true => match node.handle.xattrs() {
+                Ok(xattrs) => (xattrs, None),
+                Err(error @ NodeError::Entry(_)) if options.skip_unreadable => {
+                    (Vec::new(), Some(error))
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(Entry {
+            path: node.path,
+            kind: node.kind,
+            mode: node.mode & 0o7777,
+            uid: node.uid,
+            gid: node.gid,
+            mtime: node.mtime_s.clamp(0, i64::from(u32::MAX)) as u32,
+            size_bytes: node.size_bytes,
+            device: node.device,
+            link: node.link,
+            content_id: node.content_id,
+            target,
+            xattrs,
+            omitted,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Fragment blocks: what does not fill a block goes together with others of its kind.
+
+use super::gather::Digest;
+use crate::format::NO_FRAGMENT;
+use std::collections::HashMap;
+
+/// One tail of so many ends its fragment block, by its digest. So the blocks behind an added or
+/// removed tail are soon the same again, and [`reuse`](super::reuse) finds them.
+const TAILS_PER_CUT: u32 = 256;
+
+/// A part of a fragment block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tail {
+    pub fragment: u32,
+    pub offset: u32,
+}
+
+impl Tail {
+    pub(super) const NONE: Tail = Tail {
+        fragment: NO_FRAGMENT,
+        offset: 0,
+    };
+}
+
+/// The fragment blocks as they fill.
+pub(super) struct Fragments {
+    block_bytes: usize,
+    dedup: bool,
+    tails: HashMap<Digest, Tail>,
+    /// The block that is being filled, and its number.
+    current: Vec<u8>,
+    number: u32,
+}
+
+impl Fragments {
+    pub(super) fn new(block_bytes: usize, dedup: bool) -> Self {
+        Fragments {
+            block_bytes,
+            dedup,
+            tails: HashMap::new(),
+            current: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// Where a tail is, and the blocks that are full: the one before it, and the one that it ends.
+    pub(super) fn add(&mut self, tail: &[u8], digest: Digest) -> (Tail, [Option<Vec<u8>>; 2]) {
+        if let Some(known) = self.tails.get(&digest).filter(|_| self.dedup) {
+            return (*known, [None, None]);
+        }
+        let mut before = None;
+        if self.current.len() + tail.len() > self.block_bytes {
+            before = self.finish();
+        }
+        let place = Tail {
+            fragment: self.number,
+            offset: self.current.len() as u32,
+        };
+        if self.current.capacity() == 0 {
+            self.current.reserve_exact(self.block_bytes);
+        }
+        self.current.extend_from_slice(tail);
+        if self.dedup {
+            self.tails.insert(digest, place);
+        }
+        let [word, ..] = digest;
+        let is_cut = word.is_multiple_of(TAILS_PER_CUT);
+        // Many equal tails must not get a block each.
+        let is_worth_it = self.current.len() >= self.block_bytes / 4;
+        let after = match is_cut && is_worth_it {
+            true => self.finish(),
+            false => None,
+        };
+        (place, [before, after])
+    }
+
+    /// The block that is being filled, if there is something in it.
+    pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
+        if self.current.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        Some(std::mem::take(&mut self.current))
+    }
+}

@@ -1,0 +1,189 @@
+//! A directory as a source of nodes.
+
+use crate::{DirectorySource, SourceError, WalkOptions};
+use hedgerow_fs::{Dir, ReadFile};
+use hedgerow_tree::{
+    split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
+};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::mpsc::{sync_channel, IntoIter};
+use std::sync::Arc;
+
+/// Entries that were found and wait to be read.
+const WAITING: usize = 4096;
+
+/// Lists the tree below the directory at `path` for `consume`, which gets its nodes in canonical
+/// order, the root first. Contents are read when they are asked for. What cannot be listed comes
+/// as errors behind the nodes.
+pub fn nodes_of_directory<T>(
+    path: &Path,
+    mut options: WalkOptions,
+    consume: impl FnOnce(IntoIter<Result<Node, NodeError>>) -> T,
+) -> Result<T, NodeError> {
+    let root = Arc::new(Dir::open(path).map_err(NodeError::source)?);
+    let stat = root.stat_self().map_err(NodeError::source)?;
+    options.metadata = true;
+    let (sender, receiver) = sync_channel(WAITING);
+    let first = Node {
+        path: Vec::new(),
+        kind: NodeKind::Directory,
+        mode: (stat.mode & 0o7777) as u16,
+        uid: stat.uid,
+        gid: stat.gid,
+        mtime_s: stat.mtime.seconds,
+        mtime_ns: stat.mtime.nanoseconds,
+        size_bytes: 0,
+        device: (0, 0),
+        link: None,
+        content_id: None,
+        handle: Box::new(InDirectory::new(&root, b"", 0, false)),
+    };
+    let source = DirectorySource::new(path.to_owned(), options);
+    std::thread::scope(|threads| {
+        let lister = threads.spawn(move || {
+            let send = |node| match sender.send(node) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            };
+            if send(Ok(first)).is_break() {
+                return;
+            }
+            let listed = source.list(&mut |entry| match entry.metadata {
+                Some(metadata) => send(Ok(node(&root, entry, metadata))),
+                None => ControlFlow::Continue(()),
+            });
+            // Nobody receives it if the consumer has failed already.
+            match listed {
+                Ok(omissions) => {
+                    for omission in omissions {
+                        if send(Err(NodeError::entry(omission))).is_break() {
+                            return;
+                        }
+                    }
+                }
+                Err(SourceError::Cancelled) => drop(send(Err(NodeError::Cancelled))),
+                Err(error) => drop(send(Err(NodeError::source(error)))),
+            }
+        });
+        let outcome = consume(receiver.into_iter());
+        match lister.join() {
+            Ok(()) => Ok(outcome),
+            Err(_) => Err(NodeError::source(
+                "a worker panicked while the tree was listed",
+            )),
+        }
+    })
+}
+
+fn node(root: &Arc<Dir>, entry: Entry<'_>, metadata: &Metadata) -> Node {
+    let is_linked = metadata.nlink > 1 && entry.kind != NodeKind::Directory;
+    let size_bytes = match entry.kind {
+        NodeKind::File => metadata.size_bytes,
+        _ => 0,
+    };
+    let has_holes = metadata.blocks.saturating_mul(512) < size_bytes;
+    Node {
+        path: entry.path.to_vec(),
+        kind: entry.kind,
+        mode: metadata.mode as u16,
+        uid: metadata.uid,
+        gid: metadata.gid,
+        mtime_s: metadata.mtime_s,
+        mtime_ns: metadata.mtime_ns,
+        size_bytes,
+        device: hedgerow_fs::device_numbers(metadata.rdev),
+        link: is_linked.then_some((metadata.dev, metadata.ino)),
+        content_id: None,
+        handle: Box::new(InDirectory::new(root, entry.path, size_bytes, has_holes)),
+    }
+}
+
+/// An entry below a directory that is open.
+struct InDirectory {
+    root: Arc<Dir>,
+    path: Vec<u8>,
+    size_bytes: u64,
+    /// Whether it takes less space than it is long.
+    has_holes: bool,
+    file: Option<Arc<ReadFile>>,
+}
+
+impl InDirectory {
+    fn new(root: &Arc<Dir>, path: &[u8], size_bytes: u64, has_holes: bool) -> Self {
+        InDirectory {
+            root: root.clone(),
+            path: path.to_vec(),
+            size_bytes,
+            has_holes,
+            file: None,
+        }
+    }
+}
+
+impl Handle for InDirectory {
+    fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+        let (directory, name) = split_path(&self.path);
+        let directory = self.root.open_dir(directory).map_err(NodeError::entry)?;
+        directory.read_link(name).map_err(NodeError::entry)
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
+        let file = self.root.open_file(&self.path).map_err(NodeError::entry)?;
+        let file = self.file.insert(Arc::new(file));
+        Ok(Box::new(InFile {
+            file: file.clone(),
+            size_bytes: self.size_bytes,
+            has_holes: self.has_holes,
+            data_until: 0,
+            position: 0,
+        }))
+    }
+
+    fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
+        let listed = match self.file.take() {
+            Some(file) => file.xattrs(),
+            None => self.root.xattrs_of(&self.path),
+        };
+        let named = |(name, value): (Vec<u8>, Vec<u8>)| Xattr {
+            name: name.into(),
+            value,
+        };
+        let listed = listed.map_err(NodeError::entry)?;
+        Ok(listed.into_iter().map(named).collect())
+    }
+}
+
+struct InFile {
+    file: Arc<ReadFile>,
+    size_bytes: u64,
+    has_holes: bool,
+    position: u64,
+    /// No hole begins before that.
+    data_until: u64,
+}
+
+impl Content for InFile {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn skip_hole(&mut self) -> Result<u64, NodeError> {
+        if !self.has_holes || self.position < self.data_until || self.position >= self.size_bytes {
+            return Ok(0);
+        }
+        let extent = self.file.seek_data(self.position);
+        let (start, end) = extent.map_err(NodeError::entry)?;
+        let start = start.clamp(self.position, self.size_bytes);
+        let hole = start - self.position;
+        self.position = start;
+        self.data_until = end;
+        Ok(hole)
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
+        let count = self.file.read(buffer).map_err(NodeError::entry)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}

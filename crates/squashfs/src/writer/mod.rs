@@ -11,6 +11,7 @@ mod error;
 mod fragments;
 mod gather;
 mod inode;
+mod item;
 mod kernel;
 mod metadata;
 mod output;
@@ -19,6 +20,7 @@ mod plan;
 mod tree;
 
 pub use error::WriteError;
+pub use item::{Item, Role, Treatment};
 
 use crate::format::{
     flags, Reference, SizeWord, Superblock, MAGIC, METADATA_RAW, NO_TABLE, SUPERBLOCK_BYTES,
@@ -29,7 +31,7 @@ use gather::{gather, GatherOptions};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Options, Window};
 use hedgerow_fs::OutputFile;
-use hedgerow_tree::{Node, NodeError};
+use hedgerow_tree::NodeError;
 use metadata::MetadataTable;
 use output::Output;
 use pack::{pack, Fragment, Packing};
@@ -87,12 +89,12 @@ pub struct Created {
     pub skipped: Vec<NodeError>,
 }
 
-/// Writes an image of `nodes` to `target`. It gets its name when it is whole; until then, and if
+/// Writes an image of `items` to `target`. It gets its name when it is whole; until then, and if
 /// this fails, a file that is there stays as it is.
 ///
-/// `nodes` come in canonical order, the root first, with an empty path.
-pub fn create(
-    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
+/// `items`, or nodes, come in canonical order, the root first, with an empty path.
+pub fn create<I: Into<Item>>(
+    items: impl Iterator<Item = Result<I, NodeError>> + Send,
     target: &Path,
     options: &CreateOptions,
 ) -> Result<Created, WriteError> {
@@ -105,7 +107,7 @@ pub fn create(
         output.append(block)?;
     }
     let mut tree = Tree::default();
-    let packing = store_contents(nodes, options, &mut output, &mut tree)?;
+    let packing = store_contents(items, options, &mut output, &mut tree)?;
     if tree.directories.is_empty() {
         return Err(WriteError::Limit {
             reason: "it has no root".into(),
@@ -136,8 +138,8 @@ pub fn create(
 }
 
 /// Reads, plans, compresses and stores the contents.
-fn store_contents(
-    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
+fn store_contents<I: Into<Item>>(
+    items: impl Iterator<Item = Result<I, NodeError>> + Send,
     options: &CreateOptions,
     output: &mut Output,
     tree: &mut Tree,
@@ -153,6 +155,7 @@ fn store_contents(
         dedup: options.dedup,
         skip_unreadable: options.skip_unreadable,
     };
+    let nodes = items.map(|item| item.map(|item| item.into().node));
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
         let readers =

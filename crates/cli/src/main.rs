@@ -39,8 +39,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     test_faults::arm();
-    let mut own = std::env::args_os();
-    if let Some(code) = own.next().and_then(|name| personas::run(&name, own)) {
+    if let Some(code) = personas::run(environment::words()) {
         test_faults::tell();
         return code;
     }

@@ -1,7 +1,7 @@
 //! The tools of squashfs-tools-ng, by their names and with their options: what is called `tar2sqfs`
 //! behaves as that.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,9 +10,11 @@ type Persona = fn(Vec<OsString>) -> ExitCode;
 
 const PERSONAS: [(&str, Persona); 0] = [];
 
-/// Does what a program called `name` is to do, if that is one of the tools.
-pub fn run(name: &OsStr, words: impl Iterator<Item = OsString>) -> Option<ExitCode> {
-    let name = Path::new(name).file_name()?;
+/// Does what the program is to do that the first of `words` names, if it is one of the tools.
+pub fn run(mut words: Vec<OsString>) -> Option<ExitCode> {
+    let own = words.first()?;
+    let name = Path::new(own).file_name()?;
     let (_, persona) = PERSONAS.iter().find(|(known, _)| *known == name)?;
-    Some(persona(words.collect()))
+    words.remove(0);
+    Some(persona(words))
 }

@@ -11,13 +11,16 @@ use bstr::ByteSlice;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options};
 use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::{create, CreateOptions, Created, FragmentPolicy, WriteError};
+use hedgerow_squashfs::{
+    create, CreateOptions, Created, FragmentPolicy, Image, NotReusable, Reuse, WriteError,
+};
 use hedgerow_tree::{Node, NodeError};
 use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
@@ -27,7 +30,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
     let epoch = epoch();
-    let options = options(command, global, cancel.clone(), epoch)?;
+    let options = options(command, global, cancel.clone(), epoch, output)?;
     let target = from_directory(global, &command.image);
     if !command.force && hedgerow_fs::exists(&target) {
         let image = command.image.display();
@@ -76,6 +79,7 @@ fn options(
     global: &Global,
     cancel: CancelToken,
     epoch: Option<u32>,
+    output: &Output,
 ) -> Result<CreateOptions, Failure> {
     let compressor = Compressor::from_name(&command.compressor).map_err(not_started)?;
     let block_bytes = block_bytes(&command.block_size)?;
@@ -94,8 +98,20 @@ fn options(
         Jobs::Fixed(count.unwrap_or(NonZeroUsize::MIN))
     };
     let jobs = jobs(global);
+    // To compress is to compute: more workers than processors would only wait.
+    let packers = workers(
+        "pack",
+        if jobs == Jobs::Auto {
+            processors()
+        } else {
+            jobs
+        },
+    );
+    let settings =
+        Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?;
     Ok(CreateOptions {
-        settings: Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?,
+        reuse: reuse(command, global, &settings, block_bytes, &packers, output)?,
+        settings,
         block_bytes,
         fragments: match command.no_fragments {
             true => FragmentPolicy::Never,
@@ -109,16 +125,39 @@ fn options(
         padding_bytes: PADDING_BYTES,
         replace: command.force,
         readers: workers("read", jobs),
-        // To compress is to compute: more workers than processors would only wait.
-        packers: workers(
-            "pack",
-            if jobs == Jobs::Auto {
-                processors()
-            } else {
-                jobs
-            },
-        ),
+        packers,
     })
+}
+
+/// The blocks of the older image that was given. If they are of no use, the user is told, and
+/// everything is made anew.
+fn reuse(
+    command: &Create,
+    global: &Global,
+    settings: &Settings,
+    block_bytes: u32,
+    workers: &Options,
+    output: &Output,
+) -> Result<Option<Arc<Reuse>>, Failure> {
+    let Some(old) = &command.reuse else {
+        return Ok(None);
+    };
+    let image = Image::open(&from_directory(global, old), 0);
+    let image = image.map_err(|error| super::unreadable(old, error))?;
+    match Reuse::of(image, settings, block_bytes, workers) {
+        Ok(reuse) => Ok(Some(Arc::new(reuse))),
+        Err(NotReusable::Failed(error)) => Err(match *error {
+            WriteError::Cancelled => interrupted_by_user(),
+            error => not_started(error),
+        }),
+        Err(reason) => {
+            let old = old.display();
+            output.say(format_args!(
+                "warning: nothing of '{old}' can be used again: {reason}"
+            ));
+            Ok(None)
+        }
+    }
 }
 
 fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {

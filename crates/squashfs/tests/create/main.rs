@@ -9,7 +9,9 @@
 
 mod determinism;
 mod failures;
+mod items;
 mod oracle;
+mod reuse;
 mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};
@@ -36,6 +38,7 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
         mtime_s: Some(1),
         padding_bytes: 4096,
         replace: true,
+        reuse: None,
         readers: jobs.clone(),
         packers: jobs,
     }

@@ -235,7 +235,7 @@ fn mounted(image: &Path, look: impl FnOnce(&Path)) {
         return;
     }
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(at.path())));
-    run(Command::new("umount").arg(at.path()));
+    run(Command::new("umount").arg("-l").arg(at.path()));
     outcome.unwrap();
 }
 

@@ -2,6 +2,7 @@
 had. Nothing is installed; they run with the libraries that came with them."""
 
 import os
+import platform
 import shutil
 import subprocess
 
@@ -29,8 +30,8 @@ def unpack(packages):
     there."""
     if ROOT.exists():
         return True
-    if any(shutil.which(tool) is None for tool in ("apt-get", "dpkg-deb")) \
-            or not os.path.exists(KEYRING):
+    has_tools = all(shutil.which(tool) for tool in ("apt-get", "dpkg-deb"))
+    if platform.machine() != "x86_64" or not has_tools or not os.path.exists(KEYRING):
         return False
     work = ROOT.with_name("debian.partial")
     shutil.rmtree(work, ignore_errors=True)

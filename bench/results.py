@@ -16,7 +16,7 @@ class Row:
 
     name: str
     title: str
-    unit: str  # "x": how many times faster; "of git": a part; "MB"; "of best"
+    unit: str  # "x": how many times faster; "of git", "of best", ...: a part; "MB"; "GB/s"
     value: float  # the median
     low: float
     high: float
@@ -62,6 +62,22 @@ def cpu_row(name, title, pairs, reach, aim, **more):
     """A row for ours' share of the rival's CPU time."""
     return _ratio_row(name, title, "of git", pairs, pairs.shares(), reach, aim,
                       is_lower_better=True, of="cpu_s", **more)
+
+
+def less_cpu_row(name, title, pairs, reach, aim, **more):
+    """A row for how many times less CPU time ours took."""
+    return _ratio_row(name, title, "x", pairs, pairs.speedups("cpu_s"), reach, aim, of="cpu_s",
+                      **more)
+
+
+def share_row(name, title, unit, pairs, ratios, reach, aim, **more):
+    """A row for a part of something: less is better."""
+    return _ratio_row(name, title, unit, pairs, ratios, reach, aim, is_lower_better=True, **more)
+
+
+def amount_row(name, title, unit, amounts, reach, aim, **more):
+    """A row for an amount that stands for itself."""
+    return Row(name, title, unit, median(amounts), min(amounts), max(amounts), reach, aim, **more)
 
 
 def _ratio_row(name, title, unit, pairs, ratios, reach, aim, of="wall_s", **more):

@@ -21,7 +21,9 @@ def line(row):
     targets = "no target"
     if row.reach is not None:
         targets = f"to reach {row.reach:g}, aim {row.aim:g}: {row.verdict()}"
-    return (f"{row.title}: {row.value:.2f} {row.unit} [{row.low:.2f}-{row.high:.2f}], "
+    digits = 4 if row.unit == "of size" else 2
+    return (f"{row.title}: {row.value:.{digits}f} {row.unit} "
+            f"[{row.low:.{digits}f}-{row.high:.{digits}f}], "
             f"{targets}{seconds}{cpu}{limit}{workers}{note}")
 
 
@@ -64,6 +66,8 @@ def amount(value, unit):
         return f"{value:.2f}x"
     if unit == "MB":
         return f"{value:.0f} MB"
+    if unit == "of size":
+        return f"{value:.4f}"
     return f"{value:.2f}"
 
 

@@ -112,16 +112,27 @@ def _quietly(jobs):
 
 
 # Name and options of what is tried: defaults, and tuned. A longer queue lets squashfs-tools-ng use
-# its workers better; squashfs-tools packs the tails of files of several blocks only when told to.
+# its workers better.
 _NG = (("", ()), (" -Q 200", ("-Q", "200")))
-_TOOLS = (("", ()), (" -tailends", ("-tailends",)))
+_TOOLS = (("", ()), (" -no-xattrs", ("-no-xattrs",)))
+_READER = (" -single-reader -no-xattrs", ("-single-reader", "-no-xattrs"))
 
 
 def of_directory(source, image, compression):
     """Name and command by number of jobs, of everything that packs a directory and can be had."""
+    tools = (*_TOOLS, _READER) if chooses_readers() else _TOOLS
     return _named((("gensquashfs", _NG, lambda *words: gensquashfs(source, image, *words)),
-                   ("mksquashfs", _TOOLS, lambda *words: mksquashfs(source, image, *words))),
+                   ("mksquashfs", tools, lambda *words: mksquashfs(source, image, *words))),
                   compression)
+
+
+def chooses_readers():
+    """Whether mksquashfs can be told with how many threads to read: from 4.7 on."""
+    words = program("mksquashfs")
+    if words is None:
+        return False
+    done = subprocess.run([*words, "-help-all"], capture_output=True, text=True, check=False)
+    return "-small-readers" in done.stdout + done.stderr
 
 
 def of_tar(image, compression):

@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, dataclass, field
 
 import contenders
+import packers
 from measure import median
 
 
@@ -99,7 +100,7 @@ def save(directory, case, outcome, is_smoke):
         "is_smoke": is_smoke,
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "machine": machine(),
-        "versions": contenders.versions(),
+        "versions": contenders.versions() | packers.versions(),
         "rows": [{**_rounded(asdict(row)), "verdict": row.verdict()} for row in outcome.rows],
         "pairs": {name: pairs.to_json() for name, pairs in outcome.pairs.items()},
         "details": outcome.details,

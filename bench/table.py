@@ -4,7 +4,10 @@
 ORDER = ("linux-tmpfs", "linux-serial", "linux-disk", "linux-loose", "k8s-switch",
          "deep-history", "restore", "latency", "auto-local", "auto", "memory",
          "walk-local", "fixed-walk", "walk-latency", "directory-100k", "automatic-walk",
-         "memory-5m", "status-local", "status-latency", "hg-local", "hg-latency")
+         "memory-5m", "status-local", "status-latency", "hg-local", "hg-latency",
+         "pack-gzip", "pack-zstd", "pack-xz", "pack-lzma", "pack-lz4", "pack-lz4hc", "pack-lzo",
+         "pack-commit", "equal-sizes", "reuse", "extract", "extract-disk", "verify",
+         "image-memory", "image-memory-5m", "image-latency")
 
 
 def line(row):

@@ -22,8 +22,8 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (automatic, directory, empty_tree, latency, memory, mercurial, restore,
-                       statuses, switching, walking)
+    from cases import (automatic, directory, empty_tree, latency, memory, mercurial, packing,
+                       restore, statuses, switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -47,4 +47,11 @@ def all_cases():
         "status-latency": statuses.status_latency,
         "hg-local": mercurial.hg_local,
         "hg-latency": mercurial.hg_latency,
+        "pack-gzip": packing.pack_gzip,
+        "pack-zstd": packing.pack_zstd,
+        "pack-xz": packing.pack_xz,
+        "pack-lzma": packing.pack_lzma,
+        "pack-lz4": packing.pack_lz4,
+        "pack-lz4hc": packing.pack_lz4hc,
+        "pack-lzo": packing.pack_lzo,
     }

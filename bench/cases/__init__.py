@@ -22,8 +22,9 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (automatic, directory, empty_tree, latency, memory, mercurial, packing,
-                       restore, statuses, switching, walking)
+    from cases import (automatic, committing, directory, empty_tree, equal_sizes, extracting,
+                       image_latency, image_memory, latency, memory, mercurial, packing,
+                       rebuilding, restore, statuses, switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -54,4 +55,13 @@ def all_cases():
         "pack-lz4": packing.pack_lz4,
         "pack-lz4hc": packing.pack_lz4hc,
         "pack-lzo": packing.pack_lzo,
+        "pack-commit": committing.pack_commit,
+        "equal-sizes": equal_sizes.equal_sizes,
+        "reuse": rebuilding.reuse,
+        "extract": extracting.extract,
+        "extract-disk": extracting.extract_disk,
+        "verify": extracting.verify,
+        "image-memory": image_memory.image_memory,
+        "image-memory-5m": image_memory.image_memory_5m,
+        "image-latency": image_latency.image_latency,
     }

@@ -9,6 +9,7 @@ from skipped import Skipped
 
 # What stands for the whole tree where a compressor is slow: 67 MB in 4,055 files.
 PART = ("fs", "kernel", "arch/x86")
+SMOKE_PART = ("part00", "part01")
 LINUX_ROOM_MIB = 7000
 PART_ROOM_MIB = 500
 
@@ -41,7 +42,7 @@ class SourcePlace(MadePlace):
 def linux(setting, is_part=False):
     """The Linux tree, or the part of it, without a repository."""
     repository = setting.corpora.linux()
-    paths = PART if is_part and not setting.is_smoke else ()
+    paths = SMOKE_PART if setting.is_smoke else PART if is_part else ()
     room_mib = PART_ROOM_MIB if is_part else LINUX_ROOM_MIB
     require_free(tmpfs(), 100 if setting.is_smoke else room_mib)
     return SourcePlace(lambda place: unpack(place, repository, "HEAD", paths))

@@ -16,9 +16,11 @@ use hedgerow_fs::thread_time::{ThreadId, ThreadMeter};
 use hedgerow_fs::{list_directory, lstat, read_file, FileKind, OutputFile};
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::time::Instant;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -28,7 +30,14 @@ const FILE_LIMIT_BYTES: u64 = 4 << 30;
 /// A block, and the number of the file with which it became full.
 struct Block {
     file: usize,
-    bytes: Vec<u8>,
+    content: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl Block {
+    fn bytes(&self) -> &[u8] {
+        self.content.get(self.range.clone()).unwrap_or_default()
+    }
 }
 
 fn main() -> Outcome<()> {
@@ -87,13 +96,16 @@ impl Cutter {
         }
     }
 
-    fn cut(&mut self, file: usize, content: &[u8]) {
-        let blocks = content.chunks_exact(self.block_bytes);
-        let tail = blocks.remainder();
-        self.blocks.extend(blocks.map(|block| Block {
+    fn cut(&mut self, file: usize, content: Vec<u8>) {
+        let content = Arc::new(content);
+        let end = content.len() - content.len() % self.block_bytes;
+        let starts = (0..end).step_by(self.block_bytes);
+        self.blocks.extend(starts.map(|start| Block {
             file,
-            bytes: block.to_vec(),
+            content: Arc::clone(&content),
+            range: start..start + self.block_bytes,
         }));
+        let tail = content.get(end..).unwrap_or_default();
         if self.tails.len() + tail.len() > self.block_bytes {
             self.end(file);
         }
@@ -102,8 +114,14 @@ impl Cutter {
 
     fn end(&mut self, file: usize) {
         if !self.tails.is_empty() {
-            let bytes = std::mem::take(&mut self.tails);
-            self.blocks.push(Block { file, bytes });
+            let tails = Vec::with_capacity(self.block_bytes);
+            let content = Arc::new(std::mem::replace(&mut self.tails, tails));
+            let range = 0..content.len();
+            self.blocks.push(Block {
+                file,
+                content,
+                range,
+            });
         }
     }
 }
@@ -121,7 +139,7 @@ fn limit(
         let content = read(path)?;
         if known.insert(blake3::hash(&content)) {
             content_bytes += content.len();
-            cutter.cut(number, &content);
+            cutter.cut(number, content);
         }
     }
     cutter.end(files.len());
@@ -159,10 +177,10 @@ fn compressed<'b>(
     let mut room = Vec::new();
     blocks
         .map(|block| {
-            room.resize(block.bytes.len(), 0);
-            let length = compressor.compress(&block.bytes, &mut room)?;
+            room.resize(block.bytes().len(), 0);
+            let length = compressor.compress(block.bytes(), &mut room)?;
             let bytes = length.and_then(|length| room.get(..length));
-            Ok((bytes.is_some(), bytes.unwrap_or(&block.bytes).to_vec()))
+            Ok((bytes.is_some(), bytes.unwrap_or(block.bytes()).to_vec()))
         })
         .collect()
 }
@@ -242,7 +260,7 @@ fn costs(
             hashed - read
         ));
         if known.insert(key, number).is_none() {
-            cutter.cut(number, &content);
+            cutter.cut(number, content);
         }
         if number + 1 == files.len() {
             cutter.end(number);
@@ -250,17 +268,17 @@ fn costs(
         plan_ns += now()? - hashed;
         for block in cutter.blocks.drain(..) {
             let start = now()?;
-            room.resize(block.bytes.len(), 0);
-            let length = compressor.compress(&block.bytes, &mut room)?;
+            room.resize(block.bytes().len(), 0);
+            let length = compressor.compress(block.bytes(), &mut room)?;
             let bytes = length.and_then(|length| room.get(..length));
-            let bytes = bytes.unwrap_or(&block.bytes);
+            let bytes = bytes.unwrap_or(block.bytes());
             let middle = now()?;
             output.write_at(bytes, position)?;
             position += bytes.len() as u64;
             block_costs.push(format!(
                 "[{},{},{},{},{}]",
                 block.file,
-                block.bytes.len(),
+                block.bytes().len(),
                 middle - start,
                 bytes.len(),
                 now()? - middle

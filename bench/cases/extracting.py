@@ -106,6 +106,6 @@ def verify(setting):
         walls = sorted(sample.wall_s for sample in found)
         outcome.rows.append(amount_row(
             f"verify-j{jobs}", f"Linux, lz4: verify -j{jobs}, content by CPU second", "GB/s", rates,
-            1, limit_rate, ours_s=walls[len(walls) // 2],
+            1, max(1, limit_rate), ours_s=walls[len(walls) // 2],
             note=f"the bare decompressor: {limit_rate:.2f} GB/s"))
     return outcome

@@ -10,7 +10,7 @@ from results import Outcome, wall_row
 COMPRESSION = "lz4"
 JOBS = 2
 # From where the best is expected, so that the slow ones can be stopped early.
-READERS = (64, 16, 128, 4)
+READERS = (128, 64, 16, 4)
 
 
 def image_latency(setting):

@@ -79,7 +79,8 @@ def require_tar(place):
 def require_commit(place):
     """Raises Skipped if this hedgerow packs no commits."""
     small = place.base / "small"
-    git = ["git", "-c", "user.name=A U Thor", "-c", "user.email=author@example.com", "-C", str(small)]
+    git = ["git", "-C", str(small), "-c", "user.name=A U Thor",
+           "-c", "user.email=author@example.com"]
     place.output(["git", "init", "-q", str(small)])
     place.output([*git, "commit", "-q", "--allow-empty", "-m", "small"])
     _require_source(place, "git:HEAD", ["true"], small)
@@ -89,8 +90,8 @@ def require_commit(place):
 def _require_source(place, source, make, directory=None):
     where = directory or place.base
     subprocess.run(make, cwd=where, env=place.env, check=True)
-    done = subprocess.run(packers.hedgerow("-C", str(where), "image", "create", source, "small.img"),
-                          env=place.env, capture_output=True, text=True, check=False)
+    words = packers.hedgerow("-C", str(where), "image", "create", source, "small.img")
+    done = subprocess.run(words, env=place.env, capture_output=True, text=True, check=False)
     for name in (source, "small.img"):
         (where / name).unlink(missing_ok=True)
     if done.returncode != 0:

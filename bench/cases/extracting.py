@@ -98,7 +98,7 @@ def verify(setting):
             place.run([words])
             samples[jobs] = [place.run([words]) for _ in range(setting.pairs)]
     gigabytes = told["content_bytes"] / 1e9
-    limit_rate = limit["content_bytes"] / 1e9 / max(limit["back_seconds"], 1e-4)
+    limit_rate = limit["content_bytes"] / 1e9 / max(limit["back_cpu_seconds"], 1e-4)
     outcome = Outcome([], {}, {"content_bytes": told["content_bytes"], "limit": limit, "samples": {
         str(jobs): [sample.to_json() for sample in found] for jobs, found in samples.items()}})
     for jobs, found in samples.items():

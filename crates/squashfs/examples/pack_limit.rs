@@ -21,7 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -144,23 +144,22 @@ fn limit(
     }
     cutter.end(files.len());
     let blocks = cutter.blocks;
-    let started = Instant::now();
-    let stored = spread(threads, &blocks, |blocks| compressed(settings, blocks))?;
-    let seconds = started.elapsed().as_secs_f64();
-    let started = Instant::now();
-    let back: usize = spread(threads, &stored, |stored| {
+    let (stored, times) = spread(threads, &blocks, |blocks| compressed(settings, blocks))?;
+    let (back, back_times) = spread(threads, &stored, |stored| {
         decompressed(settings.compressor(), block_bytes, stored)
-    })?
-    .into_iter()
-    .sum();
-    let back_seconds = started.elapsed().as_secs_f64();
+    })?;
     let stored_bytes: usize = stored.iter().map(|(_, bytes)| bytes.len()).sum();
-    if back != content_bytes {
+    if back.into_iter().sum::<usize>() != content_bytes {
         return Err("not all came back".into());
     }
     println!(
-        "{{\"seconds\": {seconds:.4}, \"back_seconds\": {back_seconds:.4}, \"threads\": {threads}, \
-         \"blocks\": {}, \"content_bytes\": {content_bytes}, \"stored_bytes\": {stored_bytes}}}",
+        "{{\"seconds\": {:.4}, \"cpu_seconds\": {:.4}, \"back_seconds\": {:.4}, \
+         \"back_cpu_seconds\": {:.4}, \"threads\": {threads}, \"blocks\": {}, \
+         \"content_bytes\": {content_bytes}, \"stored_bytes\": {stored_bytes}}}",
+        times.wall.as_secs_f64(),
+        times.cpu.as_secs_f64(),
+        back_times.wall.as_secs_f64(),
+        back_times.cpu.as_secs_f64(),
         blocks.len(),
     );
     Ok(())
@@ -201,25 +200,37 @@ fn decompressed<'b>(
         .collect()
 }
 
+/// What something took, on all threads together.
+struct Times {
+    wall: Duration,
+    cpu: Duration,
+}
+
 /// Has `work` take items, each by one of `threads` threads, whoever is free. What comes out is in no
 /// order.
 fn spread<I: Sync, O: Send>(
     threads: usize,
     items: &[I],
     work: impl Fn(&mut dyn Iterator<Item = &I>) -> Outcome<Vec<O>> + Sync,
-) -> Outcome<Vec<O>> {
+) -> Outcome<(Vec<O>, Times)> {
     let next = AtomicUsize::new(0);
     let run = || {
         let take = || items.get(next.fetch_add(1, Ordering::Relaxed));
-        work(&mut std::iter::from_fn(take))
+        let done = work(&mut std::iter::from_fn(take))?;
+        let time = ThreadMeter::new(ThreadId::current()).read();
+        Ok::<_, Box<dyn Error + Send + Sync>>((done, time.ok_or("no clock")?.cpu))
     };
+    let started = Instant::now();
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        let mut all = Vec::new();
+        let (mut all, mut cpu) = (Vec::new(), Duration::ZERO);
         for thread in threads {
-            all.extend(thread.join().map_err(|_| "a thread panicked")??);
+            let (done, time) = thread.join().map_err(|_| "a thread panicked")??;
+            all.extend(done);
+            cpu += time;
         }
-        Ok(all)
+        let wall = started.elapsed();
+        Ok((all, Times { wall, cpu }))
     })
 }
 

@@ -45,7 +45,7 @@ use std::sync::Arc;
 use tree::Tree;
 
 /// Contents that are read and not yet compressed, at each of the two stages.
-const WINDOW: Window = Window { bytes: 16 << 20 };
+const WINDOW: Window = Window { bytes: 8 << 20 };
 /// Batches of gathered entries that wait for the plan.
 const WAITING: usize = 4;
 

@@ -8,20 +8,70 @@ use std::ptr::NonNull;
 /// Writes zlib streams with libdeflate.
 #[derive(Debug)]
 pub(super) struct Encoder {
-    raw: NonNull<ffi::libdeflate_compressor>,
+    plain: Libdeflate,
+    /// For the blocks that [`is_deeper`] picks.
+    deeper: Option<Libdeflate>,
 }
 
 impl Encoder {
-    #[allow(unsafe_code)]
     pub(super) fn new(settings: &GzipSettings) -> Result<Self> {
+        let (plain, deeper) = libdeflate_levels(settings.level);
+        Ok(Encoder {
+            plain: Libdeflate::new(plain)?,
+            deeper: deeper.map(Libdeflate::new).transpose()?,
+        })
+    }
+
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Option<usize> {
+        match &mut self.deeper {
+            Some(deeper) if is_deeper(input) => deeper.compress(input, output),
+            _ => self.plain.compress(input, output),
+        }
+    }
+}
+
+/// The level of libdeflate for a level of gzip, and that for one block in three.
+///
+/// On kernel source, libdeflate's 7 spends three tenths of the time of zlib's 9 on blocks that are
+/// 0.1 % larger, and its 8 four tenths on blocks that are 0.5 % smaller; so with some of both, no
+/// image becomes larger. What lies above zlib's levels are 0.6 %, 4 % and 5 % smaller blocks, for
+/// 0.5, 2 and 4 times the time of zlib's 9.
+fn libdeflate_levels(level: u32) -> (i32, Option<i32>) {
+    match level {
+        8 => (7, None),
+        9 => (7, Some(8)),
+        10 => (8, None),
+        11 => (10, None),
+        level => (level as i32, None),
+    }
+}
+
+/// Picks one block in three by its content: the same block has the same form wherever it is.
+fn is_deeper(block: &[u8]) -> bool {
+    let sample = block.iter().step_by(509);
+    let sum = sample.fold(0_u32, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add((*byte).into())
+    });
+    sum.is_multiple_of(3)
+}
+
+/// A compressor of libdeflate.
+#[derive(Debug)]
+struct Libdeflate {
+    raw: NonNull<ffi::libdeflate_compressor>,
+}
+
+impl Libdeflate {
+    #[allow(unsafe_code)]
+    fn new(level: i32) -> Result<Self> {
         // SAFETY: the function takes any level, and returns null for a bad one.
-        let raw = unsafe { ffi::libdeflate_alloc_compressor(libdeflate_level(settings.level)) };
+        let raw = unsafe { ffi::libdeflate_alloc_compressor(level) };
         let raw = NonNull::new(raw).ok_or(BlockError::OutOfMemory(Gzip))?;
-        Ok(Encoder { raw })
+        Ok(Libdeflate { raw })
     }
 
     #[allow(unsafe_code)]
-    pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Option<usize> {
+    fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Option<usize> {
         // SAFETY: `raw` is live and, behind `&mut self`, used by nobody else; both buffers are
         // passed with their own lengths.
         let written = unsafe {
@@ -37,19 +87,7 @@ impl Encoder {
     }
 }
 
-/// The level of libdeflate for a level of gzip. On kernel source, libdeflate's 7 spends three tenths
-/// of the time of zlib's 9 on blocks of the same size. What lies above zlib's levels are 0.6 %, 4 %
-/// and 5 % smaller blocks, for 0.5, 2 and 4 times the time of zlib's 9.
-fn libdeflate_level(level: u32) -> i32 {
-    match level {
-        8 | 9 => 7,
-        10 => 8,
-        11 => 10,
-        level => level as i32,
-    }
-}
-
-impl Drop for Encoder {
+impl Drop for Libdeflate {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         // SAFETY: `raw` came from libdeflate_alloc_compressor and is freed once, here.
@@ -59,7 +97,7 @@ impl Drop for Encoder {
 
 #[allow(unsafe_code)]
 // SAFETY: the compressor is plain memory bound to no thread; it is changed only through `&mut`.
-unsafe impl Send for Encoder {}
+unsafe impl Send for Libdeflate {}
 
 /// Reads zlib streams, of whatever encoder.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 use super::inode::{self, IndexEntry, Listing};
 use super::leaves::Leaves;
 use super::metadata::{MetadataTable, Place};
-use super::names::{Child, Target};
+use super::names::{Child, Names, Target};
 use super::tree::{Directory, Tree};
 use super::WriteError;
 use crate::format::{InodeType, Reference, METADATA_BYTES, RUN_ENTRIES};
@@ -40,9 +40,9 @@ pub(super) fn assemble<'s>(
         listings: MetadataTable::new(settings, options),
         places: vec![Place::default(); tree.directories.len()],
     };
-    let mut order: Vec<(u32, &Directory)> = (0..).zip(&tree.directories).collect();
+    let mut order: Vec<(u32, Directory)> = (0..).zip(tree.directories.drain(..)).collect();
     order.sort_by_key(|(_, directory)| std::cmp::Reverse(directory.depth));
-    for level in order.chunk_by(|(_, a), (_, b)| a.depth == b.depth) {
+    for level in order.chunk_by_mut(|(_, a), (_, b)| a.depth == b.depth) {
         assembly.level(level)?;
     }
     assembly.finish(exportable)
@@ -78,16 +78,24 @@ struct Run {
     bytes: Vec<u8>,
 }
 
+/// Bytes of listings that are collected before they are compressed.
+const SETTLE_BYTES: u64 = 4 << 20;
 /// Bytes of the header of a run.
 const RUN_HEADER_BYTES: u64 = 12;
 
 impl Assembly<'_, '_> {
     /// Directories of one depth: their listings, and then their inodes.
-    fn level(&mut self, level: &[(u32, &Directory)]) -> Result<(), WriteError> {
+    fn level(&mut self, level: &mut [(u32, Directory)]) -> Result<(), WriteError> {
         self.inodes.settle()?;
         let mut drafts = Vec::with_capacity(level.len());
-        for (_, directory) in level {
-            drafts.push(self.listing(directory)?);
+        let mut settled = self.listings.place().0;
+        for (_, directory) in level.iter_mut() {
+            let names = std::mem::take(&mut directory.names);
+            drafts.push(self.listing(&names)?);
+            if self.listings.place().0 - settled >= SETTLE_BYTES {
+                settled = self.listings.place().0;
+                self.listings.settle()?;
+            }
         }
         self.listings.settle()?;
         for ((number, directory), draft) in level.iter().zip(drafts) {
@@ -110,13 +118,13 @@ impl Assembly<'_, '_> {
     /// Appends the listing of a directory. An entry whose inode is in another metadata block than
     /// the last one's, or whose number is far from it, begins a run; and if the listing takes
     /// several metadata blocks, the first entry in each does, so that an index can lead to it.
-    fn listing(&mut self, directory: &Directory) -> Result<Draft, WriteError> {
+    fn listing(&mut self, names: &Names) -> Result<Draft, WriteError> {
         let start = self.listings.place();
         let room = |child: Child<'_>| 8 + child.name.len();
-        let is_large = directory.names.iter().map(room).sum::<usize>() > METADATA_BYTES;
+        let is_large = names.iter().map(room).sum::<usize>() > METADATA_BYTES;
         let mut index: Vec<(u64, Place, Vec<u8>)> = Vec::new();
         let mut run: Option<Run> = None;
-        for child in directory.names.iter() {
+        for child in names.iter() {
             let (inode, number) = self.inode_of(child.target)?;
             run = run.filter(|run| {
                 let at = run.start.0 + RUN_HEADER_BYTES + run.bytes.len() as u64;

@@ -180,7 +180,10 @@ impl LooseSource {
         if self.has_header && !self.inflated.is_empty() {
             let count = self.inflated.len().min(buffer.len());
             let ready = self.inflated.drain(..count);
-            buffer.iter_mut().zip(ready).for_each(|(to, from)| *to = from);
+            buffer
+                .iter_mut()
+                .zip(ready)
+                .for_each(|(to, from)| *to = from);
             return Ok((count, false));
         }
         if self.start == self.end {

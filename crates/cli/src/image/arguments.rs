@@ -89,7 +89,11 @@ pub struct Verify {
     pub place: Place,
 }
 
-/// Make an image of a directory
+/// Make an image of a directory, or of a commit
+///
+/// An image of git:REVISION holds what 'git archive REVISION' would, without a checkout: export
+/// attributes and conversions count, entries have the time of the commit; those of a tree named
+/// without a commit have that of SOURCE_DATE_EPOCH, or 0.
 ///
 /// The image is the same, byte for byte, for any number of workers. It gets its name when it is
 /// whole; if anything fails, what is there stays as it is.
@@ -145,7 +149,7 @@ pub struct Create {
     /// Everything has this time, in seconds since the epoch
     #[arg(long, value_name = "T")]
     pub default_mtime: Option<u32>,
-    /// The directory
+    /// The directory, or git:REVISION for a commit or tree of the Git repository here
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,
     /// The image

@@ -1,6 +1,7 @@
 //! `hedgerow image create`.
 
 use super::arguments::Create;
+use super::create_commit;
 use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
 use crate::failure::{Failure, PARTIAL};
@@ -35,12 +36,22 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
             ..not_started(format_args!("cannot create '{image}': File exists"))
         });
     }
-    let source = from_directory(global, &command.source);
     let started = Instant::now();
     let change = |node: Result<Node, NodeError>| node.map(|node| changed(node, command, epoch));
-    let written = nodes_of_directory(&source, walk(command, &options), |nodes| {
-        create(nodes.map(change), &target, &options)
-    });
+    let written = match create_commit::revision(&command.source) {
+        Some(revision) => {
+            let source = create_commit::Source { revision, epoch };
+            source.list(global, output, &cancel, |nodes| {
+                create(nodes.map(change), &target, &options)
+            })
+        }
+        None => {
+            let source = from_directory(global, &command.source);
+            nodes_of_directory(&source, walk(command, &options), |nodes| {
+                create(nodes.map(change), &target, &options)
+            })
+        }
+    };
     let created = match written {
         Ok(Ok(created)) => created,
         Ok(Err(WriteError::Cancelled)) | Err(NodeError::Cancelled) => {

@@ -3,6 +3,7 @@
 mod arguments;
 mod cat;
 mod create;
+mod create_commit;
 mod info;
 mod list;
 mod verify;

@@ -154,10 +154,7 @@ struct Namer<'a> {
 
 impl<'a> Namer<'a> {
     /// Macros get numbers in the order of their names, so that equal files give equal numbers.
-    fn new(
-        known: &[&'static [u8]],
-        macros: &HashMap<&'a BStr, Assignments<'a>>,
-    ) -> Namer<'a> {
+    fn new(known: &[&'static [u8]], macros: &HashMap<&'a BStr, Assignments<'a>>) -> Namer<'a> {
         let mut ids: HashMap<&BStr, AttributeId> = HashMap::new();
         let mut names: Vec<&BStr> = relevant_macros(known, macros).into_iter().collect();
         names.sort_unstable();

@@ -1,17 +1,19 @@
 //! What an entry holds, read when it is asked for, on whatever thread.
 
+use super::facts::Facts;
 use super::filters::Filters;
 use super::source::Source;
+use super::subst;
 use super::walk::Change;
 use crate::convert::{Buffers, Conversion};
-use crate::repository::{Commit, Repository};
+use crate::repository::{Environment, Repository};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use hedgerow_pack::{
     Location, ObjectId, ObjectKind, ObjectStore, ObjectStream, Reader, RestingReader, SharedBases,
 };
 use hedgerow_tree::{Content, Handle, NodeError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A blob over this many bytes is streamed if it can be, which takes constant memory and, since
 /// it has to be inflated in pieces, twice the time.
@@ -20,9 +22,14 @@ const STREAMED_BYTES: u64 = 64 << 20;
 /// What the entries of a commit share.
 pub(super) struct Shared {
     store: Arc<ObjectStore>,
+    /// Larger blobs are streamed if they can be.
+    streamed_from: u64,
     /// The remote of a partial clone.
     remote: Option<BString>,
-    commit: Option<Commit>,
+    commit: Option<ObjectId>,
+    /// Where the repository is found once more, for what is known of the commit.
+    environment: Environment,
+    facts: OnceLock<Result<Facts, String>>,
     pub filters: Filters,
     /// What readers keep between two entries, as many as read at a time.
     kits: Mutex<Vec<Kit>>,
@@ -40,8 +47,11 @@ impl Shared {
     pub fn new(repository: &Repository, source: &Source) -> Result<Self> {
         Ok(Shared {
             store: repository.store(),
+            streamed_from: repository.settings().big_file_bytes.min(STREAMED_BYTES),
             remote: repository.partial_clone_remote().map(ToOwned::to_owned),
-            commit: source.commit.clone(),
+            commit: source.commit.as_ref().map(|commit| commit.id),
+            environment: repository.environment().clone(),
+            facts: OnceLock::new(),
             filters: Filters::new(repository, source)?,
             kits: Mutex::default(),
             warnings: Mutex::default(),
@@ -54,6 +64,18 @@ impl Shared {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
+    }
+
+    /// What placeholders can say, if there is a commit. Most trees have none of them: it is looked
+    /// up when the first one is met.
+    fn facts(&self) -> Result<Option<&Facts>, String> {
+        let Some(commit) = &self.commit else {
+            return Ok(None);
+        };
+        let facts = self.facts.get_or_init(|| {
+            Facts::collect(&self.environment, commit).map_err(|error| error.to_string())
+        });
+        facts.as_ref().map(Some).map_err(Clone::clone)
     }
 
     /// Ends the filters; what git would warn of.
@@ -167,7 +189,7 @@ impl InCommit {
 
     /// The blob in pieces, if it is so large that this is better.
     fn stream(&self) -> Result<Option<ObjectStream>> {
-        if self.size_bytes <= STREAMED_BYTES {
+        if self.size_bytes <= self.shared.streamed_from {
             return Ok(None);
         }
         let mut reader = Reader::new(&self.shared.store);
@@ -209,9 +231,12 @@ impl InCommit {
             }
             _ => converted.content.to_vec(),
         };
-        if let (true, Some(commit)) = (*subst, &self.shared.commit) {
-            let _ = commit;
-            bytes = bytes.clone();
+        if *subst && subst::is_needed(&bytes) {
+            let facts = self.shared.facts();
+            let facts = facts.map_err(|reason| self.unreadable(reason))?;
+            if let Some(facts) = facts {
+                bytes = subst::expand(&bytes, facts);
+            }
         }
         Ok(bytes)
     }

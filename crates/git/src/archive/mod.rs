@@ -6,9 +6,13 @@
 
 mod batch;
 mod content;
+mod facts;
 mod filters;
+mod mailmap;
+mod pretty;
 mod rules;
 mod source;
+mod subst;
 mod walk;
 
 use crate::repository::Repository;
@@ -26,7 +30,7 @@ use std::sync::Arc;
 const WAITING: usize = 8;
 
 /// How a commit is to be listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ArchiveOptions {
     /// Attributes files in the working tree count before those in the tree that is listed.
     pub worktree_attributes: bool,

@@ -112,8 +112,8 @@ fn person(line: &BStr, mailmap: &Mailmap) -> Option<Person> {
     let open = line.find_byte(b'<')?;
     let close = line.get(open..)?.find_byte(b'>')? + open;
     let last = line.rfind_byte(b'>')?;
-    let name: BString = line[..open].trim().into();
-    let mail: BString = line.get(open + 1..close)?.trim().into();
+    let name: BString = line[..open].trim_end().into();
+    let mail: BString = line.get(open + 1..close)?.into();
     let date = line.get(last + 1..)?.to_str().ok()?;
     let mut words = date.split_ascii_whitespace();
     let seconds = words.next()?.parse().ok()?;

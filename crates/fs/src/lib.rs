@@ -30,6 +30,7 @@ mod output_file;
 mod path;
 mod proc_file;
 mod process;
+mod spool_file;
 mod stat;
 mod terminal;
 pub mod thread_time;
@@ -56,6 +57,7 @@ pub use path::{
     stat,
 };
 pub use process::{Exit, Process};
+pub use spool_file::SpoolFile;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use terminal::terminal_width;
 pub use xattr::Xattrs;

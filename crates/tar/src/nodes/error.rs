@@ -26,7 +26,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// Something has entries below it and is no directory.
-    #[error("'{0}' has entries below it in the archive, and is no directory there")]
+    #[error("'{0}' has entries below it in the archive, and is no directory")]
     NotADirectory(BString),
     /// What is to be the root is not there.
     #[error("there is no directory '{0}' in the archive")]

@@ -232,13 +232,12 @@ impl IndexBuilder {
         &rest[..rest.partition_point(|at| compare(at).is_eq())]
     }
 
-    /// Directories that are only named by what is in them.
+    /// Directories that are only named by what is in them: something is in every one of the table.
     fn add_missing_directories(
         &mut self,
         order: &mut Vec<u32>,
         defaults: &Defaults,
     ) -> Result<(), SourceError> {
-        let starts = self.starts(order);
         let mut missing = Vec::new();
         for (number, directory) in self.directories.below_root() {
             let name = self.arena.get(directory.name);
@@ -247,7 +246,6 @@ impl IndexBuilder {
             match own {
                 None => missing.push(made_up(defaults, directory.parent, directory.name)),
                 Some(MemberKind::Node(NodeKind::Directory)) => {}
-                Some(_) if range(&starts, number).is_empty() => {}
                 Some(_) => return Err(SourceError::NotADirectory(self.path_of(number).into())),
             }
         }

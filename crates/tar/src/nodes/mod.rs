@@ -183,7 +183,10 @@ fn read_members<R: Read>(
         let Some(member) = renamed(member, options) else {
             continue;
         };
-        has_root |= !member.path.is_empty() || member.kind == DIRECTORY;
+        has_root = !member.path.is_empty() || member.kind == DIRECTORY;
+        if !has_root {
+            break;
+        }
         acls += u64::from(member.acl_access.is_some() || member.acl_default.is_some());
         let content = match member.is_file() {
             true => place(&mut archive).map_err(|error| match error {

@@ -250,6 +250,7 @@ fn nodes(found: Found, file: ReadFile, options: &NodeOptions) -> Result<ArchiveN
         path: Vec::new(),
         levels: None,
         skipped: skipped.into_iter(),
+        is_excluded: Box::new(|_, _| false),
         contents: Arc::new(Contents { index, file }),
     })
 }
@@ -264,9 +265,19 @@ pub struct ArchiveNodes {
     /// What is left of the directories under way, and the lengths of their paths. `None` before the root.
     levels: Option<Vec<(Range<usize>, usize)>>,
     skipped: std::vec::IntoIter<SourceError>,
+    is_excluded: Box<dyn Fn(&[u8], bool) -> bool + Send>,
 }
 
 impl ArchiveNodes {
+    /// Leaves out what `is_excluded` says of paths and whether directories are there, and what is
+    /// below it.
+    pub fn without(self, is_excluded: impl Fn(&[u8], bool) -> bool + Send + 'static) -> Self {
+        ArchiveNodes {
+            is_excluded: Box::new(is_excluded),
+            ..self
+        }
+    }
+
     /// How many members have access control lists in the form of POSIX.1e, which are no part of
     /// nodes.
     pub fn access_control_lists(&self) -> u64 {
@@ -357,7 +368,11 @@ impl Iterator for ArchiveNodes {
                 self.path.push(b'/');
             }
             self.path.extend_from_slice(index.name(entry));
-            if entry.kind == DIRECTORY {
+            let is_directory = entry.kind == DIRECTORY;
+            if (self.is_excluded)(&self.path, is_directory) {
+                continue;
+            }
+            if is_directory {
                 levels.push((index.inside(entry), self.path.len()));
             }
             return Some(self.node(entry, Some(number)).map_err(NodeError::from));

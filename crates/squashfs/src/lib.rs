@@ -17,4 +17,6 @@ pub use reader::{
     Piece, Pieces, ReadAt, TreeEntry, Xattrs,
 };
 pub use verify::{verify, Coverage, Report, VerifyError};
-pub use writer::{create, CreateOptions, Created, Item, Role, Treatment, WriteError};
+pub use writer::{
+    create, CreateOptions, Created, FragmentPolicy, Item, Role, Treatment, Unstored, WriteError,
+};

@@ -11,11 +11,12 @@ use crate::output::Output;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
 use archive::ArchiveImage;
+use bstr::ByteSlice;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options};
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::{CreateOptions, Created, WriteError};
+use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
 use hedgerow_tar::NodeOptions;
 use hedgerow_tree::Node;
 use hedgerow_walk::Patterns;
@@ -69,6 +70,15 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     };
     let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
+    let unstored = &created.unstored_xattrs;
+    if let Some((path, name)) = &unstored.first {
+        output.say(format_args!(
+            "warning: {} extended attributes cannot be stored, first '{}' of '{}'",
+            unstored.count,
+            name.as_bstr(),
+            path.as_bstr()
+        ));
+    }
     for error in &created.skipped {
         output.say(format_args!("error: {error}"));
     }
@@ -106,7 +116,10 @@ fn options(
     Ok(CreateOptions {
         settings: Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?,
         block_bytes,
-        fragments: !command.no_fragments,
+        fragments: match command.no_fragments {
+            true => FragmentPolicy::Never,
+            false => FragmentPolicy::Always,
+        },
         dedup: !command.no_dedup,
         xattrs: !command.no_xattrs,
         skip_unreadable: command.skip_unreadable,

@@ -10,6 +10,7 @@
 
 mod account;
 mod answer;
+mod attributes;
 mod clock;
 pub mod cpu;
 mod dir;
@@ -38,6 +39,7 @@ mod xattr;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use answer::Answer;
+pub use attributes::{effective_ids, umask, Attributes, OpenNode};
 pub use clock::file_time;
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{reason, Error, Result};

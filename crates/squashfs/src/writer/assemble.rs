@@ -5,59 +5,57 @@
 //! the directories, the deepest first: what a level refers to has its place by then, and each level
 //! is compressed in parallel.
 
-use super::inode::{self, Header, IndexEntry, Listing};
+use super::inode::{self, IndexEntry, Listing};
+use super::leaves::Leaves;
 use super::metadata::{MetadataTable, Place};
-use super::pack::Layout;
-use super::plan::Content;
-use super::tree::{Attributes, Body, Directory, Target, Tree};
+use super::names::{Child, Target};
+use super::tree::{Directory, Tree};
 use super::WriteError;
 use crate::format::{InodeType, Reference, METADATA_BYTES, RUN_ENTRIES};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
-use hedgerow_tree::NodeKind;
-
-/// Bytes that are collected before they are compressed.
-const SETTLE_BYTES: u64 = 4 << 20;
 
 /// The tables, compressed.
 pub(super) struct Assembled {
     pub inodes: Vec<u8>,
     pub directories: Vec<u8>,
     pub root: Reference,
-    /// The reference to each inode, by number from 1 on.
+    /// The reference to each inode, by number from 1 on, if they are wanted.
     pub references: Vec<Reference>,
 }
 
 /// Lays out inodes and listings.
-pub(super) fn assemble(
-    tree: &Tree,
-    layouts: &[Layout],
-    settings: &Settings,
-    options: &Options,
+pub(super) fn assemble<'s>(
+    tree: &mut Tree<'s>,
+    exportable: bool,
+    settings: &'s Settings,
+    options: &'s Options,
 ) -> Result<Assembled, WriteError> {
+    tree.leaves.finish(&mut tree.inodes)?;
+    let count = tree.count()?;
     let mut assembly = Assembly {
-        tree,
-        inodes: MetadataTable::new(settings, options),
+        leaves: &tree.leaves,
+        count,
+        inodes: std::mem::replace(&mut tree.inodes, MetadataTable::new(settings, options)),
         listings: MetadataTable::new(settings, options),
-        leaf_places: Vec::with_capacity(tree.leaves.len()),
-        directory_places: vec![Place::default(); tree.directories.len()],
+        places: vec![Place::default(); tree.directories.len()],
     };
-    assembly.leaves(layouts)?;
-    let mut order: Vec<usize> = (0..tree.directories.len()).collect();
-    order.sort_by_key(|number| std::cmp::Reverse(tree.directories[*number].depth));
-    let depth = |a: &usize, b: &usize| tree.directories[*a].depth == tree.directories[*b].depth;
-    for level in order.chunk_by(depth) {
+    let mut order: Vec<(u32, &Directory)> = (0..).zip(&tree.directories).collect();
+    order.sort_by_key(|(_, directory)| std::cmp::Reverse(directory.depth));
+    for level in order.chunk_by(|(_, a), (_, b)| a.depth == b.depth) {
         assembly.level(level)?;
     }
-    assembly.finish()
+    assembly.finish(exportable)
 }
 
-struct Assembly<'t> {
-    tree: &'t Tree,
-    inodes: MetadataTable<'t>,
-    listings: MetadataTable<'t>,
-    leaf_places: Vec<Place>,
-    directory_places: Vec<Place>,
+struct Assembly<'t, 's> {
+    leaves: &'t Leaves,
+    /// Inodes.
+    count: u32,
+    inodes: MetadataTable<'s>,
+    listings: MetadataTable<'s>,
+    /// Where the inodes of directories are.
+    places: Vec<Place>,
 }
 
 /// A listing before its place on disk is known.
@@ -68,85 +66,87 @@ struct Draft {
     index: Vec<(u64, Place, Vec<u8>)>,
 }
 
-impl Assembly<'_> {
-    fn leaves(&mut self, layouts: &[Layout]) -> Result<(), WriteError> {
-        let mut settled = 0;
-        for (number, leaf) in (1..).zip(&self.tree.leaves) {
-            let header = header(leaf.attributes, number);
-            let bytes = match &leaf.body {
-                Body::File(size, content) => {
-                    let own;
-                    let layout = match content {
-                        Content::Blocks(number) => &layouts[*number as usize],
-                        Content::Tail(tail) => {
-                            own = Layout {
-                                tail: Some(*tail),
-                                ..Layout::default()
-                            };
-                            &own
-                        }
-                        Content::Empty => &Layout::default(),
-                    };
-                    inode::file(header, *size, layout, leaf.nlink)
-                }
-                Body::Symlink(target) => inode::symlink(header, target, leaf.nlink),
-                Body::Device(device) => inode::device(header, *device, leaf.nlink),
-                Body::Ipc => inode::ipc(header, leaf.nlink),
-            };
-            self.leaf_places.push(self.inodes.place());
-            self.inodes.append(&bytes);
-            if self.inodes.place().0 - settled >= SETTLE_BYTES {
-                settled = self.inodes.place().0;
-                self.inodes.settle()?;
-            }
-        }
-        Ok(())
-    }
+/// Entries of a listing that share a header.
+struct Run {
+    /// Where it begins.
+    start: Place,
+    /// Where the inode of its first entry is, and the number of that.
+    inode: Reference,
+    number: u32,
+    count: u32,
+    /// The entries.
+    bytes: Vec<u8>,
+}
 
+/// Bytes of the header of a run.
+const RUN_HEADER_BYTES: u64 = 12;
+
+impl Assembly<'_, '_> {
     /// Directories of one depth: their listings, and then their inodes.
-    fn level(&mut self, level: &[usize]) -> Result<(), WriteError> {
+    fn level(&mut self, level: &[(u32, &Directory)]) -> Result<(), WriteError> {
         self.inodes.settle()?;
         let mut drafts = Vec::with_capacity(level.len());
-        for number in level {
-            drafts.push(self.listing(&self.tree.directories[*number])?);
+        for (_, directory) in level {
+            drafts.push(self.listing(directory)?);
         }
         self.listings.settle()?;
-        for (number, draft) in level.iter().zip(drafts) {
-            let directory = &self.tree.directories[*number];
-            let subdirectories =
-                |target: &&(Box<[u8]>, Target)| matches!(target.1, Target::Directory(_));
-            let nlink = 2 + directory.children.iter().filter(subdirectories).count() as u32;
+        for ((number, directory), draft) in level.iter().zip(drafts) {
+            let nlink = 2 + directory.subdirectories;
             let parent = match number {
-                0 => self.count() + 1,
+                0 => self.count.saturating_add(1),
                 _ => self.directory_number(directory.parent),
             };
-            let header = header(directory.attributes, self.directory_number(*number as u32));
+            let own = self.directory_number(*number);
             let listing = self.place(draft)?;
-            let bytes = inode::directory(header, &listing, nlink, parent);
-            self.directory_places[*number] = self.inodes.place();
+            let bytes = inode::directory(directory.attributes, own, &listing, nlink, parent);
+            if let Some(place) = self.places.get_mut(*number as usize) {
+                *place = self.inodes.place();
+            }
             self.inodes.append(&bytes);
         }
         Ok(())
     }
 
-    /// Appends the listing of a directory.
+    /// Appends the listing of a directory. An entry whose inode is in another metadata block than
+    /// the last one's, or whose number is far from it, begins a run; and if the listing takes
+    /// several metadata blocks, the first entry in each does, so that an index can lead to it.
     fn listing(&mut self, directory: &Directory) -> Result<Draft, WriteError> {
         let start = self.listings.place();
-        let room = |(name, _): &(Box<[u8]>, Target)| 8 + name.len();
-        let is_large = directory.children.iter().map(room).sum::<usize>() > METADATA_BYTES;
-        let mut index = Vec::new();
-        let mut rest = directory.children.as_slice();
-        while let Some((name, target)) = rest.first() {
+        let room = |child: Child<'_>| 8 + child.name.len();
+        let is_large = directory.names.iter().map(room).sum::<usize>() > METADATA_BYTES;
+        let mut index: Vec<(u64, Place, Vec<u8>)> = Vec::new();
+        let mut run: Option<Run> = None;
+        for child in directory.names.iter() {
+            let (inode, number) = self.inode_of(child.target)?;
+            run = run.filter(|run| {
+                let at = run.start.0 + RUN_HEADER_BYTES + run.bytes.len() as u64;
+                let crosses = is_large && Place(at).piece() != run.start.piece();
+                let far = i64::from(number) - i64::from(run.number);
+                let fits = run.count < RUN_ENTRIES && inode.block() == run.inode.block();
+                let goes_on = fits && !crosses && i16::try_from(far).is_ok();
+                if !goes_on {
+                    append_run(&mut self.listings, run);
+                }
+                goes_on
+            });
             let place = self.listings.place();
-            let position = place.0 - start.0;
-            if is_large && place.piece() != self.last_indexed(start, &index) {
-                index.push((position, place, name.to_vec()));
-            }
-            let (inode, number) = self.inode_of(*target)?;
-            let run = self.run(rest, inode, number, is_large.then_some(place))?;
-            let (entries, after) = rest.split_at(run);
-            rest = after;
-            self.append_run(entries, inode, number)?;
+            let run = run.get_or_insert_with(|| {
+                let last = index.last().map_or(start, |(_, place, _)| *place);
+                if is_large && place.piece() != last.piece() {
+                    index.push((place.0 - start.0, place, child.name.to_vec()));
+                }
+                Run {
+                    start: place,
+                    inode,
+                    number,
+                    count: 0,
+                    bytes: Vec::new(),
+                }
+            });
+            run.add(child, inode, number);
+        }
+        if let Some(run) = &run {
+            append_run(&mut self.listings, run);
         }
         let bytes = self.listings.place().0 - start.0;
         Ok(Draft {
@@ -154,65 +154,6 @@ impl Assembly<'_> {
             bytes,
             index,
         })
-    }
-
-    fn last_indexed(&self, start: Place, index: &[(u64, Place, Vec<u8>)]) -> u64 {
-        index.last().map_or(start, |(_, place, _)| *place).piece()
-    }
-
-    /// How many entries go into the run that begins with the first of `rest`: their inodes are in
-    /// one metadata block, their numbers not far from each other, and, if `start` is given, the
-    /// entries begin in the metadata block in which the run begins.
-    fn run(
-        &self,
-        rest: &[(Box<[u8]>, Target)],
-        inode: Reference,
-        number: u32,
-        start: Option<Place>,
-    ) -> Result<usize, WriteError> {
-        let mut count = 0;
-        let mut at = start.map(|start| Place(start.0 + 12));
-        for (name, target) in rest.iter().take(RUN_ENTRIES as usize) {
-            let (next, next_number) = self.inode_of(*target)?;
-            let far = i64::from(next_number) - i64::from(number);
-            let crosses = at
-                .zip(start)
-                .is_some_and(|(at, start)| at.piece() != start.piece());
-            if next.block() != inode.block() || i16::try_from(far).is_err() || count > 0 && crosses
-            {
-                break;
-            }
-            at = at.map(|at| Place(at.0 + 8 + name.len() as u64));
-            count += 1;
-        }
-        Ok(count.max(1))
-    }
-
-    fn append_run(
-        &mut self,
-        entries: &[(Box<[u8]>, Target)],
-        inode: Reference,
-        number: u32,
-    ) -> Result<(), WriteError> {
-        let mut bytes = Vec::new();
-        for word in [entries.len() as u32 - 1, small(inode.block())?, number] {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
-        for (name, target) in entries {
-            let (inode, own) = self.inode_of(*target)?;
-            let delta = (i64::from(own) - i64::from(number)) as i16;
-            bytes.extend_from_slice(&inode.offset().to_le_bytes());
-            bytes.extend_from_slice(&delta.to_le_bytes());
-            let kind = InodeType {
-                kind: self.kind(*target),
-                extended: false,
-            };
-            bytes.extend_from_slice(&kind.id().to_le_bytes());
-            bytes.extend_from_slice(&(name.len() as u16 - 1).to_le_bytes());
-            bytes.extend_from_slice(name);
-        }
-        self.listings.append(&bytes);
-        Ok(())
     }
 
     /// The listing in its place on disk.
@@ -240,45 +181,36 @@ impl Assembly<'_> {
 
     /// Where the inode of a name is, and its number.
     fn inode_of(&self, target: Target) -> Result<(Reference, u32), WriteError> {
-        let (place, number) = match target {
-            Target::Leaf(number) => (self.leaf_places[number as usize], number + 1),
+        let found = match target {
             Target::Directory(number) => {
-                let place = self.directory_places[number as usize];
-                (place, self.directory_number(number))
+                let place = self.places.get(number as usize);
+                place.map(|place| (*place, self.directory_number(number)))
             }
+            target => self.leaves.get(target),
         };
+        let (place, number) = found.ok_or_else(unplaced)?;
         Ok((self.reference(&self.inodes, place)?, number))
     }
 
-    fn kind(&self, target: Target) -> NodeKind {
-        match target {
-            Target::Leaf(number) => self.tree.leaves[number as usize].attributes.kind,
-            Target::Directory(_) => NodeKind::Directory,
-        }
-    }
-
     fn directory_number(&self, number: u32) -> u32 {
-        self.tree.leaves.len() as u32 + number + 1
-    }
-
-    fn count(&self) -> u32 {
-        (self.tree.leaves.len() + self.tree.directories.len()) as u32
+        self.leaves.count() + number + 1
     }
 
     fn reference(&self, table: &MetadataTable<'_>, place: Place) -> Result<Reference, WriteError> {
-        table
-            .reference(place)
-            .ok_or_else(|| limit("a reference was made before its target had a place"))
+        table.reference(place).ok_or_else(unplaced)
     }
 
-    fn finish(self) -> Result<Assembled, WriteError> {
-        let places = self.leaf_places.iter().chain(&self.directory_places);
+    fn finish(self, exportable: bool) -> Result<Assembled, WriteError> {
+        let places = self.leaves.places().chain(self.places.iter().copied());
+        let places = places.filter(|_| exportable);
         let references: Result<Vec<Reference>, WriteError> = places
-            .map(|place| self.reference(&self.inodes, *place))
+            .map(|place| self.reference(&self.inodes, place))
             .collect();
         let references = references?;
-        let root = self.reference(&self.inodes, self.directory_places[0])?;
+        let root = self.places.first().copied().unwrap_or_default();
+        let root = self.reference(&self.inodes, root)?;
         let (inodes, _) = self.inodes.finish()?;
+        small(inodes.len() as u64)?;
         let (directories, _) = self.listings.finish()?;
         Ok(Assembled {
             inodes,
@@ -289,15 +221,33 @@ impl Assembly<'_> {
     }
 }
 
-fn header(attributes: Attributes, number: u32) -> Header {
-    Header {
-        kind: attributes.kind,
-        mode: attributes.mode,
-        uid: attributes.uid,
-        gid: attributes.gid,
-        mtime: attributes.mtime,
-        number,
+impl Run {
+    fn add(&mut self, child: Child<'_>, inode: Reference, number: u32) {
+        let delta = (i64::from(number) - i64::from(self.number)) as i16;
+        let kind = InodeType {
+            kind: child.kind,
+            extended: false,
+        };
+        self.bytes.extend_from_slice(&inode.offset().to_le_bytes());
+        self.bytes.extend_from_slice(&delta.to_le_bytes());
+        self.bytes.extend_from_slice(&kind.id().to_le_bytes());
+        let last = child.name.len() as u16 - 1;
+        self.bytes.extend_from_slice(&last.to_le_bytes());
+        self.bytes.extend_from_slice(child.name);
+        self.count += 1;
     }
+}
+
+fn append_run(listings: &mut MetadataTable<'_>, run: &Run) {
+    // Whether it fits is checked when the inode table has its final size.
+    for word in [run.count - 1, run.inode.block() as u32, run.number] {
+        listings.append(&word.to_le_bytes());
+    }
+    listings.append(&run.bytes);
+}
+
+fn unplaced() -> WriteError {
+    limit("a reference was made before its target had a place")
 }
 
 /// Inside of a table, positions have four bytes.

@@ -17,7 +17,6 @@ pub(super) struct Entry {
     pub size_bytes: u64,
     pub device: (u32, u32),
     pub link: Option<(u64, u64)>,
-    pub content_id: Option<[u8; 32]>,
     /// Of a symbolic link.
     pub target: Vec<u8>,
     pub xattrs: Vec<Xattr>,
@@ -57,7 +56,6 @@ impl Entry {
             size_bytes: node.size_bytes,
             device: node.device,
             link: node.link,
-            content_id: node.content_id,
             target,
             xattrs,
             omitted,

@@ -44,8 +44,14 @@ impl Fragments {
     }
 
     /// Where a tail is, and the blocks that are full: the one before it, and the one that it ends.
-    pub(super) fn add(&mut self, tail: &[u8], digest: Digest) -> (Tail, [Option<Vec<u8>>; 2]) {
-        if let Some(known) = self.tails.get(&digest).filter(|_| self.dedup) {
+    /// Without a digest, it is not shared with others.
+    pub(super) fn add(
+        &mut self,
+        tail: &[u8],
+        digest: Option<Digest>,
+    ) -> (Tail, [Option<Vec<u8>>; 2]) {
+        let digest = digest.filter(|_| self.dedup);
+        if let Some(known) = digest.and_then(|digest| self.tails.get(&digest)) {
             return (*known, [None, None]);
         }
         let mut before = None;
@@ -60,11 +66,12 @@ impl Fragments {
             self.current.reserve_exact(self.block_bytes);
         }
         self.current.extend_from_slice(tail);
-        if self.dedup {
+        let mut is_cut = false;
+        if let Some(digest) = digest {
             self.tails.insert(digest, place);
+            let [word, ..] = digest;
+            is_cut = word.is_multiple_of(TAILS_PER_CUT);
         }
-        let [word, ..] = digest;
-        let is_cut = word.is_multiple_of(TAILS_PER_CUT);
         // Many equal tails must not get a block each.
         let is_worth_it = self.current.len() >= self.block_bytes / 4;
         let after = match is_cut && is_worth_it {

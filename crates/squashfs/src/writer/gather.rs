@@ -1,6 +1,7 @@
 //! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
 
 use super::entry::Entry;
+use super::item::{Item, Role, Treatment};
 use super::WriteError;
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::{Content, Node, NodeError, NodeKind};
@@ -21,19 +22,38 @@ pub(super) enum Gathered {
     /// A piece of a file.
     Piece {
         /// With the first piece.
-        entry: Option<Entry>,
+        entry: Option<Begun>,
         bytes: Bytes,
         digest: Digest,
         /// The digest of what does not fill a block.
         tail_digest: Digest,
         is_last: bool,
     },
-    /// A file whose content is that of an earlier one, by its [`Node::content_id`].
-    SameContent { entry: Entry, id: [u8; 32] },
+    /// A file whose content came before.
+    Known { entry: Entry, id: ContentId },
     /// An entry without content, or another name of a file that came before.
     Other(Entry),
     /// An entry that cannot be had is left out; if a piece of it came, the whole of it.
     Skipped(NodeError),
+}
+
+/// A file of which the first piece is there.
+pub(super) struct Begun {
+    pub entry: Entry,
+    /// What its content will be known by.
+    pub id: Option<ContentId>,
+    pub treatment: Treatment,
+    /// Whether the file itself comes elsewhere, and this is nothing but its content.
+    pub is_nameless: bool,
+}
+
+/// What a content is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum ContentId {
+    /// [`Node::content_id`].
+    Source([u8; 32]),
+    /// [`Role::Content`].
+    Number(u32),
 }
 
 /// Some of a file.
@@ -66,31 +86,31 @@ pub(super) struct GatherOptions {
 /// What a worker does.
 enum Job {
     /// Read all of an entry.
-    Whole(Node),
+    Whole(Item),
     /// Do not read its content: it is another name of a file that came before.
     Repeated(Node),
-    /// Do not read its content: another file with the same content came before.
-    SameContent(Node, [u8; 32]),
+    /// Do not read its content, which came before.
+    Known(Node, ContentId),
     /// Hash a piece of a large file that has been read.
     Piece {
-        node: Option<Node>,
+        item: Option<Item>,
         bytes: Bytes,
         is_last: bool,
     },
     Skipped(NodeError),
 }
 
-/// Reads the entries of `nodes` and sends what comes of them in their order. Ends early, without an
+/// Reads the entries of `items` and sends what comes of them in their order. Ends early, without an
 /// error, if nobody receives any more.
-pub(super) fn gather(
-    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
+pub(super) fn gather<T: Into<Item>>(
+    items: impl Iterator<Item = Result<T, NodeError>> + Send,
     workers: &Options,
     window: Window,
     options: GatherOptions,
     sender: &SyncSender<Gathered>,
 ) -> Result<(), WriteError> {
     let jobs = Jobs {
-        nodes,
+        items: items.map(|item| item.map(Into::into)),
         options,
         large: None,
         links: HashSet::new(),
@@ -115,7 +135,7 @@ fn passed_over(error: NodeError, options: GatherOptions) -> Result<Gathered, Wri
 
 /// The jobs that the entries make.
 struct Jobs<I> {
-    nodes: I,
+    items: I,
     options: GatherOptions,
     large: Option<Large>,
     /// Files of several names that came.
@@ -125,7 +145,7 @@ struct Jobs<I> {
 
 /// A large file that is being read.
 struct Large {
-    node: Option<Node>,
+    item: Option<Item>,
     path: Vec<u8>,
     content: Box<dyn Content>,
     left_bytes: u64,
@@ -133,13 +153,13 @@ struct Large {
     hole_bytes: u64,
 }
 
-impl<I: Iterator<Item = Result<Node, NodeError>>> Iterator for Jobs<I> {
+impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<I> {
     type Item = Result<(Job, u64), WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let job = match self.large.take() {
             Some(large) => self.piece(large),
-            None => self.nodes.next()?.and_then(|node| self.begin(node)),
+            None => self.items.next()?.and_then(|item| self.begin(item)),
         };
         Some(match job {
             Ok(job) => Ok(job),
@@ -152,25 +172,32 @@ impl<I: Iterator<Item = Result<Node, NodeError>>> Iterator for Jobs<I> {
 }
 
 impl<I> Jobs<I> {
-    fn begin(&mut self, mut node: Node) -> Result<(Job, u64), NodeError> {
-        if node.link.is_some_and(|link| !self.links.insert(link)) {
-            return Ok((Job::Repeated(node), 0));
+    fn begin(&mut self, mut item: Item) -> Result<(Job, u64), NodeError> {
+        let node = &mut item.node;
+        if let Role::Name(number) = item.role {
+            return Ok((Job::Known(item.node, ContentId::Number(number)), 0));
         }
-        if let Some(id) = node.content_id.filter(|_| self.options.dedup) {
-            if !self.contents.insert(id) {
-                return Ok((Job::SameContent(node, id), 0));
+        if item.role == Role::Whole {
+            if node.link.is_some_and(|link| !self.links.insert(link)) {
+                return Ok((Job::Repeated(item.node), 0));
+            }
+            let id = node.content_id.filter(|_| self.options.dedup);
+            if let Some(id) = id.filter(|_| item.treatment == Treatment::default()) {
+                if !self.contents.insert(id) {
+                    return Ok((Job::Known(item.node, ContentId::Source(id)), 0));
+                }
             }
         }
         if node.kind != NodeKind::File || node.size_bytes <= PIECE_BYTES as u64 {
             let bytes = node.size_bytes;
-            return Ok((Job::Whole(node), bytes));
+            return Ok((Job::Whole(item), bytes));
         }
         let content = node.handle.open()?;
         node.size_bytes = content.size_bytes();
         self.piece(Large {
             path: node.path.clone(),
             left_bytes: node.size_bytes,
-            node: Some(node),
+            item: Some(item),
             content,
             hole_bytes: 0,
         })
@@ -186,7 +213,7 @@ impl<I> Jobs<I> {
         )?;
         large.left_bytes -= size as u64;
         let is_last = large.left_bytes == 0;
-        let node = large.node.take();
+        let item = large.item.take();
         if !is_last {
             self.large = Some(large);
         }
@@ -195,7 +222,7 @@ impl<I> Jobs<I> {
             Bytes::Zeros(_) => 0,
         };
         let job = Job::Piece {
-            node,
+            item,
             bytes,
             is_last,
         };
@@ -241,7 +268,7 @@ fn read(
 }
 
 fn finish(job: Job, options: GatherOptions) -> Result<Gathered, NodeError> {
-    let (entry, bytes, is_last) = match job {
+    let (begun, bytes, is_last) = match job {
         Job::Skipped(error) => return Ok(Gathered::Skipped(error)),
         Job::Repeated(node) => {
             let without = GatherOptions {
@@ -250,36 +277,53 @@ fn finish(job: Job, options: GatherOptions) -> Result<Gathered, NodeError> {
             };
             return Ok(Gathered::Other(Entry::of(node, without)?));
         }
-        Job::SameContent(node, id) => {
+        Job::Known(node, id) => {
             let entry = Entry::of(node, options)?;
-            return Ok(Gathered::SameContent { entry, id });
+            return Ok(Gathered::Known { entry, id });
         }
         Job::Piece {
-            node,
+            item,
             bytes,
             is_last,
         } => {
-            let entry = node.map(|node| Entry::of(node, options));
-            (entry.transpose()?, bytes, is_last)
+            let begun = item.map(|item| begun(item, options));
+            (begun.transpose()?, bytes, is_last)
         }
-        Job::Whole(node) if node.kind != NodeKind::File => {
-            return Ok(Gathered::Other(Entry::of(node, options)?));
+        Job::Whole(item) if item.node.kind != NodeKind::File => {
+            return Ok(Gathered::Other(Entry::of(item.node, options)?));
         }
-        Job::Whole(mut node) => {
-            let mut content = node.handle.open()?;
-            node.size_bytes = content.size_bytes();
-            let size = usize::try_from(node.size_bytes).map_err(NodeError::entry)?;
-            let bytes = read(&mut *content, size, &mut 0, &node.path)?;
-            (Some(Entry::of(node, options)?), bytes, true)
+        Job::Whole(mut item) => {
+            let mut content = item.node.handle.open()?;
+            item.node.size_bytes = content.size_bytes();
+            let size = usize::try_from(item.node.size_bytes).map_err(NodeError::entry)?;
+            let bytes = read(&mut *content, size, &mut 0, &item.node.path)?;
+            (Some(begun(item, options)?), bytes, true)
         }
     };
     let (digest, tail_digest) = digests(&bytes, options.block_bytes);
     Ok(Gathered::Piece {
-        entry,
+        entry: begun,
         bytes,
         digest,
         tail_digest,
         is_last,
+    })
+}
+
+fn begun(item: Item, options: GatherOptions) -> Result<Begun, NodeError> {
+    let (id, is_nameless) = match item.role {
+        Role::Content(number) => (Some(ContentId::Number(number)), true),
+        _ => (item.node.content_id.map(ContentId::Source), false),
+    };
+    let options = GatherOptions {
+        xattrs: options.xattrs && !is_nameless,
+        ..options
+    };
+    Ok(Begun {
+        entry: Entry::of(item.node, options)?,
+        id,
+        treatment: item.treatment,
+        is_nameless,
     })
 }
 

@@ -78,6 +78,9 @@ impl<'s> MetadataTable<'s> {
     }
 
     fn compress(&mut self, bytes: usize) -> Result<(), WriteError> {
+        if bytes == 0 {
+            return Ok(());
+        }
         let pieces = self.pending.get(..bytes).unwrap_or_default();
         let items = pieces
             .chunks(METADATA_BYTES)

@@ -6,6 +6,7 @@
 //! that decides what goes where; so the image is the same for any number of workers.
 
 mod assemble;
+mod attributes;
 mod entry;
 mod error;
 mod fragments;
@@ -13,28 +14,28 @@ mod gather;
 mod inode;
 mod item;
 mod kernel;
+mod leaves;
 mod metadata;
+mod names;
 mod output;
 mod pack;
 mod plan;
+mod tables;
 mod tree;
+mod xattrs;
 
 pub use error::WriteError;
 pub use item::{Item, Role, Treatment};
+pub use tree::Unstored;
 
-use crate::format::{
-    flags, Reference, SizeWord, Superblock, MAGIC, METADATA_RAW, NO_TABLE, SUPERBLOCK_BYTES,
-    VERSION,
-};
-use assemble::{assemble, Assembled};
+use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
 use gather::{gather, GatherOptions};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Options, Window};
 use hedgerow_fs::OutputFile;
 use hedgerow_tree::NodeError;
-use metadata::MetadataTable;
 use output::Output;
-use pack::{pack, Fragment, Packing};
+use pack::{pack, Packing};
 use plan::{PlanOptions, Planner};
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
@@ -52,8 +53,8 @@ pub struct CreateOptions {
     pub settings: Settings,
     /// Bytes of a data block: a power of two from 4 KiB to 1 MiB.
     pub block_bytes: u32,
-    /// Whether what does not fill a block is stored together with others of its kind.
-    pub fragments: bool,
+    /// What goes into fragment blocks.
+    pub fragments: FragmentPolicy,
     /// Whether equal contents are stored once.
     pub dedup: bool,
     /// Whether extended attributes are stored.
@@ -74,6 +75,17 @@ pub struct CreateOptions {
     pub packers: Options,
 }
 
+/// What of the files goes into blocks together with parts of other files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FragmentPolicy {
+    /// Nothing.
+    Never,
+    /// Files that do not fill a block.
+    SmallFiles,
+    /// Of every file, what does not fill a block.
+    Always,
+}
+
 /// What was written.
 #[derive(Debug)]
 pub struct Created {
@@ -87,6 +99,8 @@ pub struct Created {
     pub fragments: u32,
     /// Why entries, or something of them, were left out.
     pub skipped: Vec<NodeError>,
+    /// Extended attributes that no image can hold.
+    pub unstored_xattrs: Unstored,
 }
 
 /// Writes an image of `items` to `target`. It gets its name when it is whole; until then, and if
@@ -106,24 +120,26 @@ pub fn create<I: Into<Item>>(
         output.append(&header.to_le_bytes())?;
         output.append(block)?;
     }
-    let mut tree = Tree::default();
+    // Where tables will be is not known when they are compressed: see [`kernel`].
+    let settings = options.settings.without_checksum();
+    let mut tree = Tree::new(&settings, &options.packers);
     let packing = store_contents(items, options, &mut output, &mut tree)?;
     if tree.directories.is_empty() {
         return Err(WriteError::Limit {
             reason: "it has no root".into(),
         });
     }
-    // Where tables will be is not known when they are compressed: see [`kernel`].
-    let settings = options.settings.without_checksum();
-    let tables = assemble(&tree, &packing.layouts, &settings, &options.packers)?;
-    let mut superblock = superblock(options, option_block.is_some(), &tree, &packing);
-    superblock.root_inode = tables.root;
-    append_tables(
+    let mut superblock = tables::superblock(options, option_block.is_some(), &tree, &packing)?;
+    let (skipped, unstored_xattrs) = (
+        std::mem::take(&mut tree.skipped),
+        std::mem::take(&mut tree.unstored_xattrs),
+    );
+    tables::append(
         &mut superblock,
-        tables,
-        &tree,
+        tree,
         &packing,
         options,
+        &settings,
         &mut output,
     )?;
     superblock.bytes_used = output.position();
@@ -133,7 +149,8 @@ pub fn create<I: Into<Item>>(
         inodes: superblock.inode_count,
         stored_files: packing.layouts.len() as u32,
         fragments: superblock.fragment_count,
-        skipped: tree.skipped,
+        skipped,
+        unstored_xattrs,
     })
 }
 
@@ -142,7 +159,7 @@ fn store_contents<I: Into<Item>>(
     items: impl Iterator<Item = Result<I, NodeError>> + Send,
     options: &CreateOptions,
     output: &mut Output,
-    tree: &mut Tree,
+    tree: &mut Tree<'_>,
 ) -> Result<Packing, WriteError> {
     let plan = PlanOptions {
         block_bytes: options.block_bytes as usize,
@@ -155,11 +172,10 @@ fn store_contents<I: Into<Item>>(
         dedup: options.dedup,
         skip_unreadable: options.skip_unreadable,
     };
-    let nodes = items.map(|item| item.map(|item| item.into().node));
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
         let readers =
-            threads.spawn(move || gather(nodes, &options.readers, WINDOW, wanted, &sender));
+            threads.spawn(move || gather(items, &options.readers, WINDOW, wanted, &sender));
         let batches = Planner::new(receiver.into_iter(), plan);
         let packed = pack(
             batches,
@@ -178,93 +194,4 @@ fn store_contents<I: Into<Item>>(
             (Ok(packing), Ok(())) => Ok(packing),
         }
     })
-}
-
-fn superblock(
-    options: &CreateOptions,
-    has_options: bool,
-    tree: &Tree,
-    packing: &Packing,
-) -> Superblock {
-    let leaves = tree.leaves.iter().map(|leaf| leaf.attributes.mtime);
-    let directories = tree.directories.iter().map(|own| own.attributes.mtime);
-    let newest = leaves.chain(directories).max().unwrap_or_default();
-    let given = |is_set: bool, flag: u16| if is_set { flag } else { 0 };
-    Superblock {
-        magic: MAGIC,
-        inode_count: (tree.leaves.len() + tree.directories.len()) as u32,
-        mod_time: options.mtime_s.unwrap_or(newest),
-        block_size: options.block_bytes,
-        fragment_count: packing.fragments.len() as u32,
-        compressor: options.settings.compressor().id(),
-        block_log: options.block_bytes.ilog2() as u16,
-        flags: flags::NO_XATTRS
-            | given(options.dedup, flags::DUPLICATES)
-            | given(options.exportable, flags::EXPORTABLE)
-            | given(!options.fragments, flags::NO_FRAGMENTS)
-            | given(options.fragments, flags::ALWAYS_FRAGMENTS)
-            | given(has_options, flags::COMPRESSOR_OPTIONS),
-        id_count: tree.ids.len() as u16,
-        version_major: VERSION.0,
-        version_minor: VERSION.1,
-        root_inode: Reference::default(),
-        bytes_used: 0,
-        id_table_start: NO_TABLE,
-        xattr_id_table_start: NO_TABLE,
-        inode_table_start: NO_TABLE,
-        directory_table_start: NO_TABLE,
-        fragment_table_start: NO_TABLE,
-        export_table_start: NO_TABLE,
-    }
-}
-
-/// Appends all tables in the order in which the kernel looks for them.
-fn append_tables(
-    superblock: &mut Superblock,
-    tables: Assembled,
-    tree: &Tree,
-    packing: &Packing,
-    options: &CreateOptions,
-    output: &mut Output,
-) -> Result<(), WriteError> {
-    superblock.inode_table_start = output.position();
-    output.append(&tables.inodes)?;
-    superblock.directory_table_start = output.position();
-    output.append(&tables.directories)?;
-    if !packing.fragments.is_empty() {
-        let entries = packing.fragments.iter().flat_map(fragment_entry);
-        superblock.fragment_table_start = append_table(entries, options, output)?;
-    }
-    if options.exportable {
-        let entries = tables.references.iter();
-        let entries = entries.flat_map(|reference| reference.0.to_le_bytes());
-        superblock.export_table_start = append_table(entries, options, output)?;
-    }
-    let ids = tree.ids.iter().flat_map(|id| id.to_le_bytes());
-    superblock.id_table_start = append_table(ids, options, output)?;
-    Ok(())
-}
-
-fn fragment_entry((start, SizeWord(word)): &Fragment) -> impl Iterator<Item = u8> {
-    let words = [*start, u64::from(*word)];
-    words.into_iter().flat_map(u64::to_le_bytes)
-}
-
-/// Appends metadata blocks and the array of their positions; returns where that begins.
-fn append_table(
-    entries: impl Iterator<Item = u8>,
-    options: &CreateOptions,
-    output: &mut Output,
-) -> Result<u64, WriteError> {
-    let settings = options.settings.without_checksum();
-    let mut table = MetadataTable::new(&settings, &options.packers);
-    table.append(&entries.collect::<Vec<u8>>());
-    let start = output.position();
-    let (blocks, starts) = table.finish()?;
-    output.append(&blocks)?;
-    let array = output.position();
-    for block in starts {
-        output.append(&(start + block).to_le_bytes())?;
-    }
-    Ok(array)
 }

@@ -11,6 +11,7 @@ use crate::format::SizeWord;
 use hedgerow_codec::block::{BlockCompressor, Compressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::NodeError;
+use std::borrow::Cow;
 
 /// A batch that went through a worker.
 struct Packed {
@@ -35,8 +36,8 @@ pub(super) type Fragment = (u64, SizeWord);
 
 /// Who is told of the entries, in their order.
 pub(super) trait Entries {
-    /// A file, and where its content is.
-    fn file(&mut self, entry: Entry, content: Content) -> Result<(), WriteError>;
+    /// A file with its content.
+    fn file(&mut self, entry: Entry, layout: &Layout) -> Result<(), WriteError>;
     /// Another entry.
     fn other(&mut self, entry: Entry) -> Result<(), WriteError>;
     /// An entry that was left out.
@@ -48,6 +49,28 @@ pub(super) trait Entries {
 pub(super) struct Packing {
     pub layouts: Vec<Layout>,
     pub fragments: Vec<Fragment>,
+}
+
+impl Packing {
+    fn layout(&self, content: Content) -> Cow<'_, Layout> {
+        let known = match content {
+            Content::Blocks(number) => self.layouts.get(number as usize),
+            Content::Tail(_) | Content::Empty => None,
+        };
+        let tail = match content {
+            Content::Tail(tail) => Some(tail),
+            Content::Blocks(_) | Content::Empty => None,
+        };
+        known.map_or_else(
+            || {
+                Cow::Owned(Layout {
+                    tail,
+                    ..Layout::default()
+                })
+            },
+            Cow::Borrowed,
+        )
+    }
 }
 
 /// Compresses and stores the batches of a plan.
@@ -94,10 +117,8 @@ fn compress(compressor: &mut BlockCompressor, batch: Batch<Block>) -> Result<Pac
     let mut events = Vec::with_capacity(batch.events.len());
     for event in batch.events {
         events.push(match event {
-            Event::Block(block) => Event::Block(append(compressor, block.bytes(), &mut bytes)?),
-            Event::Fragment(block) => {
-                Event::Fragment(append(compressor, block.bytes(), &mut bytes)?)
-            }
+            Event::Block(block) => Event::Block(append(compressor, &block, &mut bytes)?),
+            Event::Fragment(block) => Event::Fragment(append(compressor, &block, &mut bytes)?),
             Event::Hole(bytes) => Event::Hole(bytes),
             Event::File { entry, stored } => Event::File { entry, stored },
             Event::Other(entry) => Event::Other(entry),
@@ -110,9 +131,15 @@ fn compress(compressor: &mut BlockCompressor, batch: Batch<Block>) -> Result<Pac
 /// Appends a block, compressed if that makes it smaller.
 fn append(
     compressor: &mut BlockCompressor,
-    block: &[u8],
+    block: &Block,
     bytes: &mut Vec<u8>,
 ) -> Result<SizeWord, WriteError> {
+    let uncompressed = block.uncompressed;
+    let block = block.bytes();
+    if uncompressed {
+        bytes.extend_from_slice(block);
+        return Ok(SizeWord::new(block.len() as u32, true));
+    }
     let start = bytes.len();
     bytes.resize(start + block.len(), 0);
     let room = bytes.get_mut(start..).unwrap_or_default();
@@ -172,7 +199,9 @@ fn commit(
                         content
                     }
                 };
-                entries.file(entry, content)?;
+                if let Some(entry) = entry {
+                    entries.file(entry, &packing.layout(content))?;
+                }
             }
             Event::Other(entry) => entries.other(entry)?,
             Event::Skipped(error) => {

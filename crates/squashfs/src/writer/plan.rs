@@ -3,8 +3,9 @@
 
 use super::entry::Entry;
 use super::fragments::{Fragments, Tail};
-use super::gather::{shortened, Bytes, Digest, Gathered, PIECE_BYTES};
-use super::WriteError;
+use super::gather::{shortened, Begun, Bytes, ContentId, Digest, Gathered, PIECE_BYTES};
+use super::item::Treatment;
+use super::{FragmentPolicy, WriteError};
 use hedgerow_tree::NodeError;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,29 +24,36 @@ pub(super) enum Event<B> {
     Hole(usize),
     /// The next fragment block.
     Fragment(B),
-    /// The current file ends.
-    File { entry: Entry, stored: Stored },
+    /// The current file ends. Without an entry, that comes later.
+    File {
+        entry: Option<Entry>,
+        stored: Stored,
+    },
     /// An entry that is no file, or another name of one.
     Other(Entry),
     /// An entry is left out, with the blocks that came of it.
     Skipped(NodeError),
 }
 
-/// The content of a block, before it is compressed.
-pub(super) enum Block {
-    Part {
-        content: Arc<Vec<u8>>,
-        range: Range<usize>,
-    },
-    Whole(Vec<u8>),
+/// A block before it is compressed.
+pub(super) struct Block {
+    content: Arc<Vec<u8>>,
+    range: Range<usize>,
+    /// Whether it stays as it is.
+    pub uncompressed: bool,
 }
 
 impl Block {
-    pub(super) fn bytes(&self) -> &[u8] {
-        match self {
-            Block::Part { content, range } => content.get(range.clone()).unwrap_or_default(),
-            Block::Whole(content) => content,
+    fn whole(content: Vec<u8>) -> Self {
+        Block {
+            range: 0..content.len(),
+            content: Arc::new(content),
+            uncompressed: false,
         }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.content.get(self.range.clone()).unwrap_or_default()
     }
 }
 
@@ -78,8 +86,7 @@ pub(super) struct Batch<B> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanOptions {
     pub block_bytes: usize,
-    /// Whether what does not fill a block goes together with others of its kind.
-    pub fragments: bool,
+    pub fragments: FragmentPolicy,
     /// Whether equal contents are stored once.
     pub dedup: bool,
 }
@@ -91,7 +98,7 @@ pub(super) struct Planner<G> {
     /// Files that have blocks, by what they hold.
     files: HashMap<Digest, u32>,
     /// Where the contents are that have ids, and how large they are.
-    contents: HashMap<[u8; 32], (Content, u64)>,
+    contents: HashMap<ContentId, (Content, u64)>,
     /// Files that have blocks.
     stored: u32,
     fragments: Fragments,
@@ -102,7 +109,8 @@ pub(super) struct Planner<G> {
 }
 
 struct Current {
-    entry: Entry,
+    begun: Begun,
+    /// The hash of the digests of its pieces, if there are several.
     pieces: Option<Box<blake3::Hasher>>,
 }
 
@@ -129,7 +137,7 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
                 self.current = None;
                 self.push(0, Event::Skipped(error));
             }
-            Gathered::SameContent { entry, id } => self.same_content(entry, id),
+            Gathered::Known { entry, id } => self.known(entry, id),
             Gathered::Piece {
                 entry,
                 bytes,
@@ -137,9 +145,9 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
                 tail_digest,
                 is_last,
             } => {
-                let begun = entry.map(|entry| Current {
+                let begun = entry.map(|begun| Current {
                     pieces: (!is_last).then(Box::default),
-                    entry,
+                    begun,
                 });
                 // Without one, the file was left out when its first piece came.
                 if let Some(current) = begun.or_else(|| self.current.take()) {
@@ -149,15 +157,16 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
         }
     }
 
-    /// A file that needs not be read, because another one with the same content was.
-    fn same_content(&mut self, mut entry: Entry, id: [u8; 32]) {
+    /// A file that needs not be read, because its content came before.
+    fn known(&mut self, mut entry: Entry, id: ContentId) {
         let Some((content, size_bytes)) = self.contents.get(&id) else {
-            let reason = "the file with the same content could not be read";
+            let reason = "its content could not be read when it came before";
             let error = NodeError::entry(WriteError::entry(&entry.path, reason));
             return self.push(0, Event::Skipped(error));
         };
         entry.size_bytes = *size_bytes;
         let stored = Stored::There(*content);
+        let entry = Some(entry);
         self.push(0, Event::File { entry, stored });
     }
 
@@ -173,109 +182,120 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
                 pieces.update(&word.to_le_bytes());
             });
         }
+        let treatment = current.begun.treatment;
         if !is_last {
-            self.blocks(bytes, 0);
+            self.blocks(bytes, 0, treatment);
             self.current = Some(current);
             return;
         }
+        let size_bytes = current.begun.entry.size_bytes;
         if let Some(pieces) = &mut current.pieces {
             // No content of one piece has this hash: its size does not fit.
-            pieces.update(&current.entry.size_bytes.to_le_bytes());
+            pieces.update(&size_bytes.to_le_bytes());
             digest = shortened(pieces.finalize());
         }
-        let stored = self.store(&current, bytes, digest, tail_digest);
-        let entry = current.entry;
-        if let Some(id) = entry.content_id {
+        let is_one_piece = current.pieces.is_none();
+        let stored = self.store(bytes, (digest, tail_digest), is_one_piece, treatment);
+        let begun = current.begun;
+        if let Some(id) = begun.id {
             let content = match stored {
                 Stored::Here { .. } => Content::Blocks(self.stored - 1),
                 Stored::There(content) => content,
             };
-            self.contents.insert(id, (content, entry.size_bytes));
+            self.contents.insert(id, (content, size_bytes));
         }
+        let entry = (!begun.is_nameless).then_some(begun.entry);
         self.push(0, Event::File { entry, stored });
     }
 
     /// The last piece of a file.
     fn store(
         &mut self,
-        current: &Current,
         bytes: Bytes,
-        digest: Digest,
-        tail_digest: Digest,
+        (digest, tail_digest): (Digest, Digest),
+        is_one_piece: bool,
+        treatment: Treatment,
     ) -> Stored {
-        if current.entry.size_bytes == 0 {
+        if bytes.len() == 0 {
             return Stored::There(Content::Empty);
         }
-        let is_one_tail = bytes.len() < self.options.block_bytes && current.pieces.is_none();
-        if is_one_tail && self.options.fragments {
-            if let Bytes::Data(content) = &bytes {
-                if !is_zero(content) {
-                    let tail = self.add_tail(content, digest);
-                    return Stored::There(Content::Tail(tail));
-                }
-            }
+        let is_tail = is_one_piece && bytes.len() < self.options.block_bytes;
+        if let Some(tail) = self.tail_of(&bytes, is_tail, treatment).filter(|_| is_tail) {
+            let tail = self.add_tail(tail, digest, treatment);
+            return Stored::There(Content::Tail(tail));
         }
-        if self.options.dedup {
+        if self.options.dedup && !treatment.not_shared {
             if let Some(number) = self.files.get(&digest) {
                 return Stored::There(Content::Blocks(*number));
             }
             self.files.insert(digest, self.stored);
         }
         self.stored += 1;
-        let tail = self.last_blocks(bytes, tail_digest);
+        let tail = self.tail_of(&bytes, is_one_piece && is_tail, treatment);
+        let tail = tail.map(<[u8]>::to_vec);
+        let rest = tail.as_ref().map_or(0, Vec::len);
+        // The blocks of a file stand together: a fragment block comes behind them.
+        self.blocks(bytes, rest, treatment);
+        let tail = tail.map(|tail| self.add_tail(&tail, tail_digest, treatment));
         Stored::Here { tail }
     }
 
-    /// Blocks, and what is left over.
-    fn last_blocks(&mut self, bytes: Bytes, tail_digest: Digest) -> Option<Tail> {
-        let tail_bytes = bytes.len() % self.options.block_bytes;
-        let tail = match &bytes {
-            Bytes::Data(content) if self.options.fragments && tail_bytes > 0 => {
-                content.get(content.len() - tail_bytes..)
-            }
-            _ => None,
+    /// What of the last piece of a file goes into a fragment block.
+    fn tail_of<'b>(
+        &self,
+        bytes: &'b Bytes,
+        is_small: bool,
+        treatment: Treatment,
+    ) -> Option<&'b [u8]> {
+        let wanted = match self.options.fragments {
+            FragmentPolicy::Never => false,
+            FragmentPolicy::SmallFiles => is_small,
+            FragmentPolicy::Always => true,
         };
-        let tail = tail.filter(|tail| !is_zero(tail)).map(<[u8]>::to_vec);
-        match tail {
-            None => {
-                self.blocks(bytes, 0);
-                None
-            }
-            Some(tail) => {
-                // The blocks of a file stand together: a fragment block comes behind them.
-                self.blocks(bytes, tail_bytes);
-                Some(self.add_tail(&tail, tail_digest))
-            }
+        // A fragment block is compressed as a whole or not at all.
+        if !wanted || treatment.unfragmented || treatment.uncompressed {
+            return None;
         }
+        let Bytes::Data(content) = bytes else {
+            return None;
+        };
+        let start = content.len() - content.len() % self.options.block_bytes;
+        let tail = content.get(start..).filter(|tail| !tail.is_empty());
+        tail.filter(|tail| treatment.not_sparse || !is_zero(tail))
     }
 
-    fn add_tail(&mut self, tail: &[u8], digest: Digest) -> Tail {
+    fn add_tail(&mut self, tail: &[u8], digest: Digest, treatment: Treatment) -> Tail {
+        let digest = (!treatment.not_shared).then_some(digest);
         let (place, full) = self.fragments.add(tail, digest);
         for fragment in full.into_iter().flatten() {
-            self.push(fragment.len(), Event::Fragment(Block::Whole(fragment)));
+            self.push(fragment.len(), Event::Fragment(Block::whole(fragment)));
         }
         place
     }
 
     /// Blocks of a piece, without its last `rest` bytes.
-    fn blocks(&mut self, bytes: Bytes, rest: usize) {
+    fn blocks(&mut self, bytes: Bytes, rest: usize, treatment: Treatment) {
         let end = bytes.len() - rest;
-        let content = match bytes {
-            Bytes::Data(content) => Some(Arc::new(content)),
-            Bytes::Zeros(_) => None,
-        };
+        let is_hole = matches!(bytes, Bytes::Zeros(_)) && !treatment.not_sparse;
+        let content = Arc::new(match bytes {
+            Bytes::Data(content) => content,
+            Bytes::Zeros(_) if is_hole => Vec::new(),
+            Bytes::Zeros(count) => vec![0; count],
+        });
         for start in (0..end).step_by(self.options.block_bytes) {
             let range = start..(start + self.options.block_bytes).min(end);
-            let data = content.as_ref().filter(|content| {
-                content
-                    .get(range.clone())
-                    .is_some_and(|part| !is_zero(part))
-            });
             let bytes = range.len();
-            match data.cloned() {
-                None => self.push(0, Event::Hole(bytes)),
-                Some(content) => self.push(bytes, Event::Block(Block::Part { content, range })),
+            let is_zero = || is_zero(content.get(range.clone()).unwrap_or_default());
+            if !treatment.not_sparse && (is_hole || is_zero()) {
+                self.push(0, Event::Hole(bytes));
+                continue;
             }
+            let block = Block {
+                content: content.clone(),
+                range,
+                uncompressed: treatment.uncompressed,
+            };
+            self.push(bytes, Event::Block(block));
         }
     }
 
@@ -296,7 +316,7 @@ impl<G: Iterator<Item = Gathered>> Iterator for Planner<G> {
                 Some(gathered) => self.take(gathered),
                 None => {
                     if let Some(fragment) = self.fragments.finish() {
-                        self.push(fragment.len(), Event::Fragment(Block::Whole(fragment)));
+                        self.push(fragment.len(), Event::Fragment(Block::whole(fragment)));
                     }
                     self.is_over = true;
                 }

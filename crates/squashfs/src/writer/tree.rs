@@ -1,79 +1,57 @@
 //! The entries of an image while it is made: directories with their names, and everything else.
 
+use super::attributes::{Attributes, Ids};
 use super::entry::Entry;
-use super::pack::Entries;
-use super::plan::Content;
+use super::leaves::{Body, Leaves};
+use super::metadata::MetadataTable;
+use super::names::{Child, Names, Target};
+use super::pack::{Entries, Layout};
+use super::xattrs::XattrTable;
 use super::WriteError;
+use hedgerow_codec::block::Settings;
+use hedgerow_engine::Options;
 use hedgerow_tree::{split_path, NodeError, NodeKind};
-use std::collections::HashMap;
 
-/// Ids are numbered by two bytes, and none may have the last number.
-const IDS_LIMIT: usize = 65_535;
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// The number of a directory.
-    Directory(u32),
-    /// The number of a leaf.
-    Leaf(u32),
-}
-
-/// A directory and its names, ascending.
-#[derive(Debug)]
+/// A directory and its names.
 pub(super) struct Directory {
     pub attributes: Attributes,
     pub parent: u32,
     /// 0 for the root.
     pub depth: u32,
-    pub children: Vec<(Box<[u8]>, Target)>,
-}
-
-/// Everything that is not a directory.
-#[derive(Debug)]
-pub(super) struct Leaf {
-    pub attributes: Attributes,
-    pub body: Body,
-    pub nlink: u32,
-}
-
-#[derive(Debug)]
-pub(super) enum Body {
-    /// Its size in bytes, and where its content is.
-    File(u64, Content),
-    Symlink(Box<[u8]>),
-    Device((u32, u32)),
-    Ipc,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Attributes {
-    pub kind: NodeKind,
-    pub mode: u16,
-    /// Positions in [`Tree::ids`].
-    pub uid: u16,
-    pub gid: u16,
-    pub mtime: u32,
+    pub subdirectories: u32,
+    pub names: Names,
 }
 
 /// All of it.
-#[derive(Default)]
-pub(super) struct Tree {
+pub(super) struct Tree<'s> {
     pub directories: Vec<Directory>,
-    pub leaves: Vec<Leaf>,
-    /// Users and groups, in the order of their first use.
-    pub ids: Vec<u32>,
-    id_numbers: HashMap<u32, u16>,
-    links: HashMap<(u64, u64), u32>,
+    pub leaves: Leaves,
+    /// The inode table, as far as it goes without directories.
+    pub inodes: MetadataTable<'s>,
+    pub xattrs: XattrTable<'s>,
+    pub ids: Ids,
+    /// The newest time of an entry.
+    pub newest: u32,
     /// Why entries, or something of them, were left out.
     pub skipped: Vec<NodeError>,
+    /// Extended attributes that no image can hold, in words.
+    pub unstored_xattrs: Unstored,
     /// The directories that lead to where the next entry may be, with their paths.
     open: Vec<(Vec<u8>, u32)>,
 }
 
-impl Entries for Tree {
-    fn file(&mut self, entry: Entry, content: Content) -> Result<(), WriteError> {
-        let body = Body::File(entry.size_bytes, content);
+/// What could not be stored: how much, and what was the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unstored {
+    /// How many attributes.
+    pub count: u64,
+    /// Path and name of the first.
+    pub first: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Entries for Tree<'_> {
+    fn file(&mut self, entry: Entry, layout: &Layout) -> Result<(), WriteError> {
+        let body = Body::File(entry.size_bytes, layout.clone());
         self.leaf(entry, body)
     }
 
@@ -86,16 +64,13 @@ impl Entries for Tree {
             NodeKind::BlockDevice | NodeKind::CharacterDevice => Body::Device(entry.device),
             NodeKind::Fifo | NodeKind::Socket => Body::Ipc,
             NodeKind::File => {
-                let known = entry
-                    .link
-                    .is_some_and(|link| self.links.contains_key(&link));
-                if !known {
+                let Some(target) = self.leaves.known(entry.link) else {
                     let reason = "another name of the file could not be read";
                     let error = WriteError::entry(&entry.path, reason);
                     self.skipped(NodeError::entry(error));
                     return Ok(());
-                }
-                Body::Ipc
+                };
+                return self.another_name(&entry, target);
             }
         };
         self.leaf(entry, body)
@@ -106,47 +81,68 @@ impl Entries for Tree {
     }
 }
 
-impl Tree {
+impl<'s> Tree<'s> {
+    pub(super) fn new(settings: &'s Settings, options: &'s Options) -> Self {
+        Tree {
+            directories: Vec::new(),
+            leaves: Leaves::new(),
+            inodes: MetadataTable::new(settings, options),
+            xattrs: XattrTable::new(settings, options),
+            ids: Ids::default(),
+            newest: 0,
+            skipped: Vec::new(),
+            unstored_xattrs: Unstored::default(),
+            open: Vec::new(),
+        }
+    }
+
+    /// How many inodes there are.
+    pub(super) fn count(&self) -> Result<u32, WriteError> {
+        let count = u64::from(self.leaves.count()) + self.directories.len() as u64;
+        u32::try_from(count).map_err(|_| WriteError::Limit {
+            reason: "it has more than 4,294,967,295 entries".into(),
+        })
+    }
+
     fn directory(&mut self, mut entry: Entry) -> Result<(), WriteError> {
-        self.skipped.extend(entry.omitted.take());
         let number = self.directories.len() as u32;
-        let is_root = entry.path.is_empty();
-        let (parent, depth) = match is_root {
+        let (parent, depth) = match entry.path.is_empty() && number == 0 {
             true => (0, 0),
             false => {
                 let parent = self.enter(&entry, Target::Directory(number))?;
-                (parent, self.directories[parent as usize].depth + 1)
+                let above = self.directories.get_mut(parent as usize);
+                let depth = above.map_or(0, |above| {
+                    above.subdirectories += 1;
+                    above.depth + 1
+                });
+                (parent, depth)
             }
         };
-        let attributes = self.attributes(&entry)?;
+        let attributes = self.attributes(&mut entry)?;
         self.directories.push(Directory {
             attributes,
             parent,
             depth,
-            children: Vec::new(),
+            subdirectories: 0,
+            names: Names::default(),
         });
         self.open.push((entry.path, number));
         Ok(())
     }
 
     fn leaf(&mut self, mut entry: Entry, body: Body) -> Result<(), WriteError> {
-        self.skipped.extend(entry.omitted.take());
-        let known = entry.link.and_then(|link| self.links.get(&link).copied());
-        let number = known.unwrap_or(self.leaves.len() as u32);
-        self.enter(&entry, Target::Leaf(number))?;
-        if let Some(leaf) = known.and_then(|number| self.leaves.get_mut(number as usize)) {
-            leaf.nlink += 1;
-            return Ok(());
+        if let Some(target) = self.leaves.known(entry.link) {
+            return self.another_name(&entry, target);
         }
-        if let Some(link) = entry.link {
-            self.links.insert(link, number);
-        }
-        let attributes = self.attributes(&entry)?;
-        self.leaves.push(Leaf {
-            attributes,
-            body,
-            nlink: 1,
-        });
+        self.enter(&entry, self.leaves.next(entry.link))?;
+        let attributes = self.attributes(&mut entry)?;
+        let table = &mut self.inodes;
+        self.leaves.add(table, entry.link, attributes, body)
+    }
+
+    fn another_name(&mut self, entry: &Entry, target: Target) -> Result<(), WriteError> {
+        self.enter(entry, target)?;
+        self.leaves.add_name(target);
         Ok(())
     }
 
@@ -154,46 +150,37 @@ impl Tree {
     fn enter(&mut self, entry: &Entry, target: Target) -> Result<u32, WriteError> {
         let refused = |reason: &str| WriteError::entry(&entry.path, reason);
         let (directory, name) = split_path(&entry.path);
-        while self.open.last().is_some_and(|(path, _)| path != directory) {
-            self.open.pop();
+        while let Some((_, closed)) = self.open.pop_if(|(path, _)| path != directory) {
+            if let Some(closed) = self.directories.get_mut(closed as usize) {
+                closed.names.close();
+            }
         }
-        let Some((_, parent)) = self.open.last() else {
+        let parent = self.open.last().map(|(_, number)| *number);
+        let open = parent.and_then(|parent| self.directories.get_mut(parent as usize));
+        let (Some(parent), Some(open)) = (parent, open) else {
             return Err(refused("its directory did not come before it"));
         };
         let bad = matches!(name, b"" | b"." | b"..") || name.contains(&0);
         if bad || name.len() > crate::format::NAME_BYTES {
             return Err(refused("it has a name that no file can have"));
         }
-        let children = &mut self.directories[*parent as usize].children;
-        if children.last().is_some_and(|(last, _)| **last >= *name) {
+        let kind = entry.kind;
+        if !open.names.push(Child { name, kind, target }) {
             return Err(refused("it does not come in its order"));
         }
-        children.push((name.into(), target));
-        Ok(*parent)
+        Ok(parent)
     }
 
-    fn attributes(&mut self, entry: &Entry) -> Result<Attributes, WriteError> {
-        Ok(Attributes {
-            kind: entry.kind,
-            mode: entry.mode,
-            uid: self.id(entry.uid)?,
-            gid: self.id(entry.gid)?,
-            mtime: entry.mtime,
-        })
-    }
-
-    fn id(&mut self, id: u32) -> Result<u16, WriteError> {
-        if let Some(number) = self.id_numbers.get(&id) {
-            return Ok(*number);
+    fn attributes(&mut self, entry: &mut Entry) -> Result<Attributes, WriteError> {
+        self.skipped.extend(entry.omitted.take());
+        self.newest = self.newest.max(entry.mtime);
+        let mut unstored = Vec::new();
+        let set = std::mem::take(&mut entry.xattrs);
+        let xattrs = self.xattrs.number(set, &mut unstored)?;
+        self.unstored_xattrs.count += unstored.len() as u64;
+        if let (None, Some(xattr)) = (&self.unstored_xattrs.first, unstored.pop()) {
+            self.unstored_xattrs.first = Some((entry.path.clone(), xattr.name.into()));
         }
-        let number = self.ids.len();
-        if number >= IDS_LIMIT {
-            return Err(WriteError::Limit {
-                reason: "it has more than 65,535 owners and groups".into(),
-            });
-        }
-        self.ids.push(id);
-        self.id_numbers.insert(id, number as u16);
-        Ok(number as u16)
+        Attributes::of(entry, &mut self.ids, xattrs)
     }
 }

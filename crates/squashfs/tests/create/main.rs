@@ -10,11 +10,12 @@
 mod determinism;
 mod failures;
 mod oracle;
+mod recreated;
 mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{Jobs, Options};
-use hedgerow_squashfs::{create, CreateOptions, Created, WriteError};
+use hedgerow_squashfs::{create, CreateOptions, Created, FragmentPolicy, WriteError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -28,7 +29,7 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
     CreateOptions {
         settings: Settings::default_for(compressor, block_bytes),
         block_bytes,
-        fragments: true,
+        fragments: FragmentPolicy::Always,
         dedup: true,
         xattrs: true,
         skip_unreadable: false,

@@ -1,10 +1,14 @@
 //! Readers that we did not write give back the tree.
 
-use crate::trees::{is_root, make, Random};
+use crate::trees::{is_root, make, place, Random};
 use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
-use hedgerow_squashfs::verify;
-use std::path::Path;
+use hedgerow_squashfs::{verify, FragmentPolicy};
+use sha2::Digest;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -31,8 +35,8 @@ fn everybody_reads_the_same_tree() {
 /// A directory that is many metadata blocks long, with an index, and files of one size.
 #[test]
 fn a_directory_of_many_names_is_found_in() {
-    let place = tempfile::tempdir().unwrap();
-    let (tree, image) = (place.path().join("tree"), place.path().join("image"));
+    let own = place();
+    let (tree, image) = (own.path().join("tree"), own.path().join("image"));
     std::fs::create_dir_all(tree.join("large")).unwrap();
     for number in 0..20_000 {
         let name = format!("large/{:x}-{number}", number * 7919 % 65_537);
@@ -56,17 +60,21 @@ fn a_directory_of_many_names_is_found_in() {
 
 fn one(compressor: Compressor, seed: u64) {
     let block = [4096, 16384, 131_072, 1 << 20][(seed % 4) as usize];
-    let place = tempfile::tempdir().unwrap();
-    let (tree, image) = (place.path().join("tree"), place.path().join("image"));
+    let own = place();
+    let (tree, image) = (own.path().join("tree"), own.path().join("image"));
     std::fs::create_dir(&tree).unwrap();
     make(&tree, seed, block);
-    let mut own = options(compressor, block as u32, 2);
-    own.fragments = seed % 5 != 4;
-    own.dedup = seed % 7 != 6;
-    image_of(&tree, &image, &own).unwrap();
+    let mut given = options(compressor, block as u32, 2);
+    given.fragments = match seed % 5 {
+        3 => FragmentPolicy::SmallFiles,
+        4 => FragmentPolicy::Never,
+        _ => FragmentPolicy::Always,
+    };
+    given.dedup = seed % 7 != 6;
+    image_of(&tree, &image, &given).unwrap();
     let what = format!("{compressor}, seed {seed}");
     let file = hedgerow_fs::ReadFile::open(&image).unwrap();
-    let report = verify(Box::new(file), 0, &own.packers).unwrap();
+    let report = verify(Box::new(file), 0, &given.packers).unwrap();
     assert_eq!(report.findings, [], "{what}");
     let expected = listing(&tree);
     if is_root() && compressor != Compressor::Lzma {
@@ -74,7 +82,7 @@ fn one(compressor: Compressor, seed: u64) {
             assert_eq!(listing(mounted), expected, "mounted: {what}")
         });
     }
-    let unpacked = place.path().join("unpacked");
+    let unpacked = own.path().join("unpacked");
     if has("unsquashfs") {
         let words = ["-no-progress", "-quiet", "-d"].map(std::ffi::OsStr::new);
         run(Command::new("unsquashfs")
@@ -91,8 +99,8 @@ fn one(compressor: Compressor, seed: u64) {
 /// the checksum of those.
 #[test]
 fn the_kernel_reads_every_block_of_zstd() {
-    let place = tempfile::tempdir().unwrap();
-    let (tree, image) = (place.path().join("tree"), place.path().join("image"));
+    let own = place();
+    let (tree, image) = (own.path().join("tree"), own.path().join("image"));
     std::fs::create_dir(&tree).unwrap();
     for number in 0..1500 {
         let mut random = Random::new(number);
@@ -112,23 +120,44 @@ fn random_length(number: u64) -> usize {
     4096 + (number * 2999 % 4096) as usize
 }
 
-/// All that a tree holds, in the words of find, and the hashes of the files.
+/// All that a tree holds, a line an entry.
 fn listing(root: &Path) -> String {
-    let names = r"cd $0 && find . -printf '%P|%y|%m|%U|%G|%n|%l|%Ts|' \( -type f -printf %s -o \
-        -printf - \) -printf '\n' | LC_ALL=C sort && find . -type f -print0 | LC_ALL=C sort -z |
-        xargs -0r sha256sum";
-    let output = Command::new("sh")
-        .args(["-c", names])
-        .arg(root)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let own = hedgerow_fs::Dir::open(root).unwrap();
+    let mut lines = Vec::new();
+    let mut pending = vec![PathBuf::new()];
+    while let Some(path) = pending.pop() {
+        let stat = fs::symlink_metadata(root.join(&path)).unwrap();
+        let kind = stat.file_type();
+        let mut content = Vec::new();
+        if kind.is_dir() {
+            let entries = fs::read_dir(root.join(&path)).unwrap();
+            pending.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
+        } else if kind.is_file() {
+            content = fs::read(root.join(&path)).unwrap();
+        } else if kind.is_symlink() {
+            let target = fs::read_link(root.join(&path)).unwrap();
+            content = target.into_os_string().into_encoded_bytes();
+        }
+        let mut xattrs = own.xattrs_of(path.as_os_str().as_bytes()).unwrap();
+        xattrs.sort();
+        let size = if kind.is_dir() { 0 } else { stat.size() };
+        lines.push(format!(
+            "{path:?} {:o} {}:{} {} links, {} s, {size} bytes {:?}, device {:x}, {xattrs:?}\n",
+            stat.mode(),
+            stat.uid(),
+            stat.gid(),
+            stat.nlink(),
+            stat.mtime(),
+            sha2::Sha256::digest(&content),
+            stat.rdev(),
+        ));
+    }
+    lines.sort();
+    lines.concat()
 }
 
 fn mounted(image: &Path, look: impl FnOnce(&Path)) {
-    let at = tempfile::tempdir().unwrap();
+    let at = place();
     let words = ["-t", "squashfs", "-o", "loop,ro"];
     let done = Command::new("mount")
         .args(words)

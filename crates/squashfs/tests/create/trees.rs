@@ -75,6 +75,7 @@ pub fn make(root: &Path, seed: u64, block: usize) {
             }
         }
     }
+    set_xattrs(&mut random, &directories, &files);
     for path in &files {
         let mode = [0o644, 0o755, 0o600, 0o4711, 0o1777][random.below(5) as usize];
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -90,6 +91,54 @@ pub fn make(root: &Path, seed: u64, block: usize) {
             std::os::unix::fs::chown(path, owner, Some(7)).unwrap();
         }
     }
+}
+
+/// Gives some of the entries extended attributes: short ones, long ones that several have, and
+/// sets that are the same.
+fn set_xattrs(random: &mut Random, directories: &[PathBuf], files: &[PathBuf]) {
+    let mut dump = Vec::new();
+    for path in directories.iter().chain(files) {
+        if random.below(3) > 0 {
+            continue;
+        }
+        dump.extend_from_slice(b"# file: ");
+        for byte in path.as_os_str().as_bytes() {
+            match byte {
+                b'!'..=b'[' | b']'..=b'~' => dump.push(*byte),
+                byte => dump.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            }
+        }
+        dump.push(b'\n');
+        let prefixes = if is_root() { 3 } else { 1 };
+        for number in 0..random.below(4) {
+            let prefix = ["user", "trusted", "security"][random.below(prefixes) as usize];
+            let value = match random.below(4) {
+                0 => String::new(),
+                1 => "5a".repeat(200 + random.below(2) as usize),
+                2 => "00ff".into(),
+                _ => format!("{:08x}", random.below(1 << 32)),
+            };
+            let value = if value.is_empty() {
+                String::new()
+            } else {
+                format!("0x{value}")
+            };
+            dump.extend_from_slice(format!("{prefix}.name{number}={value}\n").as_bytes());
+        }
+        dump.push(b'\n');
+    }
+    let mut setfattr = Command::new("setfattr")
+        .arg("--restore=-")
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut setfattr.stdin.take().unwrap(), &dump).unwrap();
+    assert!(setfattr.wait().unwrap().success());
+}
+
+/// A directory in which files have extended attributes, and nothing waits for a disk.
+pub fn place() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 fn name(random: &mut Random, number: u64) -> Vec<u8> {

@@ -1,0 +1,134 @@
+//! The names of a directory, in little memory: a tree can have millions of them.
+
+use crate::format::InodeType;
+use hedgerow_tree::NodeKind;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The number of a directory.
+    Directory(u32),
+    /// The number of something that has one name.
+    Leaf(u32),
+    /// The number of something that may have several names.
+    Linked(u32),
+}
+
+/// A name and what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Child<'n> {
+    pub name: &'n [u8],
+    pub kind: NodeKind,
+    pub target: Target,
+}
+
+/// Set in the tag of a name whose target's number stands behind it. Without it, the target is the
+/// leaf behind the last one.
+const NUMBERED: u8 = 0x80;
+/// Set in the tag of a name of something that may have several.
+const LINKED: u8 = 0x40;
+
+/// Names, ascending. Each is its length, a tag with the kind, perhaps a number, and its bytes.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    bytes: Vec<u8>,
+    /// Where the last one begins, if there is any.
+    last: Option<usize>,
+    next_leaf: u32,
+}
+
+impl Names {
+    /// Adds a name of 1 to 255 bytes. Returns whether it is behind the last one; if it is not,
+    /// nothing was added.
+    pub(super) fn push(&mut self, child: Child<'_>) -> bool {
+        let last = self.last.and_then(|last| self.bytes.get(last..));
+        if last.is_some_and(|mut last| {
+            take(&mut last, 0).is_some_and(|(last, _)| last.name >= child.name)
+        }) {
+            return false;
+        }
+        self.last = Some(self.bytes.len());
+        let kind = InodeType {
+            kind: child.kind,
+            extended: false,
+        };
+        let kind = kind.id() as u8;
+        let (tag, number) = match child.target {
+            Target::Leaf(number) if number == self.next_leaf => (kind, None),
+            Target::Leaf(number) | Target::Directory(number) => (kind | NUMBERED, Some(number)),
+            Target::Linked(number) => (kind | NUMBERED | LINKED, Some(number)),
+        };
+        if let Target::Leaf(number) = child.target {
+            self.next_leaf = number + 1;
+        }
+        self.bytes.extend_from_slice(&[child.name.len() as u8, tag]);
+        if let Some(number) = number {
+            self.bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        self.bytes.extend_from_slice(child.name);
+        true
+    }
+
+    /// No more are to come.
+    pub(super) fn close(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Child<'_>> {
+        let (mut rest, mut next_leaf) = (self.bytes.as_slice(), 0);
+        std::iter::from_fn(move || {
+            let (child, next) = take(&mut rest, next_leaf)?;
+            next_leaf = next;
+            Some(child)
+        })
+    }
+}
+
+/// The first of `rest`, and the leaf that comes after it.
+fn take<'n>(rest: &mut &'n [u8], next_leaf: u32) -> Option<(Child<'n>, u32)> {
+    let ([length, tag], mut behind) = rest.split_first_chunk::<2>()?;
+    let id = u16::from(tag & !(NUMBERED | LINKED));
+    let kind = InodeType::from_id(id)?.kind;
+    let mut number = next_leaf;
+    if tag & NUMBERED != 0 {
+        let (bytes, names) = behind.split_first_chunk::<4>()?;
+        number = u32::from_le_bytes(*bytes);
+        behind = names;
+    }
+    let (name, behind) = behind.split_at_checked(usize::from(*length))?;
+    *rest = behind;
+    let (target, next) = match kind {
+        _ if tag & LINKED != 0 => (Target::Linked(number), next_leaf),
+        NodeKind::Directory => (Target::Directory(number), next_leaf),
+        _ => (Target::Leaf(number), number + 1),
+    };
+    Some((Child { name, kind, target }, next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_in_order() {
+        let long = [b'n'; 255];
+        let children = [
+            (&b"a"[..], NodeKind::File, Target::Leaf(0)),
+            (b"b", NodeKind::Symlink, Target::Leaf(1)),
+            (b"c", NodeKind::Directory, Target::Directory(7)),
+            (b"d", NodeKind::File, Target::Linked(3)),
+            (b"e", NodeKind::File, Target::Leaf(70_000)),
+            (&long, NodeKind::Socket, Target::Leaf(70_001)),
+        ];
+        let children = children.map(|(name, kind, target)| Child { name, kind, target });
+        let mut names = Names::default();
+        for child in children {
+            assert!(names.push(child));
+            assert!(!names.push(child));
+        }
+        names.close();
+        assert!(names.iter().eq(children));
+        // Two bytes beside the name where the target is the next leaf, and four more elsewhere.
+        assert_eq!(names.bytes.len(), 5 + 255 + 6 * 2 + 3 * 4);
+    }
+}

@@ -7,6 +7,7 @@
 )]
 
 mod archives;
+mod commits;
 mod create;
 
 use serde_json::Value;

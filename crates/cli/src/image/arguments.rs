@@ -138,6 +138,9 @@ pub struct Create {
     /// Do not enter directories of other file systems
     #[arg(short = 'x', long)]
     pub one_file_system: bool,
+    /// Of a commit: attributes files in the working tree count before those in the commit
+    #[arg(long)]
+    pub worktree_attributes: bool,
     /// Everything belongs to root
     #[arg(long)]
     pub all_root: bool,

@@ -115,6 +115,11 @@ fn an_image_of_a_commit_is_that_of_its_archive() {
             assert!(image == expected, "{words:?} {jobs}");
         }
     }
+    fs::write(home.join(".gitattributes"), "large export-ignore\n").unwrap();
+    let archive = git(home, &["archive", "--worktree-attributes", "HEAD"]);
+    let words = ["-c", "lz4", "--worktree-attributes"];
+    let expected = packed(home, "-", &["-c", "lz4"], &archive);
+    assert!(packed(home, "git:HEAD", &words, b"") == expected);
     let archive = git(home, &["archive", "HEAD~1"]);
     let words = [
         "-c",

@@ -27,7 +27,7 @@ use std::sync::mpsc::{sync_channel, Receiver};
 use std::sync::Arc;
 
 /// Lists of nodes that wait for the consumer; each has as many as are found at a time.
-const WAITING: usize = 8;
+const WAITING: usize = 1;
 
 /// How a commit is to be listed.
 #[derive(Clone, Debug, Default)]

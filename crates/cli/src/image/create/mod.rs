@@ -57,7 +57,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
             archive: ArchiveOptions {
                 tree_mtime_s: epoch.map_or(0, i64::from),
                 cancel,
-                ..ArchiveOptions::default()
+                worktree_attributes: command.worktree_attributes,
             },
             exclude: exclude(command),
             target: &target,

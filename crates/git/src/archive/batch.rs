@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Entries of the first batch, which somebody waits for, and of the last ones. Each is twice as
 /// large as the one before.
 const FIRST_ENTRIES: usize = 2 << 10;
-const MOST_ENTRIES: usize = 64 << 10;
+const MOST_ENTRIES: usize = 16 << 10;
 /// Bytes of delta bases that one batch may hold.
 const BASE_BUDGET_BYTES: usize = 32 << 20;
 

@@ -92,3 +92,29 @@ fn contents_are_filtered_on_any_thread() {
         }
     });
 }
+
+#[test]
+fn one_process_filters_all_files_and_one_that_dies_is_started_again() {
+    let repo = Repo::new(&[]);
+    let log = repo.root.join(".git/filter-log");
+    repo.write(".gitattributes", b"f* filter=served\n");
+    let names = [
+        "f1", "f2-die", "f3", "f4-error", "f5-large", "f6-delay", "f7-late",
+    ];
+    for name in names {
+        repo.write(name, format!("content of {name}\n").as_bytes());
+    }
+    repo.commit("one");
+    let command = crate::filter_server::command(log.to_str().unwrap());
+    repo.git(&["config", "filter.served.process", &command]);
+    let (ours, _) = repo.by_us("HEAD");
+    let told = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(ours, repo.by_git("HEAD"));
+    let filtered = &ours[1];
+    assert_eq!(filtered.content, b"smudge f1:content of f1\n");
+    let starts = told
+        .lines()
+        .filter(|line| line.starts_with("start"))
+        .count();
+    assert_eq!(starts, 2, "{told}");
+}

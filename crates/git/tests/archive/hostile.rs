@@ -125,7 +125,7 @@ fn missing_and_damaged_objects_are_named_with_their_path() {
 fn trees_nested_too_deep_are_refused() {
     let repo = Repo::new(&[]);
     let blob = repo.text(&["hash-object", "-w", "--stdin"], b"content");
-    let mut input = format!("blob\nmark :1\ndata 1\nx\ncommit refs/heads/deep\n");
+    let mut input = String::from("blob\nmark :1\ndata 1\nx\ncommit refs/heads/deep\n");
     let path = vec!["d"; 2100].join("/");
     input.push_str("committer C <c@d> 1700000000 +0000\ndata 1\nm\n");
     input.push_str(&format!("M 100644 {blob} {path}/f\n"));

@@ -2,7 +2,7 @@ use bstr::BString;
 use std::path::PathBuf;
 
 /// The result of working with a repository.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What can go wrong with a repository, worded as git words it where git has words for it.
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +108,22 @@ pub enum Error {
         /// Which object.
         id: gix_hash::ObjectId,
         /// What is wrong.
+        reason: String,
+    },
+    /// A directory of a tree that cannot be listed.
+    #[error("cannot list '/{path}' of the tree: {reason}")]
+    Tree {
+        /// Its path in the tree; empty for the top.
+        path: BString,
+        /// Why.
+        reason: String,
+    },
+    /// A file or link of a tree whose content cannot be had.
+    #[error("cannot read '{path}': {reason}")]
+    Content {
+        /// Its path in the tree.
+        path: BString,
+        /// Which object, and why.
         reason: String,
     },
     /// A conversion or filter that failed on a file.

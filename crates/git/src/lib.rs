@@ -4,6 +4,7 @@
 //! The library never prints and never reads the environment: what git takes from there arrives
 //! in a [`repository::Environment`].
 
+pub mod archive;
 pub mod checkout;
 pub mod convert;
 mod error;

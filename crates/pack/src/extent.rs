@@ -1,6 +1,5 @@
 use crate::entry::EntryKind;
-use crate::object::Place;
-use crate::{Location, Reader};
+use crate::{Fault, Location, Reader};
 use gix_hash::oid;
 
 /// A loose object whose file is smaller than this is taken for small: what it inflates to is not
@@ -32,19 +31,27 @@ impl Reader<'_> {
     /// Whether the object is in a pack and larger than `limit` bytes. The header of its entry is
     /// read; of a delta, its start is inflated.
     pub fn is_large(&mut self, location: Location, limit: u64) -> bool {
-        let Location::Packed { pack, offset } = location else {
-            return false;
-        };
-        let entry = self
-            .store
-            .pack(pack)
-            .and_then(|pack| pack.entry(offset).ok());
-        match entry {
-            Some((entry, _)) if matches!(entry.kind, EntryKind::Whole(_)) => entry.size > limit,
-            Some(_) => {
-                matches!(self.delta_result(Place { pack, offset }), Ok(size) if size > limit)
-            }
-            None => false,
+        matches!(location, Location::Packed { .. })
+            && matches!(self.packed_size(location), Ok(size) if size > limit)
+    }
+
+    /// Bytes of the content of the object `id`, which is at `location`: what its own header says,
+    /// or the start of its delta. Neither its kind nor its delta bases are looked at.
+    pub fn size_bytes(&mut self, id: &oid, location: Location) -> crate::Result<u64> {
+        match self.packed_size(location) {
+            Ok(size) => Ok(size),
+            // A loose object; or a damaged one, of which there may be another copy.
+            Err(_) => Ok(self.header(id, location)?.size),
+        }
+    }
+
+    fn packed_size(&mut self, location: Location) -> Result<u64, Fault> {
+        let place = location.place().ok_or(Fault::Outside)?;
+        let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
+        let (entry, _) = pack.entry(place.offset)?;
+        match entry.kind {
+            EntryKind::Whole(_) => Ok(entry.size),
+            _ => self.delta_result(place),
         }
     }
 }

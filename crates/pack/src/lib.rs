@@ -26,8 +26,10 @@ mod midx;
 mod object;
 mod pack;
 mod prefix;
+mod pull;
 mod reader;
 mod repair;
+mod resting;
 mod reverse;
 mod store;
 mod stream;
@@ -36,7 +38,9 @@ pub use bases::SharedBases;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use object::{Location, ObjectHeader, ObjectKind};
+pub use pull::ObjectStream;
 pub use reader::Reader;
+pub use resting::RestingReader;
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]
@@ -50,5 +54,7 @@ mod tests {
         shared::<ObjectStore>();
         shared::<SharedBases>();
         owned::<Reader<'static>>();
+        owned::<RestingReader>();
+        owned::<ObjectStream>();
     }
 }

@@ -9,7 +9,7 @@ use hedgerow_codec::{can_expand_to, Inflater, StreamInflater};
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
 const SMALL_BYTES: u64 = 1 << 20;
 /// A buffer that has grown over this is given back when a much smaller object follows.
-const KEEP_BYTES: usize = 512 << 10;
+pub(crate) const KEEP_BYTES: usize = 512 << 10;
 /// The two lengths at the start of a delta take ten bytes each at most.
 const DELTA_HEADER_BYTES: usize = 20;
 
@@ -19,26 +19,26 @@ const DELTA_HEADER_BYTES: usize = 20;
 pub struct Reader<'s> {
     pub(crate) store: &'s ObjectStore,
     pub(crate) bases: Option<&'s SharedBases>,
-    inflater: Inflater,
+    pub(crate) inflater: Inflater,
     pub(crate) stream: StreamInflater,
     /// The object that was built last; longer than the object if an earlier one was.
-    result: Vec<u8>,
+    pub(crate) result: Vec<u8>,
     /// The other of the two buffers that building a chain of deltas alternates between.
-    source: Vec<u8>,
+    pub(crate) source: Vec<u8>,
     /// The inflated delta.
-    delta: Vec<u8>,
+    pub(crate) delta: Vec<u8>,
     /// The file of a loose object.
     pub(crate) input: Vec<u8>,
     pub(crate) chain: Chain,
     /// The shared base that was used last, if it is what was asked for.
-    held: Option<Base>,
+    pub(crate) held: Option<Base>,
     /// Copies that turned out to be damaged while the current object was being read.
     pub(crate) damaged: Vec<(Location, ObjectId)>,
 }
 
 /// A built object: where its bytes are.
 #[derive(Clone, Copy, Debug)]
-enum Built {
+pub(crate) enum Built {
     /// The range of the reader's result buffer.
     Own { start: usize, end: usize },
     /// The base in `held`.
@@ -84,9 +84,16 @@ impl<'s> Reader<'s> {
     /// The object `id`, which is at `location`: its kind, and its content in the reader's own
     /// buffer. If that copy is damaged, another one of the store is read.
     pub fn read(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, &[u8])> {
-        let (kind, built) =
-            self.repairing(id, location, |reader, location| reader.build(id, location))?;
+        let (kind, built) = self.read_built(id, location)?;
         Ok((kind, self.content(built)))
+    }
+
+    pub(crate) fn read_built(
+        &mut self,
+        id: &oid,
+        location: Location,
+    ) -> Result<(ObjectKind, Built)> {
+        self.repairing(id, location, |reader, location| reader.build(id, location))
     }
 
     /// Gives back what a large object has made the buffers grow to. Reading small objects does so

@@ -6,6 +6,8 @@
     reason = "tests make trees and look at files"
 )]
 
+mod archives;
+mod commits;
 mod create;
 
 use serde_json::Value;

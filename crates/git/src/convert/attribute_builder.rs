@@ -8,7 +8,7 @@ use gix_glob::Pattern;
 
 use super::attribute_line::{parse, Line, LineState, Subject};
 use super::attribute_rules::{Rule, RuleSet};
-use super::attributes::{AttributeId, AttributeSources, Attributes, State, KNOWN, MAX_FILE_BYTES};
+use super::attributes::{AttributeId, AttributeSources, Attributes, State, MAX_FILE_BYTES};
 
 /// The macro git has without any file.
 const BUILTIN: &[u8] = b"[attr]binary -diff -merge -text";
@@ -105,8 +105,9 @@ impl<'a> Builder<'a> {
         file
     }
 
-    pub(super) fn build(self) -> Attributes {
-        let mut namer = Namer::new(&self.macros);
+    /// What the files say about the attributes in `known`.
+    pub(super) fn build(self, known: &[&'static [u8]]) -> Attributes {
+        let mut namer = Namer::new(known, &self.macros);
         let macros = namer.macros(&self.macros);
         let info = namer.rules(&self.info, self.ignore_case);
         let mut directories = HashMap::new();
@@ -124,6 +125,7 @@ impl<'a> Builder<'a> {
             info,
             directories,
             outer,
+            known: known.len(),
             macros,
             values: namer.values,
             messages: self.messages,
@@ -152,11 +154,11 @@ struct Namer<'a> {
 
 impl<'a> Namer<'a> {
     /// Macros get numbers in the order of their names, so that equal files give equal numbers.
-    fn new(macros: &HashMap<&'a BStr, Assignments<'a>>) -> Namer<'a> {
+    fn new(known: &[&'static [u8]], macros: &HashMap<&'a BStr, Assignments<'a>>) -> Namer<'a> {
         let mut ids: HashMap<&BStr, AttributeId> = HashMap::new();
-        let mut names: Vec<&BStr> = relevant_macros(macros).into_iter().collect();
+        let mut names: Vec<&BStr> = relevant_macros(known, macros).into_iter().collect();
         names.sort_unstable();
-        for (id, name) in KNOWN
+        for (id, name) in known
             .iter()
             .map(|name| name.as_bstr())
             .chain(names)
@@ -227,7 +229,10 @@ impl<'a> Namer<'a> {
 }
 
 /// The macros that set an attribute that matters, be it through other macros.
-fn relevant_macros<'a>(macros: &HashMap<&'a BStr, Assignments<'a>>) -> HashSet<&'a BStr> {
+fn relevant_macros<'a>(
+    known: &[&'static [u8]],
+    macros: &HashMap<&'a BStr, Assignments<'a>>,
+) -> HashSet<&'a BStr> {
     let mut users: HashMap<&BStr, Vec<&'a BStr>> = HashMap::new();
     for (name, assignments) in macros {
         for (used, _) in assignments {
@@ -235,10 +240,10 @@ fn relevant_macros<'a>(macros: &HashMap<&'a BStr, Assignments<'a>>) -> HashSet<&
         }
     }
     let mut relevant = HashSet::new();
-    let mut pending: Vec<&BStr> = KNOWN.iter().map(|name| name.as_bstr()).collect();
+    let mut pending: Vec<&BStr> = known.iter().map(|name| name.as_bstr()).collect();
     while let Some(name) = pending.pop() {
         for user in users.get(name).into_iter().flatten() {
-            let is_known = KNOWN.contains(&user.as_bytes());
+            let is_known = known.contains(&user.as_bytes());
             if !is_known && relevant.insert(*user) {
                 pending.push(user);
             }

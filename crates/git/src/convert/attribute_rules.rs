@@ -33,7 +33,7 @@ impl RuleSet {
     }
 
     /// Applies what matches `path`, which is relative to the file's directory.
-    pub(super) fn apply(&self, path: &BStr, scratch: &mut Scratch<'_>) {
+    pub(super) fn apply(&self, path: &BStr, is_directory: bool, scratch: &mut Scratch<'_>) {
         let basename_start = path.rfind_byte(b'/').map(|at| at + 1);
         let case = match self.ignore_case {
             true => Case::Fold,
@@ -47,7 +47,7 @@ impl RuleSet {
                 || rule.pattern.matches_repo_relative_path(
                     path,
                     basename_start,
-                    Some(false),
+                    Some(is_directory),
                     case,
                     Mode::NO_MATCH_SLASH_LITERAL,
                 );
@@ -62,6 +62,8 @@ impl RuleSet {
 /// What is decided so far about one path. The first assignment to an attribute stands.
 pub(super) struct Scratch<'a> {
     known: [Option<State>; KNOWN.len()],
+    /// How many of them there are.
+    count: usize,
     open: usize,
     macros: &'a [Box<[(AttributeId, State)]>],
     decided: Decided,
@@ -74,7 +76,7 @@ enum Decided {
 }
 
 impl<'a> Scratch<'a> {
-    pub(super) fn new(macros: &'a [Box<[(AttributeId, State)]>]) -> Scratch<'a> {
+    pub(super) fn new(count: usize, macros: &'a [Box<[(AttributeId, State)]>]) -> Scratch<'a> {
         let decided = if macros.len() <= 64 {
             Decided::Word(0)
         } else {
@@ -82,7 +84,8 @@ impl<'a> Scratch<'a> {
         };
         Scratch {
             known: [None; KNOWN.len()],
-            open: KNOWN.len(),
+            count,
+            open: count,
             macros,
             decided,
         }
@@ -131,7 +134,7 @@ impl<'a> Scratch<'a> {
 
     /// Assigns to an attribute; false if that was done before.
     fn decide(&mut self, id: usize, state: State) -> bool {
-        if let Some(slot) = self.known.get_mut(id) {
+        if let Some(slot) = self.known[..self.count].get_mut(id) {
             let fresh = slot.is_none();
             if fresh {
                 *slot = Some(state);
@@ -139,7 +142,7 @@ impl<'a> Scratch<'a> {
             }
             return fresh;
         }
-        let number = id - KNOWN.len();
+        let number = id - self.count;
         match &mut self.decided {
             Decided::Word(word) => {
                 let bit = 1u64.checked_shl(number as u32).unwrap_or(0);

@@ -34,7 +34,8 @@ pub struct AttributeSources<'a> {
 }
 
 /// The attributes of every path of one checkout that matter to conversion: `text`, `crlf`,
-/// `eol`, `ident`, `filter`, `working-tree-encoding`, and the macros that set them.
+/// `eol`, `ident`, `filter`, `working-tree-encoding`; or those that matter to an archive,
+/// `export-ignore` and `export-subst`; and the macros that set them.
 ///
 /// Immutable and `Sync`. A look-up costs the rules on the path's own way to the top, however
 /// many `.gitattributes` there are elsewhere, and nothing if no rule mentions these attributes.
@@ -45,7 +46,9 @@ pub struct Attributes {
     pub(super) directories: HashMap<BString, Arc<RuleSet>>,
     /// The rules of the user and of the system, the former first.
     pub(super) outer: Vec<Arc<RuleSet>>,
-    /// What each attribute sets when it is set: attributes beyond [`KNOWN`] are macros, and
+    /// How many attributes matter.
+    pub(super) known: usize,
+    /// What each attribute sets when it is set: attributes beyond those that matter are macros, and
     /// nothing keeps a file from making macros of the others.
     pub(super) macros: Vec<Box<[(AttributeId, State)]>>,
     pub(super) values: Vec<BString>,
@@ -65,10 +68,13 @@ pub(super) enum State {
     Value(u32),
 }
 
-/// An attribute: below [`KNOWN`]`.len()` one of those, else a macro.
+/// An attribute: first those that matter, then macros.
 pub(super) type AttributeId = u32;
 
-/// The attributes that matter, in the order of their ids.
+/// The attributes that matter to an archive, in the order of their ids.
+pub(super) const EXPORT: [&[u8]; 2] = [b"export-ignore", b"export-subst"];
+
+/// The attributes that matter to conversion, in the order of their ids. No other set is larger.
 pub(super) const KNOWN: [&[u8]; 6] = [
     b"text",
     b"crlf",
@@ -77,6 +83,15 @@ pub(super) const KNOWN: [&[u8]; 6] = [
     b"filter",
     b"working-tree-encoding",
 ];
+
+/// What the attributes of a path say about an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Export {
+    /// `export-ignore`: it is left out.
+    pub ignore: bool,
+    /// `export-subst`: placeholders in it are expanded.
+    pub subst: bool,
+}
 
 /// The states of the attributes of one path, in the order of [`KNOWN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +108,13 @@ impl Attributes {
     /// Reads all of `sources`. Lines that git would ignore are ignored, and are told by
     /// [`messages`](Attributes::messages).
     pub fn new(sources: &AttributeSources<'_>) -> Attributes {
-        Builder::new(sources).build()
+        Builder::new(sources).build(&KNOWN)
+    }
+
+    /// As [`Attributes::new`], with the attributes that matter to an archive, for
+    /// [`Attributes::export`].
+    pub(crate) fn of_archive(sources: &AttributeSources<'_>) -> Attributes {
+        Builder::new(sources).build(&EXPORT)
     }
 
     /// What git would print about lines and files that it ignores.
@@ -108,8 +129,8 @@ impl Attributes {
 
     /// The states for `path`, which is relative to the top of the tree.
     pub(super) fn lookup(&self, path: &BStr) -> PathStates {
-        let mut scratch = Scratch::new(&self.macros);
-        self.fill(path, &mut scratch);
+        let mut scratch = Scratch::new(self.known, &self.macros);
+        self.fill(path, false, &mut scratch);
         let [text, crlf, eol, ident, filter, encoding] = scratch.into_known();
         PathStates {
             text,
@@ -121,10 +142,21 @@ impl Attributes {
         }
     }
 
+    /// What they say about `path` in an archive; for attributes that were made for one.
+    pub(crate) fn export(&self, path: &BStr, is_directory: bool) -> Export {
+        let mut scratch = Scratch::new(self.known, &self.macros);
+        self.fill(path, is_directory, &mut scratch);
+        let [ignore, subst, ..] = scratch.into_known();
+        Export {
+            ignore: ignore == State::Set,
+            subst: subst == State::Set,
+        }
+    }
+
     /// Applies the rules that match `path`, the strongest first, until nothing is left open.
-    fn fill(&self, path: &BStr, scratch: &mut Scratch<'_>) {
+    fn fill(&self, path: &BStr, is_directory: bool, scratch: &mut Scratch<'_>) {
         if let Some(rules) = &self.info {
-            rules.apply(path, scratch);
+            rules.apply(path, is_directory, scratch);
         }
         if !self.directories.is_empty() {
             let mut directory = path;
@@ -133,12 +165,12 @@ impl Attributes {
                 directory = directory[..end].as_bstr();
                 if let Some(rules) = self.directories.get(directory) {
                     let start = if end == 0 { 0 } else { end + 1 };
-                    rules.apply(path[start..].as_bstr(), scratch);
+                    rules.apply(path[start..].as_bstr(), is_directory, scratch);
                 }
             }
         }
         for rules in &self.outer {
-            rules.apply(path, scratch);
+            rules.apply(path, is_directory, scratch);
         }
     }
 

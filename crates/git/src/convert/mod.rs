@@ -26,6 +26,7 @@ mod stream;
 mod text_stats;
 mod utf;
 
+pub(crate) use attributes::Export;
 pub use attributes::{AttributeSources, Attributes};
 pub use buffers::Buffers;
 pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};

@@ -43,12 +43,9 @@ impl RuleIndex {
         };
         for (number, rule) in (0..).zip(rules) {
             let pattern = &rule.pattern;
-            if pattern.mode.contains(Mode::MUST_BE_DIR) {
-                // Only files are looked up, and a directory's attributes are not theirs.
-                continue;
-            }
-            let is_small = rules.len() < MIN_RULES;
-            match index.table(pattern).filter(|_| !is_small) {
+            let is_for_all = !pattern.mode.contains(Mode::MUST_BE_DIR);
+            let is_indexed = is_for_all && rules.len() >= MIN_RULES;
+            match index.table(pattern).filter(|_| is_indexed) {
                 Some((table, key)) => table.entry(key).or_default().push(number),
                 None => index.rest.push(number),
             }

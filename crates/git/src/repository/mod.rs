@@ -57,6 +57,7 @@ use discover::Layout;
 use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A repository that was found and may be used.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ pub struct Repository {
     bare: bool,
     config: Config,
     settings: CheckoutSettings,
-    objects: ObjectStore,
+    objects: Arc<ObjectStore>,
     packed: gix_ref::file::Store,
     replacements: HashMap<ObjectId, ObjectId>,
 }
@@ -144,7 +145,7 @@ impl Repository {
             bare,
             config,
             settings,
-            objects,
+            objects: Arc::new(objects),
             packed,
             replacements: HashMap::new(),
         };

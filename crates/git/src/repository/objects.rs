@@ -4,6 +4,7 @@ use super::Repository;
 use crate::{Error, Result};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Replacements of replacements are followed this far, as git does.
 const REPLACEMENT_DEPTH: usize = 5;
@@ -73,6 +74,11 @@ impl Repository {
     /// The store of the repository's objects, alternates included.
     pub fn objects(&self) -> &ObjectStore {
         &self.objects
+    }
+
+    /// The same store, for those who may outlive the repository.
+    pub(crate) fn store(&self) -> Arc<ObjectStore> {
+        self.objects.clone()
     }
 
     /// The kind and content of the object `id`, or of what replaces it.

@@ -1,7 +1,7 @@
 //! A working tree and how its files stand to the index: what checkout and status share.
 
 pub(crate) mod compare;
-mod conversion_options;
+pub(crate) mod conversion_options;
 pub(crate) mod pathspecs;
 mod progress;
 pub(crate) mod sparse;

@@ -11,6 +11,7 @@ mod determinism;
 mod failures;
 mod items;
 mod oracle;
+mod recreated;
 mod reuse;
 mod trees;
 

@@ -1,4 +1,9 @@
-//! `hedgerow image create`.
+//! `hedgerow image create`: an image of whatever source.
+
+pub mod archive;
+mod commit;
+mod directory;
+mod reuse;
 
 use super::arguments::Create;
 use crate::arguments::Global;
@@ -7,20 +12,23 @@ use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
+use archive::ArchiveImage;
 use bstr::ByteSlice;
+use commit::CommitImage;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options};
+use hedgerow_fs::ReadFile;
+use hedgerow_git::archive::ArchiveOptions;
 use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::{
-    create, CreateOptions, Created, FragmentPolicy, Image, NotReusable, Reuse, WriteError,
-};
-use hedgerow_tree::{Node, NodeError};
-use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
+use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
+use hedgerow_tar::NodeOptions;
+use hedgerow_tree::Node;
+use hedgerow_walk::Patterns;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
@@ -39,20 +47,46 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
             ..not_started(format_args!("cannot create '{image}': File exists"))
         });
     }
-    let source = from_directory(global, &command.source);
     let started = Instant::now();
-    let change = |node: Result<Node, NodeError>| node.map(|node| changed(node, command, epoch));
-    let written = nodes_of_directory(&source, walk(command, &options), |nodes| {
-        create(nodes.map(change), &target, &options)
-    });
-    let created = match written {
-        Ok(Ok(created)) => created,
-        Ok(Err(WriteError::Cancelled)) | Err(NodeError::Cancelled) => {
-            return Err(interrupted_by_user())
-        }
-        Ok(Err(error)) => return Err(not_started(error)),
-        Err(error) => return Err(not_started(error)),
+    let change = |node| changed(node, command, epoch);
+    let source = from_directory(global, &command.source);
+    let is_stdin = command.source == Path::new("-");
+    let written = if let Some(revision) = commit::revision(&command.source) {
+        let image = CommitImage {
+            repository: &commit::repository(global)?,
+            revision,
+            archive: ArchiveOptions {
+                tree_mtime_s: epoch.map_or(0, i64::from),
+                cancel,
+                worktree_attributes: command.worktree_attributes,
+            },
+            exclude: exclude(command),
+            target: &target,
+            options: &options,
+        };
+        image.create(change, &|warning| output.warn(warning))
+    } else if !is_stdin && hedgerow_fs::is_directory(&source) {
+        directory::create(&source, command, &target, &options, change)
+    } else {
+        let file = match is_stdin {
+            true => ReadFile::standard_input(),
+            false => ReadFile::open(&source),
+        };
+        let image = ArchiveImage {
+            file: file.map_err(not_started)?,
+            archive: NodeOptions {
+                spool_directory: archive::directory_of(&target),
+                skip_unusable: command.skip_unreadable,
+                cancel,
+                ..NodeOptions::default()
+            },
+            exclude: exclude(command),
+            target: &target,
+            options: &options,
+        };
+        image.create(change, &|warning| output.warn(warning))
     };
+    let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
@@ -110,7 +144,7 @@ fn options(
     let settings =
         Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?;
     Ok(CreateOptions {
-        reuse: reuse(command, global, &settings, block_bytes, &packers, output)?,
+        reuse: reuse::open(command, global, &settings, block_bytes, &packers, output)?,
         settings,
         block_bytes,
         fragments: match command.no_fragments {
@@ -129,50 +163,16 @@ fn options(
     })
 }
 
-/// The blocks of the older image that was given. If they are of no use, the user is told, and
-/// everything is made anew.
-fn reuse(
-    command: &Create,
-    global: &Global,
-    settings: &Settings,
-    block_bytes: u32,
-    workers: &Options,
-    output: &Output,
-) -> Result<Option<Arc<Reuse>>, Failure> {
-    let Some(old) = &command.reuse else {
-        return Ok(None);
-    };
-    let image = Image::open(&from_directory(global, old), 0);
-    let image = image.map_err(|error| super::unreadable(old, error))?;
-    match Reuse::of(image, settings, block_bytes, workers) {
-        Ok(reuse) => Ok(Some(Arc::new(reuse))),
-        Err(NotReusable::Failed(error)) => Err(match *error {
-            WriteError::Cancelled => interrupted_by_user(),
-            error => not_started(error),
-        }),
-        Err(reason) => {
-            let old = old.display();
-            output.say(format_args!(
-                "warning: nothing of '{old}' can be used again: {reason}"
-            ));
-            Ok(None)
-        }
-    }
+fn exclude(command: &Create) -> Patterns {
+    let exclude: Vec<&[u8]> = command.exclude.iter().map(|glob| glob.as_bytes()).collect();
+    Patterns::parse(&exclude.join(&b'\n'))
 }
 
-fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
-    let exclude: Vec<&[u8]> = command.exclude.iter().map(|glob| glob.as_bytes()).collect();
-    WalkOptions {
-        engine: Options {
-            name: "walk",
-            ..options.readers.clone()
-        },
-        one_file_system: command.one_file_system,
-        metadata: true,
-        selection: Selection {
-            exclude: Patterns::parse(&exclude.join(&b'\n')),
-            ..Selection::default()
-        },
+/// Why there is no image.
+pub fn unwritten(error: WriteError) -> Failure {
+    match error {
+        WriteError::Cancelled => interrupted_by_user(),
+        error => not_started(error),
     }
 }
 
@@ -191,7 +191,7 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
 }
 
 /// What SOURCE_DATE_EPOCH says; what makes no sense is passed over, for it is never an error.
-fn epoch() -> Option<u32> {
+pub fn epoch() -> Option<u32> {
     let word = variable("SOURCE_DATE_EPOCH");
     let word = word.as_ref().and_then(|word| word.to_str());
     let epoch = word?.parse::<u64>().ok()?;

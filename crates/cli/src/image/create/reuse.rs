@@ -1,0 +1,40 @@
+//! The older image whose blocks are taken again.
+
+use crate::arguments::Global;
+use crate::environment::from_directory;
+use crate::failure::Failure;
+use crate::image::arguments::Create;
+use crate::image::unreadable;
+use crate::output::Output;
+use hedgerow_codec::block::Settings;
+use hedgerow_engine::Options;
+use hedgerow_squashfs::{Image, NotReusable, Reuse};
+use std::sync::Arc;
+
+/// The blocks of the older image that was given. If they are of no use, the user is told, and
+/// everything is made anew.
+pub fn open(
+    command: &Create,
+    global: &Global,
+    settings: &Settings,
+    block_bytes: u32,
+    workers: &Options,
+    output: &Output,
+) -> Result<Option<Arc<Reuse>>, Failure> {
+    let Some(old) = &command.reuse else {
+        return Ok(None);
+    };
+    let image = Image::open(&from_directory(global, old), 0);
+    let image = image.map_err(|error| unreadable(old, error))?;
+    match Reuse::of(image, settings, block_bytes, workers) {
+        Ok(reuse) => Ok(Some(Arc::new(reuse))),
+        Err(NotReusable::Failed(error)) => Err(super::unwritten(*error)),
+        Err(reason) => {
+            let old = old.display();
+            output.say(format_args!(
+                "warning: nothing of '{old}' can be used again: {reason}"
+            ));
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Images of commits are the images of what `git archive` makes of them, byte for byte.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+fn isolated(program: &str, directory: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(directory);
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "SOURCE_DATE_EPOCH"] {
+        command.env_remove(name);
+    }
+    command.env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.env("GIT_AUTHOR_DATE", "1600000000 +0000");
+    command.env("GIT_COMMITTER_DATE", "1700000000 +0000");
+    command.args(match program {
+        "git" => &["-c", "user.name=A", "-c", "user.email=a@b"][..],
+        _ => &["image", "create"],
+    });
+    command
+}
+
+fn git(directory: &Path, words: &[&str]) -> Vec<u8> {
+    let output = isolated("git", directory).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {words:?}: {said}");
+    output.stdout
+}
+
+/// `hedgerow image create`, with `input` on standard input.
+fn create(directory: &Path, words: &[&str], input: &[u8], epoch: Option<&str>) -> Output {
+    let mut command = isolated(env!("CARGO_BIN_EXE_hedgerow"), directory);
+    epoch.map(|epoch| command.env("SOURCE_DATE_EPOCH", epoch));
+    command.args(words).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|threads| {
+        threads.spawn(move || stdin.write_all(input));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// The image of a source; there must be no complaint.
+fn packed(directory: &Path, source: &str, words: &[&str], input: &[u8]) -> Vec<u8> {
+    let image = directory.join(".image");
+    let image = image.to_str().unwrap();
+    let all = [&["-qf"][..], words, &[source, image]].concat();
+    let output = create(directory, &all, input, Some("1800000000"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*said), (Some(0), ""), "{source}");
+    let bytes = fs::read(image).unwrap();
+    fs::remove_file(image).unwrap();
+    bytes
+}
+
+/// A repository whose trees have all that trees can have.
+fn repository() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let at = |path: &str| home.path().join(path);
+    git(home.path(), &["init", "-q", "-b", "main"]);
+    git(home.path(), &["config", "core.safecrlf", "false"]);
+    let lines: Vec<u8> = (0..160_000u32)
+        .flat_map(|at| format!("{}\n", at.wrapping_mul(at) >> 7).into_bytes())
+        .collect();
+    fs::create_dir_all(at("a/deep/er")).unwrap();
+    for (path, content) in [
+        ("a/file", &lines[..9]),
+        ("a.c", &lines[..9]),
+        ("a-b", &lines[..150_000]),
+        ("a/deep/er/empty", b""),
+        ("large", &lines[..]),
+        ("same", &lines[..]),
+        // More than a piece only when it is converted.
+        ("grows.txt", &lines[..1_000_000]),
+        ("shrinks", &lines[..300_000]),
+        ("ident.c", b"/* $Id$ */\n"),
+        ("version", b"$Format:%H %cI$\n"),
+        ("left-out", b"content"),
+        (
+            ".gitattributes",
+            b"*.txt eol=crlf\n*.c ident\nversion export-subst\nleft-out export-ignore\n",
+        ),
+        ("a/.gitattributes", b"/deep/ export-ignore\n"),
+    ] {
+        fs::write(at(path), content).unwrap();
+    }
+    fs::set_permissions(at("a/file"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("a/file", at("link")).unwrap();
+    git(home.path(), &["add", "-A"]);
+    git(home.path(), &["commit", "-q", "-m", "one"]);
+    fs::write(at("a-b"), &lines[..150_100]).unwrap();
+    git(home.path(), &["commit", "-qam", "two"]);
+    git(home.path(), &["repack", "-adq"]);
+    home
+}
+
+#[test]
+fn an_image_of_a_commit_is_that_of_its_archive() {
+    let home = repository();
+    let home = home.path();
+    for words in [
+        &["-c", "lz4"][..],
+        &["-c", "gzip", "-b", "4K"],
+        &["--no-dedup"],
+    ] {
+        let archive = git(home, &["archive", "--format=tar", "HEAD"]);
+        let expected = packed(home, "-", words, &archive);
+        for jobs in ["-j1", "-j3"] {
+            let image = packed(home, "git:HEAD", &[words, &[jobs]].concat(), b"");
+            assert!(image == expected, "{words:?} {jobs}");
+        }
+    }
+    fs::write(home.join(".gitattributes"), "large export-ignore\n").unwrap();
+    let archive = git(home, &["archive", "--worktree-attributes", "HEAD"]);
+    let words = ["-c", "lz4", "--worktree-attributes"];
+    let expected = packed(home, "-", &["-c", "lz4"], &archive);
+    assert!(packed(home, "git:HEAD", &words, b"") == expected);
+    let archive = git(home, &["archive", "HEAD~1"]);
+    let words = [
+        "-c",
+        "lz4",
+        "--exclude",
+        "*.c",
+        "--exclude",
+        "a",
+        "--set-uid",
+        "5",
+    ];
+    assert!(packed(home, "git:HEAD~1", &words, b"") == packed(home, "-", &words, &archive));
+}
+
+#[test]
+fn an_image_of_a_commit_is_that_of_its_checkout() {
+    let home = repository();
+    let home = home.path();
+    // Only an archive leaves out and expands.
+    fs::write(
+        home.join(".git/info/attributes"),
+        "* -export-ignore -export-subst\n",
+    )
+    .unwrap();
+    git(home, &["clone", "-q", ".", "copy"]);
+    let copy = home.join("copy");
+    fs::remove_dir_all(copy.join(".git")).unwrap();
+    // As a umask of 0002 would have it.
+    let mut modes = Command::new("chmod");
+    modes
+        .args(["-R", "u=rwX,g=rwX,o=rX", "copy"])
+        .current_dir(home);
+    assert!(modes.status().unwrap().success());
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+    let words = ["-c", "lz4", "--all-root", "--default-mtime", "5"];
+    assert!(packed(home, "git:HEAD", &words, b"") == packed(home, "copy", &words, b""));
+}
+
+#[test]
+fn the_repository_is_the_one_git_would_use() {
+    let home = repository();
+    let home = home.path();
+    git(home, &["clone", "-q", "--bare", ".", "bare.git"]);
+    let other = tempfile::tempdir().unwrap();
+    let expected = packed(home, "git:main", &["-c", "lz4"], b"");
+    for words in [&["-c", "lz4"][..], &["-c", "lz4", "-C", "../a"]] {
+        let bare = home.join("bare.git");
+        assert!(
+            packed(&bare, "git:main", words, b"") == expected,
+            "{words:?}"
+        );
+    }
+    let image = other.path().join("image");
+    let mut command = isolated(env!("CARGO_BIN_EXE_hedgerow"), other.path());
+    command.env("GIT_DIR", home.join("bare.git"));
+    command.env("SOURCE_DATE_EPOCH", "1800000000");
+    let output = command.args(["-c", "lz4", "git:main", "image"]).output();
+    assert_eq!(output.unwrap().status.code(), Some(0));
+    assert!(fs::read(image).unwrap() == expected);
+    let commit = git(home, &["rev-parse", "HEAD"]);
+    let commit = format!("git:{}", String::from_utf8(commit).unwrap().trim());
+    assert!(packed(home, &commit, &["-c", "lz4"], b"") == expected);
+    // In a directory of the working tree, too, all of it is listed.
+    assert!(packed(&home.join("a"), "git:HEAD", &["-c", "lz4"], b"") == expected);
+}
+
+#[test]
+fn a_part_of_a_tree_has_the_time_of_the_source() {
+    let home = repository();
+    for (epoch, time) in [(None, " 0.000000000 "), (Some("77"), " 77.000000000 ")] {
+        let words = ["-qf", "git:HEAD:a", ".image"];
+        let output = create(home.path(), &words, b"", epoch);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let listed = crate::image(home.path(), &["list", "-l", ".image"]).text();
+        let lines: Vec<&str> = listed.lines().collect();
+        assert_eq!(lines.len(), 2, "{listed}");
+        assert!(lines.iter().all(|line| line.contains(time)), "{listed}");
+        assert!(lines[1].starts_with("f 0775 1 0 0 9 ") && lines[1].ends_with(" file"));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_may_be_left_out() {
+    let home = repository();
+    let home = home.path();
+    fs::write(home.join("new"), "this one will be gone").unwrap();
+    git(home, &["add", "new"]);
+    git(home, &["commit", "-qm", "three"]);
+    let id = String::from_utf8(git(home, &["rev-parse", "HEAD:new"])).unwrap();
+    let id = id.trim();
+    fs::remove_file(home.join(format!(".git/objects/{}/{}", &id[..2], &id[2..]))).unwrap();
+    let reason = format!("error: cannot read 'new': object {id} is missing\n");
+    let failed = create(home, &["git:HEAD", "image"], b"", None);
+    assert_eq!(String::from_utf8_lossy(&failed.stderr), reason);
+    assert_eq!(failed.status.code(), Some(2));
+    assert!(!home.join("image").exists());
+    let words = ["--skip-unreadable", "git:HEAD", "image"];
+    let partial = create(home, &words, b"", None);
+    let said = String::from_utf8_lossy(&partial.stderr);
+    assert!(said.ends_with(&reason), "{said}");
+    assert_eq!(partial.status.code(), Some(3));
+    let listed = crate::image(home, &["list", "image"]).text();
+    assert!(
+        listed.contains("\nlarge\n") && !listed.contains("new"),
+        "{listed}"
+    );
+    git(home, &["config", "core.repositoryFormatVersion", "1"]);
+    git(home, &["config", "extensions.partialClone", "origin"]);
+    let failed = create(home, &["-f", "git:HEAD", "image"], b"", None);
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert!(
+        said.contains("partial clone, and 'origin' has it"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_names_no_tree_is_refused_with_2() {
+    let home = repository();
+    for (revision, reason) in [
+        (
+            "git:nothing",
+            "error: cannot resolve 'nothing': unknown revision",
+        ),
+        (
+            "git:HEAD:large",
+            "error: cannot resolve 'HEAD:large': not a tree object\n",
+        ),
+        ("git:", "error: cannot resolve '': "),
+    ] {
+        let refused = create(home.path(), &[revision, "image"], b"", None);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(said.starts_with(reason), "{revision}: {said}");
+        assert_eq!(refused.status.code(), Some(2), "{revision}");
+    }
+    let nowhere = tempfile::tempdir().unwrap();
+    let refused = create(nowhere.path(), &["git:HEAD", "image"], b"", None);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.starts_with("error: not a git repository"), "{said}");
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(fs::read_dir(nowhere.path()).unwrap().count(), 0);
+}

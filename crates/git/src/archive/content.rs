@@ -1,0 +1,325 @@
+//! What an entry holds, read when it is asked for, on whatever thread.
+
+use super::facts::Facts;
+use super::filters::Filters;
+use super::source::Source;
+use super::subst;
+use super::walk::Change;
+use crate::convert::{Buffers, Conversion};
+use crate::repository::{Environment, Repository};
+use crate::{Error, Result};
+use bstr::{BString, ByteSlice};
+use hedgerow_pack::{
+    Location, ObjectId, ObjectKind, ObjectStore, ObjectStream, Reader, RestingReader, SharedBases,
+};
+use hedgerow_tree::{Content, Handle, NodeError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A blob over this many bytes is streamed if it can be, which takes constant memory and, since
+/// it has to be inflated in pieces, twice the time.
+const STREAMED_BYTES: u64 = 64 << 20;
+
+/// What the entries of a commit share.
+pub(super) struct Shared {
+    store: Arc<ObjectStore>,
+    /// Larger blobs are streamed if they can be.
+    streamed_from: u64,
+    /// The remote of a partial clone.
+    remote: Option<BString>,
+    commit: Option<ObjectId>,
+    /// Where the repository is found once more, for what is known of the commit.
+    environment: Environment,
+    facts: OnceLock<Result<Facts, String>>,
+    pub filters: Filters,
+    /// What readers keep between two entries, as many as read at a time.
+    kits: Mutex<Vec<Kit>>,
+    warnings: Mutex<Vec<String>>,
+}
+
+/// What reading and converting keeps from entry to entry.
+#[derive(Default)]
+struct Kit {
+    reader: RestingReader,
+    buffers: Buffers,
+}
+
+impl Shared {
+    pub fn new(repository: &Repository, source: &Source) -> Result<Self> {
+        Ok(Shared {
+            store: repository.store(),
+            streamed_from: repository.settings().big_file_bytes.min(STREAMED_BYTES),
+            remote: repository.partial_clone_remote().map(ToOwned::to_owned),
+            commit: source.commit.as_ref().map(|commit| commit.id),
+            environment: repository.environment().clone(),
+            facts: OnceLock::new(),
+            filters: Filters::new(repository, source)?,
+            kits: Mutex::default(),
+            warnings: Mutex::default(),
+        })
+    }
+
+    /// Remembers something to be told at the end.
+    pub fn warn(&self, warning: String) {
+        let mut warnings = lock(&self.warnings);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
+    /// What placeholders can say, if there is a commit. Most trees have none of them: it is looked
+    /// up when the first one is met.
+    fn facts(&self) -> Result<Option<&Facts>, String> {
+        let Some(commit) = &self.commit else {
+            return Ok(None);
+        };
+        let facts = self.facts.get_or_init(|| {
+            Facts::collect(&self.environment, commit).map_err(|error| error.to_string())
+        });
+        facts.as_ref().map(Some).map_err(Clone::clone)
+    }
+
+    /// Ends the filters; what git would warn of.
+    pub fn finish(&self) -> Vec<String> {
+        let failures = self.filters.finish();
+        let mut warnings = std::mem::take(&mut *lock(&self.warnings));
+        warnings.extend(failures);
+        warnings
+    }
+
+    fn kit(&self) -> Kit {
+        lock(&self.kits).pop().unwrap_or_default()
+    }
+
+    fn put_back(&self, mut kit: Kit) {
+        kit.reader.clear();
+        lock(&self.kits).push(kit);
+    }
+}
+
+/// A list is whole even if a thread panicked while it held the lock.
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An entry of a commit.
+pub(super) struct InCommit {
+    pub shared: Arc<Shared>,
+    pub bases: Option<Arc<SharedBases>>,
+    pub path: BString,
+    /// The object that the tree names, and the one that is read instead of it.
+    pub named: ObjectId,
+    pub id: ObjectId,
+    pub location: Option<Location>,
+    pub size_bytes: u64,
+    pub change: Option<Change>,
+}
+
+impl Handle for InCommit {
+    fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+        let kit = self.read().map_err(NodeError::entry)?;
+        let target = kit.reader.content().to_vec();
+        self.shared.put_back(kit);
+        Ok(target)
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
+        self.opened().map_err(NodeError::entry)
+    }
+}
+
+impl InCommit {
+    fn opened(&mut self) -> Result<Box<dyn Content>> {
+        let Some(change) = self.change.take() else {
+            if let Some(stream) = self.stream()? {
+                let path = self.path.clone();
+                let shared = self.shared.clone();
+                return Ok(Box::new(Streamed {
+                    shared,
+                    path,
+                    stream,
+                }));
+            }
+            return Ok(Box::new(Whole {
+                kit: Some(self.read()?),
+                shared: self.shared.clone(),
+                position: 0,
+            }));
+        };
+        let mut kit = self.read()?;
+        let changed = self.changed(&change, &mut kit);
+        self.shared.put_back(kit);
+        self.change = Some(change);
+        let bytes = changed?;
+        Ok(Box::new(Changed { bytes, position: 0 }))
+    }
+
+    fn located(&self) -> Result<Location> {
+        self.location.ok_or_else(|| {
+            let id = self.id;
+            let reason = match &self.shared.remote {
+                Some(remote) => format!(
+                    "object {id} is missing: this is a partial clone, and '{remote}' has it"
+                ),
+                None => format!("object {id} is missing"),
+            };
+            self.unreadable(reason)
+        })
+    }
+
+    fn unreadable(&self, reason: String) -> Error {
+        let path = self.path.clone();
+        Error::Content { path, reason }
+    }
+
+    /// Reads the whole blob.
+    fn read(&self) -> Result<Kit> {
+        let location = self.located()?;
+        let Kit { reader, buffers } = self.shared.kit();
+        let store = &self.shared.store;
+        let (reader, read) = reader.read(store, self.bases.as_deref(), &self.id, location);
+        let kit = Kit { reader, buffers };
+        let reason = match read {
+            Ok(ObjectKind::Blob) => return Ok(kit),
+            Ok(kind) => format!("object {} is a {kind} where a blob is expected", self.id),
+            Err(error) => error.to_string(),
+        };
+        self.shared.put_back(kit);
+        Err(self.unreadable(reason))
+    }
+
+    /// The blob in pieces, if it is so large that this is better.
+    fn stream(&self) -> Result<Option<ObjectStream>> {
+        if self.size_bytes <= self.shared.streamed_from {
+            return Ok(None);
+        }
+        let mut reader = Reader::new(&self.shared.store);
+        let stream = reader.open_stream(&self.id, self.located()?);
+        let stream = stream.map_err(|error| self.unreadable(error.to_string()))?;
+        // Of another kind: told where it is read whole.
+        Ok(stream.filter(|stream| stream.kind() == ObjectKind::Blob))
+    }
+
+    /// The content as it would be in a working tree, placeholders expanded.
+    fn changed(&self, change: &Change, kit: &mut Kit) -> Result<Vec<u8>> {
+        let Change {
+            rules,
+            conversion,
+            subst,
+        } = change;
+        let path = self.path.as_bstr();
+        let content = kit.reader.content();
+        let converted = rules.converter.to_worktree(
+            &mut kit.buffers,
+            *conversion,
+            path,
+            &self.named,
+            content,
+        )?;
+        if let Some(message) = converted.message {
+            self.shared.warn(message);
+        }
+        let mut bytes = match conversion {
+            Conversion::Driver(driver) => {
+                let filters = &self.shared.filters;
+                let content = converted.content;
+                let (bytes, message) =
+                    filters.smudge(&rules.converter, driver, path, &self.named, content)?;
+                if let Some(message) = message {
+                    self.shared.warn(message);
+                }
+                bytes
+            }
+            _ => converted.content.to_vec(),
+        };
+        if *subst && subst::is_needed(&bytes) {
+            let facts = self.shared.facts();
+            let facts = facts.map_err(|reason| self.unreadable(reason))?;
+            if let Some(facts) = facts {
+                bytes = subst::expand(&bytes, facts);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// A blob in memory.
+struct Whole {
+    shared: Arc<Shared>,
+    /// Always there before it is dropped.
+    kit: Option<Kit>,
+    position: usize,
+}
+
+impl Whole {
+    fn bytes(&self) -> &[u8] {
+        self.kit.as_ref().map_or(&[], |kit| kit.reader.content())
+    }
+}
+
+impl Content for Whole {
+    fn size_bytes(&self) -> u64 {
+        self.bytes().len() as u64
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
+        let count = copy(self.bytes(), self.position, buffer);
+        self.position += count;
+        Ok(count)
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if let Some(kit) = self.kit.take() {
+            self.shared.put_back(kit);
+        }
+    }
+}
+
+/// A content that is not the blob.
+struct Changed {
+    bytes: Vec<u8>,
+    position: usize,
+}
+
+impl Content for Changed {
+    fn size_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
+        let count = copy(&self.bytes, self.position, buffer);
+        self.position += count;
+        Ok(count)
+    }
+}
+
+fn copy(bytes: &[u8], position: usize, buffer: &mut [u8]) -> usize {
+    let rest = bytes.get(position..).unwrap_or_default();
+    let count = rest.len().min(buffer.len());
+    buffer[..count].copy_from_slice(&rest[..count]);
+    count
+}
+
+/// A large blob.
+struct Streamed {
+    shared: Arc<Shared>,
+    path: BString,
+    stream: ObjectStream,
+}
+
+impl Content for Streamed {
+    fn size_bytes(&self) -> u64 {
+        self.stream.size_bytes()
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
+        let read = self.stream.read(&self.shared.store, buffer);
+        read.map_err(|error| {
+            NodeError::entry(Error::Content {
+                path: self.path.clone(),
+                reason: error.to_string(),
+            })
+        })
+    }
+}

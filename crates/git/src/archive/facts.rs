@@ -1,0 +1,179 @@
+//! All that placeholders can say about a commit.
+
+use super::mailmap::Mailmap;
+use crate::repository::{Environment, Repository};
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_date::Time;
+use hedgerow_fs::Iconv;
+use hedgerow_pack::{oid, ObjectId, ObjectKind};
+
+/// A commit.
+pub(super) struct Facts {
+    pub commit: Id,
+    pub tree: Id,
+    pub parents: Vec<Id>,
+    /// `None` where the line makes no sense.
+    pub author: Option<Person>,
+    pub committer: Option<Person>,
+    /// The encoding that it says its message has.
+    pub encoding: BString,
+    /// In UTF-8, if it could be brought into that.
+    pub message: BString,
+    /// The references that lead to it, as `git log --decorate` shows them.
+    pub decorations: Vec<BString>,
+}
+
+/// An object id.
+pub(super) struct Id {
+    pub full: String,
+    pub short: String,
+}
+
+/// Who made it, and when.
+pub(super) struct Person {
+    pub name: BString,
+    pub mail: BString,
+    /// By the mailmap.
+    pub mapped_name: BString,
+    pub mapped_mail: BString,
+    pub time: Time,
+}
+
+impl Facts {
+    /// Text in the encoding of the commit, if that is not UTF-8 and has all of its characters.
+    pub fn encode(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let encoding = self.encoding.as_bstr();
+        is_foreign(encoding).then(|| converted(encoding, b"UTF-8", text))?
+    }
+
+    /// Looks everything up about the commit `id` of the repository of `environment`.
+    pub fn collect(environment: &Environment, id: &oid) -> Result<Self> {
+        let repository = Repository::discover(environment)?;
+        let (_, content) = repository.read_object(id)?;
+        let corrupt = |reason: String| Error::CorruptObject {
+            kind: "commit",
+            id: id.to_owned(),
+            reason,
+        };
+        let parse = |content| {
+            let parsed = gix_object::CommitRef::from_bytes(content, repository.hash_kind());
+            parsed.map_err(|error| corrupt(error.probable_cause().to_string()))
+        };
+        let encoding = parse(&content)?.encoding;
+        let encoding = encoding.map(BString::from).unwrap_or_default();
+        // What cannot be decoded stays as it is.
+        let decoded = match is_foreign(encoding.as_bstr()) {
+            true => converted(b"UTF-8", &encoding, &content),
+            false => None,
+        };
+        let commit = parse(decoded.as_deref().unwrap_or(&content))?;
+        let mailmap = Mailmap::of(&repository)?;
+        let person = |line: &BStr| person(line, &mailmap);
+        let (author, committer) = (person(commit.author), person(commit.committer));
+        let identified = |id: &oid| -> Result<Id> {
+            Ok(Id {
+                full: id.to_string(),
+                short: repository.short_id(id)?,
+            })
+        };
+        Ok(Facts {
+            commit: identified(id)?,
+            tree: identified(&commit.tree())?,
+            parents: commit
+                .parents()
+                .map(|id| identified(&id))
+                .collect::<Result<_>>()?,
+            author,
+            committer,
+            message: commit.message.to_owned(),
+            encoding,
+            decorations: decorations(&repository, id)?,
+        })
+    }
+}
+
+/// Whether a commit says that it is not in UTF-8.
+fn is_foreign(encoding: &BStr) -> bool {
+    let utf8 = ["", "utf-8", "utf8"];
+    !utf8
+        .iter()
+        .any(|name| encoding.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+fn converted(to: &[u8], from: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    let mut converted = Vec::new();
+    let outcome = Iconv::open(to, from)?.convert(text, &mut converted);
+    outcome.is_ok().then_some(converted)
+}
+
+/// Reads `NAME <MAIL> SECONDS ZONE`.
+fn person(line: &BStr, mailmap: &Mailmap) -> Option<Person> {
+    let open = line.find_byte(b'<')?;
+    let close = line.get(open..)?.find_byte(b'>')? + open;
+    let last = line.rfind_byte(b'>')?;
+    let name: BString = line[..open].trim_end().into();
+    let mail: BString = line.get(open + 1..close)?.into();
+    let date = line.get(last + 1..)?.to_str().ok()?;
+    let mut words = date.split_ascii_whitespace();
+    let seconds = words.next()?.parse().ok()?;
+    let (mapped_name, mapped_mail) = mailmap.map(name.as_bstr(), mail.as_bstr());
+    Some(Person {
+        name,
+        mail,
+        mapped_name,
+        mapped_mail,
+        time: Time::new(seconds, offset(words.next()?)?),
+    })
+}
+
+/// Seconds of a zone such as `+0530`.
+fn offset(zone: &str) -> Option<i32> {
+    let number: i32 = zone.parse().ok()?;
+    Some((number / 100 * 60 + number % 100) * 60)
+}
+
+/// The references that lead to a commit, the last one first, HEAD before all.
+fn decorations(repository: &Repository, id: &oid) -> Result<Vec<BString>> {
+    let head = repository.head()?;
+    let branch = match (&head, head.id()) {
+        (head, Some(_)) => head.branch().map(ToOwned::to_owned),
+        _ => None,
+    };
+    let mut names = Vec::new();
+    for reference in repository.references_below("refs/".into())? {
+        let Some(target) = reference.id else { continue };
+        if leads_to(repository, target, id) && branch.as_ref() != Some(&reference.name) {
+            names.push(shown(reference.name.as_bstr()));
+        }
+    }
+    if head
+        .id()
+        .is_some_and(|target| leads_to(repository, target, id))
+    {
+        names.push(match &branch {
+            Some(branch) => format!("HEAD -> {}", shown(branch.as_bstr())).into(),
+            None => "HEAD".into(),
+        });
+    }
+    names.reverse();
+    Ok(names)
+}
+
+/// A reference to something broken leads nowhere.
+fn leads_to(repository: &Repository, from: ObjectId, id: &oid) -> bool {
+    *from == *id
+        || matches!(repository.object_kind(&from), Ok(ObjectKind::Tag))
+            && matches!(repository.peel(&from, None), Ok(Some(peeled)) if *peeled == *id)
+}
+
+fn shown(name: &BStr) -> BString {
+    if let Some(tag) = name.strip_prefix(b"refs/tags/") {
+        return format!("tag: {}", tag.as_bstr()).into();
+    }
+    let prefixes: [&[u8]; 2] = [b"refs/heads/", b"refs/remotes/"];
+    let short = prefixes
+        .iter()
+        .find_map(|prefix| name.strip_prefix(*prefix));
+    short.map_or_else(|| name.to_owned(), BString::from)
+}

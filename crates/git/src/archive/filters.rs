@@ -1,0 +1,150 @@
+//! Filter programs that contents go through.
+
+use super::source::Source;
+use crate::convert::{
+    Converter, Delivery, DriverConversion, DriverKind, FilterContext, FilterLane, Filtered,
+};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::{BStr, BString};
+use hedgerow_engine::CancelToken;
+use hedgerow_fs::FilterCancel;
+use hedgerow_pack::ObjectId;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+use std::time::Duration;
+
+/// How often it is looked whether the user has interrupted filters.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The filter programs of a repository.
+pub(super) struct Filters {
+    context: FilterContext,
+    drivers: Mutex<BTreeMap<BString, Arc<Program>>>,
+    cancels: Mutex<Vec<FilterCancel>>,
+}
+
+/// A driver at work.
+#[derive(Default)]
+struct Program {
+    /// Held while the only process of a driver filters a file.
+    turn: Mutex<()>,
+    /// Lanes that filter nothing now: one for a process, else as many as workers needed.
+    idle: Mutex<Vec<FilterLane>>,
+}
+
+impl Filters {
+    pub fn new(repository: &Repository, source: &Source) -> Result<Self> {
+        let directory = repository.work_tree().unwrap_or(repository.git_dir());
+        let treeish = source.commit.as_ref().map(|commit| commit.id);
+        Ok(Filters {
+            context: FilterContext {
+                directory: directory.into(),
+                environment: repository.child_variables(),
+                reference: source.reference.clone(),
+                treeish: treeish.or(Some(source.tree)),
+                can_delay: false,
+            },
+            drivers: Mutex::default(),
+            cancels: Mutex::default(),
+        })
+    }
+
+    /// Has a program filter the blob `id`, of which conversion has made `content`; and what git
+    /// would print about it.
+    pub fn smudge(
+        &self,
+        converter: &Converter,
+        conversion: &DriverConversion,
+        path: &BStr,
+        id: &ObjectId,
+        content: &[u8],
+    ) -> Result<(Vec<u8>, Option<String>)> {
+        let driver = converter.driver(conversion.index);
+        let driver = driver.ok_or_else(|| Error::Internal {
+            reason: "a conversion without a driver".into(),
+        })?;
+        let program = lock(&self.drivers)
+            .entry(driver.name.clone())
+            .or_default()
+            .clone();
+        let _turn = match conversion.kind {
+            DriverKind::Process => Some(lock(&program.turn)),
+            DriverKind::Command => None,
+        };
+        let idle = lock(&program.idle).pop();
+        let mut lane = match idle {
+            Some(lane) => lane,
+            None => {
+                let lane = FilterLane::open(driver, self.context.clone())?;
+                lock(&self.cancels).push(lane.cancel_handle());
+                lane
+            }
+        };
+        let mut taken = None;
+        let mut take = |delivery: Delivery<'_>| {
+            let bytes = match delivery.content {
+                Filtered::Content(content) => Ok(content.to_vec()),
+                Filtered::Stream(stream) => {
+                    let mut bytes = Vec::new();
+                    let read = stream.read_to_end(&mut bytes);
+                    read.map(|_| bytes).map_err(|error| Error::Convert {
+                        path: path.to_owned(),
+                        reason: error.to_string(),
+                    })
+                }
+                Filtered::Failed(error) => Err(error),
+            };
+            taken = Some(bytes.map(|bytes| (bytes, delivery.message)));
+            Ok(())
+        };
+        let outcome = lane.smudge(0, path, id, content, &mut take);
+        lock(&program.idle).push(lane);
+        outcome?;
+        taken.unwrap_or_else(|| {
+            Err(Error::Convert {
+                path: path.to_owned(),
+                reason: "the filter did not give it back".into(),
+            })
+        })
+    }
+
+    /// Ends all programs when the user interrupts, until the sender is dropped.
+    pub fn watch<'s>(&'s self, threads: &'s Scope<'s, '_>, cancel: &CancelToken) -> Sender<()> {
+        let (alive, ended) = channel();
+        let cancel = cancel.clone();
+        threads.spawn(move || {
+            while ended.recv_timeout(CANCEL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if cancel.is_cancelled() {
+                    for cancel in lock(&self.cancels).drain(..) {
+                        // The lane then sees the cancellation itself, a little later.
+                        let _ = cancel.cancel();
+                    }
+                }
+            }
+        });
+        alive
+    }
+
+    /// Ends the programs; what went wrong with that.
+    pub fn finish(&self) -> Vec<String> {
+        let programs = std::mem::take(&mut *lock(&self.drivers));
+        let mut failures = Vec::new();
+        for lane in programs
+            .into_values()
+            .flat_map(|program| std::mem::take(&mut *lock(&program.idle)))
+        {
+            if let Err(error) = lane.finish(&mut |_| Ok(())) {
+                failures.push(error.to_string());
+            }
+        }
+        failures
+    }
+}
+
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What it holds is whole even if a thread panicked meanwhile.
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,111 @@
+//! The attributes of a directory and of what is below it, read on the way down.
+
+use super::ArchiveOptions;
+use crate::convert::{AttributeSources, Attributes, Conversion, ConvertOptions, Converter, Export};
+use crate::repository::Repository;
+use crate::worktree::conversion_options;
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Attributes files are read up to this size; git ignores larger ones.
+const FILE_LIMIT_BYTES: u64 = 100 << 20;
+
+/// The name of the file.
+pub(super) const FILE_NAME: &[u8] = b".gitattributes";
+
+/// What holds for a directory and those below it that have no attributes of their own.
+pub(super) struct Rules {
+    pub converter: Converter,
+    exports: Attributes,
+    /// What the files on the way to the top say, the top first.
+    files: Vec<(BString, Arc<[u8]>)>,
+}
+
+impl Rules {
+    /// What happens to the content of a file.
+    pub fn conversion(&self, path: &BStr) -> Conversion {
+        self.converter.conversion(path)
+    }
+
+    /// Whether an entry is left out, and whether placeholders are expanded.
+    pub fn export(&self, path: &BStr, is_directory: bool) -> Export {
+        match self.exports.is_empty() {
+            true => Export {
+                ignore: false,
+                subst: false,
+            },
+            false => self.exports.export(path, is_directory),
+        }
+    }
+}
+
+/// Makes rules: knows the files that stand outside of the tree.
+pub(super) struct RuleMaker {
+    convert: ConvertOptions,
+    ignore_case: bool,
+    global: Option<Vec<u8>>,
+    info: Option<Vec<u8>>,
+    /// The top of the working tree, if its attributes count.
+    worktree: Option<PathBuf>,
+}
+
+impl RuleMaker {
+    pub fn new(repository: &Repository, options: &ArchiveOptions) -> Result<Self> {
+        let read = |path| hedgerow_fs::read_file(path, FILE_LIMIT_BYTES);
+        let global = match &repository.settings().attributes_file {
+            Some(path) => read(path)?,
+            None => None,
+        };
+        let worktree = repository.work_tree().map(PathBuf::from);
+        Ok(RuleMaker {
+            convert: conversion_options::options(repository)?,
+            ignore_case: repository.settings().ignore_case,
+            global,
+            info: read(&repository.common_dir().join("info/attributes"))?,
+            worktree: worktree.filter(|_| options.worktree_attributes),
+        })
+    }
+
+    /// The content of the attributes file that the working tree has for a directory, if that
+    /// counts. What cannot be read is passed over, as git does.
+    pub fn in_worktree(&self, directory: &BStr) -> Option<Vec<u8>> {
+        let top = hedgerow_fs::Dir::open(self.worktree.as_ref()?).ok()?;
+        let file = top.open_dir(directory).ok()?.open_file(FILE_NAME).ok()?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content, FILE_LIMIT_BYTES).ok()?;
+        Some(content)
+    }
+
+    /// The rules of a directory whose attributes file has this content, if it has one; and what
+    /// git would print about it.
+    pub fn rules(
+        &self,
+        above: Option<&Rules>,
+        directory: &BStr,
+        content: Option<&[u8]>,
+    ) -> (Rules, Vec<String>) {
+        let mut files = above.map(|rules| rules.files.clone()).unwrap_or_default();
+        files.extend(content.map(|content| (directory.to_owned(), content.into())));
+        let directories = files
+            .iter()
+            .map(|(directory, content)| (directory.as_bstr(), &**content));
+        let sources = AttributeSources {
+            system: None,
+            global: self.global.as_deref(),
+            directories: directories.collect(),
+            info: self.info.as_deref(),
+            ignore_case: self.ignore_case,
+        };
+        let attributes = Attributes::new(&sources);
+        let exports = Attributes::of_archive(&sources);
+        let messages = attributes.messages().to_vec();
+        let rules = Rules {
+            converter: Converter::new(self.convert.clone(), attributes),
+            exports,
+            files,
+        };
+        (rules, messages)
+    }
+}

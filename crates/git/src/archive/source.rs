@@ -1,0 +1,105 @@
+//! What is listed: which tree, and what its commit says about all entries.
+
+use super::ArchiveOptions;
+use crate::repository::{integer, BadNumber, Commit, Repository, Wanted};
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow_tree::EntryKind;
+use std::path::Path;
+
+/// `tar.umask` where it is not set.
+const UMASK: u16 = 0o002;
+/// Where the process's own umask is found, and how much of that is read.
+const PROCESS_STATUS: &str = "/proc/self/status";
+const PROCESS_STATUS_LIMIT: u64 = 1 << 20;
+
+/// A tree with what all its entries have in common.
+pub(super) struct Source {
+    pub tree: ObjectId,
+    /// The commit that leads to it, if one was named.
+    pub commit: Option<Commit>,
+    /// The full name of the reference that was named, if it was one.
+    pub reference: Option<BString>,
+    pub mtime_s: i64,
+    umask: u16,
+    /// What git would warn of.
+    pub warnings: Vec<String>,
+}
+
+impl Source {
+    pub fn resolve(
+        repository: &Repository,
+        revision: &BStr,
+        options: &ArchiveOptions,
+    ) -> Result<Self> {
+        let resolved = repository.resolve_with(revision, Wanted::Any, None)?;
+        let commit = match repository.peel(&resolved.id, Some(ObjectKind::Commit))? {
+            Some(id) => Some(repository.commit(&id)?),
+            None => None,
+        };
+        let tree = match &commit {
+            Some(commit) => Some(commit.tree),
+            None => repository.peel(&resolved.id, Some(ObjectKind::Tree))?,
+        };
+        let tree = tree.ok_or_else(|| Error::Revision {
+            spec: revision.to_owned(),
+            reason: "not a tree object".into(),
+        })?;
+        let reference = repository.find_reference(revision)?;
+        Ok(Source {
+            tree,
+            reference: reference.map(|found| found.reference.name),
+            mtime_s: commit
+                .as_ref()
+                .map_or(options.tree_mtime_s, |commit| commit.seconds),
+            commit,
+            umask: umask(repository)?,
+            warnings: resolved.warnings,
+        })
+    }
+
+    /// The permission bits of an entry.
+    pub fn mode(&self, kind: EntryKind) -> u16 {
+        match kind {
+            EntryKind::Symlink => 0o777,
+            EntryKind::File => 0o666 & !self.umask,
+            EntryKind::Executable | EntryKind::Directory | EntryKind::Gitlink => {
+                0o777 & !self.umask
+            }
+        }
+    }
+}
+
+/// `tar.umask`.
+fn umask(repository: &Repository) -> Result<u16> {
+    let Some(value) = repository.config().string("tar.umask") else {
+        return Ok(UMASK);
+    };
+    if value == "user" {
+        return process_umask();
+    }
+    let number = integer(value.as_bstr())
+        .and_then(|number| i32::try_from(number).map_err(|_| BadNumber::OutOfRange));
+    match number {
+        Ok(number) => Ok((number & 0o777) as u16),
+        Err(reason) => Err(Error::Config {
+            reason: format!(
+                "bad numeric config value '{value}' for 'tar.umask': {}",
+                reason.words()
+            ),
+        }),
+    }
+}
+
+/// The umask of this process, read where that does not change it.
+fn process_umask() -> Result<u16> {
+    let status = hedgerow_fs::read_file(Path::new(PROCESS_STATUS), PROCESS_STATUS_LIMIT)?;
+    let status = status.unwrap_or_default();
+    let digits = status.lines().find_map(|line| line.strip_prefix(b"Umask:"));
+    let digits = digits.and_then(|digits| digits.trim().to_str().ok());
+    let umask = digits.and_then(|digits| u16::from_str_radix(digits, 8).ok());
+    umask.ok_or_else(|| Error::Setup {
+        reason: format!("'{PROCESS_STATUS}' does not tell the umask that tar.umask asks for"),
+    })
+}

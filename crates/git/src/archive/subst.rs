@@ -1,0 +1,37 @@
+//! `export-subst`: placeholders in files are replaced by what they say about the commit.
+//! gitattributes(5) under "Creating an archive".
+
+use super::facts::Facts;
+use super::pretty;
+use bstr::ByteSlice;
+
+const START: &[u8] = b"$Format:";
+
+/// `content` with each `$Format:...$` in it expanded.
+pub(super) fn expand(content: &[u8], facts: &Facts) -> Vec<u8> {
+    let mut expanded = Vec::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(start) = rest.find(START) {
+        let format = rest.get(start + START.len()..).unwrap_or_default();
+        let Some(length) = format.find_byte(b'$') else {
+            break;
+        };
+        let (format, after) = format.split_at(length);
+        expanded.extend_from_slice(rest.get(..start).unwrap_or_default());
+        // To git, the format ends at a NUL.
+        let format = format.split(|byte| *byte == 0).next().unwrap_or_default();
+        pretty::append(format, facts, &mut expanded);
+        // So does git: all that it has written of the file so far.
+        if let Some(encoded) = facts.encode(&expanded) {
+            expanded = encoded;
+        }
+        rest = after.get(1..).unwrap_or_default();
+    }
+    expanded.extend_from_slice(rest);
+    expanded
+}
+
+/// Whether there is a placeholder in `content`.
+pub(super) fn is_needed(content: &[u8]) -> bool {
+    content.contains_str(START)
+}

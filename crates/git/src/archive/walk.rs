@@ -1,0 +1,286 @@
+//! The entries of a tree, depth first and in canonical order. What is kept is one list of entries
+//! for each directory on the way from the top.
+
+use super::rules::{RuleMaker, Rules, FILE_NAME};
+use crate::convert::Conversion;
+use crate::repository::{Objects, Repository};
+use crate::tree::entries;
+use crate::{Error, Result};
+use bstr::{BString, ByteSlice};
+use hedgerow_engine::CancelToken;
+use hedgerow_pack::{ObjectId, ObjectKind, Reader};
+use hedgerow_tree::{EntryKind, NameRules};
+use std::sync::Arc;
+
+/// Git's own default limit (`core.maxTreeDepth`) on how deep trees may be nested.
+const DEPTH_LIMIT: usize = 2048;
+
+/// An entry that is part of the archive.
+pub(super) struct Found {
+    pub path: BString,
+    pub kind: EntryKind,
+    pub id: ObjectId,
+    /// What happens to the content of a file, unless that is nothing.
+    pub change: Option<Change>,
+}
+
+/// What is done to the content of a file.
+#[derive(Clone)]
+pub(super) struct Change {
+    pub rules: Arc<Rules>,
+    pub conversion: Conversion,
+    /// Whether placeholders are expanded.
+    pub subst: bool,
+}
+
+/// A walk through a tree.
+pub(super) struct Walk<'r> {
+    objects: Objects<'r>,
+    reader: Reader<'r>,
+    hash: gix_hash::Kind,
+    names: NameRules,
+    maker: RuleMaker,
+    /// Whether there is a commit to expand placeholders with.
+    has_commit: bool,
+    cancel: CancelToken,
+    levels: Vec<Level>,
+    /// The path of the directory the walk is in, with a slash at its end unless it is the top.
+    path: Vec<u8>,
+    /// What git would print about attributes.
+    pub messages: Vec<String>,
+}
+
+/// A directory on the way from the top.
+struct Level {
+    entries: std::vec::IntoIter<Listed>,
+    names: Vec<u8>,
+    rules: Arc<Rules>,
+    id: ObjectId,
+    /// Whether the directory itself was found worth an entry: those with no file are not.
+    is_told: bool,
+    /// How much of the walk's path leads to the directory above.
+    above: usize,
+}
+
+/// An entry of a directory.
+#[derive(Clone, Copy)]
+struct Listed {
+    name: (u32, u32),
+    kind: EntryKind,
+    id: ObjectId,
+}
+
+impl<'r> Walk<'r> {
+    pub fn new(
+        repository: &'r Repository,
+        tree: ObjectId,
+        maker: RuleMaker,
+        has_commit: bool,
+        cancel: CancelToken,
+    ) -> Result<Self> {
+        let settings = repository.settings();
+        let mut walk = Walk {
+            objects: repository.shared_objects(),
+            reader: Reader::new(repository.objects()),
+            hash: repository.hash_kind(),
+            names: NameRules {
+                protect_ntfs: settings.protect_ntfs,
+                protect_hfs: settings.protect_hfs,
+            },
+            maker,
+            has_commit,
+            cancel,
+            levels: Vec::new(),
+            path: Vec::new(),
+            messages: Vec::new(),
+        };
+        walk.enter(tree, 0)?;
+        if let Some(top) = walk.levels.first_mut() {
+            top.is_told = true;
+        }
+        Ok(walk)
+    }
+
+    /// Finds entries until there are `count` of them or no more; directories that lead to one may
+    /// come on top of that.
+    pub fn find(&mut self, count: usize) -> Result<Vec<Found>> {
+        let mut found = Vec::with_capacity(count);
+        while found.len() < count {
+            let Some(level) = self.levels.last_mut() else {
+                break;
+            };
+            let Some(listed) = level.entries.next() else {
+                self.path.truncate(level.above);
+                self.levels.pop();
+                continue;
+            };
+            let (start, end) = listed.name;
+            let name = level.names.get(start as usize..end as usize);
+            let above = self.path.len();
+            self.path.extend_from_slice(name.unwrap_or_default());
+            let rules = level.rules.clone();
+            let path = self.path.as_bstr();
+            let is_directory = listed.kind == EntryKind::Directory;
+            let export = rules.export(path, is_directory);
+            if is_directory && !export.ignore {
+                self.path.push(b'/');
+                self.enter(listed.id, above)?;
+                continue;
+            }
+            if !is_directory {
+                tell_directories(&mut self.levels, &self.path, &mut found);
+            }
+            if !export.ignore {
+                found.push(Found {
+                    path: path.to_owned(),
+                    kind: listed.kind,
+                    id: listed.id,
+                    change: match listed.kind {
+                        EntryKind::File | EntryKind::Executable => {
+                            let subst = export.subst && self.has_commit;
+                            change(rules, path, subst)
+                        }
+                        _ => None,
+                    },
+                });
+            }
+            self.path.truncate(above);
+        }
+        Ok(found)
+    }
+
+    /// Reads the tree `id`, to which the walk's path leads.
+    fn enter(&mut self, id: ObjectId, above: usize) -> Result<()> {
+        let path = self.path.strip_suffix(b"/").unwrap_or(&self.path);
+        let directory = BString::from(path);
+        if self.cancel.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        if self.levels.len() >= DEPTH_LIMIT {
+            return Err(Error::Tree {
+                path: directory,
+                reason: format!("trees are nested more than {DEPTH_LIMIT} deep"),
+            });
+        }
+        let unreadable = |reason: String| Error::Tree {
+            path: directory.clone(),
+            reason,
+        };
+        let content = self.objects.read_tree(&mut self.reader, id);
+        let content = content.map_err(|error| unreadable(error.to_string()))?;
+        let listed = entries(content, self.hash, self.names)
+            .map_err(|reason| unreadable(format!("corrupt tree object {id}: {reason}")))?;
+        let mut names = Vec::with_capacity(listed.iter().map(|entry| entry.name.len()).sum());
+        let mut own: Vec<Listed> = Vec::with_capacity(listed.len());
+        let mut attributes = None;
+        for entry in listed {
+            let start = names.len() as u32;
+            names.extend_from_slice(entry.name);
+            let id = entry.id.to_owned();
+            let is_file = matches!(entry.kind, EntryKind::File | EntryKind::Executable);
+            if is_file && entry.name == FILE_NAME {
+                attributes = Some(id);
+            }
+            own.push(Listed {
+                name: (start, names.len() as u32),
+                kind: entry.kind,
+                id,
+            });
+        }
+        // Git has a directory where it would be if its name ended in a slash.
+        let name = |listed: &Listed| names.get(listed.name.0 as usize..listed.name.1 as usize);
+        own.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
+        let rules = self.rules(&directory, attributes)?;
+        self.levels.push(Level {
+            entries: own.into_iter(),
+            names,
+            rules,
+            id,
+            is_told: false,
+            above,
+        });
+        Ok(())
+    }
+
+    /// The rules of the directory, whose attributes file is the blob `own`.
+    fn rules(&mut self, directory: &BString, own: Option<ObjectId>) -> Result<Arc<Rules>> {
+        let above = self.levels.last().map(|level| level.rules.clone());
+        let content = match (self.maker.in_worktree(directory.as_bstr()), own) {
+            (Some(content), _) => Some(content),
+            (None, Some(id)) => Some(self.attributes(directory, id)?),
+            (None, None) => None,
+        };
+        if let (None, Some(above)) = (&content, &above) {
+            return Ok(above.clone());
+        }
+        let content = content.as_deref();
+        let (rules, messages) = self
+            .maker
+            .rules(above.as_deref(), directory.as_bstr(), content);
+        for message in messages {
+            if !self.messages.contains(&message) {
+                self.messages.push(message);
+            }
+        }
+        Ok(Arc::new(rules))
+    }
+
+    /// The content of an attributes file.
+    fn attributes(&mut self, directory: &BString, id: ObjectId) -> Result<Vec<u8>> {
+        let read = (|| {
+            let id = self.objects.replacement(&id)?;
+            let location = self.objects.store.locate(&id)?;
+            let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+            Ok::<_, Error>(match self.reader.read(&id, location)? {
+                (ObjectKind::Blob, content) => content.to_vec(),
+                _ => Vec::new(),
+            })
+        })();
+        read.map_err(|error| Error::Tree {
+            path: directory.clone(),
+            reason: format!("cannot read .gitattributes: {error}"),
+        })
+    }
+}
+
+/// What happens to a file of these rules, unless that is nothing.
+fn change(rules: Arc<Rules>, path: &bstr::BStr, subst: bool) -> Option<Change> {
+    let conversion = rules.conversion(path);
+    let is_identity = conversion.is_identity_to_worktree() && !subst;
+    (!is_identity).then_some(Change {
+        rules,
+        conversion,
+        subst,
+    })
+}
+
+/// Tells of the directories on the way to `path` that have no entry yet.
+fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<Found>) {
+    let untold = levels
+        .iter()
+        .rev()
+        .take_while(|level| !level.is_told)
+        .count();
+    if untold == 0 {
+        return;
+    }
+    // The path of a directory ends, with its slash, where those below it begin.
+    let first = levels.len() - untold;
+    let mut ends: Vec<usize> = levels
+        .iter()
+        .skip(first + 1)
+        .map(|level| level.above)
+        .collect();
+    let own = path.rfind_byte(b'/').map_or(0, |slash| slash + 1);
+    ends.push(own);
+    for (level, end) in levels.iter_mut().skip(first).zip(ends) {
+        level.is_told = true;
+        let path = path.get(..end.saturating_sub(1)).unwrap_or_default();
+        found.push(Found {
+            path: path.into(),
+            kind: EntryKind::Directory,
+            id: level.id,
+            change: None,
+        });
+    }
+}

@@ -82,7 +82,18 @@ impl Dir {
     /// Creates the file `name` in this directory; it must not exist. Permissions are 0777 or
     /// 0666 less the process's umask. `name` is one component.
     pub fn create(&self, name: &[u8], executable: bool) -> Result<NewFile> {
-        let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
+        self.create_file(
+            name,
+            Mode::from_raw_mode(if executable { 0o777 } else { 0o666 }),
+        )
+    }
+
+    /// The same with other permissions, less the umask.
+    pub fn create_with_mode(&self, name: &[u8], mode: u32) -> Result<NewFile> {
+        self.create_file(name, Mode::from_raw_mode(mode & 0o7777))
+    }
+
+    fn create_file(&self, name: &[u8], mode: Mode) -> Result<NewFile> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = one_component(name)
@@ -94,16 +105,72 @@ impl Dir {
 
     /// Creates the directory `name` with permissions 0777 less the umask.
     pub fn create_dir(&self, name: &[u8]) -> Result<()> {
+        self.create_dir_with_mode(name, 0o777)
+    }
+
+    /// The same with other permissions, less the umask.
+    pub fn create_dir_with_mode(&self, name: &[u8], mode: u32) -> Result<()> {
+        let mode = Mode::from_raw_mode(mode & 0o7777);
         one_component(name)
             .and_then(|()| fault::check(Op::Mkdir))
+            .and_then(|()| Ok(rustix::fs::mkdirat(&self.fd, name, mode)?))
+            .map_err(|source| self.error("create directory", name, source))
+    }
+
+    /// Creates the device, fifo or socket `name`, with permissions `mode` less the umask; of a
+    /// device, `device` is the major and the minor number.
+    pub fn create_node(
+        &self,
+        name: &[u8],
+        kind: FileKind,
+        mode: u32,
+        device: (u32, u32),
+    ) -> Result<()> {
+        use rustix::fs::FileType;
+        let (operation, file_type) = match kind {
+            FileKind::Fifo => ("create fifo", FileType::Fifo),
+            FileKind::Socket => ("create socket", FileType::Socket),
+            FileKind::BlockDevice => ("create device", FileType::BlockDevice),
+            FileKind::CharacterDevice => ("create device", FileType::CharacterDevice),
+            FileKind::File | FileKind::Directory | FileKind::Symlink => {
+                let source = io::ErrorKind::InvalidInput.into();
+                return Err(self.error("create device", name, source));
+            }
+        };
+        let mode = Mode::from_raw_mode(mode & 0o7777);
+        let device = rustix::fs::makedev(device.0, device.1);
+        one_component(name)
+            .and_then(|()| fault::check(Op::Node))
             .and_then(|()| {
-                Ok(rustix::fs::mkdirat(
-                    &self.fd,
-                    name,
-                    Mode::from_raw_mode(0o777),
+                Ok(rustix::fs::mknodat(
+                    &self.fd, name, file_type, mode, device,
                 )?)
             })
-            .map_err(|source| self.error("create directory", name, source))
+            .map_err(|source| self.error(operation, name, source))
+    }
+
+    /// Gives the entry `from_name` of the directory `from` also the name `name` here. Both are one
+    /// component; a symbolic link gets the second name itself.
+    pub fn link(&self, name: &[u8], from: &Dir, from_name: &[u8]) -> Result<()> {
+        one_component(name)
+            .and_then(|()| one_component(from_name))
+            .and_then(|()| fault::check(Op::Link))
+            .and_then(|()| {
+                let none = AtFlags::empty();
+                Ok(rustix::fs::linkat(
+                    &from.fd, from_name, &self.fd, name, none,
+                )?)
+            })
+            .map_err(|source| self.error("link", name, source))
+    }
+
+    /// Renames `from` to `to`, both in this directory; a file that has that name is replaced.
+    pub fn rename(&self, from: &[u8], to: &[u8]) -> Result<()> {
+        one_component(from)
+            .and_then(|()| one_component(to))
+            .and_then(|()| fault::check(Op::Rename))
+            .and_then(|()| Ok(rustix::fs::renameat(&self.fd, from, &self.fd, to)?))
+            .map_err(|source| self.error("replace", to, source))
     }
 
     /// Creates the symbolic link `name` with the text `target`.
@@ -186,6 +253,12 @@ impl AsFd for Dir {
     }
 }
 
+impl AsFd for NewFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 impl NewFile {
     /// Appends `content`.
     pub fn write_all(&self, mut content: &[u8]) -> io::Result<()> {
@@ -237,7 +310,7 @@ fn close(fd: OwnedFd) -> io::Result<()> {
 }
 
 /// A name must be one component, or resolution could leave the directory it is relative to.
-fn one_component(name: &[u8]) -> io::Result<()> {
+pub(crate) fn one_component(name: &[u8]) -> io::Result<()> {
     if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,

@@ -33,6 +33,12 @@ pub enum Op {
     Close = 512,
     /// Being told the kind of an entry with its name: not all file systems do.
     Kind = 1024,
+    /// Setting an owner, permissions, a time or an extended attribute.
+    Attribute = 2048,
+    /// Giving a file a second name.
+    Link = 4096,
+    /// Creating a device, a fifo or a socket.
+    Node = 8192,
 }
 
 impl Op {
@@ -50,6 +56,9 @@ impl Op {
             "rename" => Op::Rename,
             "close" => Op::Close,
             "kind" => Op::Kind,
+            "attribute" => Op::Attribute,
+            "link" => Op::Link,
+            "node" => Op::Node,
             _ => return None,
         })
     }

@@ -32,6 +32,15 @@ impl ReadFile {
         })
     }
 
+    /// What the process reads as its standard input.
+    pub fn standard_input() -> Result<Self> {
+        let path = PathBuf::from("standard input");
+        match rustix::stdio::stdin().try_clone_to_owned() {
+            Ok(fd) => Ok(ReadFile { fd, path }),
+            Err(source) => Err(Error::new("open", path, source)),
+        }
+    }
+
     pub(crate) fn from_fd(fd: OwnedFd, path: PathBuf) -> Self {
         ReadFile { fd, path }
     }
@@ -131,6 +140,31 @@ impl ReadFile {
             Ok((start, end))
         });
         sought.map_err(|source| Error::new("read", &self.path, source))
+    }
+
+    /// Where the next [`read`](Self::read) begins, in bytes from the start; of a pipe there is no
+    /// such thing.
+    pub fn position(&self) -> Result<u64> {
+        let here = rustix::fs::SeekFrom::Current(0);
+        let sought = fault::check(Op::Read).and_then(|()| Ok(rustix::fs::seek(&self.fd, here)?));
+        sought.map_err(|source| Error::new("read", &self.path, source))
+    }
+
+    /// Waits until there is something to read from a pipe, or it has come to its end, so that
+    /// nobody is stuck in a [`read`](Self::read) who has other cares; `false` if that has not come
+    /// after so many milliseconds or when a signal came.
+    pub fn wait(&self, milliseconds: u32) -> Result<bool> {
+        use rustix::event::{poll, PollFd, PollFlags, Timespec};
+        let limit = Timespec {
+            tv_sec: i64::from(milliseconds / 1000),
+            tv_nsec: i64::from(milliseconds % 1000 * 1_000_000),
+        };
+        let mut waited = [PollFd::new(&self.fd, PollFlags::IN)];
+        match poll(&mut waited, Some(&limit)) {
+            Ok(count) => Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(Error::new("read", &self.path, error)),
+        }
     }
 
     /// How many bytes there are to read, of a block device too.

@@ -10,6 +10,7 @@
 
 mod account;
 mod answer;
+mod attributes;
 mod clock;
 pub mod cpu;
 mod dir;
@@ -30,6 +31,7 @@ mod output_file;
 mod path;
 mod proc_file;
 mod process;
+mod spool_file;
 mod stat;
 mod terminal;
 pub mod thread_time;
@@ -37,6 +39,7 @@ mod xattr;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use answer::Answer;
+pub use attributes::{effective_ids, umask, Attributes, OpenNode};
 pub use clock::file_time;
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{reason, Error, Result};
@@ -56,6 +59,7 @@ pub use path::{
     stat,
 };
 pub use process::{Exit, Process};
+pub use spool_file::SpoolFile;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use terminal::terminal_width;
 pub use xattr::Xattrs;

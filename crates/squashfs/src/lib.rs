@@ -14,8 +14,8 @@ mod writer;
 
 pub use error::{Damage, Error, Part, Result};
 pub use reader::{
-    Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageSource, Info, Inode, Listing,
-    Piece, Pieces, ReadAt, TreeEntry, Xattrs,
+    nodes_of_image, Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageNodes,
+    ImageSource, Info, Inode, Listing, Piece, Pieces, ReadAt, TreeEntry, Xattrs,
 };
 pub use verify::{verify, Coverage, Report, VerifyError};
 pub use writer::{

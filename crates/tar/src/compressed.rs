@@ -12,6 +12,9 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
+/// So many bytes tell how an input is compressed.
+pub(crate) const MAGIC_BYTES: usize = 6;
+
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -26,8 +29,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Judges by the first bytes of an input.
-    fn of(magic: &[u8]) -> Compression {
+    /// Judges by the first [`MAGIC_BYTES`] of an input.
+    pub(crate) fn of(magic: &[u8]) -> Compression {
         match magic {
             [0x1f, 0x8b, ..] => Compression::Gzip,
             [0xfd, b'7', b'z', b'X', b'Z', 0] => Compression::Xz,
@@ -71,7 +74,10 @@ enum Decoder<R: Read> {
 /// ```
 pub fn decompress<R: Read>(mut reader: R) -> io::Result<Decompressed<R>> {
     let mut magic = Vec::new();
-    reader.by_ref().take(6).read_to_end(&mut magic)?;
+    reader
+        .by_ref()
+        .take(MAGIC_BYTES as u64)
+        .read_to_end(&mut magic)?;
     let compression = Compression::of(&magic);
     let source = Cursor::new(magic).chain(reader);
     let source = BufReader::with_capacity(BUFFER_BYTES, source);

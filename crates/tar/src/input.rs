@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::header::{padding, Block, BLOCK};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 /// How much is read at a time, in bytes: what a pipe of Linux holds.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -10,6 +10,30 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub(crate) struct Input<R> {
     reader: BufReader<R>,
     position: u64,
+    seeking: Option<Seeking<R>>,
+}
+
+/// How to pass over what is not to be read.
+struct Seeking<R> {
+    skip: fn(&mut BufReader<R>, i64) -> io::Result<()>,
+    /// Where the input ends: seeking itself would not notice.
+    end: u64,
+}
+
+impl<R: Read + Seek> Input<R> {
+    /// One in which what is not wanted is not read either. Positions count from where the reader
+    /// is now.
+    pub(crate) fn seekable(mut reader: R) -> io::Result<Input<R>> {
+        let start = reader.stream_position()?;
+        let end = reader.seek(SeekFrom::End(0))?;
+        reader.seek(SeekFrom::Start(start))?;
+        let mut input = Input::new(reader);
+        input.seeking = Some(Seeking {
+            skip: BufReader::seek_relative,
+            end: end.saturating_sub(start),
+        });
+        Ok(input)
+    }
 }
 
 impl<R: Read> Input<R> {
@@ -17,6 +41,7 @@ impl<R: Read> Input<R> {
         Input {
             reader: BufReader::with_capacity(BUFFER_BYTES, reader),
             position: 0,
+            seeking: None,
         }
     }
 
@@ -71,6 +96,17 @@ impl<R: Read> Input<R> {
 
     /// Passes over bytes that must be there.
     pub(crate) fn skip(&mut self, len: u64, part: &str) -> Result<()> {
+        if let Some(seeking) = &self.seeking {
+            let left = seeking.end.saturating_sub(self.position);
+            let relative = i64::try_from(len).ok().filter(|_| len <= left);
+            let Some(relative) = relative else {
+                self.position += left;
+                return Err(self.truncated(part));
+            };
+            (seeking.skip)(&mut self.reader, relative).map_err(|error| self.failure(error))?;
+            self.position += len;
+            return Ok(());
+        }
         let mut left = len;
         while left > 0 {
             let buffered = self.buffered()?;

@@ -6,7 +6,7 @@ use crate::numbers;
 use crate::pax::Extended;
 use crate::{Member, ReadOptions};
 use bstr::BString;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
 /// How many warnings are kept for who asks; later ones are only counted.
 const WARNINGS: usize = 1000;
@@ -34,11 +34,28 @@ pub(crate) struct Prelude {
     is_empty: bool,
 }
 
+impl<R: Read + Seek> Archive<R> {
+    /// Begins to read where the reader is, and passes over contents that nobody asks for without
+    /// reading them. Fails if the reader cannot seek.
+    pub fn seekable(reader: R, options: ReadOptions) -> Result<Archive<R>> {
+        let input = Input::seekable(reader);
+        let input = input.map_err(|source| Error::Read {
+            position: 0,
+            source,
+        })?;
+        Ok(Archive::with_input(input, options))
+    }
+}
+
 impl<R: Read> Archive<R> {
     /// Begins to read. The input need not be buffered.
     pub fn new(reader: R, options: ReadOptions) -> Archive<R> {
+        Archive::with_input(Input::new(reader), options)
+    }
+
+    fn with_input(input: Input<R>, options: ReadOptions) -> Archive<R> {
         Archive {
-            input: Input::new(reader),
+            input,
             options,
             global: Extended::default(),
             content: Content::empty(),
@@ -73,6 +90,12 @@ impl<R: Read> Archive<R> {
     pub fn read_data(&mut self, buffer: &mut [u8]) -> Result<Option<(u64, usize)>> {
         let read = self.content.read_data(&mut self.input, buffer);
         self.note_failure(read)
+    }
+
+    /// Where in the archive what comes next of the current member's content is, in bytes from its
+    /// beginning. What is in no hole stands there one after the other.
+    pub fn content_position(&self) -> u64 {
+        self.input.position()
     }
 
     /// What was passed over since the last call, and how many more there were than are kept.

@@ -35,6 +35,12 @@ impl Patterns {
         self.patterns.is_empty()
     }
 
+    /// Whether they exclude `path`, which is relative to the directory that they are of. Of what is
+    /// below an excluded directory that must not be asked.
+    pub fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
+        self.verdict(path, is_directory) == Some(Verdict::Excluded)
+    }
+
     /// What the last fitting pattern says of `path`, which is relative to the directory that the
     /// patterns are of.
     pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> Option<Verdict> {

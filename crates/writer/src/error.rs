@@ -35,6 +35,9 @@ pub enum Problem {
     /// The entry's content could not be had; nothing was created.
     #[error(transparent)]
     Content(Box<dyn StdError + Send + Sync>),
+    /// The user asked for the end while it was being written.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 impl Problem {
@@ -42,7 +45,7 @@ impl Problem {
     pub fn reason(&self) -> String {
         match self {
             Problem::Fs(error) => error.reason(),
-            Problem::Collided | Problem::Content(_) => self.to_string(),
+            Problem::Collided | Problem::Content(_) | Problem::Cancelled => self.to_string(),
         }
     }
 
@@ -50,8 +53,14 @@ impl Problem {
     pub fn is_directory(&self) -> bool {
         match self {
             Problem::Fs(error) => error.kind() == std::io::ErrorKind::IsADirectory,
-            Problem::Collided | Problem::Content(_) => false,
+            Problem::Collided | Problem::Content(_) | Problem::Cancelled => false,
         }
+    }
+
+    /// Whether there was no room for it, so that there is none for others.
+    pub fn is_full(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Problem::Fs(error) if [StorageFull, QuotaExceeded].contains(&error.kind()))
     }
 
     /// A problem of the content rather than of the target.

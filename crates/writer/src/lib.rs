@@ -8,12 +8,14 @@
 //! bounded by the number of workers.
 
 mod error;
+mod extract;
 mod lane;
 mod remove;
 mod sink;
 mod write;
 
 pub use error::{Error, Problem};
+pub use extract::{extract, ExtractError, ExtractOptions, Extracted, Failed, XattrRule};
 pub use lane::{Fill, LaneWriter};
 pub use remove::{remove_paths, Removal, Removed};
 pub use sink::Sink;

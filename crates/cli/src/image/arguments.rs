@@ -12,6 +12,7 @@ pub struct Image {
 #[derive(Debug, Subcommand)]
 pub enum Action {
     Create(Create),
+    Extract(Extract),
     List(List),
     Cat(Cat),
     Info(Info),
@@ -151,4 +152,43 @@ pub struct Create {
     /// The image
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
+}
+
+/// Extract what is in an image
+///
+/// Makes the entries at PATH, or all of them, below DIR, which is created if it is not there.
+/// Links in DIR are not followed, and nothing outside it is touched. What cannot be extracted is
+/// named on standard error, and the others are finished (exit code 3). No space being left ends
+/// the run (exit code 2).
+///
+/// A file is there as a whole or not at all, unless the process is killed. After a run that ended
+/// early, directories that were being filled have not got their attributes.
+///
+/// Permissions and times are those of the image. Owners, and with them the setuid and setgid bits,
+/// are so if root extracts; others also get no attributes but those in 'user.'.
+///
+/// --json prints one document, schema hedgerow.image.extract.v1.
+#[derive(Debug, Args)]
+pub struct Extract {
+    /// Extract into a directory that is not empty, and replace what is in the way, except for
+    /// directories
+    #[arg(short, long)]
+    pub force: bool,
+    /// Leave so many names at the beginning of each path out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub strip_components: usize,
+    /// Give everything to whoever extracts, also if that is root
+    #[arg(long)]
+    pub no_owner: bool,
+    /// Set no extended attributes
+    #[arg(long)]
+    pub no_xattrs: bool,
+    #[command(flatten)]
+    pub place: Place,
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Paths in the image
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
 }

@@ -7,7 +7,7 @@ use crate::walk::closed_pipe_is_fine;
 use crate::walk::line::Form;
 use crate::walk::sink::write;
 use bstr::ByteSlice;
-use hedgerow_squashfs::{Body, Error, Image, ImageSource, TreeEntry};
+use hedgerow_squashfs::{Body, Error, Image, ImageSource, Inode};
 use hedgerow_tree::{Entry, Omission};
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -66,10 +66,7 @@ fn list(image: &Image, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, 
                 metadata: Some(&metadata),
             };
             // It is all there is: whether somebody wants more does not matter.
-            let _ = lines.add(TreeEntry {
-                entry,
-                inode: &inode,
-            });
+            let _ = lines.add(entry, &inode);
             return Ok(Vec::new());
         }
         other => other?,
@@ -77,7 +74,7 @@ fn list(image: &Image, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, 
     if !path.is_empty() {
         lines.form.prefix = [path, b"/"].concat();
     }
-    Ok(source.entries(&mut |entry| lines.add(entry)))
+    Ok(source.entries(&mut |found| lines.add(found.entry, found.inode)))
 }
 
 /// What is printed.
@@ -89,13 +86,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, found: TreeEntry<'_>) -> ControlFlow<()> {
-        let metadata = found.entry.metadata.filter(|_| self.long);
-        let entry = Entry {
-            metadata,
-            ..found.entry
-        };
-        let target = match &found.inode.body {
+    fn add(&mut self, entry: Entry<'_>, inode: &Inode) -> ControlFlow<()> {
+        let metadata = entry.metadata.filter(|_| self.long);
+        let entry = Entry { metadata, ..entry };
+        let target = match &inode.body {
             Body::Symlink(target) if self.long => Some(target.as_slice()),
             _ => None,
         };

@@ -135,7 +135,10 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         (&["-b", "", "tree", "image"], "a power of two from 4K to 1M"),
         (&["nothing", "image"], "cannot open '"),
         (&["tree", "nowhere/image"], "cannot create '"),
-        (&["tree/large", "image"], "cannot open '"),
+        (
+            &["tree/large", "image"],
+            "cannot read the archive 'tree/large': this is no tar archive",
+        ),
     ] {
         let refused = image(home.path(), &[&["create"], words].concat());
         assert_eq!(refused.code, 2, "{words:?}: {refused:?}");

@@ -6,6 +6,7 @@
     reason = "tests make trees and look at files"
 )]
 
+mod archives;
 mod create;
 
 use serde_json::Value;

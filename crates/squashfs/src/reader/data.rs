@@ -60,11 +60,16 @@ impl Image {
     /// Reads a piece to `content`, which it then fills.
     pub fn read_piece(&self, piece: &Piece, content: &mut Vec<u8>) -> Result<()> {
         content.clear();
-        let length = piece.length as usize;
+        content.resize(piece.length as usize, 0);
+        self.read_piece_into(piece, content)
+    }
+
+    /// Reads a piece to `content`, which is as long as it.
+    pub(crate) fn read_piece_into(&self, piece: &Piece, content: &mut [u8]) -> Result<()> {
+        let length = content.len();
         match piece.stored {
-            Stored::Hole => content.resize(length, 0),
+            Stored::Hole => content.fill(0),
             Stored::Block { position, word } => {
-                content.resize(length, 0);
                 let read = self.read_block(Part::Data, position, word, content)?;
                 if read != length {
                     let what = format!("a block of {read} bytes in place of {length}");
@@ -82,7 +87,7 @@ impl Image {
                     );
                     return Err(Damage::new(Part::Fragments, 0, what).into());
                 };
-                content.extend_from_slice(bytes);
+                content.copy_from_slice(bytes);
             }
         }
         Ok(())
@@ -135,6 +140,23 @@ impl Image {
                 let what = format!("a block with the size word {:#x}", word.0);
                 Err(Damage::new(part, position, what).into())
             }
+        }
+    }
+}
+
+impl Pieces<'_> {
+    /// What is left of the file: the same pieces can be asked for again.
+    pub(super) fn rest(&self, file: &File) -> File {
+        File {
+            blocks_start: self.position,
+            size: self.bytes_left,
+            sparse: 0,
+            tail: self.tail,
+            block_count: self.blocks_left,
+            words: self
+                .reader
+                .as_ref()
+                .map_or(file.words, |reader| reader.place()),
         }
     }
 }

@@ -1,4 +1,6 @@
+use super::selection::Selection;
 use super::{Body, Directory, Image, Inode, Listing};
+use crate::format::Reference;
 use crate::{Damage, Error, Part, Result};
 use bstr::ByteSlice;
 use hedgerow_tree::{Entry, Metadata, Omission, TreeSource};
@@ -22,6 +24,8 @@ pub struct TreeEntry<'e> {
     pub entry: Entry<'e>,
     /// Its inode.
     pub inode: &'e Inode,
+    /// Where that stands in the inode table.
+    pub reference: Reference,
 }
 
 impl Image {
@@ -101,19 +105,9 @@ impl<'i> ImageSource<'i> {
         &self,
         visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
     ) -> Vec<Omission> {
-        let mut descent = Descent {
-            image: self.image,
-            visited: HashSet::new(),
-            bytes_left: self.image.layout.directories.most_bytes(),
-            stack: Vec::new(),
-            path: Vec::new(),
-            omissions: Vec::new(),
-        };
-        if let Body::Directory(directory) = self.root.body {
-            descent.enter(&self.root, directory);
-        }
-        while !descent.stack.is_empty() {
-            if descent.step(visit).is_break() {
+        let mut descent = Descent::new(self.image, &self.root, Selection::all());
+        while !descent.is_done() {
+            if descent.step(self.image, visit).is_break() {
                 break;
             }
         }
@@ -133,8 +127,8 @@ impl TreeSource for ImageSource<'_> {
 }
 
 /// The way down to the entry that is visited, and what is left to visit on it.
-struct Descent<'i> {
-    image: &'i Image,
+pub(super) struct Descent {
+    selection: Selection,
     /// Directories that were entered, by number: a directory is in one place only, so that there
     /// is no way back.
     visited: HashSet<u32>,
@@ -142,7 +136,8 @@ struct Descent<'i> {
     bytes_left: u64,
     stack: Vec<Level>,
     path: Vec<u8>,
-    omissions: Vec<Omission>,
+    /// What could not be visited.
+    pub omissions: Vec<Omission>,
 }
 
 struct Level {
@@ -152,9 +147,30 @@ struct Level {
     path_bytes: usize,
 }
 
-impl Descent<'_> {
-    fn enter(&mut self, inode: &Inode, directory: Directory) {
-        let position = self.image.layout.directories.start;
+impl Descent {
+    /// Begins at the directory `root`.
+    pub fn new(image: &Image, root: &Inode, selection: Selection) -> Self {
+        let mut descent = Descent {
+            selection,
+            visited: HashSet::new(),
+            bytes_left: image.layout.directories.most_bytes(),
+            stack: Vec::new(),
+            path: Vec::new(),
+            omissions: Vec::new(),
+        };
+        if let Body::Directory(directory) = root.body {
+            descent.enter(image, root, directory);
+        }
+        descent
+    }
+
+    /// Whether everything was visited.
+    pub fn is_done(&self) -> bool {
+        self.stack.is_empty()
+    }
+
+    fn enter(&mut self, image: &Image, inode: &Inode, directory: Directory) {
+        let position = image.layout.directories.start;
         let refused = if !self.visited.insert(inode.number) {
             Some("a directory that is in two places")
         } else if self.stack.len() >= DEPTH {
@@ -172,7 +188,7 @@ impl Descent<'_> {
             return;
         }
         self.bytes_left -= u64::from(directory.size);
-        match self.image.listing(&directory) {
+        match image.listing(&directory) {
             Ok(mut listing) => {
                 for damage in std::mem::take(&mut listing.damage) {
                     self.omit("list", damage.into());
@@ -188,7 +204,11 @@ impl Descent<'_> {
     }
 
     /// Visits the next entry and goes down into it, or up if there is none.
-    fn step(&mut self, visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+    pub fn step(
+        &mut self,
+        image: &Image,
+        visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let Some(level) = self.stack.last_mut() else {
             return ControlFlow::Break(());
         };
@@ -202,17 +222,20 @@ impl Descent<'_> {
             self.path.push(b'/');
         }
         self.path.extend_from_slice(name);
+        if !self.selection.wants(&self.path) {
+            return ControlFlow::Continue(());
+        }
         let (reference, kind) = (entry.inode, entry.kind);
-        let inode = match self.image.inode(reference) {
+        let inode = match image.inode(reference) {
             Ok(inode) => inode,
             Err(error) => {
                 self.omit("stat", error);
                 return ControlFlow::Continue(());
             }
         };
-        let metadata = match self.image.metadata(&inode) {
+        let metadata = match image.metadata(&inode) {
             Ok(_) if inode.kind != kind => {
-                let position = self.image.layout.directories.start;
+                let position = image.layout.directories.start;
                 let what = "an entry whose inode is of another type";
                 Err(Damage::new(Part::DirectoryTable, position, what).into())
             }
@@ -232,9 +255,10 @@ impl Descent<'_> {
                 metadata: Some(&metadata),
             },
             inode: &inode,
+            reference,
         })?;
         if let Body::Directory(directory) = inode.body {
-            self.enter(&inode, directory);
+            self.enter(image, &inode, directory);
         }
         ControlFlow::Continue(())
     }

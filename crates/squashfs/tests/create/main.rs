@@ -10,6 +10,7 @@
 mod determinism;
 mod failures;
 mod oracle;
+mod recreated;
 mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};

@@ -8,6 +8,7 @@
 )]
 
 mod lines;
+mod nodes;
 mod programs;
 mod reading;
 mod writing;

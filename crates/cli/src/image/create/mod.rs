@@ -1,4 +1,7 @@
-//! `hedgerow image create`.
+//! `hedgerow image create`: an image of whatever source.
+
+pub mod archive;
+mod directory;
 
 use super::arguments::Create;
 use crate::arguments::Global;
@@ -7,17 +10,21 @@ use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
+use archive::ArchiveImage;
 use bstr::ByteSlice;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options};
+use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::{create, CreateOptions, Created, FragmentPolicy, WriteError};
-use hedgerow_tree::{Node, NodeError};
-use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
+use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
+use hedgerow_tar::NodeOptions;
+use hedgerow_tree::Node;
+use hedgerow_walk::Patterns;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
@@ -36,20 +43,32 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
             ..not_started(format_args!("cannot create '{image}': File exists"))
         });
     }
-    let source = from_directory(global, &command.source);
     let started = Instant::now();
-    let change = |node: Result<Node, NodeError>| node.map(|node| changed(node, command, epoch));
-    let written = nodes_of_directory(&source, walk(command, &options), |nodes| {
-        create(nodes.map(change), &target, &options)
-    });
-    let created = match written {
-        Ok(Ok(created)) => created,
-        Ok(Err(WriteError::Cancelled)) | Err(NodeError::Cancelled) => {
-            return Err(interrupted_by_user())
-        }
-        Ok(Err(error)) => return Err(not_started(error)),
-        Err(error) => return Err(not_started(error)),
+    let change = |node| changed(node, command, epoch);
+    let source = from_directory(global, &command.source);
+    let is_stdin = command.source == Path::new("-");
+    let written = if !is_stdin && hedgerow_fs::is_directory(&source) {
+        directory::create(&source, command, &target, &options, change)
+    } else {
+        let file = match is_stdin {
+            true => ReadFile::standard_input(),
+            false => ReadFile::open(&source),
+        };
+        let image = ArchiveImage {
+            file: file.map_err(not_started)?,
+            archive: NodeOptions {
+                spool_directory: archive::directory_of(&target),
+                skip_unusable: command.skip_unreadable,
+                cancel,
+                ..NodeOptions::default()
+            },
+            exclude: exclude(command),
+            target: &target,
+            options: &options,
+        };
+        image.create(change, &|warning| output.warn(warning))
     };
+    let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
@@ -121,19 +140,16 @@ fn options(
     })
 }
 
-fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
+fn exclude(command: &Create) -> Patterns {
     let exclude: Vec<&[u8]> = command.exclude.iter().map(|glob| glob.as_bytes()).collect();
-    WalkOptions {
-        engine: Options {
-            name: "walk",
-            ..options.readers.clone()
-        },
-        one_file_system: command.one_file_system,
-        metadata: true,
-        selection: Selection {
-            exclude: Patterns::parse(&exclude.join(&b'\n')),
-            ..Selection::default()
-        },
+    Patterns::parse(&exclude.join(&b'\n'))
+}
+
+/// Why there is no image.
+pub fn unwritten(error: WriteError) -> Failure {
+    match error {
+        WriteError::Cancelled => interrupted_by_user(),
+        error => not_started(error),
     }
 }
 
@@ -152,7 +168,7 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
 }
 
 /// What SOURCE_DATE_EPOCH says; what makes no sense is passed over, for it is never an error.
-fn epoch() -> Option<u32> {
+pub fn epoch() -> Option<u32> {
     let word = variable("SOURCE_DATE_EPOCH");
     let word = word.as_ref().and_then(|word| word.to_str());
     let epoch = word?.parse::<u64>().ok()?;

@@ -1,0 +1,221 @@
+//! What an entry has besides its content: owner, permissions, time, extended attributes.
+
+use crate::dir::{one_component, open_beneath};
+use crate::fault::{self, Op};
+use crate::proc_file::read_proc_file;
+use crate::{Dir, Error, NewFile, Result, Timestamp};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags, CWD};
+use rustix::fs::{UTIME_NOW, UTIME_OMIT};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Sets the attributes of an open entry, which is never another one than was opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'f> {
+    fd: BorrowedFd<'f>,
+    /// Whether it was opened for that only, so that most calls refuse it.
+    is_path: bool,
+}
+
+/// An entry of any kind that was opened to set its attributes.
+#[derive(Debug)]
+pub struct OpenNode {
+    fd: OwnedFd,
+    is_path: bool,
+}
+
+impl OpenNode {
+    /// Sets its attributes.
+    pub fn attributes(&self) -> Attributes<'_> {
+        Attributes {
+            fd: self.fd.as_fd(),
+            is_path: self.is_path,
+        }
+    }
+}
+
+impl NewFile {
+    /// Sets its attributes.
+    pub fn attributes(&self) -> Attributes<'_> {
+        Attributes {
+            fd: self.as_fd(),
+            is_path: false,
+        }
+    }
+}
+
+impl Dir {
+    /// Opens the entry `name` of this directory, whatever it is; a symbolic link is not followed.
+    pub fn open_node(&self, name: &[u8]) -> Result<OpenNode> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = one_component(name)
+            .and_then(|()| fault::check(Op::Open))
+            .and_then(|()| {
+                Ok(rustix::fs::openat(
+                    self.as_fd(),
+                    name,
+                    flags,
+                    Mode::empty(),
+                )?)
+            });
+        match opened {
+            Ok(fd) => Ok(OpenNode { fd, is_path: true }),
+            Err(source) => Err(Error::new("open", self.path_of(name), source)),
+        }
+    }
+
+    /// Opens the directory `path` beneath this one, without following links on the way.
+    pub fn open_directory_node(&self, path: &[u8]) -> Result<OpenNode> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = fault::check(Op::Open).and_then(|()| open_beneath(self.as_fd(), path, flags));
+        match opened {
+            Ok(fd) => Ok(OpenNode { fd, is_path: false }),
+            Err(source) => Err(Error::new("open", self.path_of(path), source)),
+        }
+    }
+}
+
+impl Attributes<'_> {
+    /// Gives it to a user and a group.
+    pub fn set_owner(self, uid: u32, gid: u32) -> io::Result<()> {
+        // The two values that mean "as it is" are no ids.
+        if uid == u32::MAX || gid == u32::MAX {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        fault::check(Op::Attribute)?;
+        let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+        let (owner, group) = (Some(uid), Some(gid));
+        Ok(match self.is_path {
+            true => rustix::fs::chownat(self.fd, "", owner, group, AtFlags::EMPTY_PATH)?,
+            false => rustix::fs::fchown(self.fd, owner, group)?,
+        })
+    }
+
+    /// Sets the lower 12 bits of its mode; a symbolic link has none of its own.
+    pub fn set_mode(self, mode: u32) -> io::Result<()> {
+        fault::check(Op::Attribute)?;
+        let mode = Mode::from_raw_mode(mode & 0o7777);
+        Ok(match self.is_path {
+            true => rustix::fs::chmod(self.own_path(), mode)?,
+            false => rustix::fs::fchmod(self.fd, mode)?,
+        })
+    }
+
+    /// Sets when its content was changed last. When it was read last stays as it is.
+    pub fn set_mtime(self, time: Timestamp) -> io::Result<()> {
+        fault::check(Op::Attribute)?;
+        // Values beyond a second have meanings of their own.
+        let nanoseconds = match i64::from(time.nanoseconds) {
+            0..1_000_000_000 => time.nanoseconds.into(),
+            _ => UTIME_NOW,
+        };
+        let times = Timestamps {
+            last_access: Timespec {
+                tv_sec: 0,
+                tv_nsec: UTIME_OMIT,
+            },
+            last_modification: Timespec {
+                tv_sec: time.seconds,
+                tv_nsec: nanoseconds,
+            },
+        };
+        Ok(match self.is_path {
+            true => rustix::fs::utimensat(CWD, self.own_path(), &times, AtFlags::empty())?,
+            false => rustix::fs::futimens(self.fd, &times)?,
+        })
+    }
+
+    /// Sets an extended attribute.
+    pub fn set_xattr(self, name: &[u8], value: &[u8]) -> io::Result<()> {
+        fault::check(Op::Attribute)?;
+        let flags = XattrFlags::empty();
+        Ok(match self.is_path {
+            true => rustix::fs::setxattr(self.own_path(), name, value, flags)?,
+            false => rustix::fs::fsetxattr(self.fd, name, value, flags)?,
+        })
+    }
+
+    /// A path that leads to the entry itself, though it may be a link: the kernel does not look
+    /// at what that points to.
+    fn own_path(self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.fd.as_raw_fd()).into()
+    }
+}
+
+/// The permission bits that this process does not give to what it creates, if the system tells.
+pub fn umask() -> Option<u32> {
+    let status = read_proc_file(Path::new("/proc/self/status"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(line.trim(), 8).ok()
+}
+
+/// The user and the group that this process acts as.
+pub fn effective_ids() -> (u32, u32) {
+    let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+    (uid.as_raw(), gid.as_raw())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FileKind;
+
+    const TIME: Timestamp = Timestamp {
+        seconds: 12345,
+        nanoseconds: 678,
+    };
+
+    #[test]
+    fn each_kind_of_entry_takes_its_attributes() {
+        let place = tempfile::tempdir().unwrap();
+        let root = Dir::open(place.path()).unwrap();
+        let file = root.create_with_mode(b"file", 0o600).unwrap();
+        file.attributes().set_mode(0o4711).unwrap();
+        file.attributes().set_mtime(TIME).unwrap();
+        root.create_dir(b"directory").unwrap();
+        let directory = root.open_directory_node(b"directory").unwrap();
+        directory.attributes().set_mode(0o1750).unwrap();
+        directory.attributes().set_mtime(TIME).unwrap();
+        root.create_symlink(b"link", b"file").unwrap();
+        let link = root.open_node(b"link").unwrap();
+        link.attributes().set_mtime(TIME).unwrap();
+        root.create_node(b"fifo", FileKind::Fifo, 0o600, (0, 0))
+            .unwrap();
+        let fifo = root.open_node(b"fifo").unwrap();
+        fifo.attributes().set_mode(0o622).unwrap();
+        fifo.attributes().set_mtime(TIME).unwrap();
+        let modes = [
+            ("file", 0o4711),
+            ("directory", 0o1750),
+            ("link", 0o777),
+            ("fifo", 0o622),
+        ];
+        for (name, mode) in modes {
+            let stat = root.stat(name.as_bytes()).unwrap();
+            assert_eq!((stat.mode & 0o7777, stat.mtime), (mode, TIME), "{name}");
+        }
+        let own = root.stat_self().unwrap();
+        for node in [fifo, link, directory] {
+            node.attributes().set_owner(own.uid, own.gid).unwrap();
+            assert!(node.attributes().set_owner(u32::MAX, own.gid).is_err());
+        }
+    }
+
+    #[test]
+    fn a_link_on_the_way_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let root = Dir::open(place.path()).unwrap();
+        root.create_symlink(b"link", b"/").unwrap();
+        assert!(root.open_directory_node(b"link").is_err());
+        assert!(root.open_directory_node(b"link/tmp").is_err());
+        assert!(root.open_node(b"link/tmp").is_err());
+        assert!(root.link(b"new", &root, b"link/tmp").is_err());
+        assert!(root.rename(b"link", b"../new").is_err());
+        // A second name of the link, not of what it points to.
+        root.link(b"new", &root, b"link").unwrap();
+        assert_eq!(root.stat(b"new").unwrap().nlink, 2);
+    }
+}

@@ -1,0 +1,122 @@
+use crate::fault::{self, Op};
+use crate::{Error, ReadFile, Result};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file without a name for what is needed until the process ends: it is written from its
+/// beginning to its end, then read anywhere, and gone when it is closed, however that comes.
+#[derive(Debug)]
+pub struct SpoolFile {
+    fd: OwnedFd,
+    directory: PathBuf,
+    length: u64,
+}
+
+impl SpoolFile {
+    /// Creates a file on the file system of `directory`. Where files must have names, it has one
+    /// for the blink of an eye.
+    ///
+    /// Fails if nothing can be created there.
+    pub fn create(directory: &Path) -> Result<Self> {
+        let directory = match directory.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => directory,
+        };
+        let failed = |source| Error::new("create a temporary file in", directory, source);
+        fault::check(Op::Create).map_err(failed)?;
+        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let only_owner = Mode::RUSR | Mode::WUSR;
+        let fd = match rustix::fs::open(directory, flags | OFlags::TMPFILE, only_owner) {
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
+                create_unlinked(directory)
+            }
+            opened => opened.map_err(io::Error::from),
+        };
+        Ok(SpoolFile {
+            fd: fd.map_err(failed)?,
+            directory: directory.to_owned(),
+            length: 0,
+        })
+    }
+
+    /// How many bytes were written.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Writes `content` behind what was written before.
+    pub fn append(&mut self, mut content: &[u8]) -> Result<()> {
+        while !content.is_empty() {
+            let written = fault::check(Op::Write)
+                .and_then(|()| Ok(rustix::io::pwrite(&self.fd, content, self.length)?));
+            match written {
+                Ok(0) => return Err(self.failed(io::ErrorKind::WriteZero.into())),
+                Ok(count) => {
+                    content = &content[count..];
+                    self.length += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(self.failed(source)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The file for reading. Errors name its directory.
+    pub fn into_read_file(self) -> ReadFile {
+        ReadFile::from_fd(self.fd, self.directory)
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::new("write to a temporary file in", &self.directory, source)
+    }
+}
+
+fn create_unlinked(directory: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::CREATE | OFlags::EXCL;
+    for attempt in 0..u32::MAX {
+        let name = format!(".hedgerow-spool.{}-{attempt}", std::process::id());
+        let path = directory.join(name);
+        match rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::EXIST) => continue,
+            Err(errno) => return Err(errno.into()),
+            Ok(fd) => {
+                rustix::fs::unlink(&path)?;
+                return Ok(fd);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
+    use super::*;
+
+    #[test]
+    fn what_was_appended_is_read_anywhere_and_nothing_is_to_be_seen() {
+        let directory = tempfile::tempdir().unwrap();
+        let unlinked = SpoolFile {
+            fd: create_unlinked(directory.path()).unwrap(),
+            directory: directory.path().to_owned(),
+            length: 0,
+        };
+        for mut spool in [SpoolFile::create(directory.path()).unwrap(), unlinked] {
+            spool.append(b"hello ").unwrap();
+            spool.append(b"world").unwrap();
+            assert_eq!(spool.length(), 11);
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+            let file = spool.into_read_file();
+            let mut buffer = [0; 10];
+            assert_eq!(file.read_at(&mut buffer, 6).unwrap(), 5);
+            assert_eq!(&buffer[..5], b"world");
+        }
+        let error = SpoolFile::create(&directory.path().join("none")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot create a temporary"));
+    }
+}

@@ -1,0 +1,227 @@
+//! An image as a source of nodes.
+
+use super::selection::Selection;
+use super::tree::Descent;
+use super::{Body, File, Image, Inode, Piece, TreeEntry};
+use crate::{Error, Result};
+use hedgerow_tree::{split_path, Content, Handle, Metadata, Node, NodeError, NodeKind, Xattr};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Pieces whose places are read at a time: a file can have more of them than there is memory.
+const PIECES: usize = 256;
+
+/// The nodes of an image in canonical order, the root first. Entries that cannot be had come as
+/// errors, and the others go on.
+pub struct ImageNodes {
+    image: Arc<Image>,
+    root: Option<Inode>,
+    descent: Descent,
+}
+
+/// The nodes of `image`: of all of it, or of the entries at `paths` with what is in them and the
+/// directories they are in. Contents are read when they are asked for.
+///
+/// # Errors
+/// [`Error::NotFound`] for a path that is not there, and a root that cannot be read.
+pub fn nodes_of_image(image: &Arc<Image>, paths: &[&[u8]]) -> Result<ImageNodes> {
+    for path in paths {
+        image.find(path)?;
+    }
+    let root = image.root()?;
+    Ok(ImageNodes {
+        image: image.clone(),
+        descent: Descent::new(image, &root, Selection::new(paths)),
+        root: Some(root),
+    })
+}
+
+impl Iterator for ImageNodes {
+    type Item = std::result::Result<Node, NodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let image = &self.image;
+        if let Some(root) = self.root.take() {
+            let reference = image.superblock.root_inode.0;
+            let metadata = image.metadata(&root).map_err(NodeError::source);
+            return Some(metadata.map(|metadata| node(image, b"", &root, reference, &metadata)));
+        }
+        loop {
+            if let Some(omission) = self.descent.omissions.pop() {
+                return Some(Err(NodeError::entry(omission)));
+            }
+            if self.descent.is_done() {
+                return None;
+            }
+            let mut found = None;
+            let mut visit = |entry: TreeEntry<'_>| {
+                found = entry.entry.metadata.map(|metadata| {
+                    let reference = entry.reference.0;
+                    node(image, entry.entry.path, entry.inode, reference, metadata)
+                });
+                ControlFlow::Continue(())
+            };
+            // It goes on as long as this visitor wants, and that one always does.
+            let _ = self.descent.step(image, &mut visit);
+            if let Some(node) = found {
+                return Some(Ok(node));
+            }
+        }
+    }
+}
+
+fn node(
+    image: &Arc<Image>,
+    path: &[u8],
+    inode: &Inode,
+    reference: u64,
+    metadata: &Metadata,
+) -> Node {
+    let is_linked = inode.nlink > 1 && inode.kind != NodeKind::Directory;
+    Node {
+        path: path.to_vec(),
+        kind: inode.kind,
+        mode: metadata.mode as u16,
+        uid: metadata.uid,
+        gid: metadata.gid,
+        mtime_s: metadata.mtime_s,
+        mtime_ns: 0,
+        size_bytes: match inode.kind {
+            NodeKind::File => metadata.size_bytes,
+            _ => 0,
+        },
+        device: hedgerow_fs::device_numbers(metadata.rdev),
+        // A number that two inodes claim does not make them one file.
+        link: is_linked.then_some((reference, inode.number.into())),
+        content_id: None,
+        handle: Box::new(InImage {
+            image: image.clone(),
+            name: split_path(path).1.into(),
+            body: inode.body.clone(),
+            xattrs: inode.xattrs,
+        }),
+    }
+}
+
+/// An entry of an image.
+struct InImage {
+    image: Arc<Image>,
+    /// The last component of its path: whoever tells an error knows the others.
+    name: Box<[u8]>,
+    body: Body,
+    xattrs: Option<u32>,
+}
+
+impl InImage {
+    fn wrong(&self, expected: &'static str) -> NodeError {
+        NodeError::entry(Error::Kind {
+            path: self.name.to_vec().into(),
+            expected,
+        })
+    }
+}
+
+impl Handle for InImage {
+    fn target(&mut self) -> std::result::Result<Vec<u8>, NodeError> {
+        match &self.body {
+            Body::Symlink(target) => Ok(target.to_vec()),
+            _ => Err(self.wrong("symbolic link")),
+        }
+    }
+
+    fn open(&mut self) -> std::result::Result<Box<dyn Content>, NodeError> {
+        match &self.body {
+            Body::File(file) => Ok(Box::new(InFile {
+                image: self.image.clone(),
+                size_bytes: file.size,
+                rest: *file,
+                pieces: VecDeque::new(),
+                block: Vec::new(),
+                taken: 0,
+            })),
+            _ => Err(self.wrong("regular file")),
+        }
+    }
+
+    fn xattrs(&mut self) -> std::result::Result<Vec<Xattr>, NodeError> {
+        let Some(index) = self.xattrs else {
+            return Ok(Vec::new());
+        };
+        let xattrs = self.image.xattrs(index).map_err(NodeError::entry)?;
+        xattrs
+            .map(|xattr| xattr.map_err(NodeError::entry))
+            .collect()
+    }
+}
+
+/// The content of a file of an image.
+struct InFile {
+    image: Arc<Image>,
+    size_bytes: u64,
+    /// What is behind the pieces.
+    rest: File,
+    /// What is to be read next.
+    pieces: VecDeque<Piece>,
+    /// A block that did not fit where it was to be read to.
+    block: Vec<u8>,
+    /// Bytes of it that were read.
+    taken: usize,
+}
+
+impl InFile {
+    fn next_piece(&mut self) -> Result<Option<&Piece>> {
+        if self.pieces.is_empty() && (self.rest.block_count > 0 || self.rest.tail.is_some()) {
+            let mut pieces = self.image.pieces(&self.rest)?;
+            for piece in pieces.by_ref().take(PIECES) {
+                self.pieces.push_back(piece?);
+            }
+            self.rest = pieces.rest(&self.rest);
+        }
+        Ok(self.pieces.front())
+    }
+
+    fn read_on(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        if self.taken >= self.block.len() {
+            let Some(piece) = self.next_piece()?.copied() else {
+                return Ok(0);
+            };
+            self.pieces.pop_front();
+            if let Some(buffer) = buffer.get_mut(..piece.length as usize) {
+                self.image.read_piece_into(&piece, buffer)?;
+                return Ok(buffer.len());
+            }
+            self.taken = 0;
+            self.image.read_piece(&piece, &mut self.block)?;
+        }
+        let rest = self.block.get(self.taken..).unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        for (to, from) in buffer.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+impl Content for InFile {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn skip_hole(&mut self) -> std::result::Result<u64, NodeError> {
+        let mut skipped = 0;
+        while self.taken >= self.block.len() {
+            match self.next_piece().map_err(NodeError::entry)? {
+                Some(piece) if piece.is_hole() => skipped += u64::from(piece.length),
+                _ => break,
+            }
+            self.pieces.pop_front();
+        }
+        Ok(skipped)
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, NodeError> {
+        self.read_on(buffer).map_err(NodeError::entry)
+    }
+}

@@ -1,0 +1,382 @@
+//! An archive as a source of nodes.
+
+mod contents;
+mod error;
+mod index;
+mod input;
+mod links;
+mod names;
+mod root;
+
+pub use error::SourceError;
+pub use root::NewRoot;
+
+use crate::compressed::{Compression, MAGIC_BYTES};
+use crate::{decompress, Archive, Limits, Member, MemberKind, ReadOptions, Warning};
+use contents::{Contents, InArchive};
+use hedgerow_engine::CancelToken;
+use hedgerow_fs::{FileKind, ReadFile, SpoolFile};
+use hedgerow_tree::{Node, NodeError, NodeKind};
+use index::{Entry, IndexBuilder};
+use input::{Positioned, Spool, SpoolError, Stream};
+use links::Linked;
+use std::io::Read;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const DIRECTORY: MemberKind = MemberKind::Node(NodeKind::Directory);
+
+/// How an archive is to become a tree.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// Where contents are put aside if they cannot be read where they stand, because the archive
+    /// is compressed or comes through a pipe: an unnamed file in this directory.
+    pub spool_directory: PathBuf,
+    /// What directories are like that the archive does not have, the root included.
+    pub defaults: Defaults,
+    /// Takes a directory of the archive for its root; what is outside is left out.
+    pub new_root: Option<NewRoot>,
+    /// Passes over members that no tree can have; they come as errors behind the nodes.
+    pub skip_unusable: bool,
+    /// What headers may ask for.
+    pub limits: Limits,
+    /// How much memory the index of the archive may take, in bytes: about 72 for a member besides
+    /// its name, 32 for a directory.
+    pub index_bytes: usize,
+    /// Ends the reading of the archive early.
+    pub cancel: CancelToken,
+}
+
+impl Default for NodeOptions {
+    /// Contents in the current directory, root's directories, an index of 4 GiB.
+    fn default() -> Self {
+        NodeOptions {
+            spool_directory: PathBuf::from("."),
+            defaults: Defaults::default(),
+            new_root: None,
+            skip_unusable: false,
+            limits: Limits::default(),
+            index_bytes: 4 << 30,
+            cancel: CancelToken::default(),
+        }
+    }
+}
+
+/// Attributes of directories that an archive does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// The lower 12 bits of `st_mode`.
+    pub mode: u16,
+    /// Last change, in seconds since the epoch.
+    pub mtime_s: i64,
+}
+
+impl Default for Defaults {
+    /// root's, `rwxr-xr-x`, at the epoch.
+    fn default() -> Self {
+        Defaults {
+            uid: 0,
+            gid: 0,
+            mode: 0o755,
+            mtime_s: 0,
+        }
+    }
+}
+
+/// Reads an archive, compressed or not, and puts its members into canonical order. A regular file
+/// that is not compressed is read from where `file` stands; what members hold stays there until it
+/// is wanted. Everything else is read once, from its beginning to its end, and put aside.
+///
+/// Only an index stays in memory. Of members with the same name the last one counts; hard links are
+/// further names of what they lead to; parents that are missing are made up.
+///
+/// Fails if the archive cannot be read or put aside, if something in it is a directory and
+/// something else at a time, and if a member can be in no tree, unless such are skipped.
+pub fn nodes_of_archive(file: ReadFile, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
+    let is_regular = file.stat().map_err(SourceError::Fs)?.kind == FileKind::File;
+    if !is_regular {
+        return streamed(&file, options);
+    }
+    let position = file.position().map_err(SourceError::Fs)?;
+    let mut magic = [0; MAGIC_BYTES];
+    let count = file.read_at(&mut magic, position);
+    let count = count.map_err(SourceError::Fs)?;
+    match Compression::of(&magic[..count]) {
+        Compression::None => in_place(file, position, options),
+        _ => streamed(&file, options),
+    }
+}
+
+/// Contents stay where they are.
+fn in_place(file: ReadFile, start: u64, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
+    let reader = Positioned {
+        file: &file,
+        position: start,
+    };
+    let archive = Archive::seekable(reader, read_options(options));
+    let archive = archive.map_err(|error| SourceError::archive(file.path(), error))?;
+    let found = read_members(archive, &file, options, |archive| {
+        Ok(start + archive.content_position())
+    })?;
+    nodes(found, file, options)
+}
+
+/// Contents are put aside.
+fn streamed(file: &ReadFile, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
+    let stream = Stream {
+        file,
+        cancel: options.cancel.clone(),
+    };
+    let failed = |source| {
+        let error = crate::Error::Read {
+            position: 0,
+            source,
+        };
+        unless_cancelled(options, SourceError::archive(file.path(), error))
+    };
+    let decoder = decompress(stream).map_err(failed)?;
+    let archive = Archive::new(decoder, read_options(options));
+    let spool = SpoolFile::create(&options.spool_directory).map_err(SourceError::Fs)?;
+    let mut spool = Spool::new(spool);
+    let found = read_members(archive, file, options, |archive| spool.take(archive))?;
+    let spooled = spool.finish().map_err(SourceError::Fs)?;
+    nodes(found, spooled, options)
+}
+
+fn read_options(options: &NodeOptions) -> ReadOptions {
+    ReadOptions {
+        strip_leading_slashes: true,
+        skip_unusable: options.skip_unusable,
+        ignore_zeros: false,
+        limits: options.limits,
+    }
+}
+
+/// What an archive has.
+struct Found {
+    members: IndexBuilder,
+    acls: u64,
+    warnings: Vec<Warning>,
+    more_warnings: u64,
+}
+
+/// Reads all members; `place` says where the content of the current one is.
+fn read_members<R: Read>(
+    mut archive: Archive<R>,
+    file: &ReadFile,
+    options: &NodeOptions,
+    mut place: impl FnMut(&mut Archive<R>) -> Result<u64, SpoolError>,
+) -> Result<Found, NodeError> {
+    let failed = |error| unless_cancelled(options, SourceError::archive(file.path(), error));
+    let mut members = IndexBuilder::new(&options.defaults, options.index_bytes);
+    let mut acls = 0;
+    let mut has_root = options.new_root.is_none();
+    while let Some(member) = archive.next_member().map_err(failed)? {
+        if options.cancel.is_cancelled() {
+            return Err(NodeError::Cancelled);
+        }
+        let Some(member) = renamed(member, options) else {
+            continue;
+        };
+        has_root = !member.path.is_empty() || member.kind == DIRECTORY;
+        if !has_root {
+            break;
+        }
+        acls += u64::from(member.acl_access.is_some() || member.acl_default.is_some());
+        let content = match member.is_file() {
+            true => place(&mut archive).map_err(|error| match error {
+                SpoolError::Read(error) => failed(error),
+                SpoolError::Write(error) => SourceError::Fs(error).into(),
+            })?,
+            false => 0,
+        };
+        let added = members.add(member, content);
+        added.map_err(|_| SourceError::TooMany {
+            archive: file.path().to_owned(),
+            limit: options.index_bytes,
+        })?;
+    }
+    if let Some(root) = options.new_root.as_ref().filter(|_| !has_root) {
+        return Err(SourceError::NoRoot(root.path.clone().into()).into());
+    }
+    let (warnings, more_warnings) = archive.take_warnings();
+    archive.finish().map_err(failed)?;
+    Ok(Found {
+        members,
+        acls,
+        warnings,
+        more_warnings,
+    })
+}
+
+fn renamed(member: Member, options: &NodeOptions) -> Option<Member> {
+    match &options.new_root {
+        Some(root) => root.inside(member),
+        None => Some(member),
+    }
+}
+
+/// A program that is interrupted may take the one before it in a pipe along.
+fn unless_cancelled(options: &NodeOptions, error: SourceError) -> NodeError {
+    match options.cancel.is_cancelled() {
+        true => NodeError::Cancelled,
+        false => error.into(),
+    }
+}
+
+fn nodes(found: Found, file: ReadFile, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
+    let index = found.members.finish(&options.defaults)?;
+    let mut skipped = Vec::new();
+    let mut warnings = Vec::new();
+    for warning in found.warnings {
+        match warning {
+            Warning::Skipped { path, reason } => {
+                skipped.push(SourceError::Skipped { path, reason });
+            }
+            other => warnings.push(other),
+        }
+    }
+    if found.more_warnings > 0 {
+        skipped.push(SourceError::MoreSkipped(found.more_warnings));
+    }
+    Ok(ArchiveNodes {
+        acls: found.acls,
+        warnings,
+        path: Vec::new(),
+        levels: None,
+        skipped: skipped.into_iter(),
+        is_excluded: Box::new(|_, _| false),
+        contents: Arc::new(Contents { index, file }),
+    })
+}
+
+/// The nodes of an archive in canonical order, the root first; then what was skipped.
+pub struct ArchiveNodes {
+    contents: Arc<Contents>,
+    acls: u64,
+    warnings: Vec<Warning>,
+    /// The path of the directory under way.
+    path: Vec<u8>,
+    /// What is left of the directories under way, and the lengths of their paths. `None` before the root.
+    levels: Option<Vec<(Range<usize>, usize)>>,
+    skipped: std::vec::IntoIter<SourceError>,
+    is_excluded: Box<dyn Fn(&[u8], bool) -> bool + Send>,
+}
+
+impl ArchiveNodes {
+    /// Leaves out what `is_excluded` says of paths and whether directories are there, and what is
+    /// below it.
+    pub fn without(self, is_excluded: impl Fn(&[u8], bool) -> bool + Send + 'static) -> Self {
+        ArchiveNodes {
+            is_excluded: Box::new(is_excluded),
+            ..self
+        }
+    }
+
+    /// How many members have access control lists in the form of POSIX.1e, which are no part of
+    /// nodes.
+    pub fn access_control_lists(&self) -> u64 {
+        self.acls
+    }
+
+    /// What else is strange in the archive and harms nothing.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Whether the archive has nothing but perhaps its root.
+    pub fn is_empty(&self) -> bool {
+        self.contents.index.is_empty()
+    }
+
+    fn node(&self, entry: &Entry, number: Option<u32>) -> Result<Node, SourceError> {
+        let index = &self.contents.index;
+        let (entry, number) = match (entry.kind, entry.linked_to()) {
+            (MemberKind::Node(_), _) => (entry, number),
+            (_, Linked::To(target)) => (index.entry(target).unwrap_or(entry), Some(target)),
+            (_, Linked::Nowhere) => {
+                return Err(SourceError::DanglingLink {
+                    path: self.path.clone().into(),
+                    target: index.target(entry).into(),
+                })
+            }
+            (_, Linked::Directory) => {
+                return Err(SourceError::LinkToDirectory {
+                    path: self.path.clone().into(),
+                    target: index.target(entry).into(),
+                })
+            }
+        };
+        let kind = match entry.kind {
+            MemberKind::Node(kind) => kind,
+            MemberKind::HardLink => NodeKind::File,
+        };
+        let device = match kind {
+            NodeKind::BlockDevice | NodeKind::CharacterDevice => {
+                ((entry.data >> 32) as u32, entry.data as u32)
+            }
+            _ => (0, 0),
+        };
+        Ok(Node {
+            path: self.path.clone(),
+            kind,
+            mode: entry.mode,
+            uid: entry.uid,
+            gid: entry.gid,
+            mtime_s: entry.mtime_s,
+            mtime_ns: entry.mtime_ns,
+            size_bytes: entry.size_bytes,
+            device,
+            link: number
+                .filter(|_| entry.is_linked)
+                .map(|number| (0, u64::from(number))),
+            content_id: None,
+            handle: Box::new(InArchive {
+                contents: self.contents.clone(),
+                number,
+            }),
+        })
+    }
+}
+
+impl Iterator for ArchiveNodes {
+    type Item = Result<Node, NodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let contents = self.contents.clone();
+        let index = &contents.index;
+        let Some(levels) = &mut self.levels else {
+            self.levels = Some(vec![(index.in_root(), 0)]);
+            return Some(self.node(index.root(), None).map_err(NodeError::from));
+        };
+        while let Some((places, path_len)) = levels.last_mut() {
+            self.path.truncate(*path_len);
+            let place = places.next();
+            let Some((number, entry)) = place
+                .and_then(|place| index.at(place))
+                .and_then(|number| Some((number, index.entry(number)?)))
+            else {
+                levels.pop();
+                continue;
+            };
+            if !self.path.is_empty() {
+                self.path.push(b'/');
+            }
+            self.path.extend_from_slice(index.name(entry));
+            let is_directory = entry.kind == DIRECTORY;
+            if (self.is_excluded)(&self.path, is_directory) {
+                continue;
+            }
+            if is_directory {
+                levels.push((index.inside(entry), self.path.len()));
+            }
+            return Some(self.node(entry, Some(number)).map_err(NodeError::from));
+        }
+        self.skipped.next().map(|error| Err(error.into()))
+    }
+}

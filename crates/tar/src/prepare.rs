@@ -1,0 +1,189 @@
+//! A member of an archive from a node, with its content.
+
+use crate::sink::{SinkError, SinkOptions, WHOLE_BYTES};
+use crate::{device, Member, MemberKind, Segment, SparseMap};
+use hedgerow_tree::{Content, Metadata, Node, NodeError, NodeKind};
+
+/// A member that is ready to be written.
+pub(crate) struct Prepared {
+    pub(crate) member: Member,
+    pub(crate) link: Option<(u64, u64)>,
+    pub(crate) content: Stored,
+}
+
+/// What the archive will have of a content.
+pub(crate) enum Stored {
+    Nothing,
+    Bytes(Vec<u8>),
+    Large(Large),
+}
+
+/// The content of a large file.
+pub(crate) struct Large {
+    content: Box<dyn Content>,
+    path: Vec<u8>,
+    /// Whether its holes are left out.
+    without_holes: bool,
+    size_bytes: u64,
+}
+
+/// Reads what is to be read before a header can be written.
+pub(crate) fn prepare(mut node: Node, options: &SinkOptions) -> Result<Prepared, NodeError> {
+    let mut member = described(&node, options);
+    let content = match node.kind {
+        NodeKind::File => content(&mut node, &mut member, options)?,
+        NodeKind::Symlink => {
+            member.link_target = node.handle.target()?;
+            member.metadata.size_bytes = member.link_target.len() as u64;
+            Stored::Nothing
+        }
+        _ => Stored::Nothing,
+    };
+    if options.xattrs {
+        let xattrs = node.handle.xattrs()?;
+        let pairs = xattrs
+            .into_iter()
+            .map(|xattr| (xattr.name.into(), xattr.value));
+        member.xattrs = pairs.collect();
+    }
+    Ok(Prepared {
+        member,
+        link: node.link,
+        content,
+    })
+}
+
+/// What a header says of a node before anything is read.
+pub(crate) fn described(node: &Node, options: &SinkOptions) -> Member {
+    let path = match (&options.root_name[..], &node.path[..]) {
+        (b"", path) | (path, b"") => path.to_vec(),
+        (root, path) => [root, b"/", path].concat(),
+    };
+    let mut member = Member::new(path, MemberKind::Node(node.kind));
+    member.metadata = Metadata {
+        mode: u32::from(node.mode),
+        uid: node.uid,
+        gid: node.gid,
+        mtime_s: node.mtime_s,
+        mtime_ns: node.mtime_ns,
+        rdev: device(node.device.0, node.device.1),
+        ..Metadata::default()
+    };
+    member
+}
+
+fn content(
+    node: &mut Node,
+    member: &mut Member,
+    options: &SinkOptions,
+) -> Result<Stored, NodeError> {
+    let mut content = node.handle.open()?;
+    let size_bytes = content.size_bytes();
+    member.metadata.size_bytes = size_bytes;
+    let without_holes = options.write.sparse;
+    let mut large = Large {
+        content,
+        path: node.path.clone(),
+        without_holes,
+        size_bytes,
+    };
+    if size_bytes > WHOLE_BYTES {
+        if without_holes {
+            member.sparse = large.measure()?;
+            content = node.handle.open()?;
+            large = Large { content, ..large };
+        }
+        return Ok(Stored::Large(large));
+    }
+    let mut bytes = Vec::with_capacity(size_bytes as usize);
+    let mut segments = Segments::default();
+    large.read(&mut |offset, piece| {
+        segments.add(offset, piece.len());
+        bytes.extend_from_slice(piece);
+        Ok::<(), NodeError>(())
+    })?;
+    member.sparse = segments.map(size_bytes).filter(|_| without_holes);
+    Ok(Stored::Bytes(bytes))
+}
+
+/// Where a file has content.
+#[derive(Default)]
+struct Segments(Vec<Segment>);
+
+impl Segments {
+    fn add(&mut self, offset: u64, len: usize) {
+        let len = len as u64;
+        match self.0.last_mut() {
+            Some(last) if last.end() == offset => last.len += len,
+            _ => self.0.push(Segment { offset, len }),
+        }
+    }
+
+    /// `None` if it has no holes.
+    fn map(self, size_bytes: u64) -> Option<SparseMap> {
+        let map = SparseMap::new(&self.0, size_bytes)?;
+        (map.stored_bytes() < size_bytes).then_some(map)
+    }
+}
+
+impl Large {
+    fn measure(&mut self) -> Result<Option<SparseMap>, NodeError> {
+        let mut segments = Segments::default();
+        self.read(&mut |offset, piece| {
+            segments.add(offset, piece.len());
+            Ok::<(), NodeError>(())
+        })?;
+        Ok(segments.map(self.size_bytes))
+    }
+
+    /// Writes what the archive is to have of it.
+    pub(crate) fn write(
+        mut self,
+        mut write: impl FnMut(&[u8]) -> Result<(), SinkError>,
+    ) -> Result<(), SinkError> {
+        self.read(&mut |_, piece| write(piece))
+    }
+
+    /// Reads it to its end; `take` gets the pieces and where they begin.
+    fn read<E: From<NodeError>>(
+        &mut self,
+        take: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut buffer = vec![0; self.size_bytes.min(128 << 10) as usize];
+        let mut position = 0;
+        while position < self.size_bytes {
+            let mut hole = self.content.skip_hole()?.min(self.size_bytes - position);
+            if self.without_holes {
+                position += hole;
+                hole = 0;
+            }
+            if hole > 0 {
+                buffer.fill(0);
+            }
+            while hole > 0 {
+                let len = hole.min(buffer.len() as u64);
+                take(position, &buffer[..len as usize])?;
+                position += len;
+                hole -= len;
+            }
+            let left = self.size_bytes - position;
+            let len = left.min(buffer.len() as u64) as usize;
+            if len == 0 {
+                break;
+            }
+            match self.content.read(&mut buffer[..len])? {
+                0 => return Err(self.shorter().into()),
+                count => {
+                    take(position, &buffer[..count])?;
+                    position += count as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn shorter(&self) -> NodeError {
+        let path = bstr::BStr::new(&self.path);
+        NodeError::entry(format!("'{path}' has become shorter while it was read"))
+    }
+}

@@ -1,0 +1,206 @@
+//! An archive as a sink of nodes.
+
+use crate::prepare::{prepare, Prepared, Stored};
+use crate::{Builder, Error, Member, MemberKind, WriteOptions};
+use hedgerow_engine::{run_ordered, Failure, Options, Window};
+use hedgerow_tree::{Node, NodeError};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+
+/// Contents that are read and not yet written.
+const WINDOW: Window = Window { bytes: 16 << 20 };
+
+/// Files of up to so many bytes are read at once, by any worker; larger ones when they are written.
+pub(crate) const WHOLE_BYTES: u64 = 1 << 20;
+
+/// How nodes are to be archived.
+#[derive(Clone, Debug)]
+pub struct SinkOptions {
+    /// How members are written. To know the holes of large files they are read twice.
+    pub write: WriteOptions,
+    /// What the root is called; everything else is below it. If it is empty, the root is `./`, and
+    /// names begin below it.
+    pub root_name: Vec<u8>,
+    /// Whether the root itself is a member.
+    pub root: bool,
+    /// Whether extended attributes are archived.
+    pub xattrs: bool,
+    /// Whether further names of a file are hard links; else they are files with the same content.
+    pub hard_links: bool,
+    /// Whether what cannot be read, and what no archive can have, is left out and told of, instead
+    /// of failing.
+    pub skip: bool,
+    /// The workers that read.
+    pub readers: Options,
+}
+
+impl Default for SinkOptions {
+    /// Everything, under the names that nodes have.
+    fn default() -> Self {
+        SinkOptions {
+            write: WriteOptions::default(),
+            root_name: Vec::new(),
+            root: true,
+            xattrs: true,
+            hard_links: true,
+            skip: false,
+            readers: Options::default(),
+        }
+    }
+}
+
+/// Why nodes could not be archived.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// A node, or what it leads to, cannot be had.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// No archive can have it, or the output failed.
+    #[error(transparent)]
+    Archive(#[from] Error),
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Cancelled,
+    /// A worker ended where it must not.
+    #[error("a worker panicked: {0}")]
+    Panicked(String),
+}
+
+impl From<Failure<SinkError>> for SinkError {
+    fn from(failure: Failure<SinkError>) -> Self {
+        match failure {
+            Failure::Failed(SinkError::Node(NodeError::Cancelled)) => SinkError::Cancelled,
+            Failure::Failed(error) => error,
+            Failure::Cancelled => SinkError::Cancelled,
+            Failure::Panicked(message) => SinkError::Panicked(message),
+        }
+    }
+}
+
+/// Archives nodes in their order, reading contents in parallel. Returns the writer, which is not
+/// flushed, and why entries were left out.
+///
+/// The bytes depend on the nodes alone. The first name of a file has its content.
+pub fn write_nodes<W: Write>(
+    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
+    writer: W,
+    options: &SinkOptions,
+) -> Result<(W, Vec<SinkError>), SinkError> {
+    let mut sink = Sink {
+        builder: Builder::new(writer, options.write),
+        options,
+        names: HashMap::new(),
+        skipped: Vec::new(),
+    };
+    let mut seen = HashSet::new();
+    let jobs = nodes.map(|node| match node {
+        Ok(node) => {
+            let is_first = node.link.is_none_or(|link| seen.insert(link));
+            let bytes = match is_first && node.size_bytes <= WHOLE_BYTES {
+                true => node.size_bytes,
+                false => 0,
+            };
+            Ok((Job::Read { node, is_first }, bytes))
+        }
+        Err(error @ NodeError::Entry(_)) if options.skip => Ok((Job::Skip(error), 0)),
+        Err(error) => Err(SinkError::Node(error)),
+    });
+    let work = |(): &mut (), job| match job {
+        Job::Skip(error) => Ok(Output::Skipped(error.into())),
+        Job::Read { node, is_first } if is_first || !options.hard_links => prepared(node, options),
+        Job::Read { node, .. } => Ok(Output::Repeated(node)),
+    };
+    let commit = |_, output| sink.put(output);
+    run_ordered(&options.readers, WINDOW, jobs, |_| (), work, commit)?;
+    Ok((sink.builder.finish()?, sink.skipped))
+}
+
+enum Job {
+    Read { node: Node, is_first: bool },
+    Skip(NodeError),
+}
+
+enum Output {
+    Prepared(Prepared),
+    /// A further name of a file.
+    Repeated(Node),
+    Skipped(SinkError),
+}
+
+fn prepared(node: Node, options: &SinkOptions) -> Result<Output, SinkError> {
+    match prepare(node, options) {
+        Ok(prepared) => Ok(Output::Prepared(prepared)),
+        Err(error @ NodeError::Entry(_)) if options.skip => Ok(Output::Skipped(error.into())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+struct Sink<'o, W> {
+    builder: Builder<W>,
+    options: &'o SinkOptions,
+    /// Where files of several names are.
+    names: HashMap<(u64, u64), Vec<u8>>,
+    skipped: Vec<SinkError>,
+}
+
+impl<W: Write> Sink<'_, W> {
+    fn put(&mut self, output: Output) -> Result<(), SinkError> {
+        match output {
+            Output::Skipped(error) => self.skipped.push(error),
+            Output::Prepared(prepared) => self.write(prepared)?,
+            Output::Repeated(node) => {
+                let first = node.link.and_then(|link| self.names.get(&link));
+                match first {
+                    Some(first) => {
+                        let link = hard_link(&node, first, self.options);
+                        self.builder.begin(&link)?;
+                    }
+                    // The first name was left out.
+                    None => {
+                        let output = prepared(node, self.options)?;
+                        self.put(output)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, prepared: Prepared) -> Result<(), SinkError> {
+        let Prepared {
+            member,
+            link,
+            content,
+        } = prepared;
+        if member.path == self.options.root_name && !self.options.root {
+            return Ok(());
+        }
+        match self.builder.begin(&member) {
+            Err(error @ Error::Unusable { .. }) if self.options.skip => {
+                self.skipped.push(error.into());
+                return Ok(());
+            }
+            begun => begun?,
+        }
+        if let Some(Entry::Vacant(name)) = link.map(|link| self.names.entry(link)) {
+            name.insert(member.path);
+        }
+        match content {
+            Stored::Nothing => {}
+            Stored::Bytes(bytes) => self.builder.write(&bytes)?,
+            Stored::Large(content) => content.write(|bytes| Ok(self.builder.write(bytes)?))?,
+        }
+        Ok(())
+    }
+}
+
+/// A further name of the file at `first`.
+fn hard_link(node: &Node, first: &[u8], options: &SinkOptions) -> Member {
+    let mut member = crate::prepare::described(node, options);
+    member.kind = MemberKind::HardLink;
+    member.link_target = first.to_vec();
+    member.metadata.size_bytes = 0;
+    member.metadata.rdev = 0;
+    member
+}

@@ -1,0 +1,209 @@
+//! From nodes to batches of entries, and directories on the way.
+
+use super::directory::Directory;
+use super::{ExtractError, Failed, Run};
+use crate::Problem;
+use hedgerow_fs::Dir;
+use hedgerow_tree::{split_path, Node, NodeError, NodeKind};
+use std::sync::Arc;
+
+/// Entries of a batch, at most.
+const ENTRIES: usize = 64;
+/// Bytes of contents of a batch, about: more than a fragment block, so that files with their
+/// ends in one are mostly in one batch.
+const BYTES: u64 = 512 << 10;
+
+/// Entries that are extracted one after the other.
+pub(super) struct Batch {
+    pub jobs: Vec<Job>,
+    /// What failed before there was something to extract.
+    pub failures: Vec<Failed>,
+}
+
+/// An entry that is no directory.
+pub(super) struct Job {
+    /// What it is in.
+    pub directory: Arc<Directory>,
+    pub node: Node,
+    /// Whether it is another name of a file that came before.
+    pub is_further_name: bool,
+}
+
+/// Makes the directories among the nodes, and puts the others into batches.
+pub(super) struct Batches<'r, N> {
+    run: &'r Run<'r>,
+    nodes: Option<N>,
+    /// The directories from the root to the one that was met last.
+    open: Vec<Arc<Directory>>,
+    /// A handle on the last of them, once it was needed.
+    handle: Option<hedgerow_fs::Result<Dir>>,
+    batch: Batch,
+    bytes: u64,
+}
+
+impl<'r, N: Iterator<Item = Result<Node, NodeError>>> Batches<'r, N> {
+    pub fn new(run: &'r Run<'r>, nodes: N) -> Self {
+        Batches {
+            run,
+            nodes: Some(nodes),
+            open: vec![Directory::root()],
+            handle: None,
+            batch: Batch::empty(),
+            bytes: 0,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let failures = self.batch.failures.len();
+        self.batch.jobs.len() + failures >= ENTRIES || self.bytes >= BYTES
+    }
+
+    fn take(&mut self) -> Batch {
+        self.bytes = 0;
+        std::mem::replace(&mut self.batch, Batch::empty())
+    }
+
+    fn add(&mut self, node: Node) -> Result<(), ExtractError> {
+        if node.path.is_empty() {
+            if self.run.settings.root_attributes && node.kind == NodeKind::Directory {
+                self.root().describe(node);
+            }
+            return Ok(());
+        }
+        let parent = split_path(&node.path).0.to_vec();
+        self.go_to(&parent)?;
+        if node.kind == NodeKind::Directory {
+            let path = node.path.clone();
+            return self.enter(&path, Some(node));
+        }
+        let is_further_name = match node.link {
+            Some(key) => !self.run.links.is_first(key),
+            None => false,
+        };
+        self.bytes += if is_further_name { 0 } else { node.size_bytes };
+        let directory = self.deepest();
+        self.batch.jobs.push(Job {
+            directory,
+            node,
+            is_further_name,
+        });
+        Ok(())
+    }
+
+    /// Goes up and down to the directory at `path`, making what the source did not name.
+    fn go_to(&mut self, path: &[u8]) -> Result<(), ExtractError> {
+        while !is_in(path, &self.deepest().path) {
+            self.leave();
+        }
+        while self.deepest().path.len() < path.len() {
+            let from = match self.deepest().path.len() {
+                0 => 0,
+                length => length + 1,
+            };
+            let rest = path.get(from..).unwrap_or_default();
+            let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
+            let next = path.get(..from + name.len()).unwrap_or_default();
+            self.enter(next, None)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a directory in the last one, and goes into it.
+    fn enter(&mut self, path: &[u8], node: Option<Node>) -> Result<(), ExtractError> {
+        let parent = self.deepest();
+        let handle = match (&mut self.handle, &parent.missing) {
+            (_, Some(error)) => Err(error),
+            (Some(handle), None) => handle.as_ref(),
+            (none, None) => none.insert(self.run.root.open_dir(&parent.path)).as_ref(),
+        };
+        let is_named = node.is_some();
+        let made = Directory::make(&self.run.settings, &parent, handle, path, node);
+        let directory = match made {
+            Ok(directory) => {
+                if is_named {
+                    self.run.count(0);
+                }
+                directory
+            }
+            Err((_, problem)) if problem.is_full() => {
+                let path = path.to_vec();
+                return Err(ExtractError::Full { path, problem });
+            }
+            Err((directory, problem)) => {
+                let path = Some(path.to_vec());
+                self.batch.failures.push(Failed { path, problem });
+                directory
+            }
+        };
+        self.open.push(directory);
+        self.handle = None;
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.handle = None;
+        if let Some(directory) = self.open.pop() {
+            self.run.let_go(directory, &mut self.batch.failures);
+        }
+    }
+
+    fn root(&self) -> Arc<Directory> {
+        self.open.first().cloned().unwrap_or_else(Directory::root)
+    }
+
+    fn deepest(&self) -> Arc<Directory> {
+        self.open.last().cloned().unwrap_or_else(Directory::root)
+    }
+}
+
+impl<N: Iterator<Item = Result<Node, NodeError>>> Iterator for Batches<'_, N> {
+    type Item = Result<(Batch, u64), ExtractError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_full() {
+            let Some(nodes) = &mut self.nodes else {
+                break;
+            };
+            match nodes.next() {
+                Some(Ok(node)) => {
+                    if let Err(error) = self.add(node) {
+                        return Some(Err(error));
+                    }
+                }
+                Some(Err(NodeError::Cancelled)) => return Some(Err(ExtractError::Cancelled)),
+                Some(Err(error @ NodeError::Source(_))) => {
+                    return Some(Err(ExtractError::Source(error)));
+                }
+                Some(Err(NodeError::Entry(error))) => self.batch.failures.push(Failed {
+                    path: None,
+                    problem: Problem::Content(error),
+                }),
+                None => {
+                    self.nodes = None;
+                    while !self.open.is_empty() {
+                        self.leave();
+                    }
+                }
+            }
+        }
+        match self.batch.jobs.is_empty() && self.batch.failures.is_empty() {
+            true => None,
+            false => Some(Ok((self.take(), 0))),
+        }
+    }
+}
+
+impl Batch {
+    fn empty() -> Self {
+        Batch {
+            jobs: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+}
+
+/// Whether `path` is `directory` or below it.
+fn is_in(path: &[u8], directory: &[u8]) -> bool {
+    let rest = path.strip_prefix(directory);
+    directory.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}

@@ -1,0 +1,96 @@
+//! The place of an entry: free, or taken by what is to be replaced.
+
+use crate::Problem;
+use hedgerow_fs::{Dir, FileKind, Result};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An entry that was made but may stand under a name of its own until it is whole.
+pub(super) struct Made<'n> {
+    name: &'n [u8],
+    temporary: Option<Vec<u8>>,
+}
+
+/// Makes the entry `name` of `directory`; if something is there that is to be replaced, under
+/// another name first.
+pub(super) fn make<'n, T>(
+    directory: &Dir,
+    name: &'n [u8],
+    replace: bool,
+    mut create: impl FnMut(&[u8]) -> Result<T>,
+) -> std::result::Result<(T, Made<'n>), Problem> {
+    match create(name) {
+        Ok(made) => {
+            let place = Made {
+                name,
+                temporary: None,
+            };
+            return Ok((made, place));
+        }
+        Err(error) if !is_in_the_way(&error) => return Err(error.into()),
+        Err(_) => {}
+    }
+    if !replace || directory.stat(name)?.kind == FileKind::Directory {
+        return Err(Problem::Collided);
+    }
+    loop {
+        let temporary = temporary_name();
+        match create(&temporary) {
+            Err(error) if is_in_the_way(&error) => {}
+            other => {
+                let place = Made {
+                    name,
+                    temporary: Some(temporary),
+                };
+                return Ok((other?, place));
+            }
+        }
+    }
+}
+
+impl Made<'_> {
+    /// The name that the entry has for now.
+    pub fn name(&self) -> &[u8] {
+        self.temporary.as_deref().unwrap_or(self.name)
+    }
+
+    /// The entry is whole: gives it its name.
+    pub fn keep(self, directory: &Dir) -> std::result::Result<(), Problem> {
+        let Some(temporary) = &self.temporary else {
+            return Ok(());
+        };
+        if let Err(error) = directory.rename(temporary, self.name) {
+            self.remove(directory);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// A second name of a file takes the place of another entry. If that was a name of the same
+    /// file, the system renames nothing.
+    pub fn keep_link(self, directory: &Dir) -> std::result::Result<(), Problem> {
+        let temporary = self.temporary.clone();
+        self.keep(directory)?;
+        match temporary.map(|name| directory.remove_file(&name)) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes what was made of an entry that failed.
+    pub fn remove(&self, directory: &Dir) {
+        // The entry's own failure is what is told; that its rest stays too says nothing new.
+        let _ = directory.remove_file(self.name());
+    }
+}
+
+fn is_in_the_way(error: &hedgerow_fs::Error) -> bool {
+    error.kind() == io::ErrorKind::AlreadyExists
+}
+
+/// A name that hardly anything has.
+fn temporary_name() -> Vec<u8> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!(".hedgerow.{}.{number}.tmp", std::process::id()).into_bytes()
+}

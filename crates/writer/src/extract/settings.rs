@@ -1,0 +1,87 @@
+use super::{ExtractOptions, XattrRule};
+use hedgerow_engine::CancelToken;
+use hedgerow_fs::{effective_ids, umask, Dir, Result};
+use hedgerow_tree::{Node, Xattr};
+
+const SETUID_SETGID: u32 = 0o6000;
+const SETGID: u32 = 0o2000;
+/// Bits that creating an entry does not set everywhere.
+const SPECIAL: u32 = 0o7000;
+
+/// What holds for all entries.
+pub(super) struct Settings {
+    pub cancel: CancelToken,
+    pub replace: bool,
+    pub root_attributes: bool,
+    owners: bool,
+    xattrs: XattrRule,
+    /// Who this process is.
+    own: (u32, u32),
+    /// What a new entry is not given; all, if it is not known what it is given.
+    umask: u32,
+    /// Whether new entries belong to the group of this process.
+    own_group: bool,
+}
+
+impl Settings {
+    pub fn of(root: &Dir, options: &ExtractOptions) -> Result<Self> {
+        let own = effective_ids();
+        let stat = root.stat_self()?;
+        let acl = b"system.posix_acl_default";
+        let has_acl = root.xattrs_of(b"")?.iter().any(|(name, _)| name == acl);
+        // Directories that exist may have their own rules for what is created in them.
+        let known = !options.replace && !has_acl;
+        Ok(Settings {
+            cancel: options.engine.cancel.clone(),
+            replace: options.replace,
+            root_attributes: options.root_attributes,
+            owners: options.owners,
+            xattrs: options.xattrs,
+            own,
+            umask: umask().filter(|_| known).unwrap_or(0o777),
+            own_group: !options.replace && stat.mode & SETGID == 0 && stat.gid == own.1,
+        })
+    }
+
+    /// The owner that a new entry has to be given.
+    pub fn owner(&self, node: &Node) -> Option<(u32, u32)> {
+        let owner = (node.uid, node.gid);
+        let has_it = self.own_group && owner == self.own;
+        (self.owners && !has_it).then_some(owner)
+    }
+
+    /// The permissions of an entry.
+    pub fn mode(&self, node: &Node) -> u32 {
+        let mode = u32::from(node.mode) & 0o7777;
+        match self.owners {
+            true => mode,
+            false => mode & !SETUID_SETGID,
+        }
+    }
+
+    /// The permissions with which an entry is created, and whether it has to be given its own then.
+    /// Nobody else may use it before it has its owner.
+    pub fn first_mode(&self, node: &Node, xattrs: &[Xattr]) -> (u32, bool) {
+        let mode = self.mode(node);
+        let at_once = self.owner(node).is_none() && xattrs.is_empty();
+        match at_once && mode & (self.umask | SPECIAL) == 0 {
+            true => (mode, false),
+            false => (0o600, true),
+        }
+    }
+
+    /// Leaves those attributes that the entry is to get.
+    pub fn wanted(&self, mut xattrs: Vec<Xattr>) -> Vec<Xattr> {
+        match self.xattrs {
+            XattrRule::None => xattrs.clear(),
+            XattrRule::User => xattrs.retain(|xattr| xattr.name.starts_with(b"user.")),
+            XattrRule::All => {}
+        }
+        xattrs
+    }
+
+    /// Whether any extended attribute is wanted.
+    pub fn wants_xattrs(&self) -> bool {
+        self.xattrs != XattrRule::None
+    }
+}

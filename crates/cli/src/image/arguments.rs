@@ -122,7 +122,7 @@ pub struct Create {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,
-    /// Store no extended attributes
+    /// Store no extended attributes of SOURCE
     #[arg(long)]
     pub no_xattrs: bool,
     /// Leave out what cannot be read: it is named on standard error (exit code 3)
@@ -146,6 +146,18 @@ pub struct Create {
     /// Everything has this time, in seconds since the epoch
     #[arg(long, value_name = "T")]
     pub default_mtime: Option<u32>,
+    /// Pack what FILE describes, in the form of gensquashfs; inputs are relative to SOURCE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["exclude", "one_file_system"])]
+    pub pack_file: Option<PathBuf>,
+    /// Store contents in the order and in the way that FILE says, in the form of gensquashfs
+    #[arg(long, value_name = "FILE")]
+    pub sort_file: Option<PathBuf>,
+    /// Set the extended attributes that FILE says, in the form of 'getfattr --dump'
+    #[arg(long, value_name = "FILE")]
+    pub xattr_file: Option<PathBuf>,
+    /// Set the security contexts that FILE says, in the form of SELinux's file_contexts
+    #[arg(long, value_name = "FILE")]
+    pub selinux: Option<PathBuf>,
     /// The directory
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,

@@ -1,7 +1,7 @@
 //! `hedgerow image create`: an image of whatever source.
 
 pub mod archive;
-mod directory;
+pub mod recipe;
 
 use super::arguments::Create;
 use crate::arguments::Global;
@@ -16,10 +16,12 @@ use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options};
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::format::BLOCK_BYTES;
+use hedgerow_squashfs::recipe::Defaults;
 use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
 use hedgerow_tar::NodeOptions;
 use hedgerow_tree::Node;
-use hedgerow_walk::Patterns;
+use hedgerow_walk::{Patterns, Selection, WalkOptions};
+use recipe::{DirectoryImage, Recipe, RecipeFiles};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -34,7 +36,16 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
     let epoch = epoch();
-    let options = options(command, global, cancel.clone(), epoch)?;
+    let mut options = options(command, global, cancel.clone(), epoch)?;
+    let files = RecipeFiles {
+        pack_file: command.pack_file.as_deref(),
+        sort_file: command.sort_file.as_deref(),
+        xattr_file: command.xattr_file.as_deref(),
+        selinux: command.selinux.as_deref(),
+    };
+    let find = |file: &Path| from_directory(global, file);
+    let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
+    options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     let target = from_directory(global, &command.image);
     if !command.force && hedgerow_fs::exists(&target) {
         let image = command.image.display();
@@ -47,9 +58,25 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let change = |node| changed(node, command, epoch);
     let source = from_directory(global, &command.source);
     let is_stdin = command.source == Path::new("-");
-    let written = if !is_stdin && hedgerow_fs::is_directory(&source) {
-        directory::create(&source, command, &target, &options, change)
+    let warn = |warning: String| output.warn(warning);
+    let is_directory = !is_stdin && hedgerow_fs::is_directory(&source);
+    let written = if is_directory || command.pack_file.is_some() {
+        let image = DirectoryImage {
+            directory: &source,
+            recipe,
+            defaults: Defaults {
+                mtime_s: command.default_mtime.or(epoch).unwrap_or(0).into(),
+                ..Defaults::default()
+            },
+            walk: walk(command, &options),
+            target: &target,
+            options: &options,
+        };
+        image.create(change, &warn)
     } else {
+        if recipe.sorts() {
+            return Err(not_started("--sort-file needs a directory as SOURCE"));
+        }
         let file = match is_stdin {
             true => ReadFile::standard_input(),
             false => ReadFile::open(&source),
@@ -66,10 +93,25 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
             target: &target,
             options: &options,
         };
-        image.create(change, &|warning| output.warn(warning))
+        let labelled = |node: Node| {
+            let path = node.path.clone();
+            recipe.labels.applied(change(node), &path)
+        };
+        image.create(labelled, &warn)
     };
     let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
+    tell_omissions(&created, output);
+    statistics::tell(global, options.packers.recorder.as_deref(), output)?;
+    Ok(if created.skipped.is_empty() {
+        0
+    } else {
+        PARTIAL
+    })
+}
+
+/// Says what the image does not hold.
+pub fn tell_omissions(created: &Created, output: &Output) {
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
         output.say(format_args!(
@@ -82,12 +124,6 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     for error in &created.skipped {
         output.say(format_args!("error: {error}"));
     }
-    statistics::tell(global, options.packers.recorder.as_deref(), output)?;
-    Ok(if created.skipped.is_empty() {
-        0
-    } else {
-        PARTIAL
-    })
 }
 
 fn options(
@@ -138,6 +174,21 @@ fn options(
             },
         ),
     })
+}
+
+fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
+    WalkOptions {
+        engine: Options {
+            name: "walk",
+            ..options.readers.clone()
+        },
+        one_file_system: command.one_file_system,
+        metadata: true,
+        selection: Selection {
+            exclude: exclude(command),
+            ..Selection::default()
+        },
+    }
 }
 
 fn exclude(command: &Create) -> Patterns {
@@ -219,6 +270,11 @@ fn tell(command: &Create, global: &Global, output: &Output, created: &Created, e
         }
         return;
     }
+    tell_size(created, elapsed, output);
+}
+
+/// Says in one line what was written.
+pub fn tell_size(created: &Created, elapsed: Duration, output: &Output) {
     output.say(format_args!(
         "{} inodes, {} contents, {} bytes in {:.2} s",
         created.inodes,

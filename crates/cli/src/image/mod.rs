@@ -2,7 +2,7 @@
 
 mod arguments;
 mod cat;
-mod create;
+pub mod create;
 mod extract;
 mod info;
 mod list;

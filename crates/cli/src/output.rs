@@ -29,16 +29,6 @@ impl Output {
         }
     }
 
-    /// Of a program that knows no global options.
-    pub fn of_program(quiet: bool) -> Self {
-        let no_color = crate::environment::variable("NO_COLOR").is_some();
-        Output {
-            quiet,
-            verbose: false,
-            color: !no_color && std::io::stderr().is_terminal(),
-        }
-    }
-
     /// Data, to standard output. A closed pipe is no error: nobody wants the rest.
     pub fn data(&self, bytes: &[u8]) {
         let _ = std::io::stdout().lock().write_all(bytes);

@@ -1,12 +1,9 @@
 //! `gensquashfs`: an image of a directory, or of what a description says.
 
-use super::image_options::{number, ImageOptions};
-use super::{failed, refuse, show_version};
-use crate::failure::Failure;
+use super::console::Console;
+use super::packing::{number, Packing};
+use crate::image::create::epoch;
 use crate::image::create::recipe::{DirectoryImage, Recipe, RecipeFiles};
-use crate::image::create::{epoch, tell_omissions, tell_size, unwritten};
-use crate::output::Output;
-use crate::walk::not_started;
 use clap::Parser;
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_squashfs::recipe::Defaults;
@@ -15,14 +12,16 @@ use hedgerow_walk::{Selection, WalkOptions};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+
+const CONSOLE: Console = Console {
+    name: "gensquashfs",
+};
 
 /// Makes a SquashFS image of a directory, or of what a description says
 #[derive(Debug, Parser)]
 #[command(
     name = "gensquashfs",
-    no_binary_name = true,
-    disable_version_flag = true,
+    version = super::console::VERSION,
     args_override_self = true,
     infer_long_args = true,
     after_long_help = FORMATS
@@ -35,7 +34,7 @@ struct Arguments {
     #[arg(short = 'D', long, value_name = "DIRECTORY")]
     pack_dir: Option<PathBuf>,
     #[command(flatten)]
-    image: ImageOptions,
+    packing: Packing,
     /// Everything belongs to this user
     #[arg(short = 'u', long, value_name = "NUMBER", value_parser = owner)]
     set_uid: Option<u32>,
@@ -63,12 +62,6 @@ struct Arguments {
     /// Do not enter directories of other file systems
     #[arg(short, long)]
     one_file_system: bool,
-    /// Print the version
-    #[arg(short = 'V', long)]
-    version: bool,
-    /// The image
-    #[arg(value_name = "SQUASHFS-FILE")]
-    target: Option<PathBuf>,
 }
 
 /// The formats of the files, as the long help shows them.
@@ -87,57 +80,42 @@ A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'; low priorities are stored fir
 Flags: glob, glob_no_path, dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
 
 pub fn run(words: Vec<OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(words) {
-        Ok(arguments) => arguments,
-        Err(error) => return refuse(&error),
-    };
-    let output = Output::of_program(arguments.image.quiet);
-    output.end(create(&arguments, &output).map(|()| 0).map_err(failed))
+    match CONSOLE.parse(words) {
+        Ok(arguments) => CONSOLE.end(pack(&arguments)),
+        Err(code) => code,
+    }
 }
 
-fn create(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    if arguments.version {
-        show_version("gensquashfs", output);
+fn pack(arguments: &Arguments) -> Result<(), String> {
+    let packing = &arguments.packing;
+    if packing.help(CONSOLE)? {
         return Ok(());
     }
-    if let Some(help) = arguments.image.settings_help()? {
-        output.data(help.as_bytes());
-        return Ok(());
-    }
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let cancel = CancelToken::from_static(interrupted);
     let directory = match (&arguments.pack_dir, &arguments.pack_file) {
         (Some(directory), _) => directory.clone(),
         (None, Some(file)) => directory_of(file),
-        (None, None) => {
-            return Err(not_started(
-                "neither a directory (-D) nor a description (-F)",
-            ))
-        }
+        (None, None) => return Err("neither a directory (-D) nor a description (-F)".into()),
     };
-    let Some(target) = &arguments.target else {
-        return Err(not_started("the image is not named"));
+    let target = packing.image()?;
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
+    let packed = packing.defaults(epoch())?;
+    let defaults = Defaults {
+        uid: packed.uid,
+        gid: packed.gid,
+        mode: packed.mode,
+        mtime_s: packed.mtime_s,
     };
-    if !arguments.image.force && hedgerow_fs::exists(target) {
-        let image = target.display();
-        return Err(Failure {
-            hint: Some("-f replaces it".into()),
-            ..not_started(format_args!("cannot create '{image}': File exists"))
-        });
-    }
-    let started = Instant::now();
-    let defaults = arguments.image.defaults(epoch())?;
-    let options = arguments.image.options(defaults, &cancel)?;
+    let options = packing.options(&CancelToken::from_static(interrupted), &packed)?;
     let files = RecipeFiles {
         pack_file: arguments.pack_file.as_deref(),
         sort_file: arguments.sort_file.as_deref(),
         xattr_file: arguments.xattr_file.as_deref(),
         selinux: arguments.selinux.as_deref(),
     };
-    let recipe = Recipe::read(files, arguments.keep_xattr, Path::to_owned).map_err(not_started)?;
+    let recipe = Recipe::read(files, arguments.keep_xattr, Path::to_owned);
     let image = DirectoryImage {
         directory: &directory,
-        recipe,
+        recipe: recipe.map_err(|error| error.to_string())?,
         defaults,
         walk: WalkOptions {
             engine: Options {
@@ -152,11 +130,8 @@ fn create(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
         options: &options,
     };
     let change = |node| changed(node, arguments, defaults);
-    let created = image
-        .create(change, &|warning| output.warn(warning))
-        .map_err(unwritten)?;
-    tell_size(&created, started.elapsed(), output);
-    tell_omissions(&created, output);
+    let created = image.create(change, &|warning| CONSOLE.complain(warning));
+    packing.tell(&created.map_err(|error| error.to_string())?, CONSOLE);
     Ok(())
 }
 
@@ -188,6 +163,5 @@ fn changed(mut node: Node, arguments: &Arguments, defaults: Defaults) -> Node {
 }
 
 fn owner(word: &str) -> Result<u32, String> {
-    let number = number(word)?;
-    u32::try_from(number).map_err(|_| format!("'{word}' is no number of 32 bits"))
+    number(word).ok_or_else(|| format!("'{word}' is no number of 32 bits"))
 }

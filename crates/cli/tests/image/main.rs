@@ -8,6 +8,7 @@
 
 mod archives;
 mod create;
+mod tar2sqfs;
 
 use serde_json::Value;
 use std::fs;

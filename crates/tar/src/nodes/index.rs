@@ -345,6 +345,10 @@ impl Index {
         set.map_or(&[], |set| set)
     }
 
+    pub(super) fn all_xattrs(&self) -> impl Iterator<Item = &Xattr> {
+        self.xattrs.iter().flat_map(|set| set.iter())
+    }
+
     /// Where a file has content, if it has holes.
     pub(super) fn map(&self, entry: &Entry) -> Option<&SparseMap> {
         (entry.sparse > 0).then(|| self.maps.get(entry.sparse as usize))?

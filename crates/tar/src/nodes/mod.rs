@@ -13,6 +13,7 @@ pub use root::NewRoot;
 
 use crate::compressed::{Compression, MAGIC_BYTES};
 use crate::{decompress, Archive, Limits, Member, MemberKind, ReadOptions, Warning};
+use bstr::BStr;
 use contents::{Contents, InArchive};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{FileKind, ReadFile, SpoolFile};
@@ -287,6 +288,17 @@ impl ArchiveNodes {
     /// What else is strange in the archive and harms nothing.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// The names of all extended attributes, some perhaps more than once.
+    pub fn xattr_names(&self) -> impl Iterator<Item = &BStr> {
+        let names = self.contents.index.all_xattrs();
+        names.map(|xattr| xattr.name.as_ref())
+    }
+
+    /// Members that were skipped, which then do not come as errors any more.
+    pub fn take_skipped(&mut self) -> Vec<SourceError> {
+        std::mem::take(&mut self.skipped).collect()
     }
 
     /// Whether the archive has nothing but perhaps its root.

@@ -13,7 +13,7 @@ use crate::walk::{interrupted_by_user, jobs, not_started};
 use archive::ArchiveImage;
 use bstr::ByteSlice;
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{CancelToken, Jobs, Options};
+use hedgerow_engine::{CancelToken, Jobs, Options, Recorder};
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::format::BLOCK_BYTES;
 use hedgerow_squashfs::recipe::Defaults;
@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
@@ -90,6 +91,8 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
                 ..NodeOptions::default()
             },
             exclude: exclude(command),
+            skips_quietly: false,
+            xattrs_must_fit: false,
             target: &target,
             options: &options,
         };
@@ -111,7 +114,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
 }
 
 /// Says what the image does not hold.
-pub fn tell_omissions(created: &Created, output: &Output) {
+fn tell_omissions(created: &Created, output: &Output) {
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
         output.say(format_args!(
@@ -136,19 +139,7 @@ fn options(
     let block_bytes = block_bytes(&command.block_size)?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
-    let recorder = statistics::recorder(global);
-    let workers = |name, jobs| Options {
-        jobs,
-        cancel: cancel.clone(),
-        name,
-        recorder: recorder.clone(),
-        hint: None,
-    };
-    let processors = || {
-        let count = NonZeroUsize::new(hedgerow_fs::cpu::available());
-        Jobs::Fixed(count.unwrap_or(NonZeroUsize::MIN))
-    };
-    let jobs = jobs(global);
+    let (readers, packers) = workers(jobs(global), &cancel, statistics::recorder(global));
     Ok(CreateOptions {
         settings: Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?,
         block_bytes,
@@ -163,16 +154,8 @@ fn options(
         mtime_s: epoch.or(command.default_mtime),
         padding_bytes: PADDING_BYTES,
         replace: command.force,
-        readers: workers("read", jobs),
-        // To compress is to compute: more workers than processors would only wait.
-        packers: workers(
-            "pack",
-            if jobs == Jobs::Auto {
-                processors()
-            } else {
-                jobs
-            },
-        ),
+        readers,
+        packers,
     })
 }
 
@@ -189,6 +172,28 @@ fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
             ..Selection::default()
         },
     }
+}
+
+/// Those who read and those who compress.
+pub fn workers(
+    jobs: Jobs,
+    cancel: &CancelToken,
+    recorder: Option<Arc<Recorder>>,
+) -> (Options, Options) {
+    let options = |name, jobs| Options {
+        jobs,
+        cancel: cancel.clone(),
+        name,
+        recorder: recorder.clone(),
+        hint: None,
+    };
+    // To compress is to compute: more workers than processors would only wait.
+    let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
+    let packers = match jobs {
+        Jobs::Auto => Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN)),
+        fixed => fixed,
+    };
+    (options("read", jobs), options("pack", packers))
 }
 
 fn exclude(command: &Create) -> Patterns {
@@ -227,7 +232,7 @@ pub fn epoch() -> Option<u32> {
 }
 
 /// A number of bytes such as `131072`, `128K` or `1M`.
-fn block_bytes(word: &str) -> Result<u32, Failure> {
+pub fn block_bytes(word: &str) -> Result<u32, Failure> {
     let (digits, unit) = match word.as_bytes().last() {
         Some(b'K' | b'k') => (&word[..word.len() - 1], 1 << 10),
         Some(b'M' | b'm') => (&word[..word.len() - 1], 1 << 20),
@@ -270,11 +275,6 @@ fn tell(command: &Create, global: &Global, output: &Output, created: &Created, e
         }
         return;
     }
-    tell_size(created, elapsed, output);
-}
-
-/// Says in one line what was written.
-pub fn tell_size(created: &Created, elapsed: Duration, output: &Output) {
     output.say(format_args!(
         "{} inodes, {} contents, {} bytes in {:.2} s",
         created.inodes,

@@ -146,6 +146,10 @@ pub struct Create {
     /// Everything has this time, in seconds since the epoch
     #[arg(long, value_name = "T")]
     pub default_mtime: Option<u32>,
+    /// Take compressed blocks from this older image where the content is the same; the new image
+    /// is the same as without
+    #[arg(long, value_name = "OLD_IMAGE")]
+    pub reuse: Option<PathBuf>,
     /// The directory
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,

@@ -19,5 +19,6 @@ pub use reader::{
 };
 pub use verify::{verify, Coverage, Report, VerifyError};
 pub use writer::{
-    create, CreateOptions, Created, FragmentPolicy, Item, Role, Treatment, Unstored, WriteError,
+    create, CreateOptions, Created, FragmentPolicy, Item, NotReusable, Reuse, Role, Treatment,
+    Unstored, WriteError,
 };

@@ -158,6 +158,10 @@ pub struct Create {
     /// Set the security contexts that FILE says, in the form of SELinux's file_contexts
     #[arg(long, value_name = "FILE")]
     pub selinux: Option<PathBuf>,
+    /// Take compressed blocks from this older image where the content is the same; the new image
+    /// is the same as without
+    #[arg(long, value_name = "OLD_IMAGE")]
+    pub reuse: Option<PathBuf>,
     /// The directory
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,

@@ -114,6 +114,7 @@ impl Packing {
             mtime_s: Some(defaults.mtime_s.clamp(0, u32::MAX.into()) as u32),
             padding_bytes,
             replace: self.force,
+            reuse: None,
             readers,
             packers,
         })

@@ -8,6 +8,9 @@
 
 mod archives;
 mod create;
+mod gensquashfs;
+#[path = "../oracle/random.rs"]
+mod random;
 mod tar2sqfs;
 
 use serde_json::Value;

@@ -42,11 +42,11 @@ fn images_hold_what_those_of_the_real_one_hold() {
     let archive = home.path().join("archive");
     for words in [
         "-c gzip -X level=1,window=10,rle,default",
-        "-c xz -X level=0,dictsize=50% -b 64K",
-        "-c lzo -X algorithm=lzo1x_1,level=3 -e -T",
+        "-c xz -X level=0,dictsize=32K -b 64K",
+        "-c lzo -X algorithm=lzo1x_999,level=3 -e -T",
         "-c lz4 -X hc -j 3 -Q 5 -B 8192 -x -s",
         "-c zstd -X level=3 -k -d uid=1,gid=2,mode=0700,mtime=5",
-        "-c gzip --root-becomes /d/ -d mtime=77",
+        "-c gzip --root-becomes /empty/ -d mtime=77",
         "-c gzip -r empty -S",
     ] {
         let mut all: Vec<&str> = words.split(' ').collect();

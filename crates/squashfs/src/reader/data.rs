@@ -113,9 +113,9 @@ impl Image {
         word: SizeWord,
         output: &mut [u8],
     ) -> Result<usize> {
-        self.check_extent(part, position, word)?;
         let length = word.stored_bytes() as usize;
         if word.is_raw() {
+            self.check_extent(part, position, word)?;
             return match output.get_mut(..length) {
                 Some(output) => self.bytes.read(part, position, output).map(|()| length),
                 None => {
@@ -124,9 +124,16 @@ impl Image {
                 }
             };
         }
-        let mut stored = vec![0; length];
-        self.bytes.read(part, position, &mut stored)?;
+        let stored = self.read_stored(part, position, word)?;
         self.decompress(part, position, &stored, output)
+    }
+
+    /// What is stored of a block.
+    pub(crate) fn read_stored(&self, part: Part, position: u64, word: SizeWord) -> Result<Vec<u8>> {
+        self.check_extent(part, position, word)?;
+        let mut stored = vec![0; word.stored_bytes() as usize];
+        self.bytes.read(part, position, &mut stored)?;
+        Ok(stored)
     }
 
     /// Checks that a block of this size may stand at this position.

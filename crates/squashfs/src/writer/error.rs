@@ -1,3 +1,4 @@
+use super::NotReusable;
 use bstr::BString;
 use hedgerow_codec::block::BlockError;
 use hedgerow_tree::NodeError;
@@ -28,6 +29,9 @@ pub enum WriteError {
         /// What is too much.
         reason: String,
     },
+    /// A block of the older image turned out not to be what it should be.
+    #[error("cannot use blocks of the older image: {0}")]
+    Reuse(#[source] NotReusable),
     /// The user asked for the end.
     #[error("interrupted")]
     Cancelled,

@@ -20,12 +20,14 @@ mod names;
 mod output;
 mod pack;
 mod plan;
+mod reuse;
 mod tables;
 mod tree;
 mod xattrs;
 
 pub use error::WriteError;
 pub use item::{Item, Role, Treatment};
+pub use reuse::{NotReusable, Reuse};
 pub use tree::Unstored;
 
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
@@ -39,6 +41,7 @@ use pack::{pack, Packing};
 use plan::{PlanOptions, Planner};
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
+use std::sync::Arc;
 use tree::Tree;
 
 /// Contents that are read and not yet compressed, at each of the two stages.
@@ -69,6 +72,8 @@ pub struct CreateOptions {
     pub padding_bytes: u64,
     /// Whether a file that is there may be replaced.
     pub replace: bool,
+    /// Blocks that need not be compressed again.
+    pub reuse: Option<Arc<Reuse>>,
     /// The workers that read.
     pub readers: Options,
     /// The workers that compress.
@@ -177,14 +182,7 @@ fn store_contents<I: Into<Item>>(
         let readers =
             threads.spawn(move || gather(items, &options.readers, WINDOW, wanted, &sender));
         let batches = Planner::new(receiver.into_iter(), plan);
-        let packed = pack(
-            batches,
-            &options.settings,
-            &options.packers,
-            WINDOW,
-            output,
-            tree,
-        );
+        let packed = pack(batches, options, WINDOW, output, tree);
         let gathered = readers
             .join()
             .unwrap_or_else(|_| Err(WriteError::Panicked("while contents were read".into())));

@@ -6,10 +6,10 @@ use super::fragments::Tail;
 use super::kernel;
 use super::output::Output;
 use super::plan::{Batch, Block, Content, Event, Stored};
-use super::WriteError;
+use super::{CreateOptions, Reuse, WriteError};
 use crate::format::SizeWord;
-use hedgerow_codec::block::{BlockCompressor, Compressor, Settings};
-use hedgerow_engine::{run_ordered, Options, Window};
+use hedgerow_codec::block::{BlockCompressor, Compressor};
+use hedgerow_engine::{run_ordered, Window};
 use hedgerow_tree::NodeError;
 use std::borrow::Cow;
 
@@ -76,8 +76,7 @@ impl Packing {
 /// Compresses and stores the batches of a plan.
 pub(super) fn pack(
     batches: impl Iterator<Item = Batch<Block>> + Send,
-    settings: &Settings,
-    options: &Options,
+    options: &CreateOptions,
     window: Window,
     output: &mut Output,
     entries: &mut impl Entries,
@@ -86,12 +85,15 @@ pub(super) fn pack(
         let bytes = batch.bytes as u64;
         Ok((batch, bytes))
     });
+    let CreateOptions {
+        settings, reuse, ..
+    } = options;
     let compressor = settings.compressor();
     let mut packing = Packing::default();
     let mut current: Option<Layout> = None;
     let worker = |_| BlockCompressor::new(settings);
     let work = |compressor: &mut Result<BlockCompressor, _>, batch: Batch<Block>| match compressor {
-        Ok(compressor) => compress(compressor, batch),
+        Ok(compressor) => compress(compressor, reuse.as_deref(), batch),
         // The settings were checked before; made anew, it tells what is wrong.
         Err(_) => Err(WriteError::from(
             BlockCompressor::new(settings)
@@ -99,26 +101,39 @@ pub(super) fn pack(
                 .ok_or(WriteError::Cancelled)?,
         )),
     };
-    run_ordered(options, window, items, worker, work, |_, packed| {
-        commit(
-            packed,
-            compressor,
-            output,
-            entries,
-            &mut packing,
-            &mut current,
-        )
-    })?;
+    run_ordered(
+        &options.packers,
+        window,
+        items,
+        worker,
+        work,
+        |_, packed| {
+            commit(
+                packed,
+                compressor,
+                output,
+                entries,
+                &mut packing,
+                &mut current,
+            )
+        },
+    )?;
     Ok(packing)
 }
 
-fn compress(compressor: &mut BlockCompressor, batch: Batch<Block>) -> Result<Packed, WriteError> {
+fn compress(
+    compressor: &mut BlockCompressor,
+    reuse: Option<&Reuse>,
+    batch: Batch<Block>,
+) -> Result<Packed, WriteError> {
     let mut bytes = Vec::with_capacity(batch.bytes);
     let mut events = Vec::with_capacity(batch.events.len());
     for event in batch.events {
         events.push(match event {
-            Event::Block(block) => Event::Block(append(compressor, &block, &mut bytes)?),
-            Event::Fragment(block) => Event::Fragment(append(compressor, &block, &mut bytes)?),
+            Event::Block(block) => Event::Block(append(compressor, reuse, &block, &mut bytes)?),
+            Event::Fragment(block) => {
+                Event::Fragment(append(compressor, reuse, &block, &mut bytes)?)
+            }
             Event::Hole(bytes) => Event::Hole(bytes),
             Event::File { entry, stored } => Event::File { entry, stored },
             Event::Other(entry) => Event::Other(entry),
@@ -131,6 +146,7 @@ fn compress(compressor: &mut BlockCompressor, batch: Batch<Block>) -> Result<Pac
 /// Appends a block, compressed if that makes it smaller.
 fn append(
     compressor: &mut BlockCompressor,
+    reuse: Option<&Reuse>,
     block: &Block,
     bytes: &mut Vec<u8>,
 ) -> Result<SizeWord, WriteError> {
@@ -139,6 +155,11 @@ fn append(
     if uncompressed {
         bytes.extend_from_slice(block);
         return Ok(SizeWord::new(block.len() as u32, true));
+    }
+    if let Some(reuse) = reuse {
+        if let Some(word) = reuse.find(block, compressor, bytes)? {
+            return Ok(word);
+        }
     }
     let start = bytes.len();
     bytes.resize(start + block.len(), 0);

@@ -9,8 +9,10 @@
 
 mod determinism;
 mod failures;
+mod items;
 mod oracle;
 mod recreated;
+mod reuse;
 mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};
@@ -37,6 +39,7 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
         mtime_s: Some(1),
         padding_bytes: 4096,
         replace: true,
+        reuse: None,
         readers: jobs.clone(),
         packers: jobs,
     }

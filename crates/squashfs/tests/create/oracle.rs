@@ -5,27 +5,27 @@ use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
 use hedgerow_squashfs::{verify, FragmentPolicy};
 use sha2::Digest;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const SEEDS: u64 = 8;
+/// Trees that are made. HEDGEROW_TREES=500 makes it a long run.
+const TREES: u64 = 12;
 
 #[test]
 fn everybody_reads_the_same_tree() {
-    let jobs: Vec<(Compressor, u64)> = Compressor::ALL
-        .into_iter()
-        .flat_map(|compressor| (0..SEEDS).map(move |seed| (compressor, seed)))
-        .collect();
-    let next = AtomicUsize::new(0);
+    let trees = std::env::var("HEDGEROW_TREES").map_or(TREES, |count| count.parse().unwrap());
+    let next = AtomicU64::new(0);
     std::thread::scope(|threads| {
         for _ in 0..2 {
             threads.spawn(|| {
-                while let Some((compressor, seed)) = jobs.get(next.fetch_add(1, Relaxed)) {
-                    one(*compressor, *seed);
+                while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < trees)
+                {
+                    tree(seed);
                 }
             });
         }
@@ -58,40 +58,105 @@ fn a_directory_of_many_names_is_found_in() {
     }
 }
 
-fn one(compressor: Compressor, seed: u64) {
-    let block = [4096, 16384, 131_072, 1 << 20][(seed % 4) as usize];
-    let own = place();
-    let (tree, image) = (own.path().join("tree"), own.path().join("image"));
-    std::fs::create_dir(&tree).unwrap();
-    make(&tree, seed, block);
-    let mut given = options(compressor, block as u32, 2);
-    given.fragments = match seed % 5 {
-        3 => FragmentPolicy::SmallFiles,
-        4 => FragmentPolicy::Never,
-        _ => FragmentPolicy::Always,
+/// Makes a tree, and an image of it with each compressor.
+fn tree(seed: u64) {
+    let block = match seed % 20 {
+        19 => 1 << 20,
+        9 => 131_072,
+        other => 4096 << (other % 3),
     };
-    given.dedup = seed % 7 != 6;
-    image_of(&tree, &image, &given).unwrap();
-    let what = format!("{compressor}, seed {seed}");
-    let file = hedgerow_fs::ReadFile::open(&image).unwrap();
-    let report = verify(Box::new(file), 0, &given.packers).unwrap();
-    assert_eq!(report.findings, [], "{what}");
+    let own = place();
+    let tree = own.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    make(&tree, seed, block);
     let expected = listing(&tree);
-    if is_root() && compressor != Compressor::Lzma {
-        mounted(&image, |mounted| {
-            assert_eq!(listing(mounted), expected, "mounted: {what}")
-        });
+    for compressor in Compressor::ALL {
+        let image = own.path().join("image");
+        let mut given = options(compressor, block as u32, 2);
+        given.fragments = match seed % 5 {
+            3 => FragmentPolicy::SmallFiles,
+            4 => FragmentPolicy::Never,
+            _ => FragmentPolicy::Always,
+        };
+        given.dedup = seed % 7 != 6;
+        image_of(&tree, &image, &given).unwrap();
+        let what = format!("{compressor}, seed {seed}");
+        let file = hedgerow_fs::ReadFile::open(&image).unwrap();
+        let report = verify(Box::new(file), 0, &given.packers).unwrap();
+        assert_eq!(report.findings, [], "{what}");
+        if is_root() && compressor != Compressor::Lzma {
+            mounted(&image, |mounted| {
+                same(&listing(mounted), &expected, &format!("mounted: {what}"))
+            });
+        }
+        for (reader, is_whole) in [(unsquashfs as Reader, true), (rdsquashfs, false)] {
+            let unpacked = own.path().join("unpacked");
+            if let Some(name) = reader(&image, &unpacked) {
+                let seen = |listing: &str| match is_whole {
+                    true => listing.to_owned(),
+                    false => of_rdsquashfs(listing),
+                };
+                let (found, expected) = (seen(&listing(&unpacked)), seen(&expected));
+                same(&found, &expected, &format!("{name}: {what}"));
+                fs::remove_dir_all(&unpacked).unwrap();
+            }
+        }
     }
-    let unpacked = own.path().join("unpacked");
-    if has("unsquashfs") {
-        let words = ["-no-progress", "-quiet", "-d"].map(std::ffi::OsStr::new);
-        run(Command::new("unsquashfs")
-            .args(words)
-            .arg(&unpacked)
-            .arg(&image));
-        assert_eq!(listing(&unpacked), expected, "unsquashfs: {what}");
-    } else {
-        println!("skipped: unsquashfs is not installed");
+}
+
+/// Unpacks an image; `None` if there is no such program.
+type Reader = fn(&Path, &Path) -> Option<&'static str>;
+
+/// What rdsquashfs gives back of a tree: a copy for each name of a file, and nothing of the root.
+fn of_rdsquashfs(listing: &str) -> String {
+    let words = |line: &str| {
+        let words = line.split(' ').filter(|word| !word.ends_with("-links,"));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let lines = listing.lines().filter(|line| !line.starts_with("\"\" "));
+    lines.map(|line| words(line) + "\n").collect()
+}
+
+/// Both listings are the same, line by line.
+fn same(found: &str, expected: &str, what: &str) {
+    let (found, expected): (Vec<&str>, Vec<&str>) =
+        (found.lines().collect(), expected.lines().collect());
+    let is_in = |lines: &[&str], line: &&str| !lines.contains(line);
+    let more: Vec<_> = found.iter().filter(|line| is_in(&expected, line)).collect();
+    let less: Vec<_> = expected.iter().filter(|line| is_in(&found, line)).collect();
+    assert!(
+        more.is_empty() && less.is_empty(),
+        "{what}\n+ {more:#?}\n- {less:#?}"
+    );
+    assert_eq!(found.len(), expected.len(), "{what}");
+}
+
+fn unsquashfs(image: &Path, unpacked: &Path) -> Option<&'static str> {
+    let words = ["-no-progress", "-quiet", "-d"].map(OsStr::new);
+    let mut command = Command::new("unsquashfs");
+    command.args(words).arg(unpacked).arg(image);
+    run_if_there("unsquashfs", &mut command)
+}
+
+fn rdsquashfs(image: &Path, unpacked: &Path) -> Option<&'static str> {
+    fs::create_dir(unpacked).unwrap();
+    let mut command = Command::new("rdsquashfs");
+    command.args(["-q", "-X", "-T", "-C", "-O", "-u", "/", "-p"]);
+    command.arg(unpacked).arg(image);
+    run_if_there("rdsquashfs", &mut command)
+}
+
+fn run_if_there(name: &'static str, command: &mut Command) -> Option<&'static str> {
+    match command.output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            println!("skipped: {name} is not installed");
+            None
+        }
+        output => {
+            let output = output.unwrap();
+            assert!(output.status.success(), "{command:?}: {output:?}");
+            Some(name)
+        }
     }
 }
 
@@ -142,7 +207,7 @@ fn listing(root: &Path) -> String {
         xattrs.sort();
         let size = if kind.is_dir() { 0 } else { stat.size() };
         lines.push(format!(
-            "{path:?} {:o} {}:{} {} links, {} s, {size} bytes {:?}, device {:x}, {xattrs:?}\n",
+            "{path:?} {:o} {}:{} {}-links, {} s, {size} bytes {:?}, device {:x}, {xattrs:?}\n",
             stat.mode(),
             stat.uid(),
             stat.gid(),
@@ -170,16 +235,8 @@ fn mounted(image: &Path, look: impl FnOnce(&Path)) {
         return;
     }
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(at.path())));
-    run(Command::new("umount").arg(at.path()));
+    run(Command::new("umount").arg("-l").arg(at.path()));
     outcome.unwrap();
-}
-
-fn has(program: &str) -> bool {
-    let found = Command::new(program)
-        .arg("-version")
-        .stdout(Stdio::null())
-        .status();
-    found.is_ok()
 }
 
 fn run(command: &mut Command) {

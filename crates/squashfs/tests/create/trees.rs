@@ -38,7 +38,7 @@ pub fn make(root: &Path, seed: u64, block: usize) {
     let mut random = Random::new(seed);
     let mut directories = vec![root.to_owned()];
     let mut files: Vec<PathBuf> = Vec::new();
-    for number in 0..20 + random.below(60) {
+    for number in 0..10 + random.below(50) {
         let parent = directories[random.below(directories.len() as u64) as usize].clone();
         let path = parent.join(OsStr::from_bytes(&name(&mut random, number)));
         match random.below(20) {
@@ -159,7 +159,7 @@ fn content(random: &mut Random, block: usize) -> Vec<u8> {
         2 => around(random, block),
         3 => around(random, 2 * block),
         4 => around(random, 4 * block),
-        5 => (1 << 20) + random.below(2 * block as u64) as usize,
+        5 if random.below(8) == 0 => (1 << 20) + random.below(2 * block as u64) as usize,
         _ => random.below(block as u64) as usize,
     };
     match random.below(5) {

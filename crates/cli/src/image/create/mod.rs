@@ -17,7 +17,9 @@ use hedgerow_engine::{CancelToken, Jobs, Options, Recorder};
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::format::BLOCK_BYTES;
 use hedgerow_squashfs::recipe::Defaults;
-use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
+use hedgerow_squashfs::{
+    CreateOptions, Created, FragmentPolicy, Image, NotReusable, Reuse, WriteError,
+};
 use hedgerow_tar::NodeOptions;
 use hedgerow_tree::Node;
 use hedgerow_walk::{Patterns, Selection, WalkOptions};
@@ -37,7 +39,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
     let epoch = epoch();
-    let mut options = options(command, global, cancel.clone(), epoch)?;
+    let mut options = options(command, global, cancel.clone(), epoch, output)?;
     let files = RecipeFiles {
         pack_file: command.pack_file.as_deref(),
         sort_file: command.sort_file.as_deref(),
@@ -134,14 +136,18 @@ fn options(
     global: &Global,
     cancel: CancelToken,
     epoch: Option<u32>,
+    output: &Output,
 ) -> Result<CreateOptions, Failure> {
     let compressor = Compressor::from_name(&command.compressor).map_err(not_started)?;
     let block_bytes = block_bytes(&command.block_size)?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
     let (readers, packers) = workers(jobs(global), &cancel, statistics::recorder(global));
+    let settings =
+        Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?;
     Ok(CreateOptions {
-        settings: Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?,
+        reuse: reuse(command, global, &settings, block_bytes, &packers, output)?,
+        settings,
         block_bytes,
         fragments: match command.no_fragments {
             true => FragmentPolicy::Never,
@@ -194,6 +200,37 @@ pub fn workers(
         fixed => fixed,
     };
     (options("read", jobs), options("pack", packers))
+}
+
+/// The blocks of the older image that was given. If they are of no use, the user is told, and
+/// everything is made anew.
+fn reuse(
+    command: &Create,
+    global: &Global,
+    settings: &Settings,
+    block_bytes: u32,
+    workers: &Options,
+    output: &Output,
+) -> Result<Option<Arc<Reuse>>, Failure> {
+    let Some(old) = &command.reuse else {
+        return Ok(None);
+    };
+    let image = Image::open(&from_directory(global, old), 0);
+    let image = image.map_err(|error| crate::image::unreadable(old, error))?;
+    match Reuse::of(image, settings, block_bytes, workers) {
+        Ok(reuse) => Ok(Some(Arc::new(reuse))),
+        Err(NotReusable::Failed(error)) => Err(match *error {
+            WriteError::Cancelled => interrupted_by_user(),
+            error => not_started(error),
+        }),
+        Err(reason) => {
+            let old = old.display();
+            output.say(format_args!(
+                "warning: nothing of '{old}' can be used again: {reason}"
+            ));
+            Ok(None)
+        }
+    }
 }
 
 fn exclude(command: &Create) -> Patterns {

@@ -31,7 +31,7 @@ const PROFILES: [(&str, Profile); 2] =
 
 /// How zlib streams are made: with libdeflate, or with stock zlib when other packers' bytes are
 /// wanted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GzipSettings {
     /// 1 to 9; with libdeflate up to 12.
     pub(in crate::block) level: u32,

@@ -10,7 +10,7 @@ const LEVELS: std::ops::RangeInclusive<u32> = 1..=12;
 const DEFAULT_LEVEL: u32 = 10;
 
 /// How LZ4 blocks are made.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lz4Settings {
     high: bool,
     level: Option<u32>,

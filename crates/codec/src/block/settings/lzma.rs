@@ -10,7 +10,7 @@ const MODEL_BITS: std::ops::RangeInclusive<u32> = 0..=4;
 const DEFAULT_LEVEL: u32 = 5;
 
 /// How LZMA looks for matches and models what it finds; also the part of xz that is LZMA2.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LzmaSettings {
     /// 0 to 9.
     pub(in crate::block) level: u32,

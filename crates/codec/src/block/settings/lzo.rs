@@ -25,7 +25,7 @@ const ALGORITHMS: [(&str, LzoAlgorithm); 5] = [
 ];
 
 /// How LZO1X streams are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LzoSettings {
     pub(in crate::block) algorithm: LzoAlgorithm,
     level: Option<u32>,

@@ -25,7 +25,7 @@ use std::fmt;
 
 /// A compressor and everything it was told. Printed, it is one line that gives the same settings
 /// again when its words are read as options.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Settings {
     /// `level`, `profile`, `window`, `strategies`.
     Gzip(GzipSettings),

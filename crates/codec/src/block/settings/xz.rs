@@ -21,7 +21,7 @@ const FILTERS: [(&str, u32); 8] = [
 ];
 
 /// How `.xz` files are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct XzSettings {
     pub(in crate::block) lzma: LzmaSettings,
     pub(super) filters: u32,

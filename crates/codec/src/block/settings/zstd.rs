@@ -5,7 +5,7 @@ use std::fmt;
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=22;
 
 /// How Zstandard frames are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ZstdSettings {
     /// 1 to 22.
     pub(in crate::block) level: u32,

@@ -1,0 +1,268 @@
+//! Blocks of an older image. What was compressed once needs not be compressed again, if it is known
+//! that the same would come of it.
+
+use super::WriteError;
+use crate::format::SizeWord;
+use crate::reader::data::Stored;
+use crate::reader::{Body, Image, ImageSource};
+use crate::{Part, Result};
+use hedgerow_codec::block::{BlockCompressor, BlockError, Compressor, Settings};
+use hedgerow_engine::{run_ordered, Options, Window};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// Bytes of blocks that are read at a time.
+const WINDOW: Window = Window { bytes: 16 << 20 };
+/// Blocks that a worker takes at once.
+const BATCH: usize = 8;
+/// Blocks that are compressed anew, to see whether the same comes of them.
+const SAMPLES: usize = 32;
+/// One of so many blocks that are found later is compressed anew too, by its hash.
+const LATER_SAMPLES: u8 = 4;
+
+/// The blocks of an older image, by what they hold.
+pub struct Reuse {
+    image: Image,
+    blocks: HashMap<[u8; 32], Extent>,
+}
+
+/// Where a block is, and how it is stored.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    part: Part,
+    position: u64,
+    word: SizeWord,
+}
+
+/// Why nothing of an older image can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReusable {
+    /// It was made with another compressor, or with other settings of it.
+    #[error("it was made with another compressor or with other settings")]
+    Settings,
+    /// Its blocks have another size.
+    #[error("its blocks have another size")]
+    BlockSize,
+    /// The compressor of this program makes something else of the same content.
+    #[error("it was made by another version of the compressor, or with other settings")]
+    Encoder,
+    /// It cannot be read.
+    #[error(transparent)]
+    Damaged(#[from] crate::Error),
+    /// The compressor failed.
+    #[error(transparent)]
+    Compress(#[from] BlockError),
+    /// It was given up.
+    #[error(transparent)]
+    Failed(Box<WriteError>),
+}
+
+impl fmt::Debug for Reuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let blocks = self.blocks.len();
+        f.debug_struct("Reuse").field("blocks", &blocks).finish()
+    }
+}
+
+impl Reuse {
+    /// Reads all blocks of `image`, to find them by their content. Some are compressed anew with
+    /// `settings`, to see whether they would be the same.
+    pub fn of(
+        image: Image,
+        settings: &Settings,
+        block_bytes: u32,
+        workers: &Options,
+    ) -> std::result::Result<Self, NotReusable> {
+        if image.superblock().block_size != block_bytes {
+            return Err(NotReusable::BlockSize);
+        }
+        let own = image.settings()?;
+        if own.compressor() != settings.compressor()
+            || own.option_block(block_bytes) != settings.option_block(block_bytes)
+        {
+            return Err(NotReusable::Settings);
+        }
+        let extents = extents(&image)?;
+        let every = extents.len().div_ceil(SAMPLES).max(1);
+        let batches = extents.chunks(BATCH).zip(0..).map(|(batch, number)| {
+            let bytes = batch.len() as u64 * u64::from(block_bytes);
+            Ok(((batch, number * BATCH), bytes))
+        });
+        let mut blocks = HashMap::with_capacity(extents.len());
+        let has_checksums = settings.without_checksum() != *settings;
+        let worker = |_| {
+            BlockCompressor::new(settings).map(|compressor| Reader {
+                image: &image,
+                compressor,
+                block_bytes,
+                has_checksums,
+            })
+        };
+        let work = |reader: &mut std::result::Result<Reader<'_>, BlockError>,
+                    (batch, first): (&[Extent], usize)| {
+            let Ok(reader) = reader else {
+                return Err(NotReusable::Settings);
+            };
+            let mut found = Vec::with_capacity(batch.len());
+            for (number, extent) in (first..).zip(batch) {
+                let digest = reader.digest(*extent, number.is_multiple_of(every))?;
+                found.extend(digest.map(|digest| (digest, *extent)));
+            }
+            Ok(found)
+        };
+        let read = run_ordered(workers, WINDOW, batches, worker, work, |_, found| {
+            blocks.extend(found);
+            Ok(())
+        });
+        match read {
+            Ok(_) => Ok(Reuse { image, blocks }),
+            Err(hedgerow_engine::Failure::Failed(error)) => Err(error),
+            Err(hedgerow_engine::Failure::Cancelled) => {
+                Err(NotReusable::Failed(Box::new(WriteError::Cancelled)))
+            }
+            Err(hedgerow_engine::Failure::Panicked(message)) => {
+                Err(NotReusable::Failed(Box::new(WriteError::Panicked(message))))
+            }
+        }
+    }
+
+    /// Appends what the older image has stored of a block to `stored`, if it has the block.
+    pub(super) fn find(
+        &self,
+        block: &[u8],
+        compressor: &mut BlockCompressor,
+        stored: &mut Vec<u8>,
+    ) -> std::result::Result<Option<SizeWord>, WriteError> {
+        let digest = blake3::hash(block);
+        let Some(extent) = self.blocks.get(digest.as_bytes()) else {
+            return Ok(None);
+        };
+        let read = self
+            .image
+            .read_stored(extent.part, extent.position, extent.word);
+        let read = read.map_err(|error| WriteError::Reuse(error.into()))?;
+        let [.., last] = digest.as_bytes();
+        if *last < LATER_SAMPLES && !is_same(compressor, block, extent.word, &read)? {
+            return Err(WriteError::Reuse(NotReusable::Encoder));
+        }
+        stored.extend_from_slice(&read);
+        Ok(Some(extent.word))
+    }
+}
+
+/// The blocks of all files and the fragment blocks, each once, in the order in which they stand.
+fn extents(image: &Image) -> Result<Vec<Extent>> {
+    let mut extents = Vec::new();
+    let mut files = HashSet::new();
+    let mut failed = None;
+    let omissions = ImageSource::new(image)?.entries(&mut |entry| {
+        let Body::File(file) = &entry.inode.body else {
+            return ControlFlow::Continue(());
+        };
+        if file.block_count == 0 || !files.insert(file.blocks_start) {
+            return ControlFlow::Continue(());
+        }
+        let pieces = image.pieces(file).map(|pieces| {
+            pieces.map(|piece| {
+                if let Stored::Block { position, word } = piece?.stored {
+                    extents.push(Extent {
+                        part: Part::Data,
+                        position,
+                        word,
+                    });
+                }
+                Ok(())
+            })
+        });
+        match pieces.and_then(|mut pieces| pieces.try_for_each(|piece| piece)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let Some(omission) = omissions.into_iter().next() {
+        return Err(crate::Error::Fs(hedgerow_fs::Error::new(
+            omission.operation,
+            String::from_utf8_lossy(&omission.path).into_owned(),
+            omission.source,
+        )));
+    }
+    for index in 0..image.superblock().fragment_count {
+        let block = image.fragment_block(index)?;
+        extents.push(Extent {
+            part: Part::Fragments,
+            position: block.position,
+            word: block.word,
+        });
+    }
+    extents.sort_by_key(|extent| extent.position);
+    extents.dedup_by_key(|extent| extent.position);
+    Ok(extents)
+}
+
+/// What reads old blocks and sees whether they are of use.
+struct Reader<'r> {
+    image: &'r Image,
+    compressor: BlockCompressor,
+    block_bytes: u32,
+    /// Whether the compressor makes checksums that are left out in some places.
+    has_checksums: bool,
+}
+
+impl Reader<'_> {
+    /// The hash of a block's content; `None` if what is stored depends on the place: see
+    /// [`kernel`](super::kernel). If `is_sample`, it is compressed anew.
+    fn digest(
+        &mut self,
+        extent: Extent,
+        is_sample: bool,
+    ) -> std::result::Result<Option<[u8; 32]>, NotReusable> {
+        let Extent {
+            part,
+            position,
+            word,
+        } = extent;
+        let stored = self.image.read_stored(part, position, word)?;
+        let mut content = Vec::new();
+        let content = match word.is_raw() {
+            true => &stored,
+            false => {
+                let compressor = self.image.superblock().compressor;
+                let compressor = Compressor::from_id(compressor);
+                let has_checksum = compressor.is_some_and(|own| own.has_checksum(&stored));
+                if self.has_checksums && !has_checksum {
+                    return Ok(None);
+                }
+                content.resize(self.block_bytes as usize, 0);
+                let count = self
+                    .image
+                    .decompress(part, position, &stored, &mut content)?;
+                content.truncate(count);
+                &content
+            }
+        };
+        if is_sample && !is_same(&mut self.compressor, content, word, &stored)? {
+            return Err(NotReusable::Encoder);
+        }
+        Ok(Some(*blake3::hash(content).as_bytes()))
+    }
+}
+
+fn is_same(
+    compressor: &mut BlockCompressor,
+    content: &[u8],
+    word: SizeWord,
+    stored: &[u8],
+) -> std::result::Result<bool, BlockError> {
+    let mut room = vec![0; content.len()];
+    Ok(match compressor.compress(content, &mut room)? {
+        None => word.is_raw(),
+        Some(bytes) => !word.is_raw() && room.get(..bytes) == Some(stored),
+    })
+}

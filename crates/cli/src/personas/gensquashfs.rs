@@ -147,6 +147,8 @@ fn directory_of(file: &Path) -> PathBuf {
 /// there, but what the defaults say.
 fn changed(mut node: Node, arguments: &Arguments, defaults: Defaults) -> Node {
     if arguments.pack_file.is_none() {
+        // The names of one file become files with the same content.
+        node.link = None;
         if !arguments.keep_time || node.path.is_empty() {
             node.mtime_s = defaults.mtime_s;
         }

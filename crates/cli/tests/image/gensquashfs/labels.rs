@@ -64,7 +64,7 @@ fn labels_are_those_that_the_real_one_gives() {
     for (words, lines) in [
         ("-D in -s contexts", 9),
         ("-F pack -D in --selinux contexts", 9),
-        ("-D in --xattr-file xattrs", 6),
+        ("-D in --xattr-file xattrs", 5),
         ("-D in -A xattrs -s contexts -c gzip", 14),
         ("-D in -k", 0),
     ] {

@@ -32,8 +32,9 @@ fn contents_stand_where_the_real_one_puts_them() {
         ("1 lib/a.so.1\n# c\n2 lib/same", [b, c, d, a]),
         ("-5 [glob] lib/sub/*\n7 [glob_no_path] lib/*", [c, d, a, b]),
         (
+            // What is the same as another is stored where the first of them comes.
             "5 [glob_no_path] *.so.*\n-9 lib/a.so.1\n0 lib/same",
-            [d, a, b, c],
+            [a, d, b, c],
         ),
         (
             "3 lib/a.so.1\n2 lib/b.so.2\n1 [dont_deduplicate] lib/sub/c.so.3",
@@ -60,7 +61,7 @@ fn contents_stand_where_the_real_one_puts_them() {
             })
             .collect();
         // The same contents twice would be stored at one place.
-        let once = "99 [dont_compress,dont_fragment] lib/same\n";
+        let once = "99 [glob,dont_compress,dont_fragment] lib/[sh]a*\n";
         let text = format!("{plain}{once}{flags}");
         fs::write(home.path().join("sort"), text).unwrap();
         let made = gensquashfs(
@@ -81,7 +82,7 @@ fn flags_change_how_a_content_is_stored() {
     let inputs = home.path().join("in");
     fs::write(inputs.join("text"), vec![b'x'; 3 * 4096 + 5]).unwrap();
     fs::write(inputs.join("zeros"), vec![0; 8 * 4096]).unwrap();
-    fs::write(inputs.join("zeros2"), vec![0; 8 * 4096]).unwrap();
+    fs::write(inputs.join("zeros2"), vec![0; 7 * 4096]).unwrap();
     let size = |rules: &str| {
         fs::write(home.path().join("sort"), rules).unwrap();
         let words = [
@@ -111,8 +112,9 @@ fn an_order_leaves_hard_links_as_they_are_and_is_the_same_for_any_number_of_work
     fs::write(home.path().join("sort"), rules).unwrap();
     let mut first: Option<Vec<u8>> = None;
     for jobs in ["-j1", "-j2", "-j3", "-j8"] {
-        let words = ["-D", "in", "-S", "sort", "-b4k", jobs, "-q", "-f", "image"];
-        let made = gensquashfs(home.path(), &words);
+        let files = ["--sort-file", "sort", "in", "image"];
+        let words = [&["create", "-b4k", "-cgzip", jobs, "-q", "-f"], &files[..]].concat();
+        let made = image(home.path(), &words);
         assert_eq!((made.code, made.stderr.as_str()), (0, ""));
         let bytes = fs::read(home.path().join("image")).unwrap();
         assert!(

@@ -126,7 +126,7 @@ fn words_that_make_no_sense_are_refused_as_by_the_real_one() {
         "-D in -d nothing=1 image",
         "-D in -d uid image",
         "-D in -d mode=010000 image",
-        "-D in -c gzip -X level=10 image",
+        "-D in -c gzip -X level=99 image",
         "-D in -c gzip -X nothing image",
         "-D in -X lc=3,lp=3 image",
         "--nothing",

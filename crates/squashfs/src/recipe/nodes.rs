@@ -14,10 +14,16 @@ pub(super) struct Nodes {
     file: PathBuf,
     inputs: Arc<PathBuf>,
     labels: Arc<Labels>,
-    /// The open directories, with the length of the path of each.
-    open: Vec<(IntoIter<Box<[u8]>, Number>, usize)>,
+    open: Vec<OpenDirectory>,
     path: Vec<u8>,
     is_begun: bool,
+}
+
+struct OpenDirectory {
+    /// What is still to come of it.
+    children: IntoIter<Box<[u8]>, Number>,
+    /// The length of its path.
+    length: usize,
 }
 
 impl Nodes {
@@ -44,9 +50,9 @@ impl Nodes {
             return Some(0);
         }
         loop {
-            let (children, length) = self.open.last_mut()?;
-            self.path.truncate(*length);
-            match children.next() {
+            let open = self.open.last_mut()?;
+            self.path.truncate(open.length);
+            match open.children.next() {
                 None => drop(self.open.pop()),
                 Some((name, number)) => {
                     if !self.path.is_empty() {
@@ -75,8 +81,10 @@ impl Nodes {
         let mut handle = InputHandle::Nothing;
         let kind = match &mut entry.body {
             Body::Directory { children, .. } => {
-                let children = std::mem::take(children).into_iter();
-                self.open.push((children, self.path.len()));
+                self.open.push(OpenDirectory {
+                    children: std::mem::take(children).into_iter(),
+                    length: self.path.len(),
+                });
                 NodeKind::Directory
             }
             Body::File(input) => {

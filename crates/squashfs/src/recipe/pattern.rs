@@ -93,7 +93,8 @@ fn literal(pattern: &[u8]) -> Option<(u8, &[u8])> {
 
 /// A class such as `[:alpha:]`.
 fn class(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
-    let classes: [(&str, fn(&u8) -> bool); 12] = [
+    type IsIn = fn(&u8) -> bool;
+    let classes: [(&str, IsIn); 12] = [
         ("[:alnum:]", u8::is_ascii_alphanumeric),
         ("[:alpha:]", u8::is_ascii_alphabetic),
         ("[:blank:]", |byte| matches!(byte, b' ' | b'\t')),

@@ -239,3 +239,29 @@ fn image_create_takes_a_description_too() {
     let excluded = ["create", "--pack-file", "pack", "--exclude", "x", "in", "i"];
     assert_eq!(image(home.path(), &excluded).code, 2);
 }
+
+#[test]
+fn inputs_that_cannot_be_read_are_left_out_if_that_is_wanted() {
+    let home = home();
+    let description = "file /a 0644 0 0 nothing\nfile /b 0644 0 0 lib/a.so.1\n";
+    fs::write(home.path().join("pack"), description).unwrap();
+    fs::write(home.path().join("sort"), "-1 b\n").unwrap();
+    for sort in [&[][..], &["--sort-file", "sort"]] {
+        let words = [
+            &["create", "-f", "--pack-file", "pack"],
+            sort,
+            &["in", "image"],
+        ]
+        .concat();
+        let refused = image(home.path(), &words);
+        let said = "pack:1: cannot read 'in/nothing': No such file or directory\n";
+        assert_eq!(
+            (refused.code, refused.stderr),
+            (2, format!("error: {said}"))
+        );
+        let words = [&words[..1], &["--skip-unreadable"], &words[1..]].concat();
+        let made = image(home.path(), &words);
+        assert!(made.code == 3 && made.stderr.contains(said), "{made:?}");
+        assert_eq!(image(home.path(), &["list", "image"]).text(), "b\n");
+    }
+}

@@ -194,7 +194,7 @@ fn what_makes_no_sense_is_refused_with_the_code_of_the_real_one() {
         (&[], "tar2sqfs: the name of the image is missing\n"),
         (&["-B", "1000", "image"], "must be 1024 at least"),
         (&["-b", "1000", "image"], "a power of two from 4K to 1M"),
-        (&["-d", "mode=999", "image"], "'mode=999' is none of"),
+        (&["-d", "mode=9999", "image"], "'mode=9999' is none of"),
         (&["-c", "brotli", "image"], "brotli"),
         (&["-X", "hc", "image"], "hc"),
         (&["-r", "../x", "image"], "a name that leaves its directory"),

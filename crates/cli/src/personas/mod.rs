@@ -3,6 +3,7 @@
 
 mod console;
 mod packing;
+mod sqfs2tar;
 mod tar2sqfs;
 
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 /// Takes the words behind the name.
 type Persona = fn(Vec<OsString>) -> ExitCode;
 
-const PERSONAS: [(&str, Persona); 1] = [("tar2sqfs", tar2sqfs::run)];
+const PERSONAS: [(&str, Persona); 2] = [("sqfs2tar", sqfs2tar::run), ("tar2sqfs", tar2sqfs::run)];
 
 /// Does what the program is to do that the first of `words` names, if it is one of the tools.
 pub fn run(mut words: Vec<OsString>) -> Option<ExitCode> {

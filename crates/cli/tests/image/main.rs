@@ -9,6 +9,7 @@
 mod archives;
 mod create;
 mod tar2sqfs;
+mod to_tar;
 
 use serde_json::Value;
 use std::fs;

@@ -96,7 +96,7 @@ fn export(arguments: &Arguments) -> Result<(), String> {
 }
 
 fn options(arguments: &Arguments, cancel: CancelToken) -> SinkOptions {
-    let new_root = arguments.root_becomes.as_deref().map(|name| path(name));
+    let new_root = arguments.root_becomes.as_deref().map(path);
     let has_root = new_root.is_some();
     let root_name = new_root.unwrap_or_default();
     SinkOptions {

@@ -16,6 +16,7 @@ pub enum Action {
     List(List),
     Cat(Cat),
     Info(Info),
+    ToTar(ToTar),
     Verify(Verify),
 }
 
@@ -90,7 +91,30 @@ pub struct Verify {
     pub place: Place,
 }
 
-/// Make an image of a directory
+/// Write what is in an image as a tar archive
+///
+/// The archive is the same, byte for byte, for any number of workers: ustar, with headers of pax
+/// where that does not do. Entries come in canonical order, the root first. Sockets cannot be
+/// archived: they are named and left out (exit code 3).
+#[derive(Debug, Args)]
+pub struct ToTar {
+    /// The archive; without it, standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Write holes of files as zeros
+    #[arg(long)]
+    pub dense: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// Make an image of a directory or an archive
+///
+/// SOURCE is a directory, or a tar archive, perhaps compressed with gzip, xz or zstd; '-' is an
+/// archive on standard input. An archive and the directory it was made of give the same image.
 ///
 /// The image is the same, byte for byte, for any number of workers. It gets its name when it is
 /// whole; if anything fails, what is there stays as it is.
@@ -162,7 +186,7 @@ pub struct Create {
     /// is the same as without
     #[arg(long, value_name = "OLD_IMAGE")]
     pub reuse: Option<PathBuf>,
-    /// The directory
+    /// The directory or the archive
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,
     /// The image

@@ -4,6 +4,7 @@
 mod console;
 mod gensquashfs;
 mod packing;
+mod sqfs2tar;
 mod tar2sqfs;
 
 use std::ffi::OsString;
@@ -13,8 +14,9 @@ use std::process::ExitCode;
 /// Takes the words behind the name.
 type Persona = fn(Vec<OsString>) -> ExitCode;
 
-const PERSONAS: [(&str, Persona); 2] = [
+const PERSONAS: [(&str, Persona); 3] = [
     ("gensquashfs", gensquashfs::run),
+    ("sqfs2tar", sqfs2tar::run),
     ("tar2sqfs", tar2sqfs::run),
 ];
 

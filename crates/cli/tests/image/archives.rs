@@ -58,7 +58,7 @@ pub fn home(with_more: bool) -> TempDir {
 }
 
 /// The image of a source; there must be no complaint.
-fn packed(home: &Path, source: &str, words: &[&str]) -> Vec<u8> {
+pub fn packed(home: &Path, source: &str, words: &[&str]) -> Vec<u8> {
     let words = [&["create", "-qf", "-c", "lz4"], words, &[source, "image"]].concat();
     let made = image(home, &words);
     assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{source}");

@@ -256,6 +256,9 @@ fn nodes(found: Found, file: ReadFile, options: &NodeOptions) -> Result<ArchiveN
     })
 }
 
+/// Says of a path, and whether a directory is there, that it is left out.
+type IsExcluded = Box<dyn Fn(&[u8], bool) -> bool + Send>;
+
 /// The nodes of an archive in canonical order, the root first; then what was skipped.
 pub struct ArchiveNodes {
     contents: Arc<Contents>,
@@ -266,7 +269,7 @@ pub struct ArchiveNodes {
     /// What is left of the directories under way, and the lengths of their paths. `None` before the root.
     levels: Option<Vec<(Range<usize>, usize)>>,
     skipped: std::vec::IntoIter<SourceError>,
-    is_excluded: Box<dyn Fn(&[u8], bool) -> bool + Send>,
+    is_excluded: IsExcluded,
 }
 
 impl ArchiveNodes {

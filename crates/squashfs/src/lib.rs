@@ -8,6 +8,7 @@
 mod error;
 pub mod format;
 mod reader;
+pub mod recipe;
 mod verify;
 mod writer;
 

@@ -21,14 +21,16 @@ pub(crate) fn encode(
     member: &Member,
     map: Option<&SparseMap>,
     content_bytes: u64,
+    dot_names: bool,
 ) -> Result<Vec<u8>, Unusable> {
     name::check(&member.path)?;
     let mut records = Records::new();
-    let name = archive_name(member);
+    let dotted = Dotted(dot_names);
+    let name = archive_name(member, dotted);
     let lines = map.map(map_lines).unwrap_or_default();
     let mut block = match map {
         None => named(&name, &mut records),
-        Some(map) => sparse(member, map, &mut records),
+        Some(map) => sparse(&name, map, &mut records),
     };
     block[TYPE] = kind(member.kind)?;
     let stored = content_bytes.saturating_add(lines.len() as u64);
@@ -49,7 +51,7 @@ pub(crate) fn encode(
         metadata.mtime_ns,
         &mut records,
     )?;
-    link(&mut block, member, &mut records)?;
+    link(&mut block, member, dotted, &mut records)?;
     devices(&mut block, member)?;
     attributes(member, &mut records)?;
 
@@ -62,12 +64,23 @@ pub(crate) fn encode(
     Ok(bytes)
 }
 
-/// The path with a slash behind it if it is a directory's.
-fn archive_name(member: &Member) -> Vec<u8> {
-    let mut name = member.path.clone();
-    if name.is_empty() {
-        name.push(b'.');
+/// Whether names of members begin with `./`.
+#[derive(Clone, Copy)]
+struct Dotted(bool);
+
+impl Dotted {
+    fn name(self, path: &[u8]) -> Vec<u8> {
+        match (path, self.0) {
+            (b"", _) => b".".to_vec(),
+            (path, true) => [b"./", path].concat(),
+            (path, false) => path.to_vec(),
+        }
     }
+}
+
+/// The path with a slash behind it if it is a directory's.
+fn archive_name(member: &Member, dotted: Dotted) -> Vec<u8> {
+    let mut name = dotted.name(&member.path);
     if member.kind == MemberKind::Node(NodeKind::Directory) {
         name.push(b'/');
     }
@@ -109,10 +122,10 @@ fn named(name: &[u8], records: &mut Records) -> Block {
 
 /// A header of a sparse file: its name is in a record, so that programs that know no sparse files
 /// write what they take for content under another one (GNU tar manual, "PAX Format, Version 1.0").
-fn sparse(member: &Member, map: &SparseMap, records: &mut Records) -> Block {
+fn sparse(path: &[u8], map: &SparseMap, records: &mut Records) -> Block {
     let mut block = [0; BLOCK];
     block[MAGIC].copy_from_slice(USTAR);
-    let name = within(&member.path, b"GNUSparseFile.0");
+    let name = within(path, b"GNUSparseFile.0");
     put(&mut block[NAME], clipped(&name));
     for (keyword, value) in [
         ("major", b"1".to_vec()),
@@ -121,7 +134,7 @@ fn sparse(member: &Member, map: &SparseMap, records: &mut Records) -> Block {
     ] {
         records.insert(format!("GNU.sparse.{keyword}").into_bytes(), value);
     }
-    text_record(b"GNU.sparse.name", &member.path, records);
+    text_record(b"GNU.sparse.name", path, records);
     block
 }
 
@@ -196,20 +209,26 @@ fn time(block: &mut Block, s: i64, ns: u32, records: &mut Records) -> Result<(),
     Ok(())
 }
 
-fn link(block: &mut Block, member: &Member, records: &mut Records) -> Result<(), Unusable> {
-    let target = &member.link_target;
+fn link(
+    block: &mut Block,
+    member: &Member,
+    dotted: Dotted,
+    records: &mut Records,
+) -> Result<(), Unusable> {
+    let mut target = member.link_target.clone();
     match member.kind {
         MemberKind::HardLink => {
-            name::check(target).map_err(|_| Unusable::HardLinkTarget)?;
+            name::check(&target).map_err(|_| Unusable::HardLinkTarget)?;
             if target.is_empty() {
                 return Err(Unusable::HardLinkTarget);
             }
+            target = dotted.name(&target);
         }
-        MemberKind::Node(NodeKind::Symlink) => name::check_symlink_target(target)?,
+        MemberKind::Node(NodeKind::Symlink) => name::check_symlink_target(&target)?,
         MemberKind::Node(_) => return Ok(()),
     }
     if target.len() > LINK_NAME.len() {
-        text_record(b"linkpath", target, records);
+        text_record(b"linkpath", &target, records);
     }
     put(
         &mut block[LINK_NAME],
@@ -299,7 +318,7 @@ mod tests {
     }
 
     fn blocks(member: &Member) -> usize {
-        encode(member, None, 0).unwrap().len() / BLOCK
+        encode(member, None, 0, false).unwrap().len() / BLOCK
     }
 
     #[test]
@@ -310,7 +329,7 @@ mod tests {
         member.metadata.mtime_s = 0o77777777777;
         member.metadata.mode = 0o7777;
         assert_eq!(blocks(&member), 1);
-        let bytes = encode(&member, None, 0o77777777777).unwrap();
+        let bytes = encode(&member, None, 0o77777777777, false).unwrap();
         assert_eq!(bytes.len(), BLOCK);
         assert_eq!(text(&bytes[PREFIX]), [b'p'; 155]);
         assert_eq!(text(&bytes[NAME]), [b'n'; 100]);
@@ -334,7 +353,10 @@ mod tests {
             change(&mut member);
             assert_eq!(blocks(&member), 3);
         }
-        assert_eq!(encode(&file(b"a"), None, 1 << 33).unwrap().len(), 3 * BLOCK);
+        assert_eq!(
+            encode(&file(b"a"), None, 1 << 33, false).unwrap().len(),
+            3 * BLOCK
+        );
     }
 
     #[test]
@@ -342,7 +364,7 @@ mod tests {
         let refusal = |change: fn(&mut Member)| {
             let mut member = file(b"a");
             change(&mut member);
-            encode(&member, None, 0).unwrap_err()
+            encode(&member, None, 0, false).unwrap_err()
         };
         assert_eq!(
             refusal(|member| member.path = b"../a".to_vec()),

@@ -35,6 +35,7 @@
 //! ```
 
 mod assemble;
+mod compress;
 mod compressed;
 mod content;
 mod device;
@@ -55,6 +56,7 @@ mod sparse;
 mod writer;
 mod xattr;
 
+pub use compress::Compressor;
 pub use compressed::{decompress, Compression, Decompressed};
 pub use device::{device, device_parts};
 pub use error::{Error, Malformed, Result, Unusable, Warning};

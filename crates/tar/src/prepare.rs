@@ -18,6 +18,9 @@ pub(crate) enum Stored {
     Large(Large),
 }
 
+/// Gets the pieces of a content and where they begin.
+type Take<'t, E> = &'t mut dyn FnMut(u64, &[u8]) -> Result<(), E>;
+
 /// The content of a large file.
 pub(crate) struct Large {
     content: Box<dyn Content>,
@@ -144,11 +147,8 @@ impl Large {
         self.read(&mut |_, piece| write(piece))
     }
 
-    /// Reads it to its end; `take` gets the pieces and where they begin.
-    fn read<E: From<NodeError>>(
-        &mut self,
-        take: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// Reads it to its end.
+    fn read<E: From<NodeError>>(&mut self, take: Take<'_, E>) -> Result<(), E> {
         let mut buffer = vec![0; self.size_bytes.min(128 << 10) as usize];
         let mut position = 0;
         while position < self.size_bytes {

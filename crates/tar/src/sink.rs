@@ -28,9 +28,10 @@ pub struct SinkOptions {
     pub xattrs: bool,
     /// Whether further names of a file are hard links; else they are files with the same content.
     pub hard_links: bool,
-    /// Whether what cannot be read, and what no archive can have, is left out and told of, instead
-    /// of failing.
-    pub skip: bool,
+    /// Whether entries that cannot be read are left out and told of, instead of failing.
+    pub skip_unreadable: bool,
+    /// Whether entries that no archive can have, such as sockets, are left out and told of.
+    pub skip_unusable: bool,
     /// The workers that read.
     pub readers: Options,
 }
@@ -44,7 +45,8 @@ impl Default for SinkOptions {
             root: true,
             xattrs: true,
             hard_links: true,
-            skip: false,
+            skip_unreadable: false,
+            skip_unusable: false,
             readers: Options::default(),
         }
     }
@@ -103,7 +105,7 @@ pub fn write_nodes<W: Write>(
             };
             Ok((Job::Read { node, is_first }, bytes))
         }
-        Err(error @ NodeError::Entry(_)) if options.skip => Ok((Job::Skip(error), 0)),
+        Err(error @ NodeError::Entry(_)) if options.skip_unreadable => Ok((Job::Skip(error), 0)),
         Err(error) => Err(SinkError::Node(error)),
     });
     let work = |(): &mut (), job| match job {
@@ -131,7 +133,9 @@ enum Output {
 fn prepared(node: Node, options: &SinkOptions) -> Result<Output, SinkError> {
     match prepare(node, options) {
         Ok(prepared) => Ok(Output::Prepared(prepared)),
-        Err(error @ NodeError::Entry(_)) if options.skip => Ok(Output::Skipped(error.into())),
+        Err(error @ NodeError::Entry(_)) if options.skip_unreadable => {
+            Ok(Output::Skipped(error.into()))
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -177,7 +181,7 @@ impl<W: Write> Sink<'_, W> {
             return Ok(());
         }
         match self.builder.begin(&member) {
-            Err(error @ Error::Unusable { .. }) if self.options.skip => {
+            Err(error @ Error::Unusable { .. }) if self.options.skip_unusable => {
                 self.skipped.push(error.into());
                 return Ok(());
             }

@@ -12,6 +12,8 @@ pub struct WriteOptions {
     pub sparse: bool,
     /// Fills the archive with zeros to a multiple of this, in bytes; 0 and 1 fill nothing.
     pub record_bytes: u64,
+    /// Begins the names of members with `./`.
+    pub dot_names: bool,
 }
 
 impl Default for WriteOptions {
@@ -20,6 +22,7 @@ impl Default for WriteOptions {
         WriteOptions {
             sparse: true,
             record_bytes: 20 * BLOCK as u64,
+            dot_names: false,
         }
     }
 }
@@ -111,7 +114,8 @@ impl<W: Write> Builder<W> {
             Some(_) => SparseMap::solid(expected),
             None => map.clone(),
         };
-        let header = encode(member, without_holes, written.size_bytes());
+        let dots = self.options.dot_names;
+        let header = encode(member, without_holes, written.size_bytes(), dots);
         let header = header.map_err(|reason| Error::Unusable {
             path: member.path.clone().into(),
             reason,

@@ -50,6 +50,7 @@
 //! # }
 //! ```
 
+mod content;
 mod error;
 mod gitignore;
 mod handles;
@@ -65,6 +66,7 @@ mod source;
 mod visitor;
 mod walk;
 
+pub use content::FileContent;
 pub use error::{Operation, ScanError};
 pub use nodes::nodes_of_directory;
 pub use patterns::Patterns;

@@ -1,6 +1,6 @@
 //! A directory as a source of nodes.
 
-use crate::{DirectorySource, SourceError, WalkOptions};
+use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
 use hedgerow_fs::{Dir, ReadFile};
 use hedgerow_tree::{
     split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
@@ -131,13 +131,8 @@ impl Handle for InDirectory {
     fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
         let file = self.root.open_file(&self.path).map_err(NodeError::entry)?;
         let file = self.file.insert(Arc::new(file));
-        Ok(Box::new(InFile {
-            file: file.clone(),
-            size_bytes: self.size_bytes,
-            has_holes: self.has_holes,
-            data_until: 0,
-            position: 0,
-        }))
+        let content = FileContent::new(file.clone(), self.size_bytes, self.has_holes);
+        Ok(Box::new(content))
     }
 
     fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
@@ -151,39 +146,5 @@ impl Handle for InDirectory {
         };
         let listed = listed.map_err(NodeError::entry)?;
         Ok(listed.into_iter().map(named).collect())
-    }
-}
-
-struct InFile {
-    file: Arc<ReadFile>,
-    size_bytes: u64,
-    has_holes: bool,
-    position: u64,
-    /// No hole begins before that.
-    data_until: u64,
-}
-
-impl Content for InFile {
-    fn size_bytes(&self) -> u64 {
-        self.size_bytes
-    }
-
-    fn skip_hole(&mut self) -> Result<u64, NodeError> {
-        if !self.has_holes || self.position < self.data_until || self.position >= self.size_bytes {
-            return Ok(0);
-        }
-        let extent = self.file.seek_data(self.position);
-        let (start, end) = extent.map_err(NodeError::entry)?;
-        let start = start.clamp(self.position, self.size_bytes);
-        let hole = start - self.position;
-        self.position = start;
-        self.data_until = end;
-        Ok(hole)
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
-        let count = self.file.read(buffer).map_err(NodeError::entry)?;
-        self.position += count as u64;
-        Ok(count)
     }
 }

@@ -16,6 +16,7 @@ pub enum Action {
     List(List),
     Cat(Cat),
     Info(Info),
+    ToTar(ToTar),
     Verify(Verify),
 }
 
@@ -90,7 +91,30 @@ pub struct Verify {
     pub place: Place,
 }
 
-/// Make an image of a directory, or of a commit
+/// Write what is in an image as a tar archive
+///
+/// The archive is the same, byte for byte, for any number of workers: ustar, with headers of pax
+/// where that does not do. Entries come in canonical order, the root first. Sockets cannot be
+/// archived: they are named and left out (exit code 3).
+#[derive(Debug, Args)]
+pub struct ToTar {
+    /// The archive; without it, standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Write holes of files as zeros
+    #[arg(long)]
+    pub dense: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// Make an image of a directory, an archive or a commit
+///
+/// SOURCE is a directory, or a tar archive, perhaps compressed with gzip, xz or zstd; '-' is an
+/// archive on standard input. An archive and the directory it was made of give the same image.
 ///
 /// An image of git:REVISION holds what 'git archive REVISION' would, without a checkout: export
 /// attributes and conversions count, entries have the time of the commit; those of a tree named
@@ -126,7 +150,7 @@ pub struct Create {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,
-    /// Store no extended attributes
+    /// Store no extended attributes of SOURCE
     #[arg(long)]
     pub no_xattrs: bool,
     /// Leave out what cannot be read: it is named on standard error (exit code 3)
@@ -153,11 +177,23 @@ pub struct Create {
     /// Everything has this time, in seconds since the epoch
     #[arg(long, value_name = "T")]
     pub default_mtime: Option<u32>,
+    /// Pack what FILE describes, in the form of gensquashfs; inputs are relative to SOURCE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["exclude", "one_file_system"])]
+    pub pack_file: Option<PathBuf>,
+    /// Store contents in the order and in the way that FILE says, in the form of gensquashfs
+    #[arg(long, value_name = "FILE")]
+    pub sort_file: Option<PathBuf>,
+    /// Set the extended attributes that FILE says, in the form of 'getfattr --dump'
+    #[arg(long, value_name = "FILE")]
+    pub xattr_file: Option<PathBuf>,
+    /// Set the security contexts that FILE says, in the form of SELinux's file_contexts
+    #[arg(long, value_name = "FILE")]
+    pub selinux: Option<PathBuf>,
     /// Take compressed blocks from this older image where the content is the same; the new image
     /// is the same as without
     #[arg(long, value_name = "OLD_IMAGE")]
     pub reuse: Option<PathBuf>,
-    /// The directory, or git:REVISION for a commit or tree of the Git repository here
+    /// The directory, the archive, or git:REVISION for a commit or tree of the Git repository here
     #[arg(value_name = "SOURCE")]
     pub source: PathBuf,
     /// The image

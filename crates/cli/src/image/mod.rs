@@ -2,10 +2,11 @@
 
 mod arguments;
 mod cat;
-mod create;
+pub mod create;
 mod extract;
 mod info;
 mod list;
+pub mod to_tar;
 mod verify;
 
 pub use arguments::Image;
@@ -28,6 +29,7 @@ pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Fail
         Action::List(command) => list::run(command, global, output),
         Action::Cat(command) => cat::run(command, global, output),
         Action::Info(command) => info::run(command, global),
+        Action::ToTar(command) => to_tar::run(command, global, output),
         Action::Verify(command) => verify::run(command, global, output),
     }
 }

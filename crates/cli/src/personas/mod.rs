@@ -1,6 +1,12 @@
 //! The tools of squashfs-tools-ng, by their names and with their options: what is called `tar2sqfs`
 //! behaves as that.
 
+mod console;
+mod gensquashfs;
+mod packing;
+mod sqfs2tar;
+mod tar2sqfs;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +14,11 @@ use std::process::ExitCode;
 /// Takes the words behind the name.
 type Persona = fn(Vec<OsString>) -> ExitCode;
 
-const PERSONAS: [(&str, Persona); 0] = [];
+const PERSONAS: [(&str, Persona); 3] = [
+    ("gensquashfs", gensquashfs::run),
+    ("sqfs2tar", sqfs2tar::run),
+    ("tar2sqfs", tar2sqfs::run),
+];
 
 /// Does what the program is to do that the first of `words` names, if it is one of the tools.
 pub fn run(mut words: Vec<OsString>) -> Option<ExitCode> {

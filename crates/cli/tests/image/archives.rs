@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// Runs a program that must succeed; `None` if it is not installed.
-fn run(directory: &Path, program: &str, words: &[&str]) -> Option<Vec<u8>> {
+pub fn run(directory: &Path, program: &str, words: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new(program);
     command.args(words).current_dir(directory);
     let Ok(output) = command.output() else {
@@ -22,7 +22,7 @@ fn run(directory: &Path, program: &str, words: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// A directory with a `tree`, which has what any archive can hold, or also more.
-fn home(with_more: bool) -> TempDir {
+pub fn home(with_more: bool) -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let tree = home.path().join("tree");
     fs::create_dir_all(tree.join("d/e/f")).unwrap();
@@ -58,7 +58,7 @@ fn home(with_more: bool) -> TempDir {
 }
 
 /// The image of a source; there must be no complaint.
-fn packed(home: &Path, source: &str, words: &[&str]) -> Vec<u8> {
+pub fn packed(home: &Path, source: &str, words: &[&str]) -> Vec<u8> {
     let words = [&["create", "-qf", "-c", "lz4"], words, &[source, "image"]].concat();
     let made = image(home, &words);
     assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{source}");

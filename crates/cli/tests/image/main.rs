@@ -1,6 +1,7 @@
 //! `hedgerow image`: what it prints, and how it ends.
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "tests make trees and look at files"
@@ -9,6 +10,11 @@
 mod archives;
 mod commits;
 mod create;
+mod gensquashfs;
+#[path = "../oracle/random.rs"]
+mod random;
+mod tar2sqfs;
+mod to_tar;
 
 use serde_json::Value;
 use std::fs;

@@ -35,6 +35,7 @@ pub(super) struct Entry {
 
 /// Memory that an entry takes, with its places in the orders.
 const ENTRY_BYTES: usize = std::mem::size_of::<Entry>() + 8;
+const _: () = assert!(ENTRY_BYTES <= 72, "archives have millions of members");
 /// The same for a directory.
 const DIRECTORY_BYTES: usize = 32;
 
@@ -345,6 +346,10 @@ impl Index {
         set.map_or(&[], |set| set)
     }
 
+    pub(super) fn all_xattrs(&self) -> impl Iterator<Item = &Xattr> {
+        self.xattrs.iter().flat_map(|set| set.iter())
+    }
+
     /// Where a file has content, if it has holes.
     pub(super) fn map(&self, entry: &Entry) -> Option<&SparseMap> {
         (entry.sparse > 0).then(|| self.maps.get(entry.sparse as usize))?
@@ -370,15 +375,5 @@ impl Index {
     /// Whether anything but the root is there.
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_is_small() {
-        assert!(ENTRY_BYTES <= 72);
     }
 }

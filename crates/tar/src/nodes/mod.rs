@@ -13,6 +13,7 @@ pub use root::NewRoot;
 
 use crate::compressed::{Compression, MAGIC_BYTES};
 use crate::{decompress, Archive, Limits, Member, MemberKind, ReadOptions, Warning};
+use bstr::BStr;
 use contents::{Contents, InArchive};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{FileKind, ReadFile, SpoolFile};
@@ -255,6 +256,9 @@ fn nodes(found: Found, file: ReadFile, options: &NodeOptions) -> Result<ArchiveN
     })
 }
 
+/// Says of a path, and whether a directory is there, that it is left out.
+type IsExcluded = Box<dyn Fn(&[u8], bool) -> bool + Send>;
+
 /// The nodes of an archive in canonical order, the root first; then what was skipped.
 pub struct ArchiveNodes {
     contents: Arc<Contents>,
@@ -265,7 +269,7 @@ pub struct ArchiveNodes {
     /// What is left of the directories under way, and the lengths of their paths. `None` before the root.
     levels: Option<Vec<(Range<usize>, usize)>>,
     skipped: std::vec::IntoIter<SourceError>,
-    is_excluded: Box<dyn Fn(&[u8], bool) -> bool + Send>,
+    is_excluded: IsExcluded,
 }
 
 impl ArchiveNodes {
@@ -287,6 +291,17 @@ impl ArchiveNodes {
     /// What else is strange in the archive and harms nothing.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// The names of all extended attributes, some perhaps more than once.
+    pub fn xattr_names(&self) -> impl Iterator<Item = &BStr> {
+        let names = self.contents.index.all_xattrs();
+        names.map(|xattr| xattr.name.as_ref())
+    }
+
+    /// Members that were skipped, which then do not come as errors any more.
+    pub fn take_skipped(&mut self) -> Vec<SourceError> {
+        std::mem::take(&mut self.skipped).collect()
     }
 
     /// Whether the archive has nothing but perhaps its root.

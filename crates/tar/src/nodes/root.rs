@@ -1,6 +1,6 @@
 //! A directory of an archive as the root of the tree.
 
-use crate::{Member, MemberKind};
+use crate::{name, Member, MemberKind, Unusable};
 use hedgerow_tree::NodeKind;
 
 /// Which directory becomes the root.
@@ -14,6 +14,16 @@ pub struct NewRoot {
 }
 
 impl NewRoot {
+    /// The directory of that name, which may have slashes at either end.
+    ///
+    /// Fails if no member can have that name.
+    pub fn new(name: &[u8], retarget_symlinks: bool) -> Result<NewRoot, Unusable> {
+        Ok(NewRoot {
+            path: name::normalize(name, true)?,
+            retarget_symlinks,
+        })
+    }
+
     /// The member as it is called below the new root; `None` if it is outside.
     pub(super) fn inside(&self, mut member: Member) -> Option<Member> {
         member.path = match member.path == self.path {
@@ -27,7 +37,7 @@ impl NewRoot {
                 member.link_target = target.unwrap_or([b"../", &member.link_target[..]].concat());
             }
             MemberKind::Node(NodeKind::Symlink) if self.retarget_symlinks => {
-                let target = crate::name::normalize(&member.link_target, true).ok();
+                let target = name::normalize(&member.link_target, true).ok();
                 if let Some(below) = target.as_deref().and_then(|target| self.below(target)) {
                     member.link_target = [b"/", below].concat();
                 }

@@ -3,10 +3,7 @@ use hedgerow_tar::{NewRoot, NodeOptions};
 
 fn options(path: &str, retarget_symlinks: bool) -> NodeOptions {
     NodeOptions {
-        new_root: Some(NewRoot {
-            path: path.into(),
-            retarget_symlinks,
-        }),
+        new_root: Some(NewRoot::new(path.as_bytes(), retarget_symlinks).unwrap()),
         ..NodeOptions::default()
     }
 }
@@ -32,7 +29,7 @@ fn a_directory_becomes_the_root_and_links_follow() {
         "l /m 6 /a",
         "l /n 7 ../s/a",
     ];
-    assert_eq!(tree(&MEMBERS, &options("r/s", true)), expected);
+    assert_eq!(tree(&MEMBERS, &options("/./r/s/", true)), expected);
     let lines = tree(&MEMBERS, &options("r/s", false));
     assert_eq!(lines[3..5], ["l /l 5 /r/s/a", "l /m 6 r//s/./a"]);
 }

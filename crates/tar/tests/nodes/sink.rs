@@ -74,6 +74,23 @@ fn everything_can_be_put_below_a_name_and_the_root_be_left_out() {
 }
 
 #[test]
+fn names_may_begin_with_a_dot() {
+    let mut with_dots = options();
+    with_dots.write.dot_names = true;
+    let (bytes, _) = write_nodes(nodes().into_iter(), Vec::new(), &with_dots).unwrap();
+    assert!(bytes.starts_with(b"./\0"));
+    let names = bytes
+        .chunks(512)
+        .filter(|block| block.starts_with(b"./"))
+        .count();
+    assert_eq!(names, MEMBERS.len());
+    // The target of a hard link is the name of a member.
+    assert!(bytes.windows(6).any(|window| window == b"\x31./a\0\0"));
+    let (plain, _) = write_nodes(nodes().into_iter(), Vec::new(), &options()).unwrap();
+    assert_eq!(without_places(lines(&bytes)), without_places(lines(&plain)));
+}
+
+#[test]
 fn without_hard_links_contents_come_twice() {
     let options = SinkOptions {
         hard_links: false,
@@ -95,7 +112,7 @@ fn a_socket_is_an_error_or_left_out() {
     let refused = write_nodes(with_socket(), Vec::new(), &options()).unwrap_err();
     assert_eq!(refused.to_string(), "'sparse': a socket cannot be archived");
     let skipping = SinkOptions {
-        skip: true,
+        skip_unusable: true,
         ..options()
     };
     let (bytes, skipped) = write_nodes(with_socket(), Vec::new(), &skipping).unwrap();
@@ -113,7 +130,7 @@ fn an_entry_that_cannot_be_had_ends_it_or_is_left_out() {
     let refused = write_nodes(with_error(), Vec::new(), &options()).unwrap_err();
     assert_eq!(refused.to_string(), "no such luck");
     let skipping = SinkOptions {
-        skip: true,
+        skip_unreadable: true,
         ..options()
     };
     let (bytes, skipped) = write_nodes(with_error(), Vec::new(), &skipping).unwrap();

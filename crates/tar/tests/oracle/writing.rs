@@ -85,6 +85,7 @@ fn other_programs_read_the_same_members() {
             let options = WriteOptions {
                 sparse,
                 record_bytes: 0,
+                ..WriteOptions::default()
             };
             let archive = rewritten(&tree, options);
             let open = |name: &str| {

@@ -2,7 +2,7 @@
 
 pub mod archive;
 mod commit;
-mod directory;
+pub mod recipe;
 mod reuse;
 
 use super::arguments::Create;
@@ -16,19 +16,22 @@ use archive::ArchiveImage;
 use bstr::ByteSlice;
 use commit::CommitImage;
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{CancelToken, Jobs, Options};
+use hedgerow_engine::{CancelToken, Jobs, Options, Recorder};
 use hedgerow_fs::ReadFile;
 use hedgerow_git::archive::ArchiveOptions;
 use hedgerow_squashfs::format::BLOCK_BYTES;
+use hedgerow_squashfs::recipe::Defaults;
 use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
 use hedgerow_tar::NodeOptions;
 use hedgerow_tree::Node;
-use hedgerow_walk::Patterns;
+use hedgerow_walk::{Patterns, Selection, WalkOptions};
+use recipe::{DirectoryImage, Recipe, RecipeFiles};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
@@ -38,7 +41,16 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
     let epoch = epoch();
-    let options = options(command, global, cancel.clone(), epoch, output)?;
+    let mut options = options(command, global, cancel.clone(), epoch, output)?;
+    let files = RecipeFiles {
+        pack_file: command.pack_file.as_deref(),
+        sort_file: command.sort_file.as_deref(),
+        xattr_file: command.xattr_file.as_deref(),
+        selinux: command.selinux.as_deref(),
+    };
+    let find = |file: &Path| from_directory(global, file);
+    let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
+    options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     let target = from_directory(global, &command.image);
     if !command.force && hedgerow_fs::exists(&target) {
         let image = command.image.display();
@@ -51,7 +63,26 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let change = |node| changed(node, command, epoch);
     let source = from_directory(global, &command.source);
     let is_stdin = command.source == Path::new("-");
-    let written = if let Some(revision) = commit::revision(&command.source) {
+    let warn = |warning: String| output.warn(warning);
+    let is_directory = !is_stdin && hedgerow_fs::is_directory(&source);
+    let has_directory = is_directory || command.pack_file.is_some();
+    if recipe.sorts() && !has_directory {
+        return Err(not_started("--sort-file needs a directory as SOURCE"));
+    }
+    let written = if has_directory {
+        let image = DirectoryImage {
+            directory: &source,
+            recipe,
+            defaults: Defaults {
+                mtime_s: command.default_mtime.or(epoch).unwrap_or(0).into(),
+                ..Defaults::default()
+            },
+            walk: walk(command, &options),
+            target: &target,
+            options: &options,
+        };
+        image.create(change, &warn)
+    } else if let Some(revision) = commit::revision(&command.source) {
         let image = CommitImage {
             repository: &commit::repository(global)?,
             revision,
@@ -64,9 +95,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
             target: &target,
             options: &options,
         };
-        image.create(change, &|warning| output.warn(warning))
-    } else if !is_stdin && hedgerow_fs::is_directory(&source) {
-        directory::create(&source, command, &target, &options, change)
+        image.create(labelled(&recipe, change), &warn)
     } else {
         let file = match is_stdin {
             true => ReadFile::standard_input(),
@@ -81,13 +110,37 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
                 ..NodeOptions::default()
             },
             exclude: exclude(command),
+            skips_quietly: false,
+            xattrs_must_fit: false,
             target: &target,
             options: &options,
         };
-        image.create(change, &|warning| output.warn(warning))
+        image.create(labelled(&recipe, change), &warn)
     };
     let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
+    tell_omissions(&created, output);
+    statistics::tell(global, options.packers.recorder.as_deref(), output)?;
+    Ok(if created.skipped.is_empty() {
+        0
+    } else {
+        PARTIAL
+    })
+}
+
+/// An entry with the attributes that a recipe gives it.
+fn labelled<'r>(
+    recipe: &'r Recipe,
+    change: impl Fn(Node) -> Node + Send + 'r,
+) -> impl Fn(Node) -> Node + Send + 'r {
+    move |node| {
+        let path = node.path.clone();
+        recipe.labels.applied(change(node), &path)
+    }
+}
+
+/// Says what the image does not hold.
+fn tell_omissions(created: &Created, output: &Output) {
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
         output.say(format_args!(
@@ -100,12 +153,6 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     for error in &created.skipped {
         output.say(format_args!("error: {error}"));
     }
-    statistics::tell(global, options.packers.recorder.as_deref(), output)?;
-    Ok(if created.skipped.is_empty() {
-        0
-    } else {
-        PARTIAL
-    })
 }
 
 fn options(
@@ -119,28 +166,7 @@ fn options(
     let block_bytes = block_bytes(&command.block_size)?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
-    let recorder = statistics::recorder(global);
-    let workers = |name, jobs| Options {
-        jobs,
-        cancel: cancel.clone(),
-        name,
-        recorder: recorder.clone(),
-        hint: None,
-    };
-    let processors = || {
-        let count = NonZeroUsize::new(hedgerow_fs::cpu::available());
-        Jobs::Fixed(count.unwrap_or(NonZeroUsize::MIN))
-    };
-    let jobs = jobs(global);
-    // To compress is to compute: more workers than processors would only wait.
-    let packers = workers(
-        "pack",
-        if jobs == Jobs::Auto {
-            processors()
-        } else {
-            jobs
-        },
-    );
+    let (readers, packers) = workers(jobs(global), &cancel, statistics::recorder(global));
     let settings =
         Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?;
     Ok(CreateOptions {
@@ -158,9 +184,46 @@ fn options(
         mtime_s: epoch.or(command.default_mtime),
         padding_bytes: PADDING_BYTES,
         replace: command.force,
-        readers: workers("read", jobs),
+        readers,
         packers,
     })
+}
+
+fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
+    WalkOptions {
+        engine: Options {
+            name: "walk",
+            ..options.readers.clone()
+        },
+        one_file_system: command.one_file_system,
+        metadata: true,
+        selection: Selection {
+            exclude: exclude(command),
+            ..Selection::default()
+        },
+    }
+}
+
+/// Those who read and those who compress.
+pub fn workers(
+    jobs: Jobs,
+    cancel: &CancelToken,
+    recorder: Option<Arc<Recorder>>,
+) -> (Options, Options) {
+    let options = |name, jobs| Options {
+        jobs,
+        cancel: cancel.clone(),
+        name,
+        recorder: recorder.clone(),
+        hint: None,
+    };
+    // To compress is to compute: more workers than processors would only wait.
+    let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
+    let packers = match jobs {
+        Jobs::Auto => Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN)),
+        fixed => fixed,
+    };
+    (options("read", jobs), options("pack", packers))
 }
 
 fn exclude(command: &Create) -> Patterns {
@@ -199,7 +262,7 @@ pub fn epoch() -> Option<u32> {
 }
 
 /// A number of bytes such as `131072`, `128K` or `1M`.
-fn block_bytes(word: &str) -> Result<u32, Failure> {
+pub fn block_bytes(word: &str) -> Result<u32, Failure> {
     let (digits, unit) = match word.as_bytes().last() {
         Some(b'K' | b'k') => (&word[..word.len() - 1], 1 << 10),
         Some(b'M' | b'm') => (&word[..word.len() - 1], 1 << 20),

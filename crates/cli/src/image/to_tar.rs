@@ -1,0 +1,145 @@
+//! `hedgerow image to-tar`: an archive of what is in an image.
+
+use super::arguments::ToTar;
+use super::unreadable;
+use crate::arguments::Global;
+use crate::environment::from_directory;
+use crate::failure::{Failure, PARTIAL};
+use crate::output::Output;
+use crate::statistics;
+use crate::walk::{interrupted_by_user, jobs, not_started};
+use hedgerow_engine::{CancelToken, Options};
+use hedgerow_fs::OutputFile;
+use hedgerow_squashfs::nodes_of_image;
+use hedgerow_tar::{write_nodes, Error, SinkError, SinkOptions, WriteOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::Arc;
+
+/// So much is collected before it is written, in bytes.
+const BUFFER_BYTES: usize = 1 << 20;
+
+pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Failure> {
+    if global.json {
+        return Err(not_started(
+            "an archive is what it is: to-tar takes no --json",
+        ));
+    }
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let image = Arc::new(super::open(&command.place, global)?);
+    let nodes = nodes_of_image(&image, &[]);
+    let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
+    let options = SinkOptions {
+        write: WriteOptions {
+            sparse: !command.dense,
+            ..WriteOptions::default()
+        },
+        skip_unusable: true,
+        readers: Options {
+            jobs: jobs(global),
+            cancel: CancelToken::from_static(interrupted),
+            name: "read",
+            recorder: statistics::recorder(global),
+            hint: None,
+        },
+        ..SinkOptions::default()
+    };
+    let written = match &command.output {
+        Some(path) => {
+            let target = from_directory(global, path);
+            if !command.force && hedgerow_fs::exists(&target) {
+                let path = path.display();
+                return Err(Failure {
+                    hint: Some("-f replaces it".into()),
+                    ..not_started(format_args!("cannot create '{path}': File exists"))
+                });
+            }
+            let file = ArchiveFile::create(&target).map_err(not_started)?;
+            write_nodes(nodes, file, &options).and_then(|(file, skipped)| {
+                file.finish(command.force).map_err(Error::Write)?;
+                Ok(skipped)
+            })
+        }
+        None if io::stdout().is_terminal() => {
+            return Err(Failure {
+                hint: Some("-o FILE writes it there".into()),
+                ..not_started("an archive is not for a terminal")
+            })
+        }
+        None => to_stdout(|writer| write_nodes(nodes, writer, &options)),
+    };
+    let skipped = match written {
+        Ok(skipped) => skipped,
+        Err(SinkError::Cancelled) => return Err(interrupted_by_user()),
+        Err(error) => return Err(not_started(error)),
+    };
+    for error in &skipped {
+        output.error(format_args!("left out {error}"));
+    }
+    statistics::tell(global, options.readers.recorder.as_deref(), output)?;
+    Ok(match skipped.is_empty() {
+        true => 0,
+        false => PARTIAL,
+    })
+}
+
+/// What goes to standard output.
+pub type StandardOutput = BufWriter<io::StdoutLock<'static>>;
+
+/// Has an archive written to standard output. Nobody to read the rest of it is no error.
+pub fn to_stdout<T: Default>(
+    write: impl FnOnce(StandardOutput) -> Result<(StandardOutput, T), SinkError>,
+) -> Result<T, SinkError> {
+    let writer = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
+    let written = write(writer).and_then(|(mut writer, rest)| {
+        writer.flush().map_err(Error::Write)?;
+        Ok(rest)
+    });
+    match written {
+        Err(SinkError::Archive(Error::Write(error)))
+            if error.kind() == io::ErrorKind::BrokenPipe =>
+        {
+            Ok(T::default())
+        }
+        written => written,
+    }
+}
+
+/// An archive that gets its name when it is whole.
+struct ArchiveFile {
+    file: OutputFile,
+    position: u64,
+    buffer: Vec<u8>,
+}
+
+impl ArchiveFile {
+    fn create(target: &std::path::Path) -> Result<Self, hedgerow_fs::Error> {
+        Ok(ArchiveFile {
+            file: OutputFile::create(target)?,
+            position: 0,
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+        })
+    }
+
+    fn finish(mut self, replace: bool) -> io::Result<()> {
+        self.flush()?;
+        self.file.commit(replace).map_err(io::Error::other)
+    }
+}
+
+impl Write for ArchiveFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.file.write_at(&self.buffer, self.position);
+        written.map_err(|error| error.source)?;
+        self.position += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! `gensquashfs`: an image of a directory, or of what a description says.
+
+use super::console::Console;
+use super::packing::{number, Packing};
+use crate::image::create::epoch;
+use crate::image::create::recipe::{DirectoryImage, Recipe, RecipeFiles};
+use clap::Parser;
+use hedgerow_engine::{CancelToken, Options};
+use hedgerow_squashfs::recipe::Defaults;
+use hedgerow_tree::Node;
+use hedgerow_walk::{Selection, WalkOptions};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const CONSOLE: Console = Console {
+    name: "gensquashfs",
+};
+
+/// Makes a SquashFS image of a directory, or of what a description says
+#[derive(Debug, Parser)]
+#[command(
+    name = "gensquashfs",
+    version = super::console::VERSION,
+    args_override_self = true,
+    infer_long_args = true,
+    after_long_help = FORMATS
+)]
+struct Arguments {
+    /// Pack what FILE describes; its inputs are relative to DIRECTORY, or to where FILE is
+    #[arg(short = 'F', long, value_name = "FILE")]
+    pack_file: Option<PathBuf>,
+    /// Pack DIRECTORY; with a description, the directory of its inputs
+    #[arg(short = 'D', long, value_name = "DIRECTORY")]
+    pack_dir: Option<PathBuf>,
+    #[command(flatten)]
+    packing: Packing,
+    /// Everything belongs to this user
+    #[arg(short = 'u', long, value_name = "NUMBER", value_parser = owner)]
+    set_uid: Option<u32>,
+    /// Everything belongs to this group
+    #[arg(short = 'g', long, value_name = "NUMBER", value_parser = owner)]
+    set_gid: Option<u32>,
+    /// Everything belongs to root
+    #[arg(long)]
+    all_root: bool,
+    /// Store contents in the order and in the way that FILE says
+    #[arg(short = 'S', long, value_name = "FILE")]
+    sort_file: Option<PathBuf>,
+    /// Set the security contexts that FILE says, in the form of SELinux's file_contexts
+    #[arg(short = 's', long, value_name = "FILE")]
+    selinux: Option<PathBuf>,
+    /// Set the extended attributes that FILE says, in the form of 'getfattr --dump'
+    #[arg(short = 'A', long, value_name = "FILE")]
+    xattr_file: Option<PathBuf>,
+    /// Keep the times of the directory's entries
+    #[arg(short, long)]
+    keep_time: bool,
+    /// Keep the extended attributes of the directory's entries
+    #[arg(short = 'x', long)]
+    keep_xattr: bool,
+    /// Do not enter directories of other file systems
+    #[arg(short, long)]
+    one_file_system: bool,
+}
+
+/// The formats of the files, as the long help shows them.
+const FORMATS: &str = "\
+A description has a line for each entry, lines of comments begin with '#':
+  dir, pipe, sock   PATH MODE UID GID
+  file              PATH MODE UID GID [INPUT]
+  slink             PATH MODE UID GID TARGET
+  link              PATH MODE UID GID OTHER-PATH
+  nod               PATH MODE UID GID c|b MAJOR MINOR
+  glob              PATH MODE|* UID|* GID|* [OPTIONS] [--] [DIRECTORY]
+Options of glob: -type b|c|d|f|l|p|s, -name PATTERN, -path PATTERN, -xdev, -mount, -keeptime and
+-nonrecursive. A PATH with blanks stands in double quotes.
+
+A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'; low priorities are stored first, others have 0.
+Flags: glob, glob_no_path, dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
+
+pub fn run(words: Vec<OsString>) -> ExitCode {
+    match CONSOLE.parse(words) {
+        Ok(arguments) => CONSOLE.end(pack(&arguments)),
+        Err(code) => code,
+    }
+}
+
+fn pack(arguments: &Arguments) -> Result<(), String> {
+    let packing = &arguments.packing;
+    if packing.help(CONSOLE)? {
+        return Ok(());
+    }
+    let directory = match (&arguments.pack_dir, &arguments.pack_file) {
+        (Some(directory), _) => directory.clone(),
+        (None, Some(file)) => directory_of(file),
+        (None, None) => return Err("neither a directory (-D) nor a description (-F)".into()),
+    };
+    let target = packing.image()?;
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
+    let packed = packing.defaults(epoch())?;
+    let defaults = Defaults {
+        uid: packed.uid,
+        gid: packed.gid,
+        mode: packed.mode,
+        mtime_s: packed.mtime_s,
+    };
+    let options = packing.options(&CancelToken::from_static(interrupted), &packed)?;
+    let files = RecipeFiles {
+        pack_file: arguments.pack_file.as_deref(),
+        sort_file: arguments.sort_file.as_deref(),
+        xattr_file: arguments.xattr_file.as_deref(),
+        selinux: arguments.selinux.as_deref(),
+    };
+    let recipe = Recipe::read(files, arguments.keep_xattr, Path::to_owned);
+    let image = DirectoryImage {
+        directory: &directory,
+        recipe: recipe.map_err(|error| error.to_string())?,
+        defaults,
+        walk: WalkOptions {
+            engine: Options {
+                name: "walk",
+                ..options.readers.clone()
+            },
+            one_file_system: arguments.one_file_system,
+            metadata: true,
+            selection: Selection::default(),
+        },
+        target,
+        options: &options,
+    };
+    let change = |node| changed(node, arguments, defaults);
+    let created = image.create(change, &|warning| CONSOLE.complain(warning));
+    packing.tell(&created.map_err(|error| error.to_string())?, CONSOLE);
+    Ok(())
+}
+
+/// Where a file is.
+fn directory_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// An entry as the command line wants it. Of a directory that is packed, the root is not what it is
+/// there, but what the defaults say.
+fn changed(mut node: Node, arguments: &Arguments, defaults: Defaults) -> Node {
+    if arguments.pack_file.is_none() {
+        // The names of one file become files with the same content.
+        node.link = None;
+        if !arguments.keep_time || node.path.is_empty() {
+            node.mtime_s = defaults.mtime_s;
+        }
+        if node.path.is_empty() {
+            node.mode = defaults.mode;
+            node.uid = defaults.uid;
+            node.gid = defaults.gid;
+        }
+    }
+    let root = arguments.all_root.then_some(0);
+    node.uid = arguments.set_uid.or(root).unwrap_or(node.uid);
+    node.gid = arguments.set_gid.or(root).unwrap_or(node.gid);
+    node
+}
+
+fn owner(word: &str) -> Result<u32, String> {
+    number(word).ok_or_else(|| format!("'{word}' is no number of 32 bits"))
+}

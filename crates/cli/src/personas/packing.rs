@@ -1,0 +1,225 @@
+//! Options that the tools have which make images.
+
+use super::console::Console;
+use crate::image::create::{block_bytes, workers};
+use clap::Args;
+use hedgerow_codec::block::{Compressor, Settings};
+use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy};
+use hedgerow_tar::Defaults;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// The tools take no less for the size of a device's blocks, in bytes.
+const LEAST_PADDING_BYTES: u64 = 1024;
+
+#[derive(Debug, Args)]
+pub struct Packing {
+    /// The compressor: gzip, lzma, lzo, xz, lz4 or zstd
+    #[arg(short, long, value_name = "NAME", default_value = "xz")]
+    pub compressor: String,
+    /// Settings of the compressor, with commas between them; 'help' lists them
+    #[arg(short = 'X', long, value_name = "OPTIONS")]
+    pub comp_extra: Option<String>,
+    /// How many blocks are compressed at a time
+    #[arg(short = 'j', long, value_name = "COUNT")]
+    pub num_jobs: Option<usize>,
+    /// Accepted for the sake of scripts: what waits is bounded in bytes
+    #[arg(short = 'Q', long, value_name = "COUNT")]
+    pub queue_backlog: Option<usize>,
+    /// Bytes of a block: a power of two from 4K to 1M
+    #[arg(short, long, value_name = "SIZE", default_value = "128K")]
+    pub block_size: String,
+    /// The image is padded to a multiple of so many bytes
+    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4096")]
+    pub dev_block_size: String,
+    /// What directories are like that nobody describes: uid=N,gid=N,mode=N,mtime=N
+    #[arg(short, long, value_name = "OPTIONS")]
+    pub defaults: Option<String>,
+    /// Make the image usable for NFS exports
+    #[arg(short, long)]
+    pub exportable: bool,
+    /// Put no ends of files that are larger than a block together with others
+    #[arg(short = 'T', long)]
+    pub no_tail_packing: bool,
+    /// Replace the image if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// The image
+    #[arg(value_name = "SQFSFILE")]
+    image: Option<PathBuf>,
+}
+
+impl Packing {
+    /// Lists the settings of the compressor, if that is what was asked for.
+    pub fn help(&self, console: Console) -> Result<bool, String> {
+        if self.comp_extra.as_deref() != Some("help") {
+            return Ok(false);
+        }
+        let compressor = self.compressor()?;
+        let (name, settings) = (compressor.name(), settings_of(compressor));
+        console.say(format_args!("Settings of {name}: {settings}"));
+        Ok(true)
+    }
+
+    /// Where the image is to be. Fails if something is there that may not be replaced.
+    pub fn image(&self) -> Result<&Path, String> {
+        let image = self
+            .image
+            .as_deref()
+            .ok_or("the name of the image is missing")?;
+        if !self.force && hedgerow_fs::exists(image) {
+            let image = image.display();
+            return Err(format!("'{image}' exists: --force replaces it"));
+        }
+        Ok(image)
+    }
+
+    fn compressor(&self) -> Result<Compressor, String> {
+        Compressor::from_name(&self.compressor).map_err(|error| error.to_string())
+    }
+
+    /// How the image is to be written.
+    pub fn options(
+        &self,
+        cancel: &CancelToken,
+        defaults: &Defaults,
+    ) -> Result<CreateOptions, String> {
+        let block_bytes = block_bytes(&self.block_size).map_err(|failure| failure.message)?;
+        let padding_bytes = size_bytes(&self.dev_block_size)
+            .filter(|bytes| *bytes >= LEAST_PADDING_BYTES)
+            .ok_or(format!(
+                "blocks of a device of '{}' bytes: it must be {LEAST_PADDING_BYTES} at least",
+                self.dev_block_size
+            ))?;
+        let jobs = match self.num_jobs {
+            None => Jobs::Auto,
+            Some(count) => Jobs::Fixed(NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN)),
+        };
+        let (readers, packers) = workers(jobs, cancel, None);
+        Ok(CreateOptions {
+            settings: self.settings(block_bytes)?,
+            block_bytes,
+            fragments: match self.no_tail_packing {
+                true => FragmentPolicy::SmallFiles,
+                false => FragmentPolicy::Always,
+            },
+            dedup: true,
+            xattrs: true,
+            skip_unreadable: false,
+            exportable: self.exportable,
+            mtime_s: Some(defaults.mtime_s.clamp(0, u32::MAX.into()) as u32),
+            padding_bytes,
+            replace: self.force,
+            reuse: None,
+            readers,
+            packers,
+        })
+    }
+
+    fn settings(&self, block_bytes: u32) -> Result<Settings, String> {
+        let compressor = self.compressor()?;
+        let words = self.comp_extra.as_deref().unwrap_or_default().split(',');
+        let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        // The tools pass over a level where it means nothing.
+        let is_fast = |word: &&str| word.starts_with("algorithm=lzo1x_1");
+        if compressor == Compressor::Lzo && words.iter().any(is_fast) {
+            words.retain(|word| !word.starts_with("level="));
+        }
+        let settings = Settings::parse(compressor, block_bytes, None, words);
+        settings.map_err(|error| error.to_string())
+    }
+
+    /// What directories are like that nobody describes; `epoch` is their time unless told.
+    pub fn defaults(&self, epoch: Option<u32>) -> Result<Defaults, String> {
+        let mut defaults = Defaults {
+            mtime_s: epoch.unwrap_or_default().into(),
+            ..Defaults::default()
+        };
+        let words = self.defaults.as_deref().unwrap_or_default().split(',');
+        for word in words.filter(|word| !word.is_empty()) {
+            let wrong = || format!("'{word}' is none of uid=N, gid=N, mode=N and mtime=N");
+            let (key, value) = word.split_once('=').ok_or_else(wrong)?;
+            let number = |limit| {
+                let value = number(value).filter(|value| *value <= limit);
+                value.ok_or_else(wrong)
+            };
+            match key {
+                "uid" => defaults.uid = number(u32::MAX)?,
+                "gid" => defaults.gid = number(u32::MAX)?,
+                "mtime" => defaults.mtime_s = number(u32::MAX)?.into(),
+                "mode" => defaults.mode = number(0o7777)? as u16,
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(defaults)
+    }
+
+    /// Says what was written and what was not.
+    pub fn tell(&self, created: &Created, console: Console) {
+        let unstored = &created.unstored_xattrs;
+        if let Some((path, name)) = &unstored.first {
+            console.complain(format_args!(
+                "{} extended attributes cannot be stored, first '{}' of '{}'",
+                unstored.count,
+                String::from_utf8_lossy(name),
+                String::from_utf8_lossy(path),
+            ));
+        }
+        if !self.quiet {
+            console.say(format_args!(
+                "{} inodes, {} contents, {} bytes",
+                created.inodes, created.stored_files, created.bytes
+            ));
+        }
+    }
+}
+
+fn settings_of(compressor: Compressor) -> &'static str {
+    match compressor {
+        Compressor::Gzip => {
+            "level=1..9 (9), window=8..15 (15); tried one by one: default, filtered, huffman, rle, \
+             fixed"
+        }
+        Compressor::Lzma => {
+            "level=0..9 (5), dictsize=BYTES or PERCENT% of a block (100%), lc=0..4 (3), lp=0..4 \
+             (0), pb=0..4 (2), extreme"
+        }
+        Compressor::Xz => {
+            "level=0..9 (6), dictsize=BYTES or PERCENT% of a block (100%), lc=0..4 (3), lp=0..4 \
+             (0), pb=0..4 (2), extreme; tried one by one: x86, powerpc, ia64, arm, armthumb, sparc"
+        }
+        Compressor::Lzo => {
+            "algorithm=lzo1x_1, lzo1x_1_11, lzo1x_1_12, lzo1x_1_15 or lzo1x_999 (which is usual), \
+             level=1..9 of lzo1x_999 (8)"
+        }
+        Compressor::Lz4 => "hc",
+        Compressor::Zstd => "level=1..22 (15)",
+    }
+}
+
+/// A number as C writes it: `0755` is octal, `0x1ed` hexadecimal.
+pub fn number(word: &str) -> Option<u32> {
+    let (digits, base) = match word.strip_prefix("0x").or(word.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if word.starts_with('0') => (word, 8),
+        None => (word, 10),
+    };
+    let is_number = digits.chars().all(|digit| digit.is_digit(base));
+    let number = u32::from_str_radix(digits, base).ok();
+    number.filter(|_| is_number)
+}
+
+/// A number of bytes such as `4096`, `4K`, `1M` or `1G`.
+fn size_bytes(word: &str) -> Option<u64> {
+    let (digits, shift) = match word.as_bytes().last()? {
+        b'K' | b'k' => (word.get(..word.len() - 1)?, 10),
+        b'M' | b'm' => (word.get(..word.len() - 1)?, 20),
+        b'G' | b'g' => (word.get(..word.len() - 1)?, 30),
+        _ => (word, 0),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}

@@ -1,0 +1,147 @@
+//! `sqfs2tar`: an archive of what is in an image, on standard output.
+
+use super::console::Console;
+use crate::image::to_tar::{to_stdout, StandardOutput};
+use clap::{Parser, ValueEnum};
+use hedgerow_engine::{CancelToken, Options};
+use hedgerow_squashfs::{nodes_of_image, Image};
+use hedgerow_tar::{
+    write_nodes, Compression, Compressor, Error, SinkError, SinkOptions, WriteOptions,
+};
+use hedgerow_tree::{Node, NodeError, NodeKind};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const CONSOLE: Console = Console { name: "sqfs2tar" };
+
+/// Writes what is in a SquashFS image to standard output as a tar archive
+#[derive(Debug, Parser)]
+#[command(name = "sqfs2tar", version = super::console::VERSION)]
+struct Arguments {
+    /// Compress the archive
+    #[arg(short, long, value_name = "NAME")]
+    compressor: Option<Name>,
+    /// Only this directory of the image, which becomes the root; several stay where they are
+    #[arg(short = 'd', long, value_name = "DIR")]
+    subdir: Vec<OsString>,
+    /// Put everything below a directory of this name, which is the root; with '.', names begin with
+    /// './'. Without it, the archive does not have the root itself
+    #[arg(short, long, value_name = "DIR")]
+    root_becomes: Option<OsString>,
+    /// With one --subdir: it stays where it is
+    #[arg(short, long)]
+    keep_as_dir: bool,
+    /// Archive no extended attributes
+    #[arg(short = 'X', long)]
+    no_xattr: bool,
+    /// Archive files of several names several times
+    #[arg(short = 'L', long)]
+    no_hard_links: bool,
+    /// Fail if something cannot be in an archive, instead of leaving it out
+    #[arg(short = 's', long)]
+    no_skip: bool,
+    /// The image
+    #[arg(value_name = "SQFSFILE")]
+    image: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Name {
+    Gzip,
+    Xz,
+    Zstd,
+}
+
+pub fn run(words: Vec<OsString>) -> ExitCode {
+    match CONSOLE.parse(words) {
+        Ok(arguments) => CONSOLE.end(export(&arguments)),
+        Err(code) => code,
+    }
+}
+
+fn export(arguments: &Arguments) -> Result<(), String> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
+    let name = arguments.image.display();
+    let failed = |error| format!("cannot read '{name}': {error}");
+    let image = Arc::new(Image::open(&arguments.image, 0).map_err(failed)?);
+    let subdirs: Vec<Vec<u8>> = arguments.subdir.iter().map(|name| path(name)).collect();
+    let paths: Vec<&[u8]> = subdirs.iter().map(Vec::as_slice).collect();
+    let nodes = nodes_of_image(&image, &paths).map_err(failed)?;
+    let root = match (&subdirs[..], arguments.keep_as_dir) {
+        ([subdir], false) => subdir.clone(),
+        _ => Vec::new(),
+    };
+    let nodes = nodes.filter_map(|node| below(node, &root));
+    let options = options(arguments, CancelToken::from_static(interrupted));
+    let compression = match arguments.compressor {
+        None => Compression::None,
+        Some(Name::Gzip) => Compression::Gzip,
+        Some(Name::Xz) => Compression::Xz,
+        Some(Name::Zstd) => Compression::Zstd,
+    };
+    let skipped = to_stdout(|writer: StandardOutput| {
+        let compressor = Compressor::new(writer, compression).map_err(Error::Write)?;
+        let (compressor, skipped) = write_nodes(nodes, compressor, &options)?;
+        let writer = compressor.finish().map_err(Error::Write)?;
+        Ok((writer, skipped))
+    });
+    let skipped: Vec<SinkError> = skipped.map_err(|error| error.to_string())?;
+    for error in skipped {
+        CONSOLE.complain(format_args!("left out {error}"));
+    }
+    Ok(())
+}
+
+fn options(arguments: &Arguments, cancel: CancelToken) -> SinkOptions {
+    let new_root = arguments.root_becomes.as_deref().map(path);
+    let has_root = new_root.is_some();
+    let root_name = new_root.unwrap_or_default();
+    SinkOptions {
+        write: WriteOptions {
+            dot_names: has_root && root_name.is_empty(),
+            ..WriteOptions::default()
+        },
+        root: has_root,
+        root_name,
+        xattrs: !arguments.no_xattr,
+        hard_links: !arguments.no_hard_links,
+        skip_unusable: !arguments.no_skip,
+        readers: Options {
+            cancel,
+            name: "read",
+            ..Options::default()
+        },
+        ..SinkOptions::default()
+    }
+}
+
+/// A name as paths are in an image: without slashes at its ends, and without `.`.
+fn path(name: &std::ffi::OsStr) -> Vec<u8> {
+    let names = name.as_bytes().split(|byte| *byte == b'/');
+    let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b".")).collect();
+    names.join(&b'/')
+}
+
+/// A node as it is called below `root`, if it is there.
+fn below(node: Result<Node, NodeError>, root: &[u8]) -> Option<Result<Node, NodeError>> {
+    let mut node = match node {
+        Ok(node) if !root.is_empty() => node,
+        other => return Some(other),
+    };
+    let rest = node.path.strip_prefix(root)?;
+    node.path = match rest {
+        [] if node.kind != NodeKind::Directory => {
+            let name = String::from_utf8_lossy(root);
+            return Some(Err(NodeError::source(format!(
+                "'{name}' is not a directory"
+            ))));
+        }
+        [] => Vec::new(),
+        [b'/', rest @ ..] => rest.to_vec(),
+        _ => return None,
+    };
+    Some(Ok(node))
+}

@@ -1,0 +1,105 @@
+//! `tar2sqfs`: an image of the archive that comes on standard input.
+
+use super::console::Console;
+use super::packing::Packing;
+use crate::image::create::archive::{directory_of, ArchiveImage};
+use crate::image::create::epoch;
+use clap::Parser;
+use hedgerow_engine::CancelToken;
+use hedgerow_fs::ReadFile;
+use hedgerow_squashfs::WriteError;
+use hedgerow_tar::{NewRoot, NodeOptions};
+use hedgerow_tree::Node;
+use hedgerow_walk::Patterns;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+
+const CONSOLE: Console = Console { name: "tar2sqfs" };
+
+/// Makes a SquashFS image of the tar archive on standard input
+///
+/// The archive may be compressed with gzip, xz or zstd. Of members that have the same name the
+/// last one counts.
+///
+/// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that the archive does
+/// not have.
+#[derive(Debug, Parser)]
+#[command(name = "tar2sqfs", version = super::console::VERSION)]
+struct Arguments {
+    #[command(flatten)]
+    packing: Packing,
+    /// This directory of the archive becomes the root; what is outside is left out
+    #[arg(short, long, value_name = "DIR")]
+    root_becomes: Option<OsString>,
+    /// With --root-becomes: leave the targets of symbolic links as they are
+    #[arg(short = 'S', long)]
+    no_symlink_retarget: bool,
+    /// Fail if something of the archive cannot be stored, instead of leaving it out
+    #[arg(short = 's', long)]
+    no_skip: bool,
+    /// Store no extended attributes
+    #[arg(short = 'x', long)]
+    no_xattr: bool,
+    /// Everything has the time of --defaults
+    #[arg(short = 'k', long)]
+    no_keep_time: bool,
+}
+
+pub fn run(words: Vec<OsString>) -> ExitCode {
+    match CONSOLE.parse(words) {
+        Ok(arguments) => CONSOLE.end(pack(&arguments)),
+        Err(code) => code,
+    }
+}
+
+fn pack(arguments: &Arguments) -> Result<(), String> {
+    let packing = &arguments.packing;
+    if packing.help(CONSOLE)? {
+        return Ok(());
+    }
+    let target = packing.image()?;
+    let text = |error: hedgerow_fs::Error| error.to_string();
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(text)?;
+    let cancel = CancelToken::from_static(interrupted);
+    let defaults = packing.defaults(epoch())?;
+    let mut options = packing.options(&cancel, &defaults)?;
+    options.xattrs = !arguments.no_xattr;
+    let new_root = arguments
+        .root_becomes
+        .as_deref()
+        .map(|name| root(name, arguments));
+    let image = ArchiveImage {
+        file: ReadFile::standard_input().map_err(text)?,
+        archive: NodeOptions {
+            spool_directory: directory_of(target),
+            defaults,
+            new_root: new_root.transpose()?,
+            skip_unusable: !arguments.no_skip,
+            cancel,
+            ..NodeOptions::default()
+        },
+        exclude: Patterns::default(),
+        skips_quietly: true,
+        xattrs_must_fit: arguments.no_skip,
+        target,
+        options: &options,
+    };
+    let timed = |node: Node| match arguments.no_keep_time {
+        true => Node {
+            mtime_s: defaults.mtime_s,
+            mtime_ns: 0,
+            ..node
+        },
+        false => node,
+    };
+    let created = image.create(timed, &|warning| CONSOLE.complain(warning));
+    let created = created.map_err(|error: WriteError| error.to_string())?;
+    packing.tell(&created, CONSOLE);
+    Ok(())
+}
+
+fn root(name: &OsStr, arguments: &Arguments) -> Result<NewRoot, String> {
+    let root = NewRoot::new(name.as_bytes(), !arguments.no_symlink_retarget);
+    root.map_err(|reason| format!("'{}' cannot be the root: {reason}", name.display()))
+}

@@ -1,0 +1,138 @@
+use super::glob::add_found;
+use super::input::Input;
+use super::lines::{for_each_line, Trim};
+use super::nodes::Nodes;
+use super::statement::{Statement, What};
+use super::tree::{Attributes, Body, Tree};
+use super::{Labels, RecipeError};
+use hedgerow_tree::{Node, NodeError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What entries have of which the description says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// Owner of directories that are implied by what is in them.
+    pub uid: u32,
+    /// Group of those.
+    pub gid: u32,
+    /// Permissions of those, 12 bits.
+    pub mode: u16,
+    /// The time of everything, in seconds since the epoch.
+    pub mtime_s: i64,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Defaults {
+            uid: 0,
+            gid: 0,
+            mode: 0o755,
+            mtime_s: 0,
+        }
+    }
+}
+
+/// A tree that a text describes, a line an entry:
+///
+/// ```text
+/// dir   <path> <mode> <uid> <gid>
+/// file  <path> <mode> <uid> <gid> [<input>]      the path itself without one
+/// slink <path> <mode> <uid> <gid> <target>
+/// link  <path> <mode> <uid> <gid> <path>         another name, which has the attributes of the first
+/// nod   <path> <mode> <uid> <gid> c|b <major> <minor>
+/// pipe  <path> <mode> <uid> <gid>
+/// sock  <path> <mode> <uid> <gid>
+/// glob  <path> <mode> <uid> <gid> [-type <letter>] [-name <pattern>] [-path <pattern>]
+///       [-xdev] [-mount] [-keeptime] [-nonrecursive] [--] [<directory>]
+/// ```
+///
+/// The mode is octal. `<path>` may stand in double quotes, in which `\"` and `\\` are a quote and a
+/// backslash. Inputs and directories reach to the end of the line, blanks included, and are relative to
+/// the directory of the inputs. In a glob `*` for mode, uid or gid is that of the file found. Lines that
+/// begin with `#` say nothing.
+#[derive(Debug)]
+pub struct Description {
+    tree: Tree,
+    file: PathBuf,
+    inputs: Arc<PathBuf>,
+}
+
+impl Description {
+    /// Reads a description and the directories that its globs name. `file` is for messages; `inputs` is
+    /// the directory of the inputs.
+    ///
+    /// # Errors
+    /// A line that makes no sense, describes what is there already, leaves the image, or whose directory
+    /// cannot be listed; a hard link that leads to a directory or to nothing. File and line are named.
+    pub fn parse(
+        file: &Path,
+        content: &[u8],
+        inputs: &Path,
+        defaults: Defaults,
+    ) -> Result<Self, RecipeError> {
+        let mut tree = Tree::new(Attributes {
+            mode: defaults.mode,
+            uid: defaults.uid,
+            gid: defaults.gid,
+            mtime_s: defaults.mtime_s,
+        });
+        for_each_line(file, content, Trim::Start, |line, text| match text {
+            [b'#', ..] => Ok(()),
+            text => {
+                let statement = Statement::parse(text)?;
+                apply(&mut tree, statement, inputs, defaults.mtime_s, line)
+            }
+        })?;
+        tree.resolve(file)?;
+        Ok(Description {
+            tree,
+            file: file.to_owned(),
+            inputs: Arc::new(inputs.to_owned()),
+        })
+    }
+
+    /// What is described, in canonical order, the root first. Inputs are looked for when their turn
+    /// comes: one that is missing is an error about one entry.
+    pub fn into_nodes(
+        self,
+        labels: Arc<Labels>,
+    ) -> impl Iterator<Item = Result<Node, NodeError>> + Send {
+        Nodes::new(self.tree, self.file, self.inputs, labels)
+    }
+}
+
+fn apply(
+    tree: &mut Tree,
+    statement: Statement,
+    inputs: &Path,
+    mtime_s: i64,
+    line: u64,
+) -> Result<(), String> {
+    let mut attributes = Attributes {
+        mode: statement.mode.unwrap_or(0),
+        uid: statement.uid.unwrap_or(0),
+        gid: statement.gid.unwrap_or(0),
+        mtime_s,
+    };
+    let body = match statement.what {
+        What::Glob(ref glob) => {
+            return add_found(tree, (&statement, glob), inputs, mtime_s, line);
+        }
+        What::Directory => Body::directory(false),
+        What::Symlink(target) => {
+            // Nobody asks for the permissions of a link.
+            attributes.mode = 0o777;
+            Body::Symlink(target.into())
+        }
+        What::HardLink(target) => Body::HardLink(target.into()),
+        What::Device { is_block, numbers } => Body::Device { is_block, numbers },
+        What::Fifo => Body::Fifo,
+        What::Socket => Body::Socket,
+        What::File(path) => Body::File(Input {
+            path: path.into(),
+            is_found: false,
+        }),
+    };
+    tree.add(&statement.path, attributes, body, line)
+}

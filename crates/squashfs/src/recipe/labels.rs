@@ -1,0 +1,71 @@
+use super::{FileContexts, XattrFile};
+use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
+use std::sync::Arc;
+
+/// Extended attributes that entries get besides, or instead of, those of the source.
+#[derive(Debug, Default)]
+pub struct Labels {
+    /// Whether the attributes of the source stay.
+    pub keep: bool,
+    /// Attributes by path.
+    pub xattrs: Option<XattrFile>,
+    /// Security contexts by path and kind.
+    pub contexts: Option<FileContexts>,
+}
+
+impl Labels {
+    /// The node with its attributes. It is looked for under the path `known_as`; that of a file with
+    /// several names is the first, or what a description says.
+    pub fn applied(self: &Arc<Self>, node: Node, known_as: &[u8]) -> Node {
+        if self.keep && self.xattrs.is_none() && self.contexts.is_none() {
+            return node;
+        }
+        Node {
+            handle: Box::new(Labelled {
+                labels: self.clone(),
+                path: known_as.into(),
+                kind: node.kind,
+                handle: node.handle,
+            }),
+            ..node
+        }
+    }
+}
+
+struct Labelled {
+    labels: Arc<Labels>,
+    path: Box<[u8]>,
+    kind: NodeKind,
+    handle: Box<dyn Handle>,
+}
+
+impl Handle for Labelled {
+    fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+        self.handle.target()
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
+        self.handle.open()
+    }
+
+    fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
+        let mut all = match self.labels.keep {
+            true => self.handle.xattrs()?,
+            false => Vec::new(),
+        };
+        let mut set = |xattr: Xattr| {
+            all.retain(|other| other.name != xattr.name);
+            all.push(xattr);
+        };
+        if let Some(file) = &self.labels.xattrs {
+            file.of(&self.path).iter().cloned().for_each(&mut set);
+        }
+        if let Some(contexts) = &self.labels.contexts {
+            set(Xattr {
+                name: "security.selinux".into(),
+                value: contexts.of(&self.path, self.kind).to_vec(),
+            });
+        }
+        Ok(all)
+    }
+}

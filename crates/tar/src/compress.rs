@@ -1,0 +1,94 @@
+//! Compressing archives as a whole.
+
+use crate::Compression;
+use std::io::{self, Write};
+
+const GZIP_LEVEL: u32 = 6;
+const XZ_LEVEL: u32 = 6;
+const ZSTD_LEVEL: i32 = 3;
+
+/// Compresses what is written to it, at the usual level of the format's own program. The same bytes
+/// become the same bytes.
+pub struct Compressor<W: Write>(Encoder<W>);
+
+enum Encoder<W: Write> {
+    None(W),
+    Gzip(flate2::write::GzEncoder<W>),
+    Xz(liblzma::write::XzEncoder<W>),
+    Zstd(zstd::stream::write::Encoder<'static, W>),
+}
+
+impl<W: Write> Compressor<W> {
+    /// Begins to compress. Fails if there is no memory for an encoder.
+    pub fn new(writer: W, compression: Compression) -> io::Result<Compressor<W>> {
+        Ok(Compressor(match compression {
+            Compression::None => Encoder::None(writer),
+            Compression::Gzip => {
+                let level = flate2::Compression::new(GZIP_LEVEL);
+                Encoder::Gzip(flate2::write::GzEncoder::new(writer, level))
+            }
+            Compression::Xz => Encoder::Xz(liblzma::write::XzEncoder::new(writer, XZ_LEVEL)),
+            Compression::Zstd => {
+                let mut encoder = zstd::stream::write::Encoder::new(writer, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Encoder::Zstd(encoder)
+            }
+        }))
+    }
+
+    /// Writes what is left and returns the writer, which is not flushed.
+    pub fn finish(self) -> io::Result<W> {
+        match self.0 {
+            Encoder::None(writer) => Ok(writer),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Xz(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+        }
+    }
+}
+
+impl<W: Write> Write for Compressor<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Encoder::None(writer) => writer.write(bytes),
+            Encoder::Gzip(encoder) => encoder.write(bytes),
+            Encoder::Xz(encoder) => encoder.write(bytes),
+            Encoder::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Encoder::None(writer) => writer.flush(),
+            Encoder::Gzip(encoder) => encoder.flush(),
+            Encoder::Xz(encoder) => encoder.flush(),
+            Encoder::Zstd(encoder) => encoder.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn what_was_compressed_comes_out_again() {
+        let content: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+        for compression in [
+            Compression::None,
+            Compression::Gzip,
+            Compression::Xz,
+            Compression::Zstd,
+        ] {
+            let mut compressor = Compressor::new(Vec::new(), compression).unwrap();
+            compressor.write_all(&content).unwrap();
+            let bytes = compressor.finish().unwrap();
+            let mut decoder = crate::decompress(&bytes[..]).unwrap();
+            assert_eq!(decoder.compression(), compression);
+            let mut read = Vec::new();
+            decoder.read_to_end(&mut read).unwrap();
+            assert!(read == content, "{compression:?}");
+        }
+    }
+}

@@ -23,7 +23,7 @@ bench: ## every number of the README (CASE=name PAIRS=n LINUX= K8S= DEEP= LATENC
 	@. scripts/toolchain.sh && $(PYTHON) bench/run.py $(if $(CASE),--case $(CASE)) $(if $(PAIRS),--pairs $(PAIRS))
 
 bench-smoke: ## the benchmarks once, on small made-up inputs: do they still run?
-	@. scripts/toolchain.sh && $(PYTHON) bench/run.py --smoke
+	@. scripts/toolchain.sh && $(PYTHON) bench/run.py --smoke && $(PYTHON) bench/simulate.py --smoke
 
 clean: ## remove everything that was built or measured here
 	rm -rf target bench/out

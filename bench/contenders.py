@@ -10,6 +10,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 HEDGEROW = TARGET / "release" / "hedgerow"
 LIMIT = TARGET / "release" / "examples" / "limit"
 STAT_LIMIT = TARGET / "release" / "examples" / "stat_limit"
+PACK_LIMIT = TARGET / "release" / "examples" / "pack_limit"
 
 # The settings of checkout.workers among which git's best is looked for.
 GIT_WORKERS = (2, 1, 4, 8, 16)
@@ -41,7 +42,8 @@ def hedgerow(*words, jobs=None):
 def build():
     """Builds the release binary and the programs that measure the limits."""
     for package in (["-p", "hedgerow"], ["-p", "hedgerow-writer", "--example", "limit"],
-                    ["-p", "hedgerow-walk", "--example", "stat_limit"]):
+                    ["-p", "hedgerow-walk", "--example", "stat_limit"],
+                    ["-p", "hedgerow-squashfs", "--example", "pack_limit"]):
         subprocess.run(["cargo", "build", "--locked", "--release", "-q", *package],
                        cwd=ROOT, check=True)
 

@@ -36,16 +36,17 @@ class Sample:
         return {key: round(value, 4) for key, value in asdict(self).items()}
 
 
-def run(command, env, cwd, timeout_s=None, watch_memory=False):
+def run(command, env, cwd, timeout_s=None, watch_memory=False, stdin=os.devnull):
     """Runs `command` and its descendants; CPU time includes every descendant that was waited for.
+    It reads the file `stdin`.
 
     Raises CommandFailed, or TooSlow after `timeout_s`.
     """
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as errors, open(stdin, "rb") as source:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=errors, start_new_session=True,
+            command, env=env, cwd=cwd, stdin=source, stdout=subprocess.DEVNULL, stderr=errors,
+            start_new_session=True,
         )
         late = threading.Event()
         timer = threading.Timer(timeout_s or 3600, _stop, [process.pid, late])

@@ -1,5 +1,6 @@
 """Draws what was measured as SVG, from the JSON: bars of ratios, and seconds against latency."""
 
+import math
 from html import escape
 
 import table
@@ -90,6 +91,39 @@ def latency(series):
         parts.append(_line(left + 10, top + 12 + 18 * at, left + 40, top + 12 + 18 * at, color,
                            width=2))
         parts.append(_text(left + 46, top + 16 + 18 * at, name))
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def speedups(panels):
+    """Speed-up against cores, both doubling: a panel for each name, a line for each design."""
+    left, top, side, gap = 50, 60, 250, 50
+    colors = (OURS, "#7fb894", RIVAL)
+    parts = [_open(left + (side + gap) * len(panels), top + side + 70,
+                   "A simulation: speed-up of packing Linux over one core, by cores")]
+    for at, (name, designs) in enumerate(panels.items()):
+        x0 = left + at * (side + gap)
+        cores = list(next(iter(designs.values())))
+        step = side / (len(cores) - 1)
+        parts.append(_text(x0 + side / 2, top - 12, name, "middle", 13))
+        for tick, count in enumerate(cores):
+            at_x, at_y = x0 + tick * step, top + side - tick * step
+            parts += [_line(at_x, top, at_x, top + side, GRID),
+                      _line(x0, at_y, x0 + side, at_y, GRID),
+                      _text(at_x, top + side + 18, str(count), "middle", 11),
+                      _text(x0 - 6, at_y + 4, f"{count}x", "end", 11)]
+        parts.append(_line(x0, top + side, x0 + side, top, LIMIT, "4,3"))
+        for color, by_cores in zip(colors, designs.values()):
+            points = " ".join(
+                f"{x0 + math.log2(count) * step:.1f},"
+                f"{top + side - max(math.log2(speedup), 0) * step:.1f}"
+                for count, speedup in by_cores.items())
+            parts.append(f"<polyline points='{points}' fill='none' stroke='{color}' "
+                         "stroke-width='2'/>")
+    x = left
+    for color, name in zip((*colors, LIMIT), (*next(iter(panels.values())), "cores")):
+        parts += [_line(x, top + side + 46, x + 24, top + side + 46, color, width=2),
+                  _text(x + 30, top + side + 50, name)]
+        x += 190
     return "\n".join([*parts, "</svg>\n"])
 
 

@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, dataclass, field
 
 import contenders
+import packers
 from measure import median
 
 
@@ -16,7 +17,7 @@ class Row:
 
     name: str
     title: str
-    unit: str  # "x": how many times faster; "of git": a part; "MB"; "of best"
+    unit: str  # "x": how many times faster; "of git", "of best", ...: a part; "MB"; "GB/s"
     value: float  # the median
     low: float
     high: float
@@ -64,6 +65,22 @@ def cpu_row(name, title, pairs, reach, aim, **more):
                       is_lower_better=True, of="cpu_s", **more)
 
 
+def less_cpu_row(name, title, pairs, reach, aim, **more):
+    """A row for how many times less CPU time ours took."""
+    return _ratio_row(name, title, "x", pairs, pairs.speedups("cpu_s"), reach, aim, of="cpu_s",
+                      **more)
+
+
+def share_row(name, title, unit, pairs, ratios, reach, aim, **more):
+    """A row for a part of something: less is better."""
+    return _ratio_row(name, title, unit, pairs, ratios, reach, aim, is_lower_better=True, **more)
+
+
+def amount_row(name, title, unit, amounts, reach, aim, **more):
+    """A row for an amount that stands for itself."""
+    return Row(name, title, unit, median(amounts), min(amounts), max(amounts), reach, aim, **more)
+
+
 def _ratio_row(name, title, unit, pairs, ratios, reach, aim, of="wall_s", **more):
     return Row(
         name, title, unit, median(ratios), min(ratios), max(ratios), reach, aim,
@@ -83,7 +100,7 @@ def save(directory, case, outcome, is_smoke):
         "is_smoke": is_smoke,
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "machine": machine(),
-        "versions": contenders.versions(),
+        "versions": contenders.versions() | packers.versions(),
         "rows": [{**_rounded(asdict(row)), "verdict": row.verdict()} for row in outcome.rows],
         "pairs": {name: pairs.to_json() for name, pairs in outcome.pairs.items()},
         "details": outcome.details,

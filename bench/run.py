@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 
 import contenders
+import packers
 import plot
 import results
 import table
@@ -33,6 +34,7 @@ def main():
         if shutil.which("git") is None:
             sys.exit("error: the benchmarks need git")
         contenders.build()
+        packers.prepare(arguments.smoke)
         pairs = arguments.pairs or (1 if arguments.smoke else 5)
         setting = Setting(Corpora(arguments.smoke), pairs, arguments.smoke)
         for name in arguments.case or cases:

@@ -4,7 +4,10 @@
 ORDER = ("linux-tmpfs", "linux-serial", "linux-disk", "linux-loose", "k8s-switch",
          "deep-history", "restore", "latency", "auto-local", "auto", "memory",
          "walk-local", "fixed-walk", "walk-latency", "directory-100k", "automatic-walk",
-         "memory-5m", "status-local", "status-latency", "hg-local", "hg-latency")
+         "memory-5m", "status-local", "status-latency", "hg-local", "hg-latency",
+         "pack-gzip", "pack-zstd", "pack-xz", "pack-lzma", "pack-lz4", "pack-lz4hc", "pack-lzo",
+         "pack-commit", "equal-sizes", "reuse", "extract", "extract-disk", "verify",
+         "image-memory", "image-memory-5m", "image-latency")
 
 
 def line(row):
@@ -21,7 +24,9 @@ def line(row):
     targets = "no target"
     if row.reach is not None:
         targets = f"to reach {row.reach:g}, aim {row.aim:g}: {row.verdict()}"
-    return (f"{row.title}: {row.value:.2f} {row.unit} [{row.low:.2f}-{row.high:.2f}], "
+    digits = 4 if row.unit == "of size" else 2
+    return (f"{row.title}: {row.value:.{digits}f} {row.unit} "
+            f"[{row.low:.{digits}f}-{row.high:.{digits}f}], "
             f"{targets}{seconds}{cpu}{limit}{workers}{note}")
 
 
@@ -64,6 +69,8 @@ def amount(value, unit):
         return f"{value:.2f}x"
     if unit == "MB":
         return f"{value:.0f} MB"
+    if unit == "of size":
+        return f"{value:.4f}"
     return f"{value:.2f}"
 
 

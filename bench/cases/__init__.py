@@ -22,8 +22,9 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (automatic, directory, empty_tree, latency, memory, mercurial, restore,
-                       statuses, switching, walking)
+    from cases import (automatic, committing, directory, empty_tree, equal_sizes, extracting,
+                       image_latency, image_memory, latency, memory, mercurial, packing,
+                       rebuilding, restore, statuses, switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -47,4 +48,20 @@ def all_cases():
         "status-latency": statuses.status_latency,
         "hg-local": mercurial.hg_local,
         "hg-latency": mercurial.hg_latency,
+        "pack-gzip": packing.pack_gzip,
+        "pack-zstd": packing.pack_zstd,
+        "pack-xz": packing.pack_xz,
+        "pack-lzma": packing.pack_lzma,
+        "pack-lz4": packing.pack_lz4,
+        "pack-lz4hc": packing.pack_lz4hc,
+        "pack-lzo": packing.pack_lzo,
+        "pack-commit": committing.pack_commit,
+        "equal-sizes": equal_sizes.equal_sizes,
+        "reuse": rebuilding.reuse,
+        "extract": extracting.extract,
+        "extract-disk": extracting.extract_disk,
+        "verify": extracting.verify,
+        "image-memory": image_memory.image_memory,
+        "image-memory-5m": image_memory.image_memory_5m,
+        "image-latency": image_latency.image_latency,
     }

@@ -37,7 +37,7 @@ def memory_5m(setting):
         if setting.is_smoke:
             directories //= 250
             files = min(files, 50)
-        with _Crowd(directories, files) as place:
+        with Crowd(directories, files) as place:
             for mode, options in (("summary", ("--stat", "--summary")), ("list", ()),
                                   ("sort", ("--sort",))):
                 name = f"memory-5m{shape}-{mode}"
@@ -72,7 +72,7 @@ def _fill(place, directories, files):
             os.close(at)
 
 
-class _Crowd(MadePlace):
+class Crowd(MadePlace):
     """So many entries in memory: in /dev/shm, or in a mount of their own there if that has too
     few inodes for them."""
 

@@ -5,13 +5,17 @@ use super::item::{Item, Role, Treatment};
 use super::WriteError;
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::{Content, Node, NodeError, NodeKind};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::SyncSender;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Files of up to so many bytes are read at once by whoever takes them, larger ones a piece after
 /// the other. A multiple of every block size.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
+
+/// Gathered contents are handed over when there are so many bytes or entries of them.
+const BATCH_BYTES: usize = 256 << 10;
+const BATCH_ENTRIES: usize = 64;
 
 /// What is known of some content: the first 160 bits of its BLAKE3 hash. Equal digests are taken for
 /// equal contents.
@@ -31,6 +35,8 @@ pub(super) enum Gathered {
     },
     /// A file whose content came before.
     Known { entry: Entry, id: ContentId },
+    /// A large file that has the same content as one that came before.
+    Same { entry: Entry, digest: Digest },
     /// An entry without content, or another name of a file that came before.
     Other(Entry),
     /// An entry that cannot be had is left out; if a piece of it came, the whole of it.
@@ -54,6 +60,18 @@ pub(super) enum ContentId {
     Source([u8; 32]),
     /// [`Role::Content`].
     Number(u32),
+}
+
+impl Gathered {
+    fn held_bytes(&self) -> usize {
+        match self {
+            Gathered::Piece {
+                bytes: Bytes::Data(bytes),
+                ..
+            } => bytes.len(),
+            _ => 0,
+        }
+    }
 }
 
 /// Some of a file.
@@ -91,6 +109,8 @@ enum Job {
     Repeated(Node),
     /// Do not read its content, which came before.
     Known(Node, ContentId),
+    /// Its content was read, and it came before.
+    Same(Node, Digest),
     /// Hash a piece of a large file that has been read.
     Piece {
         item: Option<Item>,
@@ -107,9 +127,11 @@ pub(super) fn gather<T: Into<Item>>(
     workers: &Options,
     window: Window,
     options: GatherOptions,
-    sender: &SyncSender<Gathered>,
+    large: &LargeFiles,
+    sender: &SyncSender<Vec<Gathered>>,
 ) -> Result<(), WriteError> {
     let jobs = Jobs {
+        large_files: large,
         items: items.map(|item| item.map(Into::into)),
         options,
         large: None,
@@ -120,9 +142,19 @@ pub(super) fn gather<T: Into<Item>>(
         let skipped = |error| passed_over(error, options);
         finish(job, options).or_else(skipped)
     };
-    let commit = |_, gathered| sender.send(gathered).map_err(|_| WriteError::Cancelled);
+    let send = |batch| sender.send(batch).map_err(|_| WriteError::Cancelled);
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    let commit = |_, gathered: Gathered| {
+        bytes += gathered.held_bytes();
+        batch.push(gathered);
+        if bytes < BATCH_BYTES && batch.len() < BATCH_ENTRIES {
+            return Ok(());
+        }
+        bytes = 0;
+        send(std::mem::take(&mut batch))
+    };
     run_ordered(workers, window, jobs, |_| (), work, commit)?;
-    Ok(())
+    send(batch)
 }
 
 /// Whether an error is about one entry only and such are left out.
@@ -134,8 +166,9 @@ fn passed_over(error: NodeError, options: GatherOptions) -> Result<Gathered, Wri
 }
 
 /// The jobs that the entries make.
-struct Jobs<I> {
+struct Jobs<'l, I> {
     items: I,
+    large_files: &'l LargeFiles,
     options: GatherOptions,
     large: Option<Large>,
     /// Files of several names that came.
@@ -153,7 +186,7 @@ struct Large {
     hole_bytes: u64,
 }
 
-impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<I> {
+impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<'_, I> {
     type Item = Result<(Job, u64), WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -171,7 +204,7 @@ impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<I> {
     }
 }
 
-impl<I> Jobs<I> {
+impl<I> Jobs<'_, I> {
     fn begin(&mut self, mut item: Item) -> Result<(Job, u64), NodeError> {
         let node = &mut item.node;
         if let Role::Name(number) = item.role {
@@ -192,8 +225,16 @@ impl<I> Jobs<I> {
             let bytes = node.size_bytes;
             return Ok((Job::Whole(item), bytes));
         }
-        let content = node.handle.open()?;
+        let mut content = node.handle.open()?;
         node.size_bytes = content.size_bytes();
+        let may_be_known = self.options.dedup && item.role == Role::Whole;
+        if may_be_known && self.large_files.have_size(node.size_bytes) {
+            let digest = digest_of_large(&mut *content, &node.path)?;
+            if self.large_files.contain(node.size_bytes, digest) {
+                return Ok((Job::Same(item.node, digest), 0));
+            }
+            content = node.handle.open()?;
+        }
         self.piece(Large {
             path: node.path.clone(),
             left_bytes: node.size_bytes,
@@ -281,6 +322,10 @@ fn finish(job: Job, options: GatherOptions) -> Result<Gathered, NodeError> {
             let entry = Entry::of(node, options)?;
             return Ok(Gathered::Known { entry, id });
         }
+        Job::Same(node, digest) => {
+            let entry = Entry::of(node, options)?;
+            return Ok(Gathered::Same { entry, digest });
+        }
         Job::Piece {
             item,
             bytes,
@@ -356,6 +401,65 @@ fn hash(bytes: &[u8]) -> Digest {
     match bytes.is_empty() {
         true => Digest::default(),
         false => shortened(blake3::hash(bytes)),
+    }
+}
+
+/// The digest of a file of several pieces.
+#[derive(Default)]
+pub(super) struct LargeDigest(blake3::Hasher);
+
+impl LargeDigest {
+    pub(super) fn add(&mut self, piece: Digest) {
+        for word in piece {
+            self.0.update(&word.to_le_bytes());
+        }
+    }
+
+    /// No content of one piece has this digest: its size does not fit.
+    pub(super) fn finish(&mut self, size_bytes: u64) -> Digest {
+        self.0.update(&size_bytes.to_le_bytes());
+        shortened(self.0.finalize())
+    }
+}
+
+/// Reads all of a large file and forgets it.
+fn digest_of_large(content: &mut dyn Content, path: &[u8]) -> Result<Digest, NodeError> {
+    let (mut digest, mut hole) = (LargeDigest::default(), 0);
+    let size_bytes = content.size_bytes();
+    let mut left = size_bytes;
+    while left > 0 {
+        let size = left.min(PIECE_BYTES as u64) as usize;
+        let bytes = read(content, size, &mut hole, path)?;
+        let (piece, _) = digests(&bytes, PIECE_BYTES);
+        digest.add(piece);
+        left -= size as u64;
+    }
+    Ok(digest.finish(size_bytes))
+}
+
+/// Large files that have their places in the image. To read a file of the same size once more than
+/// needed is cheaper than to compress it in vain.
+#[derive(Default)]
+pub(super) struct LargeFiles(Mutex<HashMap<u64, HashSet<Digest>>>);
+
+impl LargeFiles {
+    pub(super) fn insert(&self, size_bytes: u64, digest: Digest) {
+        self.lock().entry(size_bytes).or_default().insert(digest);
+    }
+
+    fn have_size(&self, size_bytes: u64) -> bool {
+        self.lock().contains_key(&size_bytes)
+    }
+
+    fn contain(&self, size_bytes: u64, digest: Digest) -> bool {
+        let files = self.lock();
+        files
+            .get(&size_bytes)
+            .is_some_and(|digests| digests.contains(&digest))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, HashSet<Digest>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

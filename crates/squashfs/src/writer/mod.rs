@@ -31,7 +31,7 @@ pub use reuse::{NotReusable, Reuse};
 pub use tree::Unstored;
 
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
-use gather::{gather, GatherOptions};
+use gather::{gather, GatherOptions, LargeFiles};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Options, Window};
 use hedgerow_fs::OutputFile;
@@ -45,9 +45,9 @@ use std::sync::Arc;
 use tree::Tree;
 
 /// Contents that are read and not yet compressed, at each of the two stages.
-const WINDOW: Window = Window { bytes: 16 << 20 };
-/// Gathered entries that wait for the plan.
-const WAITING: usize = 16;
+const WINDOW: Window = Window { bytes: 8 << 20 };
+/// Batches of gathered entries that wait for the plan.
+const WAITING: usize = 4;
 
 /// How an image is to be written.
 #[derive(Clone, Debug)]
@@ -177,11 +177,12 @@ fn store_contents<I: Into<Item>>(
         dedup: options.dedup,
         skip_unreadable: options.skip_unreadable,
     };
+    let large = &LargeFiles::default();
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
         let readers =
-            threads.spawn(move || gather(items, &options.readers, WINDOW, wanted, &sender));
-        let batches = Planner::new(receiver.into_iter(), plan);
+            threads.spawn(move || gather(items, &options.readers, WINDOW, wanted, large, &sender));
+        let batches = Planner::new(receiver.into_iter().flatten(), large, plan);
         let packed = pack(batches, options, WINDOW, output, tree);
         let gathered = readers
             .join()

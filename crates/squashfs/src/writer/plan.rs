@@ -3,7 +3,9 @@
 
 use super::entry::Entry;
 use super::fragments::{Fragments, Tail};
-use super::gather::{shortened, Begun, Bytes, ContentId, Digest, Gathered, PIECE_BYTES};
+use super::gather::{
+    Begun, Bytes, ContentId, Digest, Gathered, LargeDigest, LargeFiles, PIECE_BYTES,
+};
 use super::item::Treatment;
 use super::{FragmentPolicy, WriteError};
 use hedgerow_tree::NodeError;
@@ -92,8 +94,9 @@ pub(super) struct PlanOptions {
 }
 
 /// Turns gathered contents into batches of events.
-pub(super) struct Planner<G> {
+pub(super) struct Planner<'l, G> {
     gathered: G,
+    large: &'l LargeFiles,
     options: PlanOptions,
     /// Files that have blocks, by what they hold.
     files: HashMap<Digest, u32>,
@@ -111,14 +114,15 @@ pub(super) struct Planner<G> {
 struct Current {
     begun: Begun,
     /// The hash of the digests of its pieces, if there are several.
-    pieces: Option<Box<blake3::Hasher>>,
+    pieces: Option<Box<LargeDigest>>,
 }
 
-impl<G: Iterator<Item = Gathered>> Planner<G> {
-    pub(super) fn new(gathered: G, options: PlanOptions) -> Self {
+impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
+    pub(super) fn new(gathered: G, large: &'l LargeFiles, options: PlanOptions) -> Self {
         debug_assert!(PIECE_BYTES.is_multiple_of(options.block_bytes));
         Planner {
             gathered,
+            large,
             options,
             files: HashMap::new(),
             contents: HashMap::new(),
@@ -137,6 +141,7 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
                 self.current = None;
                 self.push(0, Event::Skipped(error));
             }
+            Gathered::Same { entry, digest } => self.same(entry, digest),
             Gathered::Known { entry, id } => self.known(entry, id),
             Gathered::Piece {
                 entry,
@@ -170,6 +175,17 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
         self.push(0, Event::File { entry, stored });
     }
 
+    /// A large file of which it is known that it is here already.
+    fn same(&mut self, entry: Entry, digest: Digest) {
+        let Some(number) = self.files.get(&digest) else {
+            let error = WriteError::entry(&entry.path, "its content is nowhere");
+            return self.push(0, Event::Skipped(NodeError::entry(error)));
+        };
+        let stored = Stored::There(Content::Blocks(*number));
+        let entry = Some(entry);
+        self.push(0, Event::File { entry, stored });
+    }
+
     fn piece(
         &mut self,
         mut current: Current,
@@ -178,9 +194,7 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
         is_last: bool,
     ) {
         if let Some(pieces) = &mut current.pieces {
-            digest.iter().for_each(|word| {
-                pieces.update(&word.to_le_bytes());
-            });
+            pieces.add(digest);
         }
         let treatment = current.begun.treatment;
         if !is_last {
@@ -190,9 +204,10 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
         }
         let size_bytes = current.begun.entry.size_bytes;
         if let Some(pieces) = &mut current.pieces {
-            // No content of one piece has this hash: its size does not fit.
-            pieces.update(&size_bytes.to_le_bytes());
-            digest = shortened(pieces.finalize());
+            digest = pieces.finish(size_bytes);
+            if self.options.dedup && !treatment.not_shared {
+                self.large.insert(size_bytes, digest);
+            }
         }
         let is_one_piece = current.pieces.is_none();
         let stored = self.store(bytes, (digest, tail_digest), is_one_piece, treatment);
@@ -305,7 +320,7 @@ impl<G: Iterator<Item = Gathered>> Planner<G> {
     }
 }
 
-impl<G: Iterator<Item = Gathered>> Iterator for Planner<G> {
+impl<G: Iterator<Item = Gathered>> Iterator for Planner<'_, G> {
     type Item = Batch<Block>;
 
     fn next(&mut self) -> Option<Batch<Block>> {

@@ -81,8 +81,13 @@ fn directory(path: &str) -> Item {
 
 /// Text that compresses, different for each seed.
 fn text(seed: usize, bytes: usize) -> Vec<u8> {
-    let words = (0..).map(|number| format!("{seed} {number}\n"));
-    let mut text: Vec<u8> = words.take(bytes).flat_map(String::into_bytes).collect();
+    let mut text = Vec::new();
+    for number in 0.. {
+        if text.len() >= bytes {
+            break;
+        }
+        text.extend_from_slice(format!("{seed} {number}\n").as_bytes());
+    }
     text.truncate(bytes);
     text
 }
@@ -279,6 +284,37 @@ fn what_cannot_be_read_is_left_out_if_that_is_wanted() {
         let failed = create(tree().into_iter().map(Ok), &image, &given).unwrap_err();
         assert_eq!(failed.to_string(), "cannot read it: no reason");
         assert!(!image.exists());
+    }
+}
+
+#[test]
+fn large_files_are_stored_once() {
+    let large = |seed: usize| text(seed, 5 << 20);
+    let mut holes = vec![0; 5 << 20];
+    holes[3 << 20] = 1;
+    let items = || {
+        vec![
+            directory(""),
+            file("a", large(1)),
+            file("b", large(2)),
+            file("c", holes.clone()),
+            file("d", large(1)),
+            file("e", large(2)),
+            file("f", holes.clone()),
+            file("g", large(3)),
+        ]
+    };
+    let mut first = None;
+    for workers in [1, 2, 8] {
+        let (files, _, image) = written(items(), &options(Compressor::Lz4, 4096, workers));
+        for (path, content) in [("d", &large(1)), ("e", &large(2)), ("f", &holes)] {
+            assert!(files[path].0 == *content);
+        }
+        for (one, other) in [("a", "d"), ("b", "e"), ("c", "f")] {
+            assert_eq!(files[one].1, files[other].1);
+        }
+        assert_ne!(files["g"].1, files["a"].1);
+        assert!(*first.get_or_insert(image.clone()) == image);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads and writes tar archives, as streams and in bounded memory.
+//! Reads and writes tar archives, as streams in bounded memory, and as trees.
 //!
 //! - [`Archive`] reads what v7, ustar, pax and GNU tar write: long names, large numbers, sparse
 //!   files in all encodings, extended attributes, access control lists. The names of members are
@@ -6,8 +6,10 @@
 //! - [`decompress`] is for what was compressed with gzip, xz or zstd.
 //! - [`Builder`] writes ustar and, where that does not do, pax. The same members are the same bytes.
 //!
-//! Nothing is written to a file system here, and members come in the order of the archive: the same
-//! name may come twice, and a directory after what is in it.
+//! - [`nodes_of_archive`] makes a tree of an archive, [`write_nodes`] an archive of a tree.
+//!
+//! To an [`Archive`], members come in the order of the archive: the same name may come twice, and a
+//! directory after what is in it. Nothing is unpacked here.
 //!
 //! Sources of the formats: POSIX.1-2017, utility `pax`, for ustar and pax; the manual of GNU tar,
 //! "Basic Tar Format" and "Storing Sparse Files"; `tar(5)` of libarchive for attributes.

@@ -80,7 +80,7 @@ fn the_format_of_the_archive_and_its_order_do_not_matter() {
             &[
                 "--format=gnu",
                 "--format=oldgnu --sparse --sort=name",
-                "--format=gnu --sparse",
+                "--format=gnu --sparse --label=volume",
                 "--format=pax --sparse --sort=name",
                 "--format=pax --sparse --sparse-version=0.1",
                 "-z",

@@ -14,6 +14,9 @@ pub enum SourceError {
         /// Why.
         source: crate::Error,
     },
+    /// There is not a byte of it: whoever was to write it has failed.
+    #[error("the archive '{}' is empty: it has not even an end mark", .0.display())]
+    Empty(PathBuf),
     /// Its contents cannot be put aside, or not be read again.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),

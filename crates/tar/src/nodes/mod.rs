@@ -207,6 +207,9 @@ fn read_members<R: Read>(
     }
     let (warnings, more_warnings) = archive.take_warnings();
     archive.finish().map_err(failed)?;
+    if warnings == [Warning::NoEndMark(0)] {
+        return Err(SourceError::Empty(file.path().to_owned()).into());
+    }
     Ok(Found {
         members,
         acls,

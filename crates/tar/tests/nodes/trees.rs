@@ -1,7 +1,9 @@
 use crate::{archive, both, line, refusal, tree};
 use hedgerow_fs::ReadFile;
-use hedgerow_tar::{nodes_of_archive, Defaults, NodeOptions};
-use hedgerow_tree::NodeError;
+use hedgerow_tar::{
+    nodes_of_archive, Builder, Defaults, Member, MemberKind, NodeOptions, WriteOptions,
+};
+use hedgerow_tree::{NodeError, NodeKind};
 
 /// What the mode of a directory is that was made up.
 const MADE_UP: i32 = 0o755 - 0o100;
@@ -106,6 +108,31 @@ fn an_empty_archive_is_an_empty_root() {
         [format!("d / {MADE_UP} ")]
     );
     assert_eq!(spooled.unwrap().count(), 1);
+}
+
+#[test]
+fn access_control_lists_are_counted() {
+    let mut builder = Builder::new(Vec::new(), WriteOptions::default());
+    for (path, access, default) in [("a", true, false), ("b", false, false), ("c", true, true)] {
+        let mut member = Member::new(path, MemberKind::Node(NodeKind::Directory));
+        let list = |is_there: bool| is_there.then(|| b"user::rwx,group::r-x,other::---".to_vec());
+        (member.acl_access, member.acl_default) = (list(access), list(default));
+        builder.append(&member, &mut &b""[..]).unwrap();
+    }
+    for nodes in both(&builder.finish().unwrap(), &NodeOptions::default()) {
+        assert_eq!(nodes.unwrap().access_control_lists(), 2);
+    }
+}
+
+#[test]
+fn nothing_at_all_is_no_archive() {
+    for refused in both(b"", &NodeOptions::default()) {
+        let error = refused.err().unwrap().to_string();
+        assert!(
+            error.ends_with("is empty: it has not even an end mark"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -187,7 +187,7 @@ pub struct Extract {
     pub place: Place,
     /// The directory
     #[arg(value_name = "DIR")]
-    pub directory: PathBuf,
+    pub target: PathBuf,
     /// Paths in the image
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,

@@ -28,7 +28,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     let paths: Vec<&[u8]> = command.paths.iter().map(|path| path.as_bytes()).collect();
     let nodes = nodes_of_image(&image, &paths);
     let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
-    let (root, is_new) = target(&from_directory(global, &command.directory), command)?;
+    let (root, is_new) = target(&from_directory(global, &command.target), command)?;
     let is_root = hedgerow_fs::effective_uid() == 0;
     let options = ExtractOptions {
         engine: Options {

@@ -1,3 +1,4 @@
+use super::buffers::Block;
 use super::{File, FragmentTail, Image, MetadataReader};
 use crate::format::{SizeWord, SUPERBLOCK_BYTES};
 use crate::{Damage, Part, Result};
@@ -94,10 +95,11 @@ impl Image {
     }
 
     /// A fragment block, decompressed.
-    fn fragment(&self, index: u32) -> Result<Arc<Vec<u8>>> {
+    fn fragment(&self, index: u32) -> Result<Arc<Block>> {
         self.fragments.get(index.into(), || {
             let entry = self.fragment_block(index)?;
-            let mut block = vec![0; self.superblock.block_size as usize];
+            let size = self.superblock.block_size as usize;
+            let mut block = self.buffers.take(size);
             let length =
                 self.read_block(Part::Fragments, entry.position, entry.word, &mut block)?;
             block.truncate(length);
@@ -124,7 +126,7 @@ impl Image {
                 }
             };
         }
-        let mut stored = vec![0; length];
+        let mut stored = self.buffers.take(length);
         self.bytes.read(part, position, &mut stored)?;
         self.decompress(part, position, &stored, output)
     }

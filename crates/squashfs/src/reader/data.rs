@@ -94,6 +94,32 @@ impl Image {
         Ok(())
     }
 
+    /// Whether two pieces, the second of another image, are stored with the same bytes, so that
+    /// they are equal. That they are not says nothing.
+    pub(crate) fn is_stored_alike(&self, piece: &Piece, other: (&Image, &Piece)) -> Result<bool> {
+        let (image, other) = other;
+        let (
+            Stored::Block { position, word },
+            Stored::Block {
+                position: at,
+                word: same,
+            },
+        ) = (piece.stored, other.stored)
+        else {
+            return Ok(piece.is_hole() && other.is_hole());
+        };
+        if word != same || self.compressor != image.compressor || piece.length != other.length {
+            return Ok(false);
+        }
+        self.check_extent(Part::Data, position, word)?;
+        image.check_extent(Part::Data, at, word)?;
+        let length = word.stored_bytes() as usize;
+        let (mut first, mut second) = (self.buffers.take(length), self.buffers.take(length));
+        self.bytes.read(Part::Data, position, &mut first)?;
+        image.bytes.read(Part::Data, at, &mut second)?;
+        Ok(*first == *second)
+    }
+
     /// A fragment block, decompressed.
     fn fragment(&self, index: u32) -> Result<Arc<Block>> {
         self.fragments.get(index.into(), || {

@@ -44,6 +44,8 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
             (false, true) => XattrRule::All,
             (false, false) => XattrRule::User,
         },
+        permissions: true,
+        times: true,
         replace: command.force,
         root_attributes: is_new && command.strip_components == 0,
     };

@@ -29,6 +29,15 @@ impl Piece {
     pub fn is_hole(&self) -> bool {
         self.stored == Stored::Hole
     }
+
+    /// Bytes that a block of its own takes in the image, and whether it is not compressed; 0 of a
+    /// hole or of the end of a file, which shares a block.
+    pub fn stored_bytes(&self) -> (u32, bool) {
+        match self.stored {
+            Stored::Block { word, .. } => (word.stored_bytes(), word.is_raw()),
+            Stored::Hole | Stored::Tail(_) => (0, false),
+        }
+    }
 }
 
 /// The pieces of a file, one behind the other. Ends behind an error.

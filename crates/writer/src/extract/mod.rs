@@ -37,6 +37,10 @@ pub struct ExtractOptions {
     pub owners: bool,
     /// Which extended attributes entries get.
     pub xattrs: XattrRule,
+    /// Entries get their permissions; otherwise those that new files and directories have.
+    pub permissions: bool,
+    /// Entries get their times.
+    pub times: bool,
     /// What is in the place of an entry is replaced, except for directories that are not empty;
     /// until the new entry is whole, the old one is there. Otherwise it is in the way.
     pub replace: bool,

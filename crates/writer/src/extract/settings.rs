@@ -13,6 +13,8 @@ pub(super) struct Settings {
     pub cancel: CancelToken,
     pub replace: bool,
     pub root_attributes: bool,
+    pub permissions: bool,
+    pub times: bool,
     owners: bool,
     xattrs: XattrRule,
     /// Who this process is.
@@ -35,6 +37,8 @@ impl Settings {
             cancel: options.engine.cancel.clone(),
             replace: options.replace,
             root_attributes: options.root_attributes,
+            permissions: options.permissions,
+            times: options.times,
             owners: options.owners,
             xattrs: options.xattrs,
             own,
@@ -62,6 +66,9 @@ impl Settings {
     /// The permissions with which an entry is created, and whether it has to be given its own then.
     /// Nobody else may use it before it has its owner.
     pub fn first_mode(&self, node: &Node, xattrs: &[Xattr]) -> (u32, bool) {
+        if !self.permissions {
+            return (0o666, false);
+        }
         let mode = self.mode(node);
         let at_once = self.owner(node).is_none() && xattrs.is_empty();
         match at_once && mode & (self.umask | SPECIAL) == 0 {

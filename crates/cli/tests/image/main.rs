@@ -7,6 +7,9 @@
 )]
 
 mod create;
+mod diff;
+mod extract;
+mod readers;
 
 use serde_json::Value;
 use std::fs;

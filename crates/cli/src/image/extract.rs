@@ -39,6 +39,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
             hint: None,
         },
         owners: is_root && !command.no_owner,
+        setuid_anyway: false,
         xattrs: match (command.no_xattrs, is_root) {
             (true, _) => XattrRule::None,
             (false, true) => XattrRule::All,

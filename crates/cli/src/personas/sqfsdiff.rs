@@ -207,6 +207,7 @@ fn take_out(
     let options = ExtractOptions {
         engine: options.clone(),
         owners: false,
+        setuid_anyway: false,
         xattrs: XattrRule::None,
         permissions: false,
         times: false,

@@ -33,8 +33,10 @@ const WINDOW: Window = Window { bytes: 64 << 20 };
 pub struct ExtractOptions {
     /// Workers, and what ends the run early.
     pub engine: Options,
-    /// Entries get their owners; without that, none is setuid or setgid either.
+    /// Entries get their owners.
     pub owners: bool,
+    /// Entries are setuid and setgid also if they do not get their owners.
+    pub setuid_anyway: bool,
     /// Which extended attributes entries get.
     pub xattrs: XattrRule,
     /// Entries get their permissions; otherwise those that new files and directories have.

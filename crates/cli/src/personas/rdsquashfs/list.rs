@@ -29,8 +29,9 @@ pub fn list(image: &Image, path: &[u8], inode: &Inode) -> Result<Vec<u8>, Error>
         }
     }
     let width = |column: fn(&Line) -> usize| lines.iter().map(column).max().unwrap_or(0);
-    let users = width(|line| line.user.len());
-    let groups = width(|line| line.group.len());
+    // The tool leaves one place less for the ids than the longest needs.
+    let users = width(|line| line.user.len()).saturating_sub(1);
+    let groups = width(|line| line.group.len()).saturating_sub(1);
     let sizes = width(|line| line.size.len());
     let mut text = Vec::new();
     for line in &lines {

@@ -12,7 +12,9 @@ pub fn stat(image: &Image, name: &[u8], inode: &Inode) -> Result<Vec<u8>, Error>
     let metadata = image.metadata(inode)?;
     let mut text = String::new();
     // Writing to a string does not fail.
-    let mut line = |name: &str, value: String| drop(writeln!(text, "{name}: {value}"));
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name}: {value}");
+    };
     line("Inode type", kind(inode));
     line("Inode number", inode.number.to_string());
     line("Access", format!("0{:03o}", metadata.mode));
@@ -64,7 +66,7 @@ pub fn stat(image: &Image, name: &[u8], inode: &Inode) -> Result<Vec<u8>, Error>
             for (number, piece) in blocks.enumerate() {
                 let (bytes, is_raw) = piece?.stored_bytes();
                 let how = if is_raw { "uncompressed" } else { "compressed" };
-                drop(writeln!(text, "\tBlock #{number} size: {bytes} ({how})"));
+                let _ = writeln!(text, "\tBlock #{number} size: {bytes} ({how})");
             }
         }
         Body::Symlink(target) => line("Link target", target.to_string()),

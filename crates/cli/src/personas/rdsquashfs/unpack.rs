@@ -39,6 +39,7 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
             ..Options::default()
         },
         owners: arguments.chown,
+        setuid_anyway: true,
         xattrs: match arguments.set_xattr {
             true => XattrRule::All,
             false => XattrRule::None,

@@ -282,3 +282,34 @@ fn a_full_disk_ends_the_run_and_leaves_whole_files() {
     );
     assert!(sizes.lines().all(|size| size == "700000"), "{sizes}");
 }
+
+#[test]
+fn an_interrupted_run_leaves_whole_files() {
+    let Some(home) = packed(&["-b", "4096"]) else {
+        return;
+    };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    command.args(["image", "extract", "-q", "-j", "2", "image", "out"]);
+    // Every call takes its time, so that the signal comes in between.
+    command
+        .env("HEDGEROW_TEST_DELAY", "9")
+        .current_dir(home.path());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let first = home.path().join("out/a");
+    while !first.exists() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let id = child.id().to_string();
+    assert!(run(home.path(), "kill", &["-INT", &id]));
+    let code = child.wait().unwrap().code();
+    assert_eq!(code, Some(130));
+    let sizes = "find . -type f -printf '%P %s\n' | sort";
+    let expected = shell(&home.path().join("tree"), sizes);
+    let got = shell(&home.path().join("out"), sizes);
+    assert!(got.lines().count() < expected.lines().count());
+    assert!(
+        got.lines()
+            .all(|line| expected.lines().any(|other| line == other)),
+        "{got}"
+    );
+}

@@ -313,3 +313,25 @@ fn an_interrupted_run_leaves_whole_files() {
         "{got}"
     );
 }
+
+#[test]
+fn what_cannot_be_replaced_is_named_as_the_user_knows_it() {
+    let Some(home) = packed(&["-comp", "zstd"]) else {
+        return;
+    };
+    let extract = ["extract", "-q", "-f", "image", "out", "many"];
+    assert_eq!(image(home.path(), &extract).code, 0);
+    let mut named = 0;
+    for number in 1..20 {
+        for fault in [format!("create:{number}:13"), format!("rename:{number}:13")] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+            command.args(["image", "extract", "-qfj1", "image", "out", "many"]);
+            command.env("HEDGEROW_TEST_FAULT", &fault);
+            let output = command.current_dir(home.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains(".tmp"), "{fault}: {said}");
+            named += usize::from(said.contains(" 'out/many/"));
+        }
+    }
+    assert!(named > 20, "{named}");
+}

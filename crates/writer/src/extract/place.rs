@@ -42,7 +42,10 @@ pub(super) fn make<'n, T>(
                     name,
                     temporary: Some(temporary),
                 };
-                return Ok((other?, place));
+                return Ok((
+                    other.map_err(|error| renamed(error, directory, name))?,
+                    place,
+                ));
             }
         }
     }
@@ -61,7 +64,7 @@ impl Made<'_> {
         };
         if let Err(error) = directory.rename(temporary, self.name) {
             self.remove(directory);
-            return Err(error.into());
+            return Err(renamed(error, directory, self.name).into());
         }
         Ok(())
     }
@@ -69,10 +72,12 @@ impl Made<'_> {
     /// A second name of a file takes the place of another entry. If that was a name of the same
     /// file, the system renames nothing.
     pub fn keep_link(self, directory: &Dir) -> std::result::Result<(), Problem> {
-        let temporary = self.temporary.clone();
+        let (temporary, name) = (self.temporary.clone(), self.name);
         self.keep(directory)?;
         match temporary.map(|name| directory.remove_file(&name)) {
-            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
+                Err(renamed(error, directory, name).into())
+            }
             _ => Ok(()),
         }
     }
@@ -82,6 +87,11 @@ impl Made<'_> {
         // The entry's own failure is what is told; that its rest stays too says nothing new.
         let _ = directory.remove_file(self.name());
     }
+}
+
+/// An error about the temporary name, as one about the name that whoever extracts knows.
+fn renamed(error: hedgerow_fs::Error, directory: &Dir, name: &[u8]) -> hedgerow_fs::Error {
+    hedgerow_fs::Error::new(error.operation, directory.path_of(name), error.source)
 }
 
 fn is_in_the_way(error: &hedgerow_fs::Error) -> bool {

@@ -32,6 +32,22 @@ impl ReadFile {
         })
     }
 
+    /// Opens `path`, following links, without waiting for whoever writes to it: where it is a fifo,
+    /// [`wait`](Self::wait) waits.
+    pub fn open_stream(path: &Path) -> Result<Self> {
+        let opened = fault::check(Op::Open).and_then(|()| {
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            let fd = rustix::fs::open(path, flags | OFlags::NONBLOCK, Mode::empty())?;
+            rustix::fs::fcntl_setfl(&fd, OFlags::empty())?;
+            Ok(fd)
+        });
+        let path = path.to_owned();
+        match opened {
+            Ok(fd) => Ok(ReadFile { fd, path }),
+            Err(source) => Err(Error::new("open", path, source)),
+        }
+    }
+
     /// What the process reads as its standard input.
     pub fn standard_input() -> Result<Self> {
         let path = PathBuf::from("standard input");

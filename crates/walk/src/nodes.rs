@@ -1,7 +1,7 @@
 //! A directory as a source of nodes.
 
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
-use hedgerow_fs::{Dir, ReadFile};
+use hedgerow_fs::{Dir, Error, ReadFile};
 use hedgerow_tree::{
     split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
 };
@@ -57,7 +57,9 @@ pub fn nodes_of_directory<T>(
             match listed {
                 Ok(omissions) => {
                     for omission in omissions {
-                        if send(Err(NodeError::entry(omission))).is_break() {
+                        let path = root.path_of(&omission.path);
+                        let error = Error::new(omission.operation, path, omission.source);
+                        if send(Err(NodeError::entry(error))).is_break() {
                             return;
                         }
                     }

@@ -279,3 +279,39 @@ fn an_interrupted_wait_for_a_pipe_ends() {
     assert_eq!(output.stderr, b"error: interrupted\n");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn an_interrupted_wait_for_whoever_writes_to_a_fifo_ends() {
+    let home = tempfile::tempdir().unwrap();
+    run(home.path(), "mkfifo", &["fifo"]);
+    let mut hedgerow = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    hedgerow.args(["image", "create", "fifo", "image"]);
+    hedgerow.current_dir(home.path()).stderr(Stdio::piped());
+    let child = hedgerow.spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    run(home.path(), "kill", &["-INT", &child.id().to_string()]);
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    // Had the first one done nothing, the second would end it without a word.
+    let _ = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.stderr, b"error: interrupted\n");
+}
+
+#[test]
+fn an_archive_comes_through_a_fifo() {
+    let home = home(false);
+    let Some(_) = run(home.path(), "tar", &["-cf", "archive", "-C", "tree", "."]) else {
+        return;
+    };
+    run(home.path(), "mkfifo", &["fifo"]);
+    let mut writer = Command::new("sh");
+    writer.args(["-c", "sleep 0.2; cat archive > fifo"]);
+    let mut writer = writer.current_dir(home.path()).spawn().unwrap();
+    let through = packed(home.path(), "fifo", &[]);
+    assert!(writer.wait().unwrap().success());
+    assert!(through == packed(home.path(), "archive", &[]));
+}

@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// The input failed.
-    #[error("cannot read the archive at byte {position}: {source}")]
+    #[error("reading failed at byte {position}: {}", hedgerow_fs::reason(source))]
     Read {
         /// Where.
         position: u64,
@@ -61,7 +61,7 @@ pub enum Error {
         actual: u64,
     },
     /// Content that was to be archived could not be read.
-    #[error("cannot read the content of '{path}': {source}")]
+    #[error("cannot read the content of '{path}': {}", hedgerow_fs::reason(source))]
     Content {
         /// The member.
         path: BString,
@@ -69,7 +69,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The output failed.
-    #[error("cannot write the archive: {0}")]
+    #[error("cannot write the archive: {}", hedgerow_fs::reason(.0))]
     Write(io::Error),
 }
 

@@ -83,7 +83,8 @@ pub struct Info {
 /// Read and check all of an image
 ///
 /// Names everything that is wrong, and where (exit code 1); then says which parts have checksums.
-/// Bytes in parts without one can have changed without anybody knowing.
+/// Bytes in parts without one can have changed without anybody knowing. With -q it prints only
+/// what is wrong.
 ///
 /// --json prints one document, schema hedgerow.image.verify.v1.
 #[derive(Debug, Args)]
@@ -122,7 +123,8 @@ pub struct ToTar {
 /// without a commit have that of SOURCE_DATE_EPOCH, or 0.
 ///
 /// The image is the same, byte for byte, for any number of workers. It gets its name when it is
-/// whole; if anything fails, what is there stays as it is.
+/// whole; if anything fails, what is there stays as it is. An image in SOURCE does not hold itself,
+/// nor the one that it replaces.
 ///
 /// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is younger.
 #[derive(Debug, Args)]

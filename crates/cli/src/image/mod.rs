@@ -21,9 +21,10 @@ use crate::walk::sink::write;
 use arguments::{Action, Place};
 use hedgerow_squashfs::Error;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Failure> {
+    check_start(global)?;
     match &command.action {
         Action::Create(command) => create::run(command, global, output),
         Action::Diff(command) => diff::run(command, global, output),
@@ -34,6 +35,18 @@ pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Fail
         Action::ToTar(command) => to_tar::run(command, global, output),
         Action::Verify(command) => verify::run(command, global, output),
     }
+}
+
+/// Refuses a `-C` that leads nowhere, before something in it is missed.
+fn check_start(global: &Global) -> Result<(), Failure> {
+    let start: PathBuf = global.directory.iter().collect();
+    if global.directory.is_empty() || hedgerow_fs::is_directory(&start) {
+        return Ok(());
+    }
+    let start = start.display();
+    Err(not_started(format_args!(
+        "cannot change to '{start}': No such directory"
+    )))
 }
 
 fn open(place: &Place, global: &Global) -> Result<hedgerow_squashfs::Image, Failure> {
@@ -51,6 +64,21 @@ fn unreadable(image: &Path, error: Error) -> Failure {
         }
         error => not_started(format_args!("cannot read '{}': {error}", image.display())),
     }
+}
+
+/// Refuses to write where something is, unless that may be replaced.
+fn refuse_taken(target: &Path, named: &Path, may_replace: bool) -> Result<(), Failure> {
+    let refused = |reason| format!("cannot create '{}': {reason}", named.display());
+    if hedgerow_fs::is_directory(target) {
+        return Err(not_started(refused("Is a directory")));
+    }
+    if !may_replace && hedgerow_fs::exists(target) {
+        return Err(Failure {
+            hint: Some("-f replaces it".into()),
+            ..not_started(refused("File exists"))
+        });
+    }
+    Ok(())
 }
 
 /// Writes data; nobody to read the rest of it is no error.

@@ -13,6 +13,7 @@ use hedgerow_fs::OutputFile;
 use hedgerow_squashfs::nodes_of_image;
 use hedgerow_tar::{write_nodes, Error, SinkError, SinkOptions, WriteOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 /// So much is collected before it is written, in bytes.
@@ -46,13 +47,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
     let written = match &command.output {
         Some(path) => {
             let target = from_directory(global, path);
-            if !command.force && hedgerow_fs::exists(&target) {
-                let path = path.display();
-                return Err(Failure {
-                    hint: Some("-f replaces it".into()),
-                    ..not_started(format_args!("cannot create '{path}': File exists"))
-                });
-            }
+            super::refuse_taken(&target, path, command.force)?;
             let file = ArchiveFile::create(&target).map_err(not_started)?;
             write_nodes(nodes, file, &options).and_then(|(file, skipped)| {
                 file.finish(command.force).map_err(Error::Write)?;
@@ -70,6 +65,9 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
     let skipped = match written {
         Ok(skipped) => skipped,
         Err(SinkError::Cancelled) => return Err(interrupted_by_user()),
+        Err(SinkError::Archive(Error::Write(error))) => {
+            return Err(unwritable(command.output.as_deref(), error))
+        }
         Err(error) => return Err(not_started(error)),
     };
     for error in &skipped {
@@ -80,6 +78,17 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         true => 0,
         false => PARTIAL,
     })
+}
+
+fn unwritable(archive: Option<&Path>, error: io::Error) -> Failure {
+    // What the system said at the end has its own sentence already.
+    match error.downcast::<hedgerow_fs::Error>() {
+        Ok(error) => not_started(error),
+        Err(error) => {
+            let archive = archive.unwrap_or(Path::new("standard output"));
+            not_started(hedgerow_fs::Error::new("write", archive, error))
+        }
+    }
 }
 
 /// What goes to standard output.
@@ -112,7 +121,7 @@ struct ArchiveFile {
 }
 
 impl ArchiveFile {
-    fn create(target: &std::path::Path) -> Result<Self, hedgerow_fs::Error> {
+    fn create(target: &Path) -> Result<Self, hedgerow_fs::Error> {
         Ok(ArchiveFile {
             file: OutputFile::create(target)?,
             position: 0,

@@ -74,7 +74,7 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
         let text = serde_json::to_string_pretty(&Document::from(&report));
         print((text.unwrap_or_default() + "\n").as_bytes())?;
     } else {
-        print(lines(&report).as_bytes())?;
+        print(lines(&report, global.quiet).as_bytes())?;
     }
     statistics::tell(global, options.recorder.as_deref(), output)?;
     Ok(match report.findings.is_empty() {
@@ -83,7 +83,7 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
     })
 }
 
-fn lines(report: &Report) -> String {
+fn lines(report: &Report, only_findings: bool) -> String {
     let shown = |damage: &Damage| {
         let text = damage.to_string();
         let text = text.replace(|character: char| character.is_ascii_control(), "?");
@@ -92,6 +92,9 @@ fn lines(report: &Report) -> String {
     let mut text: String = report.findings.iter().map(shown).collect();
     if report.omitted > 0 {
         text += &format!("wrong: {} findings more\n", report.omitted);
+    }
+    if only_findings {
+        return text;
     }
     text += &format!(
         "read: {} inodes, {} bytes of content\n",

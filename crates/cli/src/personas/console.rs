@@ -2,9 +2,11 @@
 
 use clap::error::ErrorKind;
 use clap::Parser;
+use hedgerow_squashfs::Error;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The exit code of the tools for whatever goes wrong.
@@ -12,6 +14,14 @@ pub const FAILED: u8 = 1;
 
 /// What the tools say of their version, behind their name.
 pub const VERSION: &str = concat!("(hedgerow) ", env!("CARGO_PKG_VERSION"));
+
+/// Why an image cannot be read, in one sentence that names it.
+pub fn unreadable(image: &Path, error: Error) -> String {
+    match error {
+        Error::Fs(error) => error.to_string(),
+        error => format!("cannot read '{}': {error}", image.display()),
+    }
+}
 
 /// A tool by its name.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! `sqfs2tar`: an archive of what is in an image, on standard output.
 
-use super::console::Console;
+use super::console::{unreadable, Console};
 use crate::image::to_tar::{to_stdout, StandardOutput};
 use clap::{Parser, ValueEnum};
 use hedgerow_engine::{CancelToken, Options};
@@ -64,8 +64,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
 
 fn export(arguments: &Arguments) -> Result<(), String> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
-    let name = arguments.image.display();
-    let failed = |error| format!("cannot read '{name}': {error}");
+    let failed = |error| unreadable(&arguments.image, error);
     let image = Arc::new(Image::open(&arguments.image, 0).map_err(failed)?);
     let subdirs: Vec<Vec<u8>> = arguments.subdir.iter().map(|name| path(name)).collect();
     let paths: Vec<&[u8]> = subdirs.iter().map(Vec::as_slice).collect();

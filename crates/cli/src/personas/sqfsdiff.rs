@@ -1,6 +1,6 @@
 //! `sqfsdiff`: how two images differ.
 
-use super::console::Console;
+use super::console::{unreadable, Console};
 use clap::error::ErrorKind;
 use clap::Parser;
 use hedgerow_engine::{CancelToken, Options};
@@ -87,7 +87,7 @@ fn compare(arguments: &Arguments) -> Result<u8, String> {
     };
     let open = |path: &Path| {
         let opened = Image::open(path, 0).map(Arc::new);
-        opened.map_err(|error| format!("{}: {error}", path.display()))
+        opened.map_err(|error| unreadable(path, error))
     };
     let images = [&open(&arguments.old)?, &open(&arguments.new)?];
     let aspects = Aspects {

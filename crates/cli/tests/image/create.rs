@@ -198,3 +198,104 @@ fn an_image_beside_what_it_holds_does_not_hold_itself() {
     let listed = image(home.path(), &["list", "image"]).text();
     assert!(!listed.contains("image"), "{listed}");
 }
+
+#[test]
+fn nor_does_it_hold_the_image_that_it_replaces() {
+    let home = home();
+    fs::create_dir(home.path().join("tree/d2")).unwrap();
+    let words = ["create", "-qf", "tree", "tree/d2/image"];
+    assert_eq!(image(home.path(), &words).code, 0);
+    let first = fs::read(home.path().join("tree/d2/image")).unwrap();
+    let words = ["create", "-qf", "--default-mtime=7", "tree", "image"];
+    fs::remove_file(home.path().join("tree/d2/image")).unwrap();
+    assert_eq!(image(home.path(), &words).code, 0);
+    let expected = fs::read(home.path().join("image")).unwrap();
+    fs::write(home.path().join("tree/d2/image"), first).unwrap();
+    let inside = ["-C", "tree/d2", "-qf", "--default-mtime=7", "..", "image"];
+    assert_eq!(
+        image(home.path(), &[&["create"], &inside[..]].concat()).code,
+        0
+    );
+    assert!(fs::read(home.path().join("tree/d2/image")).unwrap() == expected);
+}
+
+#[test]
+fn a_directory_is_not_replaced_and_no_hint_says_so() {
+    let home = home();
+    for words in [&["tree", "tree"][..], &["-f", "tree", "tree"]] {
+        let refused = image(home.path(), &[&["create"], words].concat());
+        let said = "error: cannot create 'tree': Is a directory\n";
+        assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
+    }
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let home = home();
+    for words in [
+        &["-x", "-", "image"][..],
+        &["--worktree-attributes", "tree", "image"],
+        &["--worktree-attributes", "-", "image"],
+    ] {
+        let refused = image(home.path(), &[&["create"], words].concat());
+        assert_eq!(refused.code, 2, "{words:?}");
+        assert!(refused.stderr.contains(" needs "), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_start_that_is_not_there_is_named() {
+    let home = home();
+    for words in [
+        &["list", "image", "-C", "nowhere"][..],
+        &["create", "tree", "image", "-C", "nowhere"],
+    ] {
+        let refused = image(home.path(), words);
+        let said = "error: cannot change to 'nowhere': No such directory\n";
+        assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
+    }
+}
+
+#[test]
+fn what_is_left_out_is_named_as_an_error_even_if_quiet() {
+    let home = home();
+    let mut below = 0;
+    for number in 2..9 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let words = ["image", "create", "-fqj1", "--skip-unreadable"];
+        command.args(words).args(["tree", "image"]);
+        let fault = format!("stat:{number}:13");
+        let command = command.current_dir(home.path());
+        let output = command.env("HEDGEROW_TEST_FAULT", &fault).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let Some((said, _)) = said.split_once("HEDGEROW_TEST_FAULT") else {
+            panic!("{said}")
+        };
+        if output.status.code() == Some(3) {
+            assert!(said.starts_with("error: cannot stat 'tree"), "{said}");
+            assert!(said.ends_with("': Permission denied\n"), "{said}");
+            below += usize::from(said.contains("'tree/"));
+        }
+    }
+    assert!(below > 0);
+}
+
+#[test]
+fn a_quiet_verification_prints_only_what_is_wrong() {
+    let home = home();
+    assert_eq!(
+        image(home.path(), &["create", "-q", "tree", "image"]).code,
+        0
+    );
+    let verified = image(home.path(), &["verify", "-q", "image"]);
+    assert_eq!((verified.code, verified.text().as_str()), (0, ""));
+    let mut bytes = fs::read(home.path().join("image")).unwrap();
+    bytes[8] ^= 1;
+    bytes[40] ^= 1;
+    fs::write(home.path().join("image"), bytes).unwrap();
+    let verified = image(home.path(), &["verify", "-q", "image"]);
+    let said = verified.text();
+    assert_eq!(verified.code, 1);
+    assert!(said.lines().all(|line| line.starts_with("wrong: ")));
+    assert!(!said.is_empty());
+}

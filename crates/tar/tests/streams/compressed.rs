@@ -81,7 +81,7 @@ fn reading_to_the_end_notices_a_wrong_checksum() {
     assert!(
         error
             .to_string()
-            .starts_with("cannot read the archive at byte 20480: "),
+            .starts_with("reading failed at byte 20480: "),
         "{error}"
     );
 }

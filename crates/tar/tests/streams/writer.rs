@@ -160,10 +160,7 @@ fn failures_of_either_side_are_told() {
     assert_eq!(error.to_string(), "cannot write the archive: broken");
     let mut archive = Archive::new(Broken, ReadOptions::default());
     let error = archive.next_member().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cannot read the archive at byte 0: broken"
-    );
+    assert_eq!(error.to_string(), "reading failed at byte 0: broken");
 }
 
 struct Broken;

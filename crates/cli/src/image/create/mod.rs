@@ -52,13 +52,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     let target = from_directory(global, &command.image);
-    if !command.force && hedgerow_fs::exists(&target) {
-        let image = command.image.display();
-        return Err(Failure {
-            hint: Some("-f replaces it".into()),
-            ..not_started(format_args!("cannot create '{image}': File exists"))
-        });
-    }
+    super::refuse_taken(&target, &command.image, command.force)?;
     let started = Instant::now();
     let change = |node| changed(node, command, epoch);
     let source = from_directory(global, &command.source);
@@ -68,6 +62,15 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let has_directory = is_directory || command.pack_file.is_some();
     if recipe.sorts() && !has_directory {
         return Err(not_started("--sort-file needs a directory as SOURCE"));
+    }
+    if command.one_file_system && !is_directory {
+        return Err(not_started("--one-file-system needs a directory as SOURCE"));
+    }
+    if command.worktree_attributes && (has_directory || commit::revision(&command.source).is_none())
+    {
+        return Err(not_started(
+            "--worktree-attributes needs git:REVISION as SOURCE",
+        ));
     }
     let written = if has_directory {
         let image = DirectoryImage {
@@ -99,7 +102,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     } else {
         let file = match is_stdin {
             true => ReadFile::standard_input(),
-            false => ReadFile::open(&source),
+            false => ReadFile::open_stream(&source),
         };
         let image = ArchiveImage {
             file: file.map_err(not_started)?,
@@ -143,15 +146,15 @@ fn labelled<'r>(
 fn tell_omissions(created: &Created, output: &Output) {
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
-        output.say(format_args!(
-            "warning: {} extended attributes cannot be stored, first '{}' of '{}'",
+        output.warn(format_args!(
+            "{} extended attributes cannot be stored, first '{}' of '{}'",
             unstored.count,
             name.as_bstr(),
             path.as_bstr()
         ));
     }
     for error in &created.skipped {
-        output.say(format_args!("error: {error}"));
+        output.error(error);
     }
 }
 

@@ -6,6 +6,7 @@ use hedgerow_squashfs::recipe::{
 use hedgerow_squashfs::{CreateOptions, Created, WriteError};
 use hedgerow_tree::{Node, NodeError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,10 +100,27 @@ impl DirectoryImage<'_> {
             let path = node.path.clone();
             labels.applied(change(node), &path)
         };
+        let own = own_path(self.directory, self.target);
+        let is_own = |node: &Node| own.as_deref() == Some(node.path.as_slice());
         nodes_of_directory(self.directory, self.walk, |nodes| {
+            let nodes = nodes.filter(|node| !node.as_ref().is_ok_and(is_own));
             store.store(nodes.map(|node| node.map(&labelled)))
         })?
     }
+}
+
+/// Where below `directory` the image is to be, if it is there: an older one under that name is no
+/// part of it, or each would hold the one before.
+fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
+    let (parent, name) = (target.parent()?, target.file_name()?);
+    let parent = match parent.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => parent,
+    };
+    let directory = hedgerow_fs::real_path(directory).ok()?;
+    let target = hedgerow_fs::real_path(parent).ok()?.join(name);
+    let path = target.strip_prefix(directory).ok()?;
+    Some(path.as_os_str().as_bytes().to_vec())
 }
 
 struct Store<'a> {

@@ -5,7 +5,7 @@ mod list;
 mod stat;
 mod unpack;
 
-use super::console::Console;
+use super::console::{unreadable, Console};
 use clap::Parser;
 use hedgerow_squashfs::{Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
@@ -91,10 +91,8 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
 }
 
 fn read(arguments: &Arguments) -> Result<(), String> {
-    let name = arguments.image.display();
-    let image = Image::open(&arguments.image, 0).map_err(|error| format!("{name}: {error}"))?;
-    let image = Arc::new(image);
-    let failed = |error: hedgerow_squashfs::Error| format!("{name}: {error}");
+    let failed = |error| unreadable(&arguments.image, error);
+    let image = Arc::new(Image::open(&arguments.image, 0).map_err(failed)?);
     let find = |path: &OsStr| image.find(path.as_bytes()).map_err(failed);
     if let Some(path) = &arguments.list {
         return list::list(&image, path.as_bytes(), &find(path)?)

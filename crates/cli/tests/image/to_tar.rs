@@ -145,3 +145,26 @@ fn archives_hold_what_those_of_the_real_one_hold() {
         );
     }
 }
+
+#[test]
+fn where_the_archive_was_to_go_is_named_once() {
+    let home = home(false);
+    packed(home.path(), "tree", &[]);
+    let said_by = shell_output(
+        home.path(),
+        "\"$0\" image create -qf tree image; \"$0\" image to-tar image > /dev/full",
+    );
+    let said = "error: cannot write 'standard output': No space left on device\n";
+    assert_eq!(said_by, said);
+    let output = sqfs2tar(home.path(), &["nothing"]);
+    let said = "sqfs2tar: cannot open 'nothing': No such file or directory\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+}
+
+/// What a script says on standard error; its `$0` is the program.
+fn shell_output(directory: &Path, script: &str) -> String {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_hedgerow")]);
+    let output = command.current_dir(directory).output().unwrap();
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

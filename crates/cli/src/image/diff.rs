@@ -12,6 +12,7 @@ use crate::walk::line::word;
 use crate::walk::{interrupted_by_user, jobs, not_started, NOT_STARTED};
 use bstr::ByteSlice;
 use hedgerow_engine::{CancelToken, Options};
+use hedgerow_fs::device_numbers;
 use hedgerow_squashfs::{diff, Aspects, DiffError, Difference, Image, Told};
 use serde_json::{json, Value};
 use std::sync::Arc;
@@ -99,7 +100,7 @@ fn what(difference: &Difference) -> String {
         Difference::Content => "content".into(),
         Difference::Target => "target".into(),
         Difference::Device(a, b) => {
-            let (a, b) = (device(*a), device(*b));
+            let (a, b) = (device_numbers(*a), device_numbers(*b));
             format!("device {}:{} became {}:{}", a.0, a.1, b.0, b.1)
         }
         Difference::Xattrs => "extended attributes".into(),
@@ -107,10 +108,6 @@ fn what(difference: &Difference) -> String {
         Difference::Number(a, b) => format!("inode {a} became {b}"),
         Difference::Form(..) => "form of the inode".into(),
     }
-}
-
-fn device(rdev: u64) -> (u32, u32) {
-    hedgerow_fs::device_numbers(rdev)
 }
 
 fn json_line(path: &[u8], difference: &Difference) -> Vec<u8> {
@@ -125,7 +122,11 @@ fn json_line(path: &[u8], difference: &Difference) -> Vec<u8> {
         Difference::Size(a, b) => ("size_bytes", json!(a), json!(b)),
         Difference::Content => ("content", Value::Null, Value::Null),
         Difference::Target => ("target", Value::Null, Value::Null),
-        Difference::Device(a, b) => ("device", json!(device(*a)), json!(device(*b))),
+        Difference::Device(a, b) => (
+            "device",
+            json!(device_numbers(*a)),
+            json!(device_numbers(*b)),
+        ),
         Difference::Xattrs => ("xattrs", Value::Null, Value::Null),
         Difference::Links(a, b) => ("links", path_of(a), path_of(b)),
         Difference::Number(a, b) => ("ino", json!(a), json!(b)),

@@ -1,5 +1,7 @@
 //! What the tools say, and how they end.
 
+use crate::walk::closed_pipe_is_fine;
+use crate::walk::sink::write;
 use clap::error::ErrorKind;
 use clap::Parser;
 use hedgerow_squashfs::Error;
@@ -21,6 +23,12 @@ pub fn unreadable(image: &Path, error: Error) -> String {
         Error::Fs(error) => error.to_string(),
         error => format!("cannot read '{}': {error}", image.display()),
     }
+}
+
+/// Writes data to standard output; nobody to read the rest of it is no error.
+pub fn print(bytes: impl AsRef<[u8]>) -> Result<(), String> {
+    let written = write(bytes.as_ref()).or_else(closed_pipe_is_fine);
+    written.map_err(|error| hedgerow_fs::Error::new("write", "standard output", error).to_string())
 }
 
 /// A tool by its name.

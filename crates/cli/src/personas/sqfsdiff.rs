@@ -1,6 +1,6 @@
 //! `sqfsdiff`: how two images differ.
 
-use super::console::{unreadable, Console};
+use super::console::{print, unreadable, Console};
 use clap::error::ErrorKind;
 use clap::Parser;
 use hedgerow_engine::{CancelToken, Options};
@@ -10,7 +10,6 @@ use hedgerow_squashfs::{diff, nodes_of_image, Aspects, Difference, Image, Told};
 use hedgerow_tree::NodeKind;
 use hedgerow_writer::{extract, ExtractOptions, XattrRule};
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -128,8 +127,7 @@ fn compare(arguments: &Arguments) -> Result<u8, String> {
         code = code.max(if lines.is_empty() { 0 } else { DIFFERENT });
         text.extend_from_slice(lines.as_bytes());
     }
-    let written = std::io::stdout().lock().write_all(&text);
-    written.map_err(|error| format!("cannot write: {}", hedgerow_fs::reason(&error)))?;
+    print(&text)?;
     if let Some(target) = &arguments.extract {
         for (side, name) in ["old", "new"].into_iter().enumerate() {
             take_out(images[side], &differing[side], &target.join(name), &options)?;

@@ -142,3 +142,19 @@ fn sqfsdiff_says_what_the_tool_says() {
     );
     is_same(home.path(), "sqfsdiff", &["-a", "image"], false);
 }
+
+#[test]
+fn nobody_to_read_the_rest_is_no_error() {
+    let home = tempfile::tempdir().unwrap();
+    let script =
+        "mkdir tree empty; cd tree; seq 1 8000 | sed s/^/a-long-name-/ | xargs touch; cd ..;
+        \"$0\" image create -q tree image; \"$0\" image create -q empty other;
+        ln -s \"$0\" rdsquashfs; ln -s \"$0\" sqfsdiff;
+        ./rdsquashfs -l / image | head -1 > out; ./rdsquashfs -d image | head -1 >> out;
+        ./sqfsdiff -a other -b image | head -1 >> out; wc -l < out";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_hedgerow")]);
+    let output = command.current_dir(home.path()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "3");
+}

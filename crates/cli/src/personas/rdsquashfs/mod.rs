@@ -5,11 +5,10 @@ mod list;
 mod stat;
 mod unpack;
 
-use super::console::{unreadable, Console};
+use super::console::{print, unreadable, Console};
 use clap::Parser;
 use hedgerow_squashfs::{Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -152,10 +151,4 @@ fn xattrs(image: &Image, inode: &Inode) -> Result<Vec<u8>, hedgerow_squashfs::Er
         text.push(b'\n');
     }
     Ok(text)
-}
-
-fn print(bytes: Vec<u8>) -> Result<(), String> {
-    let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(&bytes).and_then(|()| stdout.flush());
-    written.map_err(|error| format!("cannot write: {}", hedgerow_fs::reason(&error)))
 }

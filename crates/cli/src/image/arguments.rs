@@ -11,7 +11,7 @@ pub struct Image {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    Create(Create),
+    Create(Box<Create>),
     Extract(Extract),
     Diff(Diff),
     List(List),

@@ -66,7 +66,7 @@ impl<'w> Worker<'w> {
     ) -> Result<SizeWord, WriteError> {
         let compressor = match &mut self.compressor {
             Ok(compressor) => compressor,
-            Err(error) => return Err(error.clone().into()),
+            Err(error) => return Err((*error).into()),
         };
         let mut compressed = None;
         if !uncompressed {

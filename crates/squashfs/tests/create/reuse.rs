@@ -57,7 +57,7 @@ fn blocks_that_would_not_be_the_same_are_not_used() {
     let other = of(&path("old"), &zstd, 4096);
     assert!(matches!(other, NotReusable::Settings), "{other}");
     // The format does not tell this setting: it shows only in the blocks.
-    let lzma = Settings::parse(Compressor::Lzma, 4096, Some("1"), [].into_iter()).unwrap();
+    let lzma = Settings::parse(Compressor::Lzma, 4096, Some("1"), []).unwrap();
     let other = of(&path("old"), &lzma, 4096);
     assert!(matches!(other, NotReusable::Encoder), "{other}");
 }

@@ -116,7 +116,7 @@ mod tests {
         let long = vec![b'v'; 3000];
         let flags = rustix::fs::XattrFlags::empty();
         for path in [&file, place.path()] {
-            let path: &std::path::Path = path.as_ref();
+            let path: &std::path::Path = path;
             if rustix::fs::setxattr(path, "user.long", &long, flags).is_err() {
                 println!("skipped: this file system has no user attributes");
                 return;

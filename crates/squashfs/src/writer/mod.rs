@@ -7,7 +7,6 @@
 
 mod assemble;
 mod attributes;
-mod buffers;
 mod compress;
 mod entry;
 mod error;
@@ -32,8 +31,8 @@ pub use item::{Item, Role, Treatment};
 pub use reuse::{NotReusable, Reuse};
 pub use tree::Unstored;
 
+use crate::buffers::Buffers;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
-use buffers::Buffers;
 use gather::{gather, GatherOptions, LargeFiles};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Options, Window};
@@ -194,7 +193,7 @@ fn store_contents<I: Into<Item>>(
                 &sender,
             )
         });
-        let batches = Planner::new(receiver.into_iter().flatten(), large, plan);
+        let batches = Planner::new(receiver.into_iter().flatten(), large, buffers, plan);
         let packed = pack(batches, options, WINDOW, buffers, output, tree);
         let gathered = readers
             .join()

@@ -127,12 +127,13 @@ impl Reuse {
         }
     }
 
-    /// Appends what the older image has stored of a block to `stored`, if it has the block.
+    /// Puts what the older image has stored of a block at the start of `room`, if it has the block.
+    /// `room` is as large as the block.
     pub(super) fn find(
         &self,
         block: &[u8],
         compressor: &mut BlockCompressor,
-        stored: &mut Vec<u8>,
+        room: &mut [u8],
     ) -> std::result::Result<Option<SizeWord>, WriteError> {
         let digest = blake3::hash(block);
         let Some(extent) = self.blocks.get(digest.as_bytes()) else {
@@ -147,7 +148,11 @@ impl Reuse {
         if is_sample && !is_same(compressor, block, extent.word, &read)? {
             return Err(WriteError::Reuse(NotReusable::Encoder));
         }
-        stored.extend_from_slice(&read);
+        match room.get_mut(..read.len()) {
+            Some(room) => room.copy_from_slice(&read),
+            // It would take more than the block itself.
+            None => return Ok(None),
+        }
         Ok(Some(extent.word))
     }
 }

@@ -11,7 +11,7 @@ use super::{CreateOptions, WriteError};
 use crate::buffers::Buffers;
 use crate::format::SizeWord;
 use hedgerow_codec::block::Compressor;
-use hedgerow_engine::{run_ordered, Window};
+use hedgerow_engine::run_ordered;
 use hedgerow_tree::NodeError;
 use std::borrow::Cow;
 
@@ -85,7 +85,6 @@ impl Packing {
 pub(super) fn pack(
     batches: impl Iterator<Item = Batch<Block>> + Send,
     options: &CreateOptions,
-    window: Window,
     buffers: &Buffers,
     output: &mut Output,
     entries: &mut impl Entries,
@@ -99,7 +98,7 @@ pub(super) fn pack(
     let mut current: Option<Layout> = None;
     run_ordered(
         &options.packers,
-        window,
+        super::window(&options.packers),
         items,
         |_| Worker::new(options, buffers),
         Worker::compress,

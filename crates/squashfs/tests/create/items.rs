@@ -318,6 +318,35 @@ fn large_files_are_stored_once() {
     }
 }
 
+/// That a file has other names somewhere else makes no difference.
+#[test]
+fn a_file_with_one_name_is_the_same_with_and_without_a_link() {
+    let given = options(Compressor::Zstd, 4096, 2);
+    let tree = |links: bool| {
+        let mut items = vec![directory("")];
+        for number in 0..9000_u64 {
+            if number % 900 == 0 {
+                items.push(directory(&format!("d{}", number / 900)));
+            }
+            let path = format!("d{}/f{number:04}", number / 900);
+            let mut item = file(&path, text(number as usize, (number % 50) as usize));
+            item.node.mtime_s = number as i64;
+            item.node.link = match number % 7 {
+                0 => Some((1, number % 70)),
+                1 | 2 if links || number == 8 => Some((2, number)),
+                _ => None,
+            };
+            items.push(item);
+        }
+        items
+    };
+    let (files, _, with) = written(tree(true), &given);
+    assert_eq!(files["d0/f0008"].0, text(8, 8));
+    assert_eq!(files["d0/f0077"].0, text(7, 7));
+    let (_, _, without) = written(tree(false), &given);
+    assert!(with == without);
+}
+
 /// A large file that breaks off.
 fn broken(path: &str, size_bytes: u64) -> Item {
     struct Broken(u64);

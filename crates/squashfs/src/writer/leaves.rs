@@ -153,11 +153,11 @@ impl Leaves {
     fn insert_single(&mut self, table: &mut MetadataTable<'_>) -> Result<(), WriteError> {
         let end = table.place();
         let mut old = table.replace()?;
+        let mut linked = std::mem::take(&mut self.linked);
         let places: Vec<Place> = self.places().collect();
         self.places.clear();
         (self.count, self.settled) = (0, 0);
         let ends = places.iter().skip(1).chain(std::iter::once(&end));
-        let mut linked = std::mem::take(&mut self.linked);
         let mut single = linked
             .iter_mut()
             .filter(|linked| linked.nlink == 1)

@@ -71,9 +71,15 @@ pub struct Entry {
 /// once, in directories that are there.
 pub fn entries(choices: &mut Choices, wild: bool) -> Vec<Entry> {
     let mut large = 2;
-    let mut root = entry(choices, Vec::new(), &mut large);
-    root.kind = NodeKind::Directory;
-    let mut entries = vec![root];
+    let root = entry(choices, Vec::new(), &mut large);
+    let mut entries = vec![Entry {
+        kind: NodeKind::Directory,
+        device: (0, 0),
+        link: None,
+        size_told: 0,
+        target: Some(Vec::new()),
+        ..root
+    }];
     let mut directories = vec![Vec::new()];
     while !choices.is_over() && entries.len() < ENTRIES {
         let parent = usize::from(choices.byte()) % directories.len();

@@ -86,20 +86,22 @@ impl Attributes<'_> {
         fault::check(Op::Attribute)?;
         let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
         let (owner, group) = (Some(uid), Some(gid));
-        Ok(match self.is_path {
-            true => rustix::fs::chownat(self.fd, "", owner, group, AtFlags::EMPTY_PATH)?,
-            false => rustix::fs::fchown(self.fd, owner, group)?,
-        })
+        let set = match self.is_path {
+            true => rustix::fs::chownat(self.fd, "", owner, group, AtFlags::EMPTY_PATH),
+            false => rustix::fs::fchown(self.fd, owner, group),
+        };
+        Ok(set?)
     }
 
     /// Sets the lower 12 bits of its mode; a symbolic link has none of its own.
     pub fn set_mode(self, mode: u32) -> io::Result<()> {
         fault::check(Op::Attribute)?;
         let mode = Mode::from_raw_mode(mode & 0o7777);
-        Ok(match self.is_path {
-            true => rustix::fs::chmod(self.own_path(), mode)?,
-            false => rustix::fs::fchmod(self.fd, mode)?,
-        })
+        let set = match self.is_path {
+            true => rustix::fs::chmod(self.own_path(), mode),
+            false => rustix::fs::fchmod(self.fd, mode),
+        };
+        Ok(set?)
     }
 
     /// Sets when its content was changed last. When it was read last stays as it is.
@@ -120,20 +122,22 @@ impl Attributes<'_> {
                 tv_nsec: nanoseconds,
             },
         };
-        Ok(match self.is_path {
-            true => rustix::fs::utimensat(CWD, self.own_path(), &times, AtFlags::empty())?,
-            false => rustix::fs::futimens(self.fd, &times)?,
-        })
+        let set = match self.is_path {
+            true => rustix::fs::utimensat(CWD, self.own_path(), &times, AtFlags::empty()),
+            false => rustix::fs::futimens(self.fd, &times),
+        };
+        Ok(set?)
     }
 
     /// Sets an extended attribute.
     pub fn set_xattr(self, name: &[u8], value: &[u8]) -> io::Result<()> {
         fault::check(Op::Attribute)?;
         let flags = XattrFlags::empty();
-        Ok(match self.is_path {
-            true => rustix::fs::setxattr(self.own_path(), name, value, flags)?,
-            false => rustix::fs::fsetxattr(self.fd, name, value, flags)?,
-        })
+        let set = match self.is_path {
+            true => rustix::fs::setxattr(self.own_path(), name, value, flags),
+            false => rustix::fs::fsetxattr(self.fd, name, value, flags),
+        };
+        Ok(set?)
     }
 
     /// A path that leads to the entry itself, though it may be a link: the kernel does not look

@@ -5,6 +5,7 @@
 //! Images come from strangers. No length in one is trusted before it is held against what the
 //! image can contain, and nothing in one makes this crate panic.
 
+mod diff;
 mod error;
 pub mod format;
 mod reader;
@@ -12,6 +13,7 @@ pub mod recipe;
 mod verify;
 mod writer;
 
+pub use diff::{diff, Aspects, DiffError, Difference, Told};
 pub use error::{Damage, Error, Part, Result};
 pub use reader::{
     nodes_of_image, Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageNodes,

@@ -13,6 +13,7 @@ pub struct Image {
 pub enum Action {
     Create(Create),
     Extract(Extract),
+    Diff(Diff),
     List(List),
     Cat(Cat),
     Info(Info),
@@ -234,8 +235,38 @@ pub struct Extract {
     pub place: Place,
     /// The directory
     #[arg(value_name = "DIR")]
-    pub directory: PathBuf,
+    pub target: PathBuf,
     /// Paths in the image
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
+}
+
+/// Tell how two images differ
+///
+/// Compares names, types, contents, link targets, device numbers, which names are one file, and,
+/// unless told otherwise, permissions, owners, times and extended attributes. How things are
+/// stored does not matter. Prints a line for each difference, in canonical order. The exit code is
+/// 0 if there is none, 1 if there are some, and 2 if something could not be read.
+///
+/// --json prints one object a line, schema hedgerow.image.diff.v1.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Do not compare owners and groups
+    #[arg(long)]
+    pub no_owner: bool,
+    /// Do not compare permissions
+    #[arg(long)]
+    pub no_mode: bool,
+    /// Do not compare times
+    #[arg(long)]
+    pub no_mtime: bool,
+    /// Do not compare extended attributes
+    #[arg(long)]
+    pub no_xattrs: bool,
+    /// An image
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
 }

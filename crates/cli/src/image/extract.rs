@@ -28,7 +28,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     let paths: Vec<&[u8]> = command.paths.iter().map(|path| path.as_bytes()).collect();
     let nodes = nodes_of_image(&image, &paths);
     let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
-    let (root, is_new) = target(&from_directory(global, &command.directory), command)?;
+    let (root, is_new) = target(&from_directory(global, &command.target), command)?;
     let is_root = hedgerow_fs::effective_uid() == 0;
     let options = ExtractOptions {
         engine: Options {
@@ -39,11 +39,14 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
             hint: None,
         },
         owners: is_root && !command.no_owner,
+        setuid_anyway: false,
         xattrs: match (command.no_xattrs, is_root) {
             (true, _) => XattrRule::None,
             (false, true) => XattrRule::All,
             (false, false) => XattrRule::User,
         },
+        permissions: true,
+        times: true,
         replace: command.force,
         root_attributes: is_new && command.strip_components == 0,
     };

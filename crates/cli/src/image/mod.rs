@@ -3,6 +3,7 @@
 mod arguments;
 mod cat;
 pub mod create;
+mod diff;
 mod extract;
 mod info;
 mod list;
@@ -25,6 +26,7 @@ use std::path::Path;
 pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Failure> {
     match &command.action {
         Action::Create(command) => create::run(command, global, output),
+        Action::Diff(command) => diff::run(command, global, output),
         Action::Extract(command) => extract::run(command, global, output),
         Action::List(command) => list::run(command, global, output),
         Action::Cat(command) => cat::run(command, global, output),

@@ -4,7 +4,9 @@
 mod console;
 mod gensquashfs;
 mod packing;
+mod rdsquashfs;
 mod sqfs2tar;
+mod sqfsdiff;
 mod tar2sqfs;
 
 use std::ffi::OsString;
@@ -14,9 +16,11 @@ use std::process::ExitCode;
 /// Takes the words behind the name.
 type Persona = fn(Vec<OsString>) -> ExitCode;
 
-const PERSONAS: [(&str, Persona); 3] = [
+const PERSONAS: [(&str, Persona); 5] = [
     ("gensquashfs", gensquashfs::run),
+    ("rdsquashfs", rdsquashfs::run),
     ("sqfs2tar", sqfs2tar::run),
+    ("sqfsdiff", sqfsdiff::run),
     ("tar2sqfs", tar2sqfs::run),
 ];
 

@@ -112,7 +112,7 @@ fn append_name(name: &str, line: &mut Vec<u8>) {
     line.extend_from_slice(b"\":");
 }
 
-fn word(kind: NodeKind) -> &'static str {
+pub fn word(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::File => "file",
         NodeKind::Directory => "directory",

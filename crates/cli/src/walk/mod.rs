@@ -24,7 +24,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The exit code of what cannot even start.
-const NOT_STARTED: u8 = 2;
+pub const NOT_STARTED: u8 = 2;
 
 pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failure> {
     if global.json && command.null {

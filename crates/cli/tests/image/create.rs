@@ -30,7 +30,7 @@ fn an_image_holds_the_tree_and_is_the_same_for_any_number_of_workers() {
             let words = ["create", jobs, "-f", "-c", compressor, "tree", "image"];
             let made = image(home.path(), &words);
             assert_eq!(made.code, 0, "{made:?}");
-            assert!(made.stdout.is_empty() && made.stderr.starts_with("8 inodes, 3 contents, "));
+            assert!(made.stdout.is_empty() && made.stderr.starts_with("8 inodes, 2 contents, "));
             let bytes = fs::read(home.path().join("image")).unwrap();
             assert_eq!(bytes.len() % 4096, 0);
             assert!(
@@ -182,7 +182,7 @@ fn a_document_tells_what_was_made_and_by_which_codecs() {
     assert_eq!(document["schema"], "hedgerow.image.create.v1");
     assert_eq!(
         (&document["inodes"], &document["stored_files"]),
-        (&8.into(), &3.into())
+        (&8.into(), &2.into())
     );
     assert_eq!(document["compressor"], "lz4");
     assert!(document["codecs"]["lz4"]

@@ -10,9 +10,12 @@
 mod archives;
 mod commits;
 mod create;
+mod diff;
+mod extract;
 mod gensquashfs;
 #[path = "../oracle/random.rs"]
 mod random;
+mod readers;
 mod tar2sqfs;
 mod to_tar;
 

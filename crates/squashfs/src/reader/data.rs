@@ -1,3 +1,4 @@
+use super::buffers::Block;
 use super::{File, FragmentTail, Image, MetadataReader};
 use crate::format::{SizeWord, SUPERBLOCK_BYTES};
 use crate::{Damage, Part, Result};
@@ -27,6 +28,15 @@ impl Piece {
     /// Whether it is stored nowhere, being zero.
     pub fn is_hole(&self) -> bool {
         self.stored == Stored::Hole
+    }
+
+    /// Bytes that a block of its own takes in the image, and whether it is not compressed; 0 of a
+    /// hole or of the end of a file, which shares a block.
+    pub fn stored_bytes(&self) -> (u32, bool) {
+        match self.stored {
+            Stored::Block { word, .. } => (word.stored_bytes(), word.is_raw()),
+            Stored::Hole | Stored::Tail(_) => (0, false),
+        }
     }
 }
 
@@ -93,11 +103,38 @@ impl Image {
         Ok(())
     }
 
+    /// Whether two pieces, the second of another image, are stored with the same bytes, so that
+    /// they are equal. That they are not says nothing.
+    pub(crate) fn is_stored_alike(&self, piece: &Piece, other: (&Image, &Piece)) -> Result<bool> {
+        let (image, other) = other;
+        let (
+            Stored::Block { position, word },
+            Stored::Block {
+                position: at,
+                word: same,
+            },
+        ) = (piece.stored, other.stored)
+        else {
+            return Ok(piece.is_hole() && other.is_hole());
+        };
+        if word != same || self.compressor != image.compressor || piece.length != other.length {
+            return Ok(false);
+        }
+        self.check_extent(Part::Data, position, word)?;
+        image.check_extent(Part::Data, at, word)?;
+        let length = word.stored_bytes() as usize;
+        let (mut first, mut second) = (self.buffers.take(length), self.buffers.take(length));
+        self.bytes.read(Part::Data, position, &mut first)?;
+        image.bytes.read(Part::Data, at, &mut second)?;
+        Ok(*first == *second)
+    }
+
     /// A fragment block, decompressed.
-    fn fragment(&self, index: u32) -> Result<Arc<Vec<u8>>> {
+    fn fragment(&self, index: u32) -> Result<Arc<Block>> {
         self.fragments.get(index.into(), || {
             let entry = self.fragment_block(index)?;
-            let mut block = vec![0; self.superblock.block_size as usize];
+            let size = self.superblock.block_size as usize;
+            let mut block = self.buffers.take(size);
             let length =
                 self.read_block(Part::Fragments, entry.position, entry.word, &mut block)?;
             block.truncate(length);
@@ -113,9 +150,9 @@ impl Image {
         word: SizeWord,
         output: &mut [u8],
     ) -> Result<usize> {
+        self.check_extent(part, position, word)?;
         let length = word.stored_bytes() as usize;
         if word.is_raw() {
-            self.check_extent(part, position, word)?;
             return match output.get_mut(..length) {
                 Some(output) => self.bytes.read(part, position, output).map(|()| length),
                 None => {
@@ -124,7 +161,8 @@ impl Image {
                 }
             };
         }
-        let stored = self.read_stored(part, position, word)?;
+        let mut stored = self.buffers.take(length);
+        self.bytes.read(part, position, &mut stored)?;
         self.decompress(part, position, &stored, output)
     }
 

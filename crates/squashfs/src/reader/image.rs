@@ -1,3 +1,4 @@
+use super::buffers::{Block, Buffers};
 use super::cache::Cache;
 use super::metadata::MetadataBlock;
 use super::source::ReadAt;
@@ -7,12 +8,12 @@ use crate::{Damage, Error, Part, Result};
 use hedgerow_codec::block::{BlockDecompressor, BlockError, Compressor, Settings};
 use hedgerow_fs::ReadFile;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Metadata blocks that are kept: 8 MiB.
 const METADATA_BLOCKS: usize = 1024;
-/// Fragment blocks that are kept, one in each part of the cache.
-const FRAGMENT_BLOCKS: usize = 8;
+/// Bytes of fragment blocks that are kept.
+const FRAGMENT_BYTES: u32 = 8 << 20;
 
 /// An open image. It can be used by any number of threads.
 pub struct Image {
@@ -21,7 +22,8 @@ pub struct Image {
     pub(crate) compressor: Compressor,
     pub(crate) layout: Layout,
     pub(super) metadata: Cache<MetadataBlock>,
-    pub(super) fragments: Cache<Vec<u8>>,
+    pub(super) fragments: Cache<Block>,
+    pub(super) buffers: Arc<Buffers>,
     ids: Vec<u32>,
     decompressors: Mutex<Vec<BlockDecompressor>>,
 }
@@ -61,11 +63,12 @@ impl Image {
         bytes.length = bytes.length.min(superblock.bytes_used);
         let mut image = Image {
             bytes,
+            fragments: Cache::new((FRAGMENT_BYTES / superblock.block_size) as usize),
             superblock,
             compressor,
             layout,
             metadata: Cache::new(METADATA_BLOCKS),
-            fragments: Cache::new(FRAGMENT_BLOCKS),
+            buffers: Arc::default(),
             ids: Vec::new(),
             decompressors: Mutex::default(),
         };

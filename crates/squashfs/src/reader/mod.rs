@@ -2,9 +2,11 @@
 //! layout ([`superblock`]), metadata blocks ([`metadata`]), tables, inodes, directories, extended
 //! attributes, contents ([`data`]), and the tree.
 
+mod buffers;
 mod cache;
 pub(crate) mod data;
 mod directory;
+mod entries;
 mod image;
 mod info;
 mod inode;
@@ -19,10 +21,12 @@ mod xattr;
 
 pub use data::{Piece, Pieces};
 pub use directory::{DirectoryEntry, Listing};
+pub(crate) use entries::{Entries, Found};
 pub use image::Image;
 pub use info::Info;
 pub use inode::{Body, Directory, File, FragmentTail, Inode};
 pub(crate) use metadata::{MetadataReader, Region};
+pub(crate) use nodes::InFile;
 pub use nodes::{nodes_of_image, ImageNodes};
 pub use source::ReadAt;
 pub(crate) use superblock::LookupTable;

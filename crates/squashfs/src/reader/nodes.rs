@@ -1,12 +1,11 @@
 //! An image as a source of nodes.
 
+use super::entries::{Entries, Found};
 use super::selection::Selection;
-use super::tree::Descent;
-use super::{Body, File, Image, Inode, Piece, TreeEntry};
+use super::{Body, File, Image, Piece};
 use crate::{Error, Result};
-use hedgerow_tree::{split_path, Content, Handle, Metadata, Node, NodeError, NodeKind, Xattr};
+use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Pieces whose places are read at a time: a file can have more of them than there is memory.
@@ -14,11 +13,7 @@ const PIECES: usize = 256;
 
 /// The nodes of an image in canonical order, the root first. Entries that cannot be had come as
 /// errors, and the others go on.
-pub struct ImageNodes {
-    image: Arc<Image>,
-    root: Option<Inode>,
-    descent: Descent,
-}
+pub struct ImageNodes(Entries);
 
 /// The nodes of `image`: of all of it, or of the entries at `paths` with what is in them and the
 /// directories they are in. Contents are read when they are asked for.
@@ -29,58 +24,31 @@ pub fn nodes_of_image(image: &Arc<Image>, paths: &[&[u8]]) -> Result<ImageNodes>
     for path in paths {
         image.find(path)?;
     }
-    let root = image.root()?;
-    Ok(ImageNodes {
-        image: image.clone(),
-        descent: Descent::new(image, &root, Selection::new(paths)),
-        root: Some(root),
-    })
+    Entries::new(image, Selection::new(paths)).map(ImageNodes)
 }
 
 impl Iterator for ImageNodes {
     type Item = std::result::Result<Node, NodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let image = &self.image;
-        if let Some(root) = self.root.take() {
-            let reference = image.superblock.root_inode.0;
-            let metadata = image.metadata(&root).map_err(NodeError::source);
-            return Some(metadata.map(|metadata| node(image, b"", &root, reference, &metadata)));
-        }
-        loop {
-            if let Some(omission) = self.descent.omissions.pop() {
-                return Some(Err(NodeError::entry(omission)));
-            }
-            if self.descent.is_done() {
-                return None;
-            }
-            let mut found = None;
-            let mut visit = |entry: TreeEntry<'_>| {
-                found = entry.entry.metadata.map(|metadata| {
-                    let reference = entry.reference.0;
-                    node(image, entry.entry.path, entry.inode, reference, metadata)
-                });
-                ControlFlow::Continue(())
-            };
-            // It goes on as long as this visitor wants, and that one always does.
-            let _ = self.descent.step(image, &mut visit);
-            if let Some(node) = found {
-                return Some(Ok(node));
-            }
-        }
+        let image = &self.0.image.clone();
+        Some(match self.0.next()? {
+            Ok(found) => Ok(node(image, found)),
+            Err(omission) if omission.path.is_empty() => Err(NodeError::source(omission)),
+            Err(omission) => Err(NodeError::entry(omission)),
+        })
     }
 }
 
-fn node(
-    image: &Arc<Image>,
-    path: &[u8],
-    inode: &Inode,
-    reference: u64,
-    metadata: &Metadata,
-) -> Node {
+fn node(image: &Arc<Image>, found: Found) -> Node {
+    let Found {
+        path,
+        inode,
+        metadata,
+        reference,
+    } = found;
     let is_linked = inode.nlink > 1 && inode.kind != NodeKind::Directory;
     Node {
-        path: path.to_vec(),
         kind: inode.kind,
         mode: metadata.mode as u16,
         uid: metadata.uid,
@@ -93,14 +61,15 @@ fn node(
         },
         device: hedgerow_fs::device_numbers(metadata.rdev),
         // A number that two inodes claim does not make them one file.
-        link: is_linked.then_some((reference, inode.number.into())),
+        link: is_linked.then_some((reference.0, inode.number.into())),
         content_id: None,
         handle: Box::new(InImage {
             image: image.clone(),
-            name: split_path(path).1.into(),
-            body: inode.body.clone(),
+            name: split_path(&path).1.into(),
             xattrs: inode.xattrs,
+            body: inode.body,
         }),
+        path,
     }
 }
 
@@ -132,14 +101,7 @@ impl Handle for InImage {
 
     fn open(&mut self) -> std::result::Result<Box<dyn Content>, NodeError> {
         match &self.body {
-            Body::File(file) => Ok(Box::new(InFile {
-                image: self.image.clone(),
-                size_bytes: file.size,
-                rest: *file,
-                pieces: VecDeque::new(),
-                block: Vec::new(),
-                taken: 0,
-            })),
+            Body::File(file) => Ok(Box::new(InFile::new(&self.image, file))),
             _ => Err(self.wrong("regular file")),
         }
     }
@@ -156,7 +118,7 @@ impl Handle for InImage {
 }
 
 /// The content of a file of an image.
-struct InFile {
+pub(crate) struct InFile {
     image: Arc<Image>,
     size_bytes: u64,
     /// What is behind the pieces.
@@ -170,6 +132,17 @@ struct InFile {
 }
 
 impl InFile {
+    pub fn new(image: &Arc<Image>, file: &File) -> Self {
+        InFile {
+            image: image.clone(),
+            size_bytes: file.size,
+            rest: *file,
+            pieces: VecDeque::new(),
+            block: Vec::new(),
+            taken: 0,
+        }
+    }
+
     fn next_piece(&mut self) -> Result<Option<&Piece>> {
         if self.pieces.is_empty() && (self.rest.block_count > 0 || self.rest.tail.is_some()) {
             let mut pieces = self.image.pieces(&self.rest)?;
@@ -181,7 +154,8 @@ impl InFile {
         Ok(self.pieces.front())
     }
 
-    fn read_on(&mut self, buffer: &mut [u8]) -> Result<usize> {
+    /// Reads on, as much as is at hand and fits; 0 says that the content ends.
+    pub fn read_on(&mut self, buffer: &mut [u8]) -> Result<usize> {
         if self.taken >= self.block.len() {
             let Some(piece) = self.next_piece()?.copied() else {
                 return Ok(0);

@@ -2,7 +2,7 @@ use bstr::ByteSlice;
 
 /// Which paths of a tree are wanted: all, or some with what is in them and the directories they
 /// are in.
-pub(super) struct Selection {
+pub(crate) struct Selection {
     /// Without `.` and empty names.
     paths: Vec<Vec<u8>>,
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 const TAILS_PER_CUT: u32 = 256;
 
 /// A part of a fragment block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tail {
     pub fragment: u32,
     pub offset: u32,

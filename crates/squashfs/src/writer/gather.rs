@@ -1,5 +1,6 @@
 //! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
 
+use super::buffers::Buffers;
 use super::entry::Entry;
 use super::item::{Item, Role, Treatment};
 use super::WriteError;
@@ -13,6 +14,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 /// the other. A multiple of every block size.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
 
+/// A worker gets so many entries at once, if they have less than so many bytes: to hand over each by
+/// itself would cost more than to read it.
+const JOBS: usize = 8;
+const JOBS_BYTES: u64 = 64 << 10;
 /// Gathered contents are handed over when there are so many bytes or entries of them.
 const BATCH_BYTES: usize = 256 << 10;
 const BATCH_ENTRIES: usize = 64;
@@ -127,26 +132,31 @@ pub(super) fn gather<T: Into<Item>>(
     workers: &Options,
     window: Window,
     options: GatherOptions,
-    large: &LargeFiles,
+    (large, buffers): (&LargeFiles, &Buffers),
     sender: &SyncSender<Vec<Gathered>>,
 ) -> Result<(), WriteError> {
     let jobs = Jobs {
         large_files: large,
+        buffers,
+        failed: None,
         items: items.map(|item| item.map(Into::into)),
         options,
         large: None,
         links: HashSet::new(),
         contents: HashSet::new(),
     };
-    let work = |(): &mut (), job: Job| {
+    let work = |(): &mut (), jobs: Vec<Job>| {
         let skipped = |error| passed_over(error, options);
-        finish(job, options).or_else(skipped)
+        let finish = |job| finish(job, options, buffers).or_else(skipped);
+        jobs.into_iter()
+            .map(finish)
+            .collect::<Result<Vec<Gathered>, WriteError>>()
     };
     let send = |batch| sender.send(batch).map_err(|_| WriteError::Cancelled);
     let (mut batch, mut bytes) = (Vec::new(), 0);
-    let commit = |_, gathered: Gathered| {
-        bytes += gathered.held_bytes();
-        batch.push(gathered);
+    let commit = |_, gathered: Vec<Gathered>| {
+        bytes += gathered.iter().map(Gathered::held_bytes).sum::<usize>();
+        batch.extend(gathered);
         if bytes < BATCH_BYTES && batch.len() < BATCH_ENTRIES {
             return Ok(());
         }
@@ -169,6 +179,9 @@ fn passed_over(error: NodeError, options: GatherOptions) -> Result<Gathered, Wri
 struct Jobs<'l, I> {
     items: I,
     large_files: &'l LargeFiles,
+    buffers: &'l Buffers,
+    /// An error that comes behind jobs that were handed out.
+    failed: Option<Result<(Job, u64), WriteError>>,
     options: GatherOptions,
     large: Option<Large>,
     /// Files of several names that came.
@@ -187,9 +200,30 @@ struct Large {
 }
 
 impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<'_, I> {
-    type Item = Result<(Job, u64), WriteError>;
+    type Item = Result<(Vec<Job>, u64), WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let (mut jobs, mut bytes) = (Vec::new(), 0);
+        while jobs.len() < JOBS && bytes < JOBS_BYTES {
+            match self.failed.take().or_else(|| self.job()) {
+                Some(Ok((job, own))) => {
+                    jobs.push(job);
+                    bytes += own;
+                }
+                Some(Err(error)) if jobs.is_empty() => return Some(Err(error)),
+                failed => {
+                    self.failed = failed;
+                    break;
+                }
+            }
+        }
+        (!jobs.is_empty()).then_some(Ok((jobs, bytes)))
+    }
+}
+
+impl<I: Iterator<Item = Result<Item, NodeError>>> Jobs<'_, I> {
+    /// The next one, and the bytes that it reads.
+    fn job(&mut self) -> Option<Result<(Job, u64), WriteError>> {
         let job = match self.large.take() {
             Some(large) => self.piece(large),
             None => self.items.next()?.and_then(|item| self.begin(item)),
@@ -229,7 +263,7 @@ impl<I> Jobs<'_, I> {
         node.size_bytes = content.size_bytes();
         let may_be_known = self.options.dedup && item.role == Role::Whole;
         if may_be_known && self.large_files.have_size(node.size_bytes) {
-            let digest = digest_of_large(&mut *content, &node.path)?;
+            let digest = digest_of_large(&mut *content, &node.path, self.buffers)?;
             if self.large_files.contain(node.size_bytes, digest) {
                 return Ok((Job::Same(item.node, digest), 0));
             }
@@ -251,6 +285,7 @@ impl<I> Jobs<'_, I> {
             size,
             &mut large.hole_bytes,
             &large.path,
+            self.buffers,
         )?;
         large.left_bytes -= size as u64;
         let is_last = large.left_bytes == 0;
@@ -278,6 +313,7 @@ fn read(
     size: usize,
     hole: &mut u64,
     path: &[u8],
+    buffers: &Buffers,
 ) -> Result<Bytes, NodeError> {
     if *hole == 0 {
         *hole = content.skip_hole()?;
@@ -286,7 +322,7 @@ fn read(
         *hole -= size as u64;
         return Ok(Bytes::Zeros(size));
     }
-    let mut bytes = vec![0; size];
+    let mut bytes = buffers.take(size);
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         if *hole == 0 {
@@ -294,6 +330,7 @@ fn read(
         }
         let zeros = usize::try_from(*hole).unwrap_or(usize::MAX).min(rest.len());
         if zeros > 0 {
+            rest.get_mut(..zeros).unwrap_or_default().fill(0);
             *hole -= zeros as u64;
             filled += zeros;
             continue;
@@ -308,7 +345,7 @@ fn read(
     Ok(Bytes::Data(bytes))
 }
 
-fn finish(job: Job, options: GatherOptions) -> Result<Gathered, NodeError> {
+fn finish(job: Job, options: GatherOptions, buffers: &Buffers) -> Result<Gathered, NodeError> {
     let (begun, bytes, is_last) = match job {
         Job::Skipped(error) => return Ok(Gathered::Skipped(error)),
         Job::Repeated(node) => {
@@ -341,7 +378,7 @@ fn finish(job: Job, options: GatherOptions) -> Result<Gathered, NodeError> {
             let mut content = item.node.handle.open()?;
             item.node.size_bytes = content.size_bytes();
             let size = usize::try_from(item.node.size_bytes).map_err(NodeError::entry)?;
-            let bytes = read(&mut *content, size, &mut 0, &item.node.path)?;
+            let bytes = read(&mut *content, size, &mut 0, &item.node.path, buffers)?;
             (Some(begun(item, options)?), bytes, true)
         }
     };
@@ -423,15 +460,22 @@ impl LargeDigest {
 }
 
 /// Reads all of a large file and forgets it.
-fn digest_of_large(content: &mut dyn Content, path: &[u8]) -> Result<Digest, NodeError> {
+fn digest_of_large(
+    content: &mut dyn Content,
+    path: &[u8],
+    buffers: &Buffers,
+) -> Result<Digest, NodeError> {
     let (mut digest, mut hole) = (LargeDigest::default(), 0);
     let size_bytes = content.size_bytes();
     let mut left = size_bytes;
     while left > 0 {
         let size = left.min(PIECE_BYTES as u64) as usize;
-        let bytes = read(content, size, &mut hole, path)?;
+        let bytes = read(content, size, &mut hole, path, buffers)?;
         let (piece, _) = digests(&bytes, PIECE_BYTES);
         digest.add(piece);
+        if let Bytes::Data(buffer) = bytes {
+            buffers.give(buffer);
+        }
         left -= size as u64;
     }
     Ok(digest.finish(size_bytes))

@@ -7,6 +7,8 @@
 
 mod assemble;
 mod attributes;
+mod buffers;
+mod compress;
 mod entry;
 mod error;
 mod fragments;
@@ -31,6 +33,7 @@ pub use reuse::{NotReusable, Reuse};
 pub use tree::Unstored;
 
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
+use buffers::Buffers;
 use gather::{gather, GatherOptions, LargeFiles};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Options, Window};
@@ -98,7 +101,7 @@ pub struct Created {
     pub bytes: u64,
     /// Inodes: hard links count once.
     pub inodes: u32,
-    /// Files with blocks of their own.
+    /// Contents of files, each once, without the empty one.
     pub stored_files: u32,
     /// Fragment blocks.
     pub fragments: u32,
@@ -152,7 +155,7 @@ pub fn create<I: Into<Item>>(
     Ok(Created {
         bytes: output.finish(&first, options.padding_bytes.max(1), options.replace)?,
         inodes: superblock.inode_count,
-        stored_files: packing.layouts.len() as u32,
+        stored_files: packing.layouts.len() as u32 + packing.tails,
         fragments: superblock.fragment_count,
         skipped,
         unstored_xattrs,
@@ -178,12 +181,21 @@ fn store_contents<I: Into<Item>>(
         skip_unreadable: options.skip_unreadable,
     };
     let large = &LargeFiles::default();
+    let buffers = &Buffers::default();
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
-        let readers =
-            threads.spawn(move || gather(items, &options.readers, WINDOW, wanted, large, &sender));
+        let readers = threads.spawn(move || {
+            gather(
+                items,
+                &options.readers,
+                WINDOW,
+                wanted,
+                (large, buffers),
+                &sender,
+            )
+        });
         let batches = Planner::new(receiver.into_iter().flatten(), large, plan);
-        let packed = pack(batches, options, WINDOW, output, tree);
+        let packed = pack(batches, options, WINDOW, buffers, output, tree);
         let gathered = readers
             .join()
             .unwrap_or_else(|_| Err(WriteError::Panicked("while contents were read".into())));

@@ -1,24 +1,19 @@
 //! The second stage: blocks are compressed in parallel, and get their places in the order of the
 //! plan.
 
+use super::buffers::Buffers;
+use super::compress::Worker;
 use super::entry::Entry;
 use super::fragments::Tail;
 use super::kernel;
 use super::output::Output;
 use super::plan::{Batch, Block, Content, Event, Stored};
-use super::{CreateOptions, Reuse, WriteError};
+use super::{CreateOptions, WriteError};
 use crate::format::SizeWord;
-use hedgerow_codec::block::{BlockCompressor, Compressor};
+use hedgerow_codec::block::Compressor;
 use hedgerow_engine::{run_ordered, Window};
 use hedgerow_tree::NodeError;
 use std::borrow::Cow;
-
-/// A batch that went through a worker.
-struct Packed {
-    /// What is stored of it, one behind the other.
-    bytes: Vec<u8>,
-    events: Vec<Event<SizeWord>>,
-}
 
 /// A file's content in the image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,9 +44,22 @@ pub(super) trait Entries {
 pub(super) struct Packing {
     pub layouts: Vec<Layout>,
     pub fragments: Vec<Fragment>,
+    /// Files that are nothing but a tail, each content once.
+    pub tails: u32,
+    /// The last of them: they come in order.
+    last_tail: Option<Tail>,
 }
 
 impl Packing {
+    fn count_tail(&mut self, content: Content) {
+        if let Content::Tail(tail) = content {
+            if self.last_tail < Some(tail) {
+                self.last_tail = Some(tail);
+                self.tails += 1;
+            }
+        }
+    }
+
     fn layout(&self, content: Content) -> Cow<'_, Layout> {
         let known = match content {
             Content::Blocks(number) => self.layouts.get(number as usize),
@@ -78,6 +86,7 @@ pub(super) fn pack(
     batches: impl Iterator<Item = Batch<Block>> + Send,
     options: &CreateOptions,
     window: Window,
+    buffers: &Buffers,
     output: &mut Output,
     entries: &mut impl Entries,
 ) -> Result<Packing, WriteError> {
@@ -85,104 +94,43 @@ pub(super) fn pack(
         let bytes = batch.bytes as u64;
         Ok((batch, bytes))
     });
-    let CreateOptions {
-        settings, reuse, ..
-    } = options;
-    let compressor = settings.compressor();
+    let compressor = options.settings.compressor();
     let mut packing = Packing::default();
     let mut current: Option<Layout> = None;
-    let worker = |_| BlockCompressor::new(settings);
-    let work = |compressor: &mut Result<BlockCompressor, _>, batch: Batch<Block>| match compressor {
-        Ok(compressor) => compress(compressor, reuse.as_deref(), batch),
-        // The settings were checked before; made anew, it tells what is wrong.
-        Err(_) => Err(WriteError::from(
-            BlockCompressor::new(settings)
-                .err()
-                .ok_or(WriteError::Cancelled)?,
-        )),
-    };
     run_ordered(
         &options.packers,
         window,
         items,
-        worker,
-        work,
-        |_, packed| {
-            commit(
-                packed,
+        |_| Worker::new(options, buffers),
+        Worker::compress,
+        |_, mut packed| {
+            let bytes = std::mem::take(&mut packed.bytes);
+            let committed = commit(
+                packed.events,
+                &bytes,
                 compressor,
                 output,
                 entries,
                 &mut packing,
                 &mut current,
-            )
+            );
+            buffers.give(bytes);
+            committed
         },
     )?;
     Ok(packing)
 }
 
-fn compress(
-    compressor: &mut BlockCompressor,
-    reuse: Option<&Reuse>,
-    batch: Batch<Block>,
-) -> Result<Packed, WriteError> {
-    let mut bytes = Vec::with_capacity(batch.bytes);
-    let mut events = Vec::with_capacity(batch.events.len());
-    for event in batch.events {
-        events.push(match event {
-            Event::Block(block) => Event::Block(append(compressor, reuse, &block, &mut bytes)?),
-            Event::Fragment(block) => {
-                Event::Fragment(append(compressor, reuse, &block, &mut bytes)?)
-            }
-            Event::Hole(bytes) => Event::Hole(bytes),
-            Event::File { entry, stored } => Event::File { entry, stored },
-            Event::Other(entry) => Event::Other(entry),
-            Event::Skipped(error) => Event::Skipped(error),
-        });
-    }
-    Ok(Packed { bytes, events })
-}
-
-/// Appends a block, compressed if that makes it smaller.
-fn append(
-    compressor: &mut BlockCompressor,
-    reuse: Option<&Reuse>,
-    block: &Block,
-    bytes: &mut Vec<u8>,
-) -> Result<SizeWord, WriteError> {
-    let uncompressed = block.uncompressed;
-    let block = block.bytes();
-    if uncompressed {
-        bytes.extend_from_slice(block);
-        return Ok(SizeWord::new(block.len() as u32, true));
-    }
-    if let Some(reuse) = reuse {
-        if let Some(word) = reuse.find(block, compressor, bytes)? {
-            return Ok(word);
-        }
-    }
-    let start = bytes.len();
-    bytes.resize(start + block.len(), 0);
-    let room = bytes.get_mut(start..).unwrap_or_default();
-    let compressed = compressor.compress(block, room)?;
-    if compressed.is_none() {
-        room.copy_from_slice(block);
-    }
-    let stored = compressed.unwrap_or(block.len());
-    bytes.truncate(start + stored);
-    Ok(SizeWord::new(stored as u32, compressed.is_none()))
-}
-
 fn commit(
-    packed: Packed,
+    events: Vec<Event<SizeWord>>,
+    mut rest: &[u8],
     compressor: Compressor,
     output: &mut Output,
     entries: &mut impl Entries,
     packing: &mut Packing,
     current: &mut Option<Layout>,
 ) -> Result<(), WriteError> {
-    let mut rest = packed.bytes.as_slice();
-    for event in packed.events {
+    for event in events {
         match event {
             Event::Block(word) => {
                 let layout = current.get_or_insert_with(|| Layout {
@@ -217,6 +165,7 @@ fn commit(
                     }
                     Stored::There(content) => {
                         give_up(layout, output)?;
+                        packing.count_tail(content);
                         content
                     }
                 };

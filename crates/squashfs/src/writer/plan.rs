@@ -54,6 +54,11 @@ impl Block {
         }
     }
 
+    /// Its buffer, if no other block is in it.
+    pub(super) fn into_buffer(self) -> Option<Vec<u8>> {
+        Arc::into_inner(self.content)
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         self.content.get(self.range.clone()).unwrap_or_default()
     }

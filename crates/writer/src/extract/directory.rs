@@ -42,7 +42,12 @@ impl Directory {
     ) -> Result<Arc<Self>, (Arc<Self>, Problem)> {
         let name = hedgerow_tree::split_path(path).1;
         let made = match handle {
-            Ok(handle) => make(settings, handle, name, node.is_some()),
+            Ok(handle) => make(
+                settings,
+                handle,
+                name,
+                node.is_some() && settings.permissions,
+            ),
             Err(error) => Err(stopped_by(error, "create directory", path).into()),
         };
         let mut directory = Directory {
@@ -116,7 +121,13 @@ impl Run<'_> {
         let opened = self.root.open_directory_node(&node.path)?;
         let xattrs = entry::xattrs_of(&self.settings, &mut node)?;
         let label = self.root.path_of(&node.path);
-        entry::set_attributes(&self.settings, opened.attributes(), &node, &xattrs, true)
-            .map_err(|(operation, source)| hedgerow_fs::Error::new(operation, label, source).into())
+        entry::set_attributes(
+            &self.settings,
+            opened.attributes(),
+            &node,
+            &xattrs,
+            self.settings.permissions,
+        )
+        .map_err(|(operation, source)| hedgerow_fs::Error::new(operation, label, source).into())
     }
 }

@@ -219,6 +219,9 @@ pub(super) fn set_attributes(
         let set = attributes.set_mode(mode);
         keep(set.map_err(|error| ("set the permissions of", error)));
     }
+    if !settings.times {
+        return first;
+    }
     let set = attributes.set_mtime(Timestamp {
         seconds: node.mtime_s,
         nanoseconds: node.mtime_ns,

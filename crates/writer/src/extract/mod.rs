@@ -33,10 +33,16 @@ const WINDOW: Window = Window { bytes: 64 << 20 };
 pub struct ExtractOptions {
     /// Workers, and what ends the run early.
     pub engine: Options,
-    /// Entries get their owners; without that, none is setuid or setgid either.
+    /// Entries get their owners.
     pub owners: bool,
+    /// Entries are setuid and setgid also if they do not get their owners.
+    pub setuid_anyway: bool,
     /// Which extended attributes entries get.
     pub xattrs: XattrRule,
+    /// Entries get their permissions; otherwise those that new files and directories have.
+    pub permissions: bool,
+    /// Entries get their times.
+    pub times: bool,
     /// What is in the place of an entry is replaced, except for directories that are not empty;
     /// until the new entry is whole, the old one is there. Otherwise it is in the way.
     pub replace: bool,

@@ -1,7 +1,7 @@
 use super::{ExtractOptions, XattrRule};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{effective_ids, umask, Dir, Result};
-use hedgerow_tree::{Node, Xattr};
+use hedgerow_tree::{Node, NodeKind, Xattr};
 
 const SETUID_SETGID: u32 = 0o6000;
 const SETGID: u32 = 0o2000;
@@ -13,7 +13,10 @@ pub(super) struct Settings {
     pub cancel: CancelToken,
     pub replace: bool,
     pub root_attributes: bool,
+    pub permissions: bool,
+    pub times: bool,
     owners: bool,
+    setuid: bool,
     xattrs: XattrRule,
     /// Who this process is.
     own: (u32, u32),
@@ -35,7 +38,10 @@ impl Settings {
             cancel: options.engine.cancel.clone(),
             replace: options.replace,
             root_attributes: options.root_attributes,
+            permissions: options.permissions,
+            times: options.times,
             owners: options.owners,
+            setuid: options.owners || options.setuid_anyway,
             xattrs: options.xattrs,
             own,
             umask: umask().filter(|_| known).unwrap_or(0o777),
@@ -53,7 +59,7 @@ impl Settings {
     /// The permissions of an entry.
     pub fn mode(&self, node: &Node) -> u32 {
         let mode = u32::from(node.mode) & 0o7777;
-        match self.owners {
+        match self.setuid {
             true => mode,
             false => mode & !SETUID_SETGID,
         }
@@ -62,6 +68,12 @@ impl Settings {
     /// The permissions with which an entry is created, and whether it has to be given its own then.
     /// Nobody else may use it before it has its owner.
     pub fn first_mode(&self, node: &Node, xattrs: &[Xattr]) -> (u32, bool) {
+        if !self.permissions {
+            return match node.kind {
+                NodeKind::File => (0o666, false),
+                _ => (0o600, false),
+            };
+        }
         let mode = self.mode(node);
         let at_once = self.owner(node).is_none() && xattrs.is_empty();
         match at_once && mode & (self.umask | SPECIAL) == 0 {

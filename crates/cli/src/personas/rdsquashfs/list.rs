@@ -1,0 +1,118 @@
+//! The listing of a directory, as `ls -l` has it.
+
+use hedgerow_squashfs::{Body, Error, Image, Inode};
+use hedgerow_tree::NodeKind;
+
+/// A line before it is known how wide the columns are.
+struct Line {
+    mode: String,
+    user: String,
+    group: String,
+    size: String,
+    name: Vec<u8>,
+}
+
+/// Lists what is in a directory, or another entry itself.
+pub fn list(image: &Image, path: &[u8], inode: &Inode) -> Result<Vec<u8>, Error> {
+    let mut lines = Vec::new();
+    match &inode.body {
+        Body::Directory(directory) => {
+            for (name, entry) in image.listing(directory)?.iter() {
+                lines.push(line(image, name, &image.inode(entry.inode)?)?);
+            }
+        }
+        _ => {
+            let name = path
+                .rsplit(|byte| *byte == b'/')
+                .find(|name| !name.is_empty());
+            lines.push(line(image, name.unwrap_or_default(), inode)?);
+        }
+    }
+    let width = |column: fn(&Line) -> usize| lines.iter().map(column).max().unwrap_or(0);
+    // The tool leaves one place less for the ids than the longest needs.
+    let users = width(|line| line.user.len()).saturating_sub(1);
+    let groups = width(|line| line.group.len()).saturating_sub(1);
+    let sizes = width(|line| line.size.len());
+    let mut text = Vec::new();
+    for line in &lines {
+        let Line {
+            mode,
+            user,
+            group,
+            size,
+            name,
+        } = line;
+        let columns = format!("{mode} {user:>users$}/{group:<groups$} {size:>sizes$} ");
+        text.extend_from_slice(columns.as_bytes());
+        text.extend_from_slice(name);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+fn line(image: &Image, name: &[u8], inode: &Inode) -> Result<Line, Error> {
+    let metadata = image.metadata(inode)?;
+    let mut name = name.to_vec();
+    let size = match &inode.body {
+        Body::Directory(directory) => human(directory.size.into()),
+        Body::File(file) => human(file.size),
+        Body::Symlink(target) => {
+            name.extend_from_slice(b" -> ");
+            name.extend_from_slice(target);
+            human(target.len() as u64)
+        }
+        Body::Device(_) => {
+            let (major, minor) = hedgerow_fs::device_numbers(metadata.rdev);
+            format!("{major}:{minor}")
+        }
+        Body::Ipc => "0".into(),
+    };
+    Ok(Line {
+        mode: mode(inode.kind, metadata.mode),
+        user: metadata.uid.to_string(),
+        group: metadata.gid.to_string(),
+        size,
+        name,
+    })
+}
+
+/// A number of bytes, in a unit of which there are 1024 at most, rounded.
+fn human(bytes: u64) -> String {
+    let (mut count, mut rest) = (bytes, 0);
+    let mut units = ["", "k", "M", "G", "T", "P", "E"].into_iter();
+    let mut unit = units.next();
+    while count > 1024 {
+        (count, rest) = (count / 1024, count % 1024);
+        unit = units.next();
+    }
+    if rest >= 512 {
+        count += 1;
+    }
+    format!("{count}{}", unit.unwrap_or_default())
+}
+
+/// The type and the permissions as letters.
+fn mode(kind: NodeKind, mode: u32) -> String {
+    let first = match kind {
+        NodeKind::File => '-',
+        NodeKind::Directory => 'd',
+        NodeKind::Symlink => 'l',
+        NodeKind::Fifo => 'p',
+        NodeKind::Socket => 's',
+        NodeKind::BlockDevice => 'b',
+        NodeKind::CharacterDevice => 'c',
+    };
+    let mut text = String::from(first);
+    for (shift, special, letters) in [(6, 0o4000, "sS"), (3, 0o2000, "sS"), (0, 0o1000, "tT")] {
+        let bits = mode >> shift;
+        text.push(if bits & 4 != 0 { 'r' } else { '-' });
+        text.push(if bits & 2 != 0 { 'w' } else { '-' });
+        text.push_str(match (bits & 1 != 0, mode & special != 0) {
+            (true, false) => "x",
+            (false, false) => "-",
+            (true, true) => &letters[..1],
+            (false, true) => &letters[1..],
+        });
+    }
+    text
+}

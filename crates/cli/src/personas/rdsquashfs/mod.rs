@@ -1,0 +1,163 @@
+//! `rdsquashfs`: looks into an image, or unpacks it.
+
+mod describe;
+mod list;
+mod stat;
+mod unpack;
+
+use super::console::Console;
+use clap::Parser;
+use hedgerow_squashfs::{Body, Image, Inode};
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const CONSOLE: Console = Console { name: "rdsquashfs" };
+
+/// Looks into a SquashFS image, or unpacks it
+#[derive(Debug, Parser)]
+#[command(name = "rdsquashfs", version = super::console::VERSION, disable_version_flag = true)]
+struct Arguments {
+    /// List what is in a directory
+    #[arg(short, long, value_name = "PATH")]
+    list: Option<OsString>,
+    /// Print the content of a regular file
+    #[arg(short, long, value_name = "PATH")]
+    cat: Option<OsString>,
+    /// Print extended attributes
+    #[arg(short, long, value_name = "PATH")]
+    xattr: Option<OsString>,
+    /// Unpack what is in this directory; / is everything
+    #[arg(short, long, value_name = "PATH")]
+    unpack_path: Option<OsString>,
+    /// Print what an inode says
+    #[arg(short, long, value_name = "PATH")]
+    stat: Option<OsString>,
+    /// Print a pack file as gensquashfs reads it
+    #[arg(short, long)]
+    describe: bool,
+    /// Where to unpack to; with --describe, what stands before the paths of files
+    #[arg(short = 'p', long, value_name = "PATH")]
+    unpack_root: Option<OsString>,
+    /// Unpack no devices
+    #[arg(short = 'D', long)]
+    no_dev: bool,
+    /// Unpack no sockets
+    #[arg(short = 'S', long)]
+    no_sock: bool,
+    /// Unpack no named pipes
+    #[arg(short = 'F', long)]
+    no_fifo: bool,
+    /// Unpack no symbolic links
+    #[arg(short = 'L', long)]
+    no_slink: bool,
+    /// Unpack no directories in which nothing is left
+    #[arg(short = 'E', long)]
+    no_empty_dir: bool,
+    /// Write zeros instead of leaving holes
+    #[arg(short = 'Z', long)]
+    no_sparse: bool,
+    /// Unpack extended attributes
+    #[arg(short = 'X', long)]
+    set_xattr: bool,
+    /// Unpack times
+    #[arg(short = 'T', long)]
+    set_times: bool,
+    /// Unpack permissions
+    #[arg(short = 'C', long)]
+    chmod: bool,
+    /// Unpack owners
+    #[arg(short = 'O', long)]
+    chown: bool,
+    /// Do not tell what is unpacked
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print the version
+    #[arg(short = 'V', long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
+    /// The image
+    #[arg(value_name = "IMAGE")]
+    image: PathBuf,
+}
+
+pub fn run(words: Vec<OsString>) -> ExitCode {
+    match CONSOLE.parse(words) {
+        Ok(arguments) => CONSOLE.end(read(&arguments)),
+        Err(code) => code,
+    }
+}
+
+fn read(arguments: &Arguments) -> Result<(), String> {
+    let name = arguments.image.display();
+    let image = Image::open(&arguments.image, 0).map_err(|error| format!("{name}: {error}"))?;
+    let image = Arc::new(image);
+    let failed = |error: hedgerow_squashfs::Error| format!("{name}: {error}");
+    let find = |path: &OsStr| image.find(path.as_bytes()).map_err(failed);
+    if let Some(path) = &arguments.list {
+        return list::list(&image, path.as_bytes(), &find(path)?)
+            .map_err(failed)
+            .and_then(print);
+    }
+    if let Some(path) = &arguments.cat {
+        return cat(&image, path, &find(path)?);
+    }
+    if let Some(path) = &arguments.xattr {
+        return xattrs(&image, &find(path)?).map_err(failed).and_then(print);
+    }
+    if let Some(path) = &arguments.stat {
+        let name = path
+            .as_bytes()
+            .rsplit(|byte| *byte == b'/')
+            .find(|name| !name.is_empty());
+        let inode = find(path)?;
+        let said = stat::stat(&image, name.unwrap_or_default(), &inode);
+        return said.map_err(failed).and_then(print);
+    }
+    if arguments.describe {
+        let root = arguments.unpack_root.as_deref().map(OsStr::as_bytes);
+        return describe::describe(&image, root, print);
+    }
+    match &arguments.unpack_path {
+        Some(path) => unpack::unpack(&image, path.as_bytes(), arguments),
+        None => Err("nothing to do: see --help".into()),
+    }
+}
+
+fn cat(image: &Image, path: &OsStr, inode: &Inode) -> Result<(), String> {
+    let Body::File(file) = &inode.body else {
+        return Err(format!("'{}' is not a regular file", path.display()));
+    };
+    let failed = |error: hedgerow_squashfs::Error| format!("'{}': {error}", path.display());
+    let mut content = Vec::new();
+    for piece in image.pieces(file).map_err(failed)? {
+        image
+            .read_piece(&piece.map_err(failed)?, &mut content)
+            .map_err(failed)?;
+        print(std::mem::take(&mut content))?;
+    }
+    Ok(())
+}
+
+fn xattrs(image: &Image, inode: &Inode) -> Result<Vec<u8>, hedgerow_squashfs::Error> {
+    let mut text = Vec::new();
+    let Some(index) = inode.xattrs else {
+        return Ok(text);
+    };
+    for xattr in image.xattrs(index)? {
+        let xattr = xattr?;
+        text.extend_from_slice(&xattr.name);
+        text.push(b'=');
+        text.extend_from_slice(&xattr.value);
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+fn print(bytes: Vec<u8>) -> Result<(), String> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(&bytes).and_then(|()| stdout.flush());
+    written.map_err(|error| format!("cannot write: {}", hedgerow_fs::reason(&error)))
+}

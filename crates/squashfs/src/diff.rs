@@ -1,0 +1,342 @@
+//! How two images differ.
+
+use crate::reader::{Entries, Found, InFile};
+use crate::{Body, Error, File, Image};
+use hedgerow_engine::{run_ordered, Failure, Options, Window};
+use hedgerow_tree::{canonical_order, NodeKind, Omission, Xattr};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+/// Pairs of entries that may be compared before what was found is told, as 256 bytes each.
+const WINDOW: Window = Window { bytes: 16 << 20 };
+/// Bytes that are compared at a time if the blocks of the images have different sizes.
+const BUFFER_BYTES: usize = 128 << 10;
+
+/// What is compared besides names, types, link targets and device numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aspects {
+    /// Contents of files of the same size.
+    pub contents: bool,
+    /// Permission bits.
+    pub mode: bool,
+    /// Owners and groups.
+    pub owner: bool,
+    /// Times.
+    pub mtime: bool,
+    /// Extended attributes.
+    pub xattrs: bool,
+    /// Which names are one file.
+    pub links: bool,
+    /// Inode numbers, and which form inodes have.
+    pub inodes: bool,
+}
+
+/// What is different of an entry. Of two values, the first is that of the first image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Only the first image has it.
+    OnlyFirst,
+    /// Only the second image has it.
+    OnlySecond,
+    /// It is of another type; nothing else was compared.
+    Kind(NodeKind, NodeKind),
+    /// Permissions.
+    Mode(u32, u32),
+    /// Owner and group.
+    Owner((u32, u32), (u32, u32)),
+    /// Seconds since the epoch.
+    Mtime(i64, i64),
+    /// Bytes of a file.
+    Size(u64, u64),
+    /// The content of a file, whose size is the same.
+    Content,
+    /// The target of a symbolic link.
+    Target,
+    /// The number of a device.
+    Device(u64, u64),
+    /// Extended attributes.
+    Xattrs,
+    /// The first name of the file that it is a name of.
+    Links(Vec<u8>, Vec<u8>),
+    /// The number of the inode.
+    Number(u64, u64),
+    /// Whether the inode has the longer form.
+    Form(bool, bool),
+}
+
+/// What is told while images are compared.
+#[derive(Debug)]
+pub enum Told {
+    /// Something is different.
+    Different(Difference),
+    /// Something could not be read, in the first or second image.
+    Unreadable(usize, Error),
+}
+
+/// Why comparing ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum DiffError {
+    /// The caller's token was cancelled.
+    #[error("interrupted")]
+    Cancelled,
+    /// An image has no root, by its number: 0 or 1.
+    #[error("{1}")]
+    Root(usize, Error),
+    /// A worker panicked: a defect of this program.
+    #[error("internal error: {0}")]
+    Panicked(String),
+}
+
+/// Compares two images, and tells `tell` of every difference with the path that it is about, on
+/// the calling thread and in canonical order. Contents are decompressed only if they are stored
+/// in different ways.
+pub fn diff(
+    images: [&Arc<Image>; 2],
+    aspects: Aspects,
+    options: &Options,
+    mut tell: impl FnMut(&[u8], Told),
+) -> Result<(), DiffError> {
+    let root = |number, error| DiffError::Root(number, error);
+    let first = Entries::all(images[0]).map_err(|error| root(0, error))?;
+    let second = Entries::all(images[1]).map_err(|error| root(1, error))?;
+    let pairs = Pairs {
+        sides: [first.peekable(), second.peekable()],
+        names: [HashMap::new(), HashMap::new()],
+        links: aspects.links,
+    };
+    let ran = run_ordered(
+        options,
+        WINDOW,
+        pairs.map(|pair| Ok::<_, std::convert::Infallible>((pair, 0))),
+        |_| (),
+        |(), pair| Ok(compare(images, aspects, pair)),
+        |_, (path, all): (Vec<u8>, Vec<Told>)| {
+            all.into_iter().for_each(|told| tell(&path, told));
+            Ok(())
+        },
+    );
+    match ran {
+        Ok(_) => Ok(()),
+        Err(Failure::Cancelled) => Err(DiffError::Cancelled),
+        Err(Failure::Failed(never)) => match never {},
+        Err(Failure::Panicked(message)) => Err(DiffError::Panicked(message)),
+    }
+}
+
+/// Entries of two images that have the same path, or what only one has.
+enum Pair {
+    Only(usize, Found),
+    /// With the first names of the files if they differ.
+    Both(Box<(Found, Found)>, Option<(Vec<u8>, Vec<u8>)>),
+    Unreadable(usize, Omission),
+}
+
+struct Pairs {
+    sides: [Peekable<Entries>; 2],
+    /// The first names of inodes with several.
+    names: [HashMap<u64, Vec<u8>>; 2],
+    links: bool,
+}
+
+impl Pairs {
+    fn take(&mut self, side: usize) -> Option<Result<Found, Pair>> {
+        let taken = self.sides.get_mut(side)?.next()?;
+        Some(taken.map_err(|omission| Pair::Unreadable(side, omission)))
+    }
+
+    /// The first name of the file that an entry is a name of.
+    fn first_name(&mut self, side: usize, found: &Found) -> Vec<u8> {
+        let is_linked = found.inode.nlink > 1 && found.inode.kind != NodeKind::Directory;
+        match self.names.get_mut(side).filter(|_| is_linked) {
+            Some(names) => {
+                let name = names.entry(found.reference.0);
+                name.or_insert_with(|| found.path.clone()).clone()
+            }
+            None => found.path.clone(),
+        }
+    }
+}
+
+impl Iterator for Pairs {
+    type Item = Pair;
+
+    fn next(&mut self) -> Option<Pair> {
+        let [first, second] = &mut self.sides;
+        let order = match (first.peek(), second.peek()) {
+            (None, None) => return None,
+            (Some(Err(_)), _) | (_, None) => Ordering::Less,
+            (_, Some(Err(_))) | (None, _) => Ordering::Greater,
+            (Some(Ok(first)), Some(Ok(second))) => canonical_order(&first.path, &second.path),
+        };
+        let side = usize::from(order.is_gt());
+        let found = match self.take(side)? {
+            Ok(found) => found,
+            Err(unreadable) => return Some(unreadable),
+        };
+        let name = self.first_name(side, &found);
+        if order.is_ne() {
+            return Some(Pair::Only(side, found));
+        }
+        let other = match self.take(1)? {
+            Ok(found) => found,
+            Err(unreadable) => return Some(unreadable),
+        };
+        let other_name = self.first_name(1, &other);
+        let names = (self.links && name != other_name).then_some((name, other_name));
+        Some(Pair::Both(Box::new((found, other)), names))
+    }
+}
+
+fn compare(images: [&Arc<Image>; 2], aspects: Aspects, pair: Pair) -> (Vec<u8>, Vec<Told>) {
+    match pair {
+        Pair::Only(0, found) => (found.path, vec![Told::Different(Difference::OnlyFirst)]),
+        Pair::Only(_, found) => (found.path, vec![Told::Different(Difference::OnlySecond)]),
+        Pair::Unreadable(side, omission) => {
+            let reason = omission.source.to_string();
+            let damage = crate::Damage::new(crate::Part::DirectoryTable, 0, reason);
+            (omission.path, vec![Told::Unreadable(side, damage.into())])
+        }
+        Pair::Both(both, names) => {
+            let mut told = Vec::new();
+            let (first, second) = *both;
+            compare_entries(images, aspects, (&first, &second), &mut told);
+            let names = names.map(|(first, second)| Difference::Links(first, second));
+            told.extend(names.map(Told::Different));
+            (first.path, told)
+        }
+    }
+}
+
+fn compare_entries(
+    images: [&Arc<Image>; 2],
+    aspects: Aspects,
+    (first, second): (&Found, &Found),
+    told: &mut Vec<Told>,
+) {
+    let mut differ = |difference| told.push(Told::Different(difference));
+    let (a, b) = (&first.metadata, &second.metadata);
+    if first.inode.kind != second.inode.kind {
+        return differ(Difference::Kind(first.inode.kind, second.inode.kind));
+    }
+    let (form, other_form) = (first.inode.extended, second.inode.extended);
+    if aspects.inodes && form != other_form {
+        differ(Difference::Form(form, other_form));
+    }
+    if aspects.inodes && a.ino != b.ino {
+        differ(Difference::Number(a.ino, b.ino));
+    }
+    if aspects.mode && a.mode != b.mode {
+        differ(Difference::Mode(a.mode, b.mode));
+    }
+    if aspects.owner && (a.uid, a.gid) != (b.uid, b.gid) {
+        differ(Difference::Owner((a.uid, a.gid), (b.uid, b.gid)));
+    }
+    if aspects.mtime && a.mtime_s != b.mtime_s {
+        differ(Difference::Mtime(a.mtime_s, b.mtime_s));
+    }
+    match (&first.inode.body, &second.inode.body) {
+        (Body::File(file), Body::File(other)) if file.size != other.size => {
+            differ(Difference::Size(file.size, other.size));
+        }
+        (Body::File(file), Body::File(other)) if aspects.contents => {
+            match equal_contents(images, file, other) {
+                Ok(true) => {}
+                Ok(false) => differ(Difference::Content),
+                Err((side, error)) => told.push(Told::Unreadable(side, error)),
+            }
+        }
+        (Body::Symlink(target), Body::Symlink(other)) if target != other => {
+            differ(Difference::Target);
+        }
+        (Body::Device(_), Body::Device(_)) if a.rdev != b.rdev => {
+            differ(Difference::Device(a.rdev, b.rdev));
+        }
+        _ => {}
+    }
+    if aspects.xattrs {
+        let xattrs =
+            |side: usize, found: &Found| xattrs(images[side], found).map_err(|e| (side, e));
+        let both = xattrs(0, first).and_then(|first| Ok((first, xattrs(1, second)?)));
+        match both {
+            Ok((first, second)) if first == second => {}
+            Ok(_) => told.push(Told::Different(Difference::Xattrs)),
+            Err((side, error)) => told.push(Told::Unreadable(side, error)),
+        }
+    }
+}
+
+fn xattrs(image: &Image, found: &Found) -> Result<Vec<Xattr>, Error> {
+    let Some(index) = found.inode.xattrs else {
+        return Ok(Vec::new());
+    };
+    let mut xattrs = image.xattrs(index)?.collect::<Result<Vec<_>, _>>()?;
+    xattrs.sort();
+    Ok(xattrs)
+}
+
+/// Whether two files of one size have the same content.
+fn equal_contents(
+    images: [&Arc<Image>; 2],
+    first: &File,
+    second: &File,
+) -> Result<bool, (usize, Error)> {
+    let [image, other] = images;
+    if image.superblock.block_size != other.superblock.block_size {
+        return equal_streams(images, first, second);
+    }
+    let pieces = image.pieces(first).map_err(|error| (0, error))?;
+    let mut others = other.pieces(second).map_err(|error| (1, error))?;
+    let (mut content, mut other_content) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        let piece = piece.map_err(|error| (0, error))?;
+        let Some(twin) = others.next() else {
+            return Ok(false);
+        };
+        let twin = twin.map_err(|error| (1, error))?;
+        let alike = image.is_stored_alike(&piece, (other, &twin));
+        if alike.map_err(|error| (0, error))? {
+            continue;
+        }
+        let read = image.read_piece(&piece, &mut content);
+        read.map_err(|error| (0, error))?;
+        let read = other.read_piece(&twin, &mut other_content);
+        read.map_err(|error| (1, error))?;
+        if content != other_content {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The same for images with blocks of different sizes.
+fn equal_streams(
+    [image, other]: [&Arc<Image>; 2],
+    first: &File,
+    second: &File,
+) -> Result<bool, (usize, Error)> {
+    let (mut file, mut twin) = (InFile::new(image, first), InFile::new(other, second));
+    let mut buffers = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
+    loop {
+        let count = fill(&mut file, &mut buffers.0).map_err(|error| (0, error))?;
+        let other = fill(&mut twin, &mut buffers.1).map_err(|error| (1, error))?;
+        if buffers.0.get(..count) != buffers.1.get(..other) {
+            return Ok(false);
+        }
+        if count == 0 {
+            return Ok(true);
+        }
+    }
+}
+
+fn fill(file: &mut InFile, buffer: &mut [u8]) -> Result<usize, Error> {
+    let mut filled = 0;
+    while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match file.read_on(room)? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,94 @@
+//! The entries of an image, one after the other.
+
+use super::selection::Selection;
+use super::tree::{Descent, TreeEntry};
+use super::{Image, Inode};
+use crate::format::Reference;
+use crate::{Error, Result};
+use hedgerow_tree::{Metadata, Omission};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The entries of an image in canonical order, the root first, with an empty path.
+pub(crate) struct Entries {
+    pub image: Arc<Image>,
+    root: Option<Inode>,
+    descent: Descent,
+}
+
+/// An entry of an image.
+pub(crate) struct Found {
+    pub path: Vec<u8>,
+    pub inode: Inode,
+    pub metadata: Metadata,
+    /// Where its inode stands.
+    pub reference: Reference,
+}
+
+impl Entries {
+    /// Those of `image` that are selected.
+    pub fn new(image: &Arc<Image>, selection: Selection) -> Result<Self> {
+        let root = image.root()?;
+        Ok(Entries {
+            image: image.clone(),
+            descent: Descent::new(image, &root, selection),
+            root: Some(root),
+        })
+    }
+
+    /// All of them.
+    pub fn all(image: &Arc<Image>) -> Result<Self> {
+        Self::new(image, Selection::all())
+    }
+}
+
+impl Iterator for Entries {
+    type Item = std::result::Result<Found, Omission>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let image = &self.image;
+        if let Some(inode) = self.root.take() {
+            return Some(match image.metadata(&inode) {
+                Ok(metadata) => Ok(Found {
+                    path: Vec::new(),
+                    inode,
+                    metadata,
+                    reference: image.superblock.root_inode,
+                }),
+                Err(error) => Err(omitted_root(error)),
+            });
+        }
+        loop {
+            if let Some(omission) = self.descent.omissions.pop() {
+                return Some(Err(omission));
+            }
+            if self.descent.is_done() {
+                return None;
+            }
+            let mut found = None;
+            let mut visit = |entry: TreeEntry<'_>| {
+                found = entry.entry.metadata.map(|metadata| Found {
+                    path: entry.entry.path.to_vec(),
+                    inode: entry.inode.clone(),
+                    metadata: *metadata,
+                    reference: entry.reference,
+                });
+                ControlFlow::Continue(())
+            };
+            // It goes on as long as this visitor wants, and that one always does.
+            let _ = self.descent.step(image, &mut visit);
+            if let Some(found) = found {
+                return Some(Ok(found));
+            }
+        }
+    }
+}
+
+fn omitted_root(error: Error) -> Omission {
+    Omission {
+        path: Vec::new(),
+        operation: "stat",
+        source: io::Error::new(io::ErrorKind::InvalidData, error),
+    }
+}

@@ -43,6 +43,9 @@ fuzz_target!(|bytes: &[u8]| {
                 ..Options::default()
             },
             owners: features & 2 != 0,
+            setuid_anyway: features & 32 != 0,
+            permissions: features & 64 == 0,
+            times: features & 128 == 0,
             xattrs: match features & 12 {
                 0 => XattrRule::None,
                 4 => XattrRule::User,

@@ -10,6 +10,8 @@ const ENTRIES: usize = 48;
 const BLOCK: u64 = 4096;
 /// What may be large is around this: contents up to here are read at once.
 const PIECE: u64 = 1 << 20;
+/// The end of a content that fails while it is read.
+const UNREADABLE: u64 = 3000;
 
 /// The bytes that are left; zeros behind the last one.
 pub struct Choices<'b>(pub &'b [u8]);
@@ -351,11 +353,12 @@ impl Content for Reading {
     }
 
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
-        let left = self.made.size_bytes - self.at;
-        match self.made.fails {
-            Some(Failure::Read) if left < 3000 => return Err(NodeError::entry("it breaks off")),
-            Some(Failure::Short) if left < 3000 => return Ok(0),
-            _ => {}
+        let mut left = self.made.size_bytes - self.at;
+        if let Some(failure) = self.made.fails {
+            left = left.saturating_sub(UNREADABLE);
+            if left == 0 && failure == Failure::Read {
+                return Err(NodeError::entry("it breaks off"));
+            }
         }
         let count = left.min(buffer.len() as u64).min(30_000) as usize;
         for (place, byte) in (self.at..).zip(&mut buffer[..count]) {

@@ -5,7 +5,7 @@ use hedgerow_squashfs::format::{Reference, Superblock, MAGIC, NO_TABLE};
 use hedgerow_squashfs::{verify, Body, Error, Image, ImageSource, Report};
 use std::ops::ControlFlow;
 
-/// An image whose tables are given, each in one metadata block that is not compressed.
+/// An image whose tables are given, in metadata blocks that are not compressed.
 #[derive(Clone)]
 struct Forged {
     inodes: Vec<u8>,
@@ -87,8 +87,10 @@ impl Forged {
         let mut image = vec![0; 96];
         let block = |image: &mut Vec<u8>, content: &[u8]| {
             let start = image.len() as u64;
-            image.extend(short(content.len() as u16 | 0x8000));
-            image.extend_from_slice(content);
+            for content in content.chunks(8192) {
+                image.extend(short(content.len() as u16 | 0x8000));
+                image.extend_from_slice(content);
+            }
             start
         };
         let inodes = block(&mut image, &self.inodes);
@@ -360,6 +362,36 @@ fn attributes_that_refer_to_themselves_end() {
     }
     // Attributes that no table has.
     honest.assert_found("attributes 0 of 0");
+}
+
+#[test]
+fn attributes_that_are_too_much_to_hold_are_refused() {
+    let value = bytes(&[&word(1 << 16), &vec![b'v'; 1 << 16]]);
+    let long_name = bytes(&[&short(0), &short(250), &[b'n'; 250], &word(0)]);
+    let elsewhere = bytes(&[&short(0x100), &short(1), b"x", &word(8), &long(0)]);
+    for (pair, count, what) in [
+        (long_name, 300, "names are too long"),
+        (elsewhere, 300, "values are too long"),
+    ] {
+        let (block, offset) = (value.len() / 8192 * 8194, value.len() % 8192);
+        let reference = Reference::new(block as u64, offset as u16);
+        let forged = Forged {
+            xattrs: Some((
+                bytes(&[&value, &pair.repeat(count)]),
+                bytes(&[&long(reference.0), &word(count as u32), &word(0)]),
+            )),
+            ..Forged::new(run(&[(32, 2, 2, b"f")]), &[file(2, 0, u32::MAX, 0, &[])])
+        };
+        let mut values = 0;
+        let image = forged.image();
+        let failed = image
+            .xattrs(0)
+            .unwrap()
+            .find_map(|xattr| xattr.map(|xattr| values += xattr.value.len()).err());
+        let failed = failed.expect("there is an end to it").to_string();
+        assert!(failed.contains(what), "{failed}");
+        assert!(values <= 16 << 20);
+    }
 }
 
 #[test]

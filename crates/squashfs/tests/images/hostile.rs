@@ -326,6 +326,21 @@ fn files_larger_than_their_image_are_refused() {
 }
 
 #[test]
+fn a_listing_of_nothing_but_damage_is_not_held() {
+    for (name, kept) in [(&b".."[..], 0), (b"a", 1)] {
+        let listing = |runs: usize| run(&[(32, 2, 6, name)].repeat(256)).repeat(runs);
+        for (runs, is_held) in [(16, true), (17, false)] {
+            let forged = Forged::new(listing(runs), &[fifo(2)]);
+            let (paths, omitted) = forged.listed();
+            let told = if is_held { runs * 256 - kept } else { 1 };
+            assert_eq!(omitted.len(), told);
+            assert_eq!(paths.len(), if is_held { kept } else { 0 });
+            assert!(!forged.report().findings.is_empty());
+        }
+    }
+}
+
+#[test]
 fn attributes_that_refer_to_themselves_end() {
     let listing = run(&[(32, 2, 2, b"f")]);
     // A value that stands where its own reference does.

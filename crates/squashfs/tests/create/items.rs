@@ -380,3 +380,52 @@ fn broken(path: &str, size_bytes: u64) -> Item {
     node.handle = Box::new(Broken(size_bytes));
     node.into()
 }
+
+#[test]
+fn devices_that_no_inode_can_hold_are_refused() {
+    let own = tempfile::tempdir().unwrap();
+    let given = options(Compressor::Gzip, 4096, 1);
+    for (device, fits) in [
+        ((0xfff, 0xf_ffff), true),
+        ((0x1000, 0), false),
+        ((0, 0x10_0000), false),
+    ] {
+        let mut entry = node("d", NodeKind::CharacterDevice, Some(Vec::new()));
+        entry.device = device;
+        let items = [directory(""), entry.into()];
+        let created = create(items.into_iter().map(Ok), &own.path().join("image"), &given);
+        assert_eq!(created.is_ok(), fits, "{device:?}");
+    }
+}
+
+#[test]
+fn attributes_that_are_too_many_for_one_inode_are_told_of() {
+    struct Named;
+    impl Handle for Named {
+        fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+            Ok(Vec::new())
+        }
+
+        fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
+            Ok(Box::new(Given(Vec::new(), 0)))
+        }
+
+        fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
+            let one = |row| Xattr {
+                name: format!("user.{row:0>200}").into(),
+                value: Vec::new(),
+            };
+            Ok((0..400).map(one).collect())
+        }
+    }
+    let own = tempfile::tempdir().unwrap();
+    let (path, given) = (own.path().join("image"), options(Compressor::Gzip, 4096, 1));
+    let mut entry = node("f", NodeKind::File, Some(Vec::new()));
+    entry.handle = Box::new(Named);
+    let items = [directory(""), entry.into()];
+    let created = create(items.into_iter().map(Ok), &path, &given).unwrap();
+    assert_eq!(created.unstored_xattrs.count, 400 - (1 << 16) / 206);
+    let image = Box::new(std::fs::read(&path).unwrap());
+    let report = hedgerow_squashfs::verify(image, 0, &given.readers).unwrap();
+    assert_eq!(report.findings, []);
+}

@@ -156,7 +156,10 @@ fn check(path: &Path, plans: &[Plan], created: &Created, options: &CreateOptions
         .filter(|plan| !matches!(plan.role, Role::Content(_)));
     let mut by_path: BTreeMap<&[u8], Vec<&Entry>> = BTreeMap::new();
     for plan in wanted {
-        by_path.entry(&plan.entry.path).or_default().push(&plan.entry);
+        by_path
+            .entry(&plan.entry.path)
+            .or_default()
+            .push(&plan.entry);
     }
     let nodes = nodes_of_image(&Arc::new(image), &[]).expect("it has a root");
     let (mut count, mut links) = (0, HashMap::new());

@@ -5,6 +5,7 @@
 //! Images come from strangers. No length in one is trusted before it is held against what the
 //! image can contain, and nothing in one makes this crate panic.
 
+mod buffers;
 mod diff;
 mod error;
 pub mod format;

@@ -7,11 +7,19 @@ use hedgerow_tree::{
 };
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::mpsc::{sync_channel, IntoIter};
+use std::sync::mpsc::{sync_channel, IntoIter, SyncSender};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Entries that were found and wait to be read.
-const WAITING: usize = 4096;
+/// Entries are handed over when there are so many of them, or when the first of them has waited so
+/// long: each by itself would wake somebody.
+const BATCH: usize = 128;
+const BATCH_TIME: Duration = Duration::from_micros(500);
+/// Batches that wait to be read.
+const WAITING: usize = 32;
+
+/// The nodes of a directory as they are found.
+pub type Nodes = std::iter::Flatten<IntoIter<Vec<Result<Node, NodeError>>>>;
 
 /// Lists the tree below the directory at `path` for `consume`, which gets its nodes in canonical
 /// order, the root first. Contents are read when they are asked for. What cannot be listed comes
@@ -19,7 +27,7 @@ const WAITING: usize = 4096;
 pub fn nodes_of_directory<T>(
     path: &Path,
     mut options: WalkOptions,
-    consume: impl FnOnce(IntoIter<Result<Node, NodeError>>) -> T,
+    consume: impl FnOnce(Nodes) -> T,
 ) -> Result<T, NodeError> {
     let root = Arc::new(Dir::open(path).map_err(NodeError::source)?);
     let stat = root.stat_self().map_err(NodeError::source)?;
@@ -42,33 +50,35 @@ pub fn nodes_of_directory<T>(
     let source = DirectorySource::new(path.to_owned(), options);
     std::thread::scope(|threads| {
         let lister = threads.spawn(move || {
-            let send = |node| match sender.send(node) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            };
-            if send(Ok(first)).is_break() {
+            // Nobody receives anything if the consumer has failed already.
+            let mut batches = Batches::new(sender);
+            if batches.add(Ok(first)).is_break() {
                 return;
             }
             let listed = source.list(&mut |entry| match entry.metadata {
-                Some(metadata) => send(Ok(node(&root, entry, metadata))),
+                Some(metadata) => batches.add(Ok(node(&root, entry, metadata))),
                 None => ControlFlow::Continue(()),
             });
-            // Nobody receives it if the consumer has failed already.
-            match listed {
-                Ok(omissions) => {
-                    for omission in omissions {
+            let errors: Vec<NodeError> = match listed {
+                Ok(omissions) => omissions
+                    .into_iter()
+                    .map(|omission| {
                         let path = root.path_of(&omission.path);
                         let error = Error::new(omission.operation, path, omission.source);
-                        if send(Err(NodeError::entry(error))).is_break() {
-                            return;
-                        }
-                    }
+                        NodeError::entry(error)
+                    })
+                    .collect(),
+                Err(SourceError::Cancelled) => vec![NodeError::Cancelled],
+                Err(error) => vec![NodeError::source(error)],
+            };
+            for error in errors {
+                if batches.add(Err(error)).is_break() {
+                    return;
                 }
-                Err(SourceError::Cancelled) => drop(send(Err(NodeError::Cancelled))),
-                Err(error) => drop(send(Err(NodeError::source(error)))),
             }
+            let _ = batches.send();
         });
-        let outcome = consume(receiver.into_iter());
+        let outcome = consume(receiver.into_iter().flatten());
         match lister.join() {
             Ok(()) => Ok(outcome),
             Err(_) => Err(NodeError::source(
@@ -76,6 +86,43 @@ pub fn nodes_of_directory<T>(
             )),
         }
     })
+}
+
+/// Nodes on their way to whoever consumes them.
+struct Batches {
+    sender: SyncSender<Vec<Result<Node, NodeError>>>,
+    batch: Vec<Result<Node, NodeError>>,
+    begun: Instant,
+}
+
+impl Batches {
+    fn new(sender: SyncSender<Vec<Result<Node, NodeError>>>) -> Self {
+        Batches {
+            sender,
+            batch: Vec::new(),
+            begun: Instant::now(),
+        }
+    }
+
+    /// Adds a node; breaks if nobody wants any more.
+    fn add(&mut self, node: Result<Node, NodeError>) -> ControlFlow<()> {
+        if self.batch.is_empty() {
+            self.begun = Instant::now();
+        }
+        self.batch.push(node);
+        match self.batch.len() >= BATCH || self.begun.elapsed() >= BATCH_TIME {
+            true => self.send(),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn send(&mut self) -> ControlFlow<()> {
+        let batch = std::mem::take(&mut self.batch);
+        match self.sender.send(batch) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
 }
 
 fn node(root: &Arc<Dir>, entry: Entry<'_>, metadata: &Metadata) -> Node {

@@ -50,6 +50,19 @@ fn node(path: &str, kind: NodeKind, text: &str) -> Result<Node, NodeError> {
     })
 }
 
+fn options(replace: bool) -> ExtractOptions {
+    ExtractOptions {
+        engine: Options::default(),
+        owners: false,
+        setuid_anyway: false,
+        xattrs: XattrRule::None,
+        permissions: true,
+        times: true,
+        replace,
+        root_attributes: false,
+    }
+}
+
 #[test]
 fn nothing_is_made_through_a_link_or_outside_and_no_half_file_stays() {
     for replace in [false, true] {
@@ -71,16 +84,7 @@ fn nothing_is_made_through_a_link_or_outside_and_no_half_file_stays() {
             node("e/../../outside/fifo", NodeKind::Fifo, ""),
             node("short", NodeKind::File, ""),
         ];
-        let options = ExtractOptions {
-            engine: Options::default(),
-            owners: false,
-            setuid_anyway: false,
-            xattrs: XattrRule::None,
-            permissions: true,
-            times: true,
-            replace,
-            root_attributes: false,
-        };
+        let options = options(replace);
         let mut told = Vec::new();
         let root = Dir::open(&target).unwrap();
         let extracted = extract(&root, nodes.into_iter(), &options, |failed| {
@@ -93,4 +97,21 @@ fn nothing_is_made_through_a_link_or_outside_and_no_half_file_stays() {
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{told:?}");
         assert!(std::fs::symlink_metadata(target.join("short")).is_err());
     }
+}
+
+#[test]
+fn a_path_with_an_empty_component_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let root = Dir::open(home.path()).unwrap();
+    let bad = ["//a/fifo", "/fifo", "d//fifo", "d/"];
+    let mut nodes = vec![node("d", NodeKind::Directory, "")];
+    nodes.extend(bad.map(|path| node(path, NodeKind::Fifo, "")));
+    nodes.push(node("e", NodeKind::Fifo, ""));
+    let mut told = Vec::new();
+    let extracted = extract(&root, nodes.into_iter(), &options(false), |failed| {
+        told.push(failed.path.unwrap_or_default());
+    });
+    assert_eq!(told, bad.map(|path| path.as_bytes().to_vec()));
+    assert_eq!(extracted.unwrap().entries, 2);
+    assert!(home.path().join("e").symlink_metadata().is_ok());
 }

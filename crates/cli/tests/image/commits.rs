@@ -33,7 +33,20 @@ fn git(directory: &Path, words: &[&str]) -> Vec<u8> {
 
 /// `hedgerow image create`, with `input` on standard input.
 fn create(directory: &Path, words: &[&str], input: &[u8], epoch: Option<&str>) -> Output {
+    create_delayed(directory, words, input, epoch, 0)
+}
+
+fn create_delayed(
+    directory: &Path,
+    words: &[&str],
+    input: &[u8],
+    epoch: Option<&str>,
+    seed: u32,
+) -> Output {
     let mut command = isolated(env!("CARGO_BIN_EXE_hedgerow"), directory);
+    if seed > 0 {
+        command.env("HEDGEROW_TEST_DELAY", seed.to_string());
+    }
     epoch.map(|epoch| command.env("SOURCE_DATE_EPOCH", epoch));
     command.args(words).stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -47,10 +60,15 @@ fn create(directory: &Path, words: &[&str], input: &[u8], epoch: Option<&str>) -
 
 /// The image of a source; there must be no complaint.
 fn packed(directory: &Path, source: &str, words: &[&str], input: &[u8]) -> Vec<u8> {
+    delayed(directory, source, words, input, 0)
+}
+
+/// The same with calls that are delayed at random, unless the seed is 0.
+fn delayed(directory: &Path, source: &str, words: &[&str], input: &[u8], seed: u32) -> Vec<u8> {
     let image = directory.join(".image");
     let image = image.to_str().unwrap();
     let all = [&["-qf"][..], words, &[source, image]].concat();
-    let output = create(directory, &all, input, Some("1800000000"));
+    let output = create_delayed(directory, &all, input, Some("1800000000"), seed);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*said), (Some(0), ""), "{source}");
     let bytes = fs::read(image).unwrap();
@@ -154,8 +172,27 @@ fn an_image_of_a_commit_is_that_of_its_checkout() {
         .current_dir(home);
     assert!(modes.status().unwrap().success());
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
-    let words = ["-c", "lz4", "--all-root", "--default-mtime", "5"];
-    assert!(packed(home, "git:HEAD", &words, b"") == packed(home, "copy", &words, b""));
+    let tar = |words: &[&str]| {
+        let mut tar = Command::new("tar");
+        tar.args(words).current_dir(&copy).output().unwrap().stdout
+    };
+    let sorted = tar(&["-c", "--sort=name", "."]);
+    let unsorted = tar(&["-c", "version", "same", "a", "."]);
+    let words = ["-b4K", "--all-root", "--default-mtime", "5"];
+    let expected = packed(home, "git:HEAD", &[&words[..], &["-j1"]].concat(), b"");
+    // Whoever is late, and wherever it came from.
+    for (delay, jobs) in (1..).zip(["-j1", "-j2", "-j3", "-j4", "-j8", "-j16", "-j64"]) {
+        let words = [&words[..], &[jobs]].concat();
+        for (source, input) in [
+            ("git:HEAD", &b""[..]),
+            ("copy", b""),
+            ("-", &sorted),
+            ("-", &unsorted),
+        ] {
+            let image = delayed(home, source, &words, input, delay);
+            assert!(image == expected, "{source} {jobs}");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-use super::buffers::Block;
 use super::{File, FragmentTail, Image, MetadataReader};
+use crate::buffers::Buffer;
 use crate::format::{SizeWord, SUPERBLOCK_BYTES};
 use crate::{Damage, Part, Result};
 use std::sync::Arc;
@@ -130,7 +130,7 @@ impl Image {
     }
 
     /// A fragment block, decompressed.
-    fn fragment(&self, index: u32) -> Result<Arc<Block>> {
+    fn fragment(&self, index: u32) -> Result<Arc<Buffer>> {
         self.fragments.get(index.into(), || {
             let entry = self.fragment_block(index)?;
             let size = self.superblock.block_size as usize;

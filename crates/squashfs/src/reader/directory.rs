@@ -1,12 +1,15 @@
 use super::{Directory, Image, MetadataReader};
 use crate::format::{InodeType, Reference, DIRECTORY_EXTRA_BYTES, NAME_BYTES, RUN_ENTRIES};
-use crate::{Damage, Part, Result};
+use crate::{Damage, Error, Part, Result};
 use bstr::{BStr, ByteSlice};
 use hedgerow_tree::NodeKind;
 use std::ops::Range;
 
 /// Bytes of one listing, at most: room for ten million entries.
 const LISTING_BYTES: u32 = 256 << 20;
+/// Impossible entries of one listing, at most. Each is told of in many times the bytes that it
+/// takes in the image, and a listing of nothing else would be held in memory.
+const MOST_DAMAGE: usize = 4096;
 
 /// What is in a directory, in the order of the names' bytes.
 #[derive(Clone, Debug, Default)]
@@ -80,8 +83,8 @@ impl Image {
     /// Reads the listing of a directory.
     ///
     /// # Errors
-    /// A listing whose structure is broken; of one entry that is impossible, the
-    /// [`damage`](Listing::damage) tells.
+    /// A listing whose structure is broken, or with thousands of impossible entries; of one that
+    /// is impossible, the [`damage`](Listing::damage) tells.
     pub fn listing(&self, directory: &Directory) -> Result<Listing> {
         let mut listing = Listing {
             sorted: true,
@@ -102,7 +105,10 @@ impl Image {
             offset = listing.read_run(&mut reader, offset, length)?;
         }
         listing.put_in_order(region.start.saturating_add(directory.listing.block()));
-        Ok(listing)
+        match listing.damage.len() > MOST_DAMAGE {
+            true => Err(too_much_damage(&reader)),
+            false => Ok(listing),
+        }
     }
 }
 
@@ -162,6 +168,9 @@ impl Listing {
                 number,
             });
             self.add(entry, name, id, reader);
+            if self.damage.len() > MOST_DAMAGE {
+                return Err(too_much_damage(reader));
+            }
         }
         Ok(offset)
     }
@@ -204,11 +213,16 @@ impl Listing {
         self.entries.dedup_by(|second, first| {
             let name = name(&first.name);
             let same = names.get(second.name.clone()).unwrap_or_default() == name;
-            if same {
+            if same && damage.len() <= MOST_DAMAGE {
                 let what = format!("a second entry '{}'", name.as_bstr());
                 damage.push(Damage::new(Part::DirectoryTable, position, what));
             }
             same
         });
     }
+}
+
+fn too_much_damage(reader: &MetadataReader<'_>) -> Error {
+    let what = "a listing of thousands of impossible entries";
+    reader.damage(what).into()
 }

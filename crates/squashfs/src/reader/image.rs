@@ -1,14 +1,14 @@
-use super::buffers::{Block, Buffers};
 use super::cache::Cache;
 use super::metadata::MetadataBlock;
 use super::source::ReadAt;
 use super::superblock::{damage_of, Layout};
+use crate::buffers::{Buffer, Buffers};
 use crate::format::{flags, Superblock, METADATA_RAW, SUPERBLOCK_BYTES};
 use crate::{Damage, Error, Part, Result};
 use hedgerow_codec::block::{BlockDecompressor, BlockError, Compressor, Settings};
 use hedgerow_fs::ReadFile;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Metadata blocks that are kept: 8 MiB.
 const METADATA_BLOCKS: usize = 1024;
@@ -22,8 +22,8 @@ pub struct Image {
     pub(crate) compressor: Compressor,
     pub(crate) layout: Layout,
     pub(super) metadata: Cache<MetadataBlock>,
-    pub(super) fragments: Cache<Block>,
-    pub(super) buffers: Arc<Buffers>,
+    pub(super) fragments: Cache<Buffer>,
+    pub(super) buffers: Buffers,
     ids: Vec<u32>,
     decompressors: Mutex<Vec<BlockDecompressor>>,
 }
@@ -68,7 +68,7 @@ impl Image {
             compressor,
             layout,
             metadata: Cache::new(METADATA_BLOCKS),
-            buffers: Arc::default(),
+            buffers: Buffers::default(),
             ids: Vec::new(),
             decompressors: Mutex::default(),
         };

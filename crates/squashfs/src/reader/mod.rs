@@ -2,7 +2,6 @@
 //! layout ([`superblock`]), metadata blocks ([`metadata`]), tables, inodes, directories, extended
 //! attributes, contents ([`data`]), and the tree.
 
-mod buffers;
 mod cache;
 pub(crate) mod data;
 mod directory;

@@ -6,6 +6,11 @@ use hedgerow_tree::Xattr;
 
 /// Bytes of a value, at most: what Linux takes.
 const VALUE_BYTES: u32 = 1 << 16;
+/// Bytes of all names of an inode together, with a byte behind each: what Linux lists.
+const NAMES_BYTES: usize = 1 << 16;
+/// Bytes of all values of an inode together. Whoever reads attributes holds all of them, and a
+/// value that stands elsewhere costs a hostile image a few bytes each time it is referred to.
+const VALUES_BYTES: usize = 16 << 20;
 
 /// The entry of a set of attributes in their table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub struct Xattrs<'i> {
     image: &'i Image,
     reader: Option<MetadataReader<'i>>,
     left: u32,
+    names_bytes: usize,
+    values_bytes: usize,
     /// Bytes that were read, without values that stand elsewhere.
     pub(crate) bytes: u64,
     /// The place of the last value if it stands elsewhere.
@@ -28,8 +35,8 @@ pub struct Xattrs<'i> {
 }
 
 impl Image {
-    /// The extended attributes at a place in their table. They can be many: each is read when it
-    /// is asked for.
+    /// The extended attributes at a place in their table. Each is read when it is asked for; names
+    /// of more than 64 KiB together, or values of more than 16 MiB, are damage.
     pub fn xattrs(&self, index: u32) -> Result<Xattrs<'_>> {
         let set = self.xattr_set(index)?;
         let reader = match set.count {
@@ -44,6 +51,8 @@ impl Image {
             image: self,
             reader,
             left: set.count,
+            names_bytes: 0,
+            values_bytes: 0,
             bytes: 0,
             elsewhere: None,
         })
@@ -86,12 +95,21 @@ impl Xattrs<'_> {
         };
         let mut name = BString::from(*prefix);
         name.extend_from_slice(&reader.bytes(name_bytes.into())?);
+        self.names_bytes += name.len() + 1;
+        if self.names_bytes > NAMES_BYTES {
+            return Err(reader.damage("attributes whose names are too long").into());
+        }
         let stored = read_value(reader)?;
         self.bytes += 8 + u64::from(name_bytes) + stored.len() as u64;
         let value = match kind & XATTR_OUT_OF_LINE {
             0 => stored,
             _ => self.read_elsewhere(reader, &stored)?,
         };
+        self.values_bytes += value.len();
+        if self.values_bytes > VALUES_BYTES {
+            let what = "attributes whose values are too long";
+            return Err(reader.damage(what).into());
+        }
         Ok(Xattr { name, value })
     }
 

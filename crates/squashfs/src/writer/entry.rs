@@ -4,6 +4,8 @@ use hedgerow_tree::{Node, NodeError, NodeKind, Xattr};
 
 /// The longest target of a link that the kernel reads, in bytes.
 const TARGET_BYTES: usize = 4095;
+/// The highest numbers of a device that fit into an inode.
+const DEVICE: (u32, u32) = (0xfff, 0xf_ffff);
 
 /// What an image keeps of a [`Node`], besides the content.
 pub(super) struct Entry {
@@ -28,6 +30,11 @@ impl Entry {
     /// Asks for what is left to ask. Attributes that cannot be had are left out if the options say
     /// so: the entry is worth more than they are.
     pub(super) fn of(mut node: Node, options: GatherOptions) -> Result<Self, NodeError> {
+        if node.device.0 > DEVICE.0 || node.device.1 > DEVICE.1 {
+            let (major, minor) = node.device;
+            let reason = format!("no image can hold device {major}:{minor}");
+            return Err(NodeError::entry(WriteError::entry(&node.path, reason)));
+        }
         let mut target = Vec::new();
         if node.kind == NodeKind::Symlink {
             target = node.handle.target()?;

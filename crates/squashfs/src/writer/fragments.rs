@@ -1,6 +1,7 @@
 //! Fragment blocks: what does not fill a block goes together with others of its kind.
 
 use super::gather::Digest;
+use crate::buffers::{Buffer, Buffers};
 use crate::format::NO_FRAGMENT;
 use std::collections::HashMap;
 
@@ -23,23 +24,28 @@ impl Tail {
 }
 
 /// The fragment blocks as they fill.
-pub(super) struct Fragments {
+pub(super) struct Fragments<'b> {
     block_bytes: usize,
     dedup: bool,
     tails: HashMap<Digest, Tail>,
     /// The block that is being filled, and its number.
-    current: Vec<u8>,
+    current: Option<Buffer>,
+    /// How many bytes of it are filled.
+    filled: usize,
     number: u32,
+    buffers: &'b Buffers,
 }
 
-impl Fragments {
-    pub(super) fn new(block_bytes: usize, dedup: bool) -> Self {
+impl<'b> Fragments<'b> {
+    pub(super) fn new(block_bytes: usize, dedup: bool, buffers: &'b Buffers) -> Self {
         Fragments {
             block_bytes,
             dedup,
             tails: HashMap::new(),
-            current: Vec::new(),
+            current: None,
+            filled: 0,
             number: 0,
+            buffers,
         }
     }
 
@@ -49,23 +55,28 @@ impl Fragments {
         &mut self,
         tail: &[u8],
         digest: Option<Digest>,
-    ) -> (Tail, [Option<Vec<u8>>; 2]) {
+    ) -> (Tail, [Option<Buffer>; 2]) {
         let digest = digest.filter(|_| self.dedup);
         if let Some(known) = digest.and_then(|digest| self.tails.get(&digest)) {
             return (*known, [None, None]);
         }
         let mut before = None;
-        if self.current.len() + tail.len() > self.block_bytes {
+        if self.filled + tail.len() > self.block_bytes {
             before = self.finish();
         }
         let place = Tail {
             fragment: self.number,
-            offset: self.current.len() as u32,
+            offset: self.filled as u32,
         };
-        if self.current.capacity() == 0 {
-            self.current.reserve_exact(self.block_bytes);
+        let (buffers, block_bytes) = (self.buffers, self.block_bytes);
+        let block = self
+            .current
+            .get_or_insert_with(|| buffers.take(block_bytes));
+        let end = self.filled + tail.len();
+        if let Some(room) = block.get_mut(self.filled..end) {
+            room.copy_from_slice(tail);
         }
-        self.current.extend_from_slice(tail);
+        self.filled = end;
         let mut is_cut = false;
         if let Some(digest) = digest {
             self.tails.insert(digest, place);
@@ -73,7 +84,7 @@ impl Fragments {
             is_cut = word.is_multiple_of(TAILS_PER_CUT);
         }
         // Many equal tails must not get a block each.
-        let is_worth_it = self.current.len() >= self.block_bytes / 4;
+        let is_worth_it = self.filled >= self.block_bytes / 4;
         let after = match is_cut && is_worth_it {
             true => self.finish(),
             false => None,
@@ -82,11 +93,11 @@ impl Fragments {
     }
 
     /// The block that is being filled, if there is something in it.
-    pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
-        if self.current.is_empty() {
-            return None;
-        }
+    pub(super) fn finish(&mut self) -> Option<Buffer> {
+        let mut block = self.current.take()?;
+        block.truncate(self.filled);
+        self.filled = 0;
         self.number += 1;
-        Some(std::mem::take(&mut self.current))
+        Some(block)
     }
 }

@@ -1,9 +1,9 @@
 //! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
 
-use super::buffers::Buffers;
 use super::entry::Entry;
 use super::item::{Item, Role, Treatment};
 use super::WriteError;
+use crate::buffers::{Buffer, Buffers};
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::{Content, Node, NodeError, NodeKind};
 use std::collections::{HashMap, HashSet};
@@ -81,7 +81,7 @@ impl Gathered {
 
 /// Some of a file.
 pub(super) enum Bytes {
-    Data(Vec<u8>),
+    Data(Buffer),
     /// So many zeros.
     Zeros(usize),
 }
@@ -414,8 +414,8 @@ fn digests(bytes: &Bytes, block_bytes: usize) -> (Digest, Digest) {
     /// Of a piece that is all zeros: large holes have many.
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     let zeros;
-    let bytes = match bytes {
-        Bytes::Data(bytes) => bytes.as_slice(),
+    let bytes: &[u8] = match bytes {
+        Bytes::Data(bytes) => bytes,
         Bytes::Zeros(PIECE_BYTES) => {
             let digest = *ZEROS.get_or_init(|| hash(&vec![0; PIECE_BYTES]));
             return (digest, digest);
@@ -473,9 +473,6 @@ fn digest_of_large(
         let bytes = read(content, size, &mut hole, path, buffers)?;
         let (piece, _) = digests(&bytes, PIECE_BYTES);
         digest.add(piece);
-        if let Bytes::Data(buffer) = bytes {
-            buffers.give(buffer);
-        }
         left -= size as u64;
     }
     Ok(digest.finish(size_bytes))

@@ -5,6 +5,9 @@ use super::fragments::Tail;
 use super::pack::Layout;
 use crate::format::{InodeType, DIRECTORY_EXTRA_BYTES, NO_XATTRS};
 
+/// Where the number of an inode stands in it.
+pub(super) const NUMBER: std::ops::Range<usize> = 12..16;
+
 /// What all inodes begin with.
 fn start(attributes: Attributes, number: u32, extended: bool, room: usize) -> Vec<u8> {
     let kind = attributes.kind;

@@ -31,10 +31,23 @@ pub(super) struct Leaves {
     places: Vec<(Place, Vec<u32>)>,
     count: u32,
     settled: u64,
-    /// What may have several names, and how many came. It gets its inode at the end.
-    linked: Vec<(Attributes, Body, u32)>,
-    linked_places: Vec<Place>,
+    /// What may have several names. It gets its inode at the end.
+    linked: Vec<Linked>,
     links: HashMap<(u64, u64), u32>,
+    /// In the end, [`Linked::before`] of those that have one name, ascending.
+    singles: Vec<u32>,
+}
+
+/// What may have several names.
+struct Linked {
+    attributes: Attributes,
+    body: Body,
+    /// How many names came.
+    nlink: u32,
+    /// How many others with one name came before it.
+    before: u32,
+    /// Where its inode is, and the number of that, in the end.
+    found: (Place, u32),
 }
 
 impl Leaves {
@@ -44,14 +57,15 @@ impl Leaves {
             count: 0,
             settled: 0,
             linked: Vec::new(),
-            linked_places: Vec::new(),
             links: HashMap::new(),
+            singles: Vec::new(),
         }
     }
 
     /// All of them.
     pub(super) fn count(&self) -> u32 {
-        self.count + self.linked.len() as u32
+        let inserted = self.singles.len() as u32;
+        self.count - inserted + self.linked.len() as u32
     }
 
     /// What another name of `link` stands for, if one came before.
@@ -63,8 +77,8 @@ impl Leaves {
     /// Counts another name.
     pub(super) fn add_name(&mut self, target: Target) {
         if let Target::Linked(number) = target {
-            if let Some((_, _, nlink)) = self.linked.get_mut(number as usize) {
-                *nlink += 1;
+            if let Some(linked) = self.linked.get_mut(number as usize) {
+                linked.nlink += 1;
             }
         }
     }
@@ -87,9 +101,20 @@ impl Leaves {
     ) -> Result<(), WriteError> {
         if let Some(link) = link {
             self.links.insert(link, self.linked.len() as u32);
-            self.linked.push((attributes, body, 1));
+            self.linked.push(Linked {
+                attributes,
+                body,
+                nlink: 1,
+                before: self.count,
+                found: (Place(0), 0),
+            });
             return Ok(());
         }
+        let bytes = encode(attributes, self.count + 1, &body, 1);
+        self.append(table, &bytes)
+    }
+
+    fn append(&mut self, table: &mut MetadataTable<'_>, inode: &[u8]) -> Result<(), WriteError> {
         let place = table.place();
         if (self.count as usize).is_multiple_of(CHUNK) {
             self.places.push((place, Vec::with_capacity(CHUNK)));
@@ -99,8 +124,7 @@ impl Leaves {
             others.push(distance.map_err(|_| too_large())?);
         }
         self.count += 1;
-        let bytes = encode(attributes, self.count, &body, 1);
-        table.append(&bytes);
+        table.append(inode);
         if table.place().0 - self.settled >= SETTLE_BYTES {
             self.settled = table.place().0;
             table.settle()?;
@@ -110,27 +134,81 @@ impl Leaves {
 
     /// Gives the rest their inodes.
     pub(super) fn finish(&mut self, table: &mut MetadataTable<'_>) -> Result<(), WriteError> {
-        for (number, (attributes, body, nlink)) in (self.count + 1..).zip(&self.linked) {
-            self.linked_places.push(table.place());
-            table.append(&encode(*attributes, number, body, *nlink));
+        if self.linked.iter().any(|linked| linked.nlink == 1) {
+            self.insert_single(table)?;
+        }
+        let several = self.linked.iter_mut().filter(|linked| linked.nlink > 1);
+        for (number, linked) in (self.count + 1..).zip(several) {
+            linked.found = (table.place(), number);
+            let Linked {
+                attributes, body, ..
+            } = linked;
+            table.append(&encode(*attributes, number, body, linked.nlink));
         }
         table.settle()
+    }
+
+    /// What has one name after all gets its inode among those of its kind, so that other names
+    /// elsewhere make no difference to the image.
+    fn insert_single(&mut self, table: &mut MetadataTable<'_>) -> Result<(), WriteError> {
+        let end = table.place();
+        let mut old = table.replace()?;
+        let mut linked = std::mem::take(&mut self.linked);
+        let places: Vec<Place> = self.places().collect();
+        self.places.clear();
+        (self.count, self.settled) = (0, 0);
+        let ends = places.iter().skip(1).chain(std::iter::once(&end));
+        let mut single = linked
+            .iter_mut()
+            .filter(|linked| linked.nlink == 1)
+            .peekable();
+        for ((before, place), end) in (0..).zip(&places).zip(ends) {
+            while let Some(next) = single.next_if(|next| next.before <= before) {
+                self.append_single(table, next)?;
+            }
+            let mut inode = old.take((end.0 - place.0) as usize)?;
+            let number = (self.count + 1).to_le_bytes();
+            if let Some(own) = inode.get_mut(inode::NUMBER) {
+                own.copy_from_slice(&number);
+            }
+            self.append(table, &inode)?;
+        }
+        for next in single {
+            self.append_single(table, next)?;
+        }
+        let single = linked.iter().filter(|linked| linked.nlink == 1);
+        self.singles = single.map(|linked| linked.before).collect();
+        self.linked = linked;
+        Ok(())
+    }
+
+    fn append_single(
+        &mut self,
+        table: &mut MetadataTable<'_>,
+        linked: &mut Linked,
+    ) -> Result<(), WriteError> {
+        linked.found = (table.place(), self.count + 1);
+        let inode = encode(linked.attributes, self.count + 1, &linked.body, 1);
+        self.append(table, &inode)
     }
 
     /// Where the inode of a leaf is, and its number.
     pub(super) fn get(&self, target: Target) -> Option<(Place, u32)> {
         match target {
             Target::Directory(_) => None,
-            Target::Linked(number) => {
-                let place = self.linked_places.get(number as usize)?;
-                Some((*place, self.count + number + 1))
-            }
+            Target::Linked(number) => Some(self.linked.get(number as usize)?.found),
             Target::Leaf(number) => {
+                let number = number + self.inserted(number);
                 let (first, others) = self.places.get(number as usize / CHUNK)?;
                 let place = others.get(number as usize % CHUNK)?;
                 Some((Place(first.0 + u64::from(*place)), number + 1))
             }
         }
+    }
+
+    /// How many were inserted before what came as this leaf.
+    fn inserted(&self, number: u32) -> u32 {
+        self.singles.partition_point(|before| *before <= number) as u32
     }
 
     /// Where the inodes are, by number.
@@ -139,7 +217,8 @@ impl Leaves {
             let place = |other: &u32| Place(first.0 + u64::from(*other));
             others.iter().map(place)
         });
-        leaves.chain(self.linked_places.iter().copied())
+        let several = self.linked.iter().filter(|linked| linked.nlink > 1);
+        leaves.chain(several.map(|linked| linked.found.0))
     }
 }
 

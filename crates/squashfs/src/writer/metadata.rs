@@ -2,7 +2,7 @@
 
 use super::WriteError;
 use crate::format::{Reference, METADATA_BYTES, METADATA_HEADER_BYTES, METADATA_RAW};
-use hedgerow_codec::block::{BlockCompressor, Settings};
+use hedgerow_codec::block::{BlockCompressor, BlockDecompressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
 
 /// Work on pieces at a time, in bytes.
@@ -77,6 +77,20 @@ impl<'s> MetadataTable<'s> {
         Ok((self.stored, self.starts))
     }
 
+    /// What is in the table, before compression, and a new table in its place.
+    pub(super) fn replace(&mut self) -> Result<Unpacked, WriteError> {
+        let old = std::mem::replace(self, MetadataTable::new(self.settings, self.options));
+        Ok(Unpacked {
+            decompressor: BlockDecompressor::new(old.settings.compressor())?,
+            stored: old.stored,
+            starts: old.starts,
+            next: 0,
+            pending: Some(old.pending),
+            piece: Vec::new(),
+            taken: 0,
+        })
+    }
+
     fn compress(&mut self, bytes: usize) -> Result<(), WriteError> {
         if bytes == 0 {
             return Ok(());
@@ -101,6 +115,65 @@ impl<'s> MetadataTable<'s> {
         self.pending.drain(..bytes);
         self.before += bytes as u64;
         Ok(())
+    }
+}
+
+/// The bytes of a table, from its start.
+pub(super) struct Unpacked {
+    decompressor: BlockDecompressor,
+    stored: Vec<u8>,
+    starts: Vec<u64>,
+    /// The block that comes next.
+    next: usize,
+    /// What comes behind the last block.
+    pending: Option<Vec<u8>>,
+    piece: Vec<u8>,
+    /// How much of `piece` was taken.
+    taken: usize,
+}
+
+impl Unpacked {
+    /// The next so many bytes, or fewer if there are no more.
+    pub(super) fn take(&mut self, mut count: usize) -> Result<Vec<u8>, WriteError> {
+        let mut bytes = Vec::with_capacity(count);
+        while count > 0 {
+            let rest = self.piece.get(self.taken..).unwrap_or_default();
+            let part = rest.get(..count).unwrap_or(rest);
+            if part.is_empty() && !self.advance()? {
+                break;
+            }
+            let rest = self.piece.get(self.taken..).unwrap_or_default();
+            let part = rest.get(..count).unwrap_or(rest);
+            bytes.extend_from_slice(part);
+            count -= part.len();
+            self.taken += part.len();
+        }
+        Ok(bytes)
+    }
+
+    /// Goes on with the next piece, if there is one.
+    fn advance(&mut self) -> Result<bool, WriteError> {
+        self.taken = 0;
+        let (Some(start), Some(end)) = (self.starts.get(self.next), self.starts.get(self.next + 1))
+        else {
+            self.piece = self.pending.take().unwrap_or_default();
+            return Ok(!self.piece.is_empty());
+        };
+        self.next += 1;
+        let block = self.stored.get(*start as usize..*end as usize);
+        let Some((header, payload)) = block.unwrap_or_default().split_first_chunk::<2>() else {
+            return Ok(false);
+        };
+        self.piece = match u16::from_le_bytes(*header) & METADATA_RAW {
+            0 => {
+                let mut piece = vec![0; METADATA_BYTES];
+                let count = self.decompressor.decompress(payload, &mut piece)?;
+                piece.truncate(count);
+                piece
+            }
+            _ => payload.to_vec(),
+        };
+        Ok(true)
     }
 }
 

@@ -7,7 +7,6 @@
 
 mod assemble;
 mod attributes;
-mod buffers;
 mod compress;
 mod entry;
 mod error;
@@ -32,11 +31,11 @@ pub use item::{Item, Role, Treatment};
 pub use reuse::{NotReusable, Reuse};
 pub use tree::Unstored;
 
+use crate::buffers::Buffers;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
-use buffers::Buffers;
 use gather::{gather, GatherOptions, LargeFiles};
 use hedgerow_codec::block::Settings;
-use hedgerow_engine::{Options, Window};
+use hedgerow_engine::{Jobs, Options, Window};
 use hedgerow_fs::OutputFile;
 use hedgerow_tree::NodeError;
 use output::Output;
@@ -47,8 +46,9 @@ use std::sync::mpsc::sync_channel;
 use std::sync::Arc;
 use tree::Tree;
 
-/// Contents that are read and not yet compressed, at each of the two stages.
-const WINDOW: Window = Window { bytes: 8 << 20 };
+/// Bytes that are under way at each of the two stages, and as many more for each worker.
+const WINDOW_BYTES: u64 = 4 << 20;
+const WORKER_BYTES: u64 = 1 << 20;
 /// Batches of gathered entries that wait for the plan.
 const WAITING: usize = 4;
 
@@ -188,14 +188,14 @@ fn store_contents<I: Into<Item>>(
             gather(
                 items,
                 &options.readers,
-                WINDOW,
+                window(&options.readers),
                 wanted,
                 (large, buffers),
                 &sender,
             )
         });
-        let batches = Planner::new(receiver.into_iter().flatten(), large, plan);
-        let packed = pack(batches, options, WINDOW, buffers, output, tree);
+        let batches = Planner::new(receiver.into_iter().flatten(), large, buffers, plan);
+        let packed = pack(batches, options, buffers, output, tree);
         let gathered = readers
             .join()
             .unwrap_or_else(|_| Err(WriteError::Panicked("while contents were read".into())));
@@ -205,4 +205,16 @@ fn store_contents<I: Into<Item>>(
             (Ok(packing), Ok(())) => Ok(packing),
         }
     })
+}
+
+/// What may be under way at a stage with these workers.
+fn window(workers: &Options) -> Window {
+    let count = match workers.jobs {
+        Jobs::Fixed(count) => count.get() as u64,
+        // They wait more than they hold.
+        Jobs::Auto => 4,
+    };
+    Window {
+        bytes: WINDOW_BYTES + count.saturating_mul(WORKER_BYTES),
+    }
 }

@@ -1,17 +1,17 @@
 //! The second stage: blocks are compressed in parallel, and get their places in the order of the
 //! plan.
 
-use super::buffers::Buffers;
-use super::compress::Worker;
+use super::compress::{Packed, Worker};
 use super::entry::Entry;
 use super::fragments::Tail;
 use super::kernel;
 use super::output::Output;
 use super::plan::{Batch, Block, Content, Event, Stored};
 use super::{CreateOptions, WriteError};
+use crate::buffers::Buffers;
 use crate::format::SizeWord;
 use hedgerow_codec::block::Compressor;
-use hedgerow_engine::{run_ordered, Window};
+use hedgerow_engine::run_ordered;
 use hedgerow_tree::NodeError;
 use std::borrow::Cow;
 
@@ -85,7 +85,6 @@ impl Packing {
 pub(super) fn pack(
     batches: impl Iterator<Item = Batch<Block>> + Send,
     options: &CreateOptions,
-    window: Window,
     buffers: &Buffers,
     output: &mut Output,
     entries: &mut impl Entries,
@@ -99,38 +98,34 @@ pub(super) fn pack(
     let mut current: Option<Layout> = None;
     run_ordered(
         &options.packers,
-        window,
+        super::window(&options.packers),
         items,
         |_| Worker::new(options, buffers),
         Worker::compress,
-        |_, mut packed| {
-            let bytes = std::mem::take(&mut packed.bytes);
-            let committed = commit(
-                packed.events,
-                &bytes,
+        |_, packed| {
+            commit(
+                packed,
                 compressor,
                 output,
                 entries,
                 &mut packing,
                 &mut current,
-            );
-            buffers.give(bytes);
-            committed
+            )
         },
     )?;
     Ok(packing)
 }
 
 fn commit(
-    events: Vec<Event<SizeWord>>,
-    mut rest: &[u8],
+    packed: Packed,
     compressor: Compressor,
     output: &mut Output,
     entries: &mut impl Entries,
     packing: &mut Packing,
     current: &mut Option<Layout>,
 ) -> Result<(), WriteError> {
-    for event in events {
+    let mut rest: &[u8] = &packed.bytes;
+    for event in packed.events {
         match event {
             Event::Block(word) => {
                 let layout = current.get_or_insert_with(|| Layout {

@@ -8,6 +8,7 @@ use super::gather::{
 };
 use super::item::Treatment;
 use super::{FragmentPolicy, WriteError};
+use crate::buffers::{Buffer, Buffers};
 use hedgerow_tree::NodeError;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,24 +40,19 @@ pub(super) enum Event<B> {
 
 /// A block before it is compressed.
 pub(super) struct Block {
-    content: Arc<Vec<u8>>,
+    content: Arc<Buffer>,
     range: Range<usize>,
     /// Whether it stays as it is.
     pub uncompressed: bool,
 }
 
 impl Block {
-    fn whole(content: Vec<u8>) -> Self {
+    fn whole(content: Buffer) -> Self {
         Block {
             range: 0..content.len(),
             content: Arc::new(content),
             uncompressed: false,
         }
-    }
-
-    /// Its buffer, if no other block is in it.
-    pub(super) fn into_buffer(self) -> Option<Vec<u8>> {
-        Arc::into_inner(self.content)
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -102,6 +98,7 @@ pub(super) struct PlanOptions {
 pub(super) struct Planner<'l, G> {
     gathered: G,
     large: &'l LargeFiles,
+    buffers: &'l Buffers,
     options: PlanOptions,
     /// Files that have blocks, by what they hold.
     files: HashMap<Digest, u32>,
@@ -109,7 +106,7 @@ pub(super) struct Planner<'l, G> {
     contents: HashMap<ContentId, (Content, u64)>,
     /// Files that have blocks.
     stored: u32,
-    fragments: Fragments,
+    fragments: Fragments<'l>,
     /// The file of which pieces have come.
     current: Option<Current>,
     batch: Batch<Block>,
@@ -123,16 +120,22 @@ struct Current {
 }
 
 impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
-    pub(super) fn new(gathered: G, large: &'l LargeFiles, options: PlanOptions) -> Self {
+    pub(super) fn new(
+        gathered: G,
+        large: &'l LargeFiles,
+        buffers: &'l Buffers,
+        options: PlanOptions,
+    ) -> Self {
         debug_assert!(PIECE_BYTES.is_multiple_of(options.block_bytes));
         Planner {
             gathered,
             large,
+            buffers,
             options,
             files: HashMap::new(),
             contents: HashMap::new(),
             stored: 0,
-            fragments: Fragments::new(options.block_bytes, options.dedup),
+            fragments: Fragments::new(options.block_bytes, options.dedup, buffers),
             current: None,
             batch: empty_batch(),
             is_over: false,
@@ -299,8 +302,12 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         let is_hole = matches!(bytes, Bytes::Zeros(_)) && !treatment.not_sparse;
         let content = Arc::new(match bytes {
             Bytes::Data(content) => content,
-            Bytes::Zeros(_) if is_hole => Vec::new(),
-            Bytes::Zeros(count) => vec![0; count],
+            Bytes::Zeros(_) if is_hole => self.buffers.take(0),
+            Bytes::Zeros(count) => {
+                let mut zeros = self.buffers.take(count);
+                zeros.fill(0);
+                zeros
+            }
         });
         for start in (0..end).step_by(self.options.block_bytes) {
             let range = start..(start + self.options.block_bytes).min(end);

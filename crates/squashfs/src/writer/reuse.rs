@@ -17,9 +17,9 @@ const WINDOW: Window = Window { bytes: 16 << 20 };
 /// Blocks that a worker takes at once.
 const BATCH: usize = 8;
 /// Blocks that are compressed anew, to see whether the same comes of them.
-const SAMPLES: usize = 32;
+const SAMPLES: usize = 16;
 /// One of so many blocks that are found later is compressed anew too, by its hash.
-const LATER_SAMPLES: u8 = 4;
+const LATER_SAMPLES: u16 = 1024;
 
 /// The blocks of an older image, by what they hold.
 pub struct Reuse {
@@ -127,12 +127,13 @@ impl Reuse {
         }
     }
 
-    /// Appends what the older image has stored of a block to `stored`, if it has the block.
+    /// Puts what the older image has stored of a block at the start of `room`, if it has the block.
+    /// `room` is as large as the block.
     pub(super) fn find(
         &self,
         block: &[u8],
         compressor: &mut BlockCompressor,
-        stored: &mut Vec<u8>,
+        room: &mut [u8],
     ) -> std::result::Result<Option<SizeWord>, WriteError> {
         let digest = blake3::hash(block);
         let Some(extent) = self.blocks.get(digest.as_bytes()) else {
@@ -142,11 +143,16 @@ impl Reuse {
             .image
             .read_stored(extent.part, extent.position, extent.word);
         let read = read.map_err(|error| WriteError::Reuse(error.into()))?;
-        let [.., last] = digest.as_bytes();
-        if *last < LATER_SAMPLES && !is_same(compressor, block, extent.word, &read)? {
+        let [.., high, low] = digest.as_bytes();
+        let is_sample = u16::from_le_bytes([*high, *low]).is_multiple_of(LATER_SAMPLES);
+        if is_sample && !is_same(compressor, block, extent.word, &read)? {
             return Err(WriteError::Reuse(NotReusable::Encoder));
         }
-        stored.extend_from_slice(&read);
+        match room.get_mut(..read.len()) {
+            Some(room) => room.copy_from_slice(&read),
+            // It would take more than the block itself.
+            None => return Ok(None),
+        }
         Ok(Some(extent.word))
     }
 }

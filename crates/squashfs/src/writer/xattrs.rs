@@ -13,6 +13,10 @@ use std::collections::HashMap;
 /// Bytes of a name with its prefix, and of a value, at most: what Linux takes.
 const NAME_BYTES: usize = 255;
 const VALUE_BYTES: usize = 1 << 16;
+/// Bytes of all names of an inode, with a byte behind each, and of all values, at most: what Linux
+/// lists, and what readers hold.
+const NAMES_BYTES: usize = 1 << 16;
+const VALUES_BYTES: usize = 16 << 20;
 /// Bytes of what stands in place of a value that is elsewhere.
 const REFERENCE_BYTES: u32 = 8;
 
@@ -64,7 +68,17 @@ impl<'s> XattrTable<'s> {
         }
         set.sort();
         set.dedup_by(|a, b| a.name == b.name);
-        unstored.extend(set.extract_if(.., |xattr| !is_storable(xattr)));
+        let (mut names_bytes, mut values_bytes) = (0, 0);
+        unstored.extend(set.extract_if(.., |xattr| {
+            let (name, value) = (xattr.name.len() + 1, xattr.value.len());
+            let fits = names_bytes + name <= NAMES_BYTES && values_bytes + value <= VALUES_BYTES;
+            if !fits || !is_storable(xattr) {
+                return true;
+            }
+            names_bytes += name;
+            values_bytes += value;
+            false
+        }));
         if set.is_empty() {
             return Ok(NO_XATTRS);
         }

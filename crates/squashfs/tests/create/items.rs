@@ -318,6 +318,35 @@ fn large_files_are_stored_once() {
     }
 }
 
+/// That a file has other names somewhere else makes no difference.
+#[test]
+fn a_file_with_one_name_is_the_same_with_and_without_a_link() {
+    let given = options(Compressor::Zstd, 4096, 2);
+    let tree = |links: bool| {
+        let mut items = vec![directory("")];
+        for number in 0..9000_u64 {
+            if number % 900 == 0 {
+                items.push(directory(&format!("d{}", number / 900)));
+            }
+            let path = format!("d{}/f{number:04}", number / 900);
+            let mut item = file(&path, text(number as usize, (number % 50) as usize));
+            item.node.mtime_s = number as i64;
+            item.node.link = match number % 7 {
+                0 => Some((1, number % 70)),
+                1 | 2 if links || number == 8 => Some((2, number)),
+                _ => None,
+            };
+            items.push(item);
+        }
+        items
+    };
+    let (files, _, with) = written(tree(true), &given);
+    assert_eq!(files["d0/f0008"].0, text(8, 8));
+    assert_eq!(files["d0/f0077"].0, text(7, 7));
+    let (_, _, without) = written(tree(false), &given);
+    assert!(with == without);
+}
+
 /// A large file that breaks off.
 fn broken(path: &str, size_bytes: u64) -> Item {
     struct Broken(u64);
@@ -350,4 +379,53 @@ fn broken(path: &str, size_bytes: u64) -> Item {
     node.size_bytes = size_bytes;
     node.handle = Box::new(Broken(size_bytes));
     node.into()
+}
+
+#[test]
+fn devices_that_no_inode_can_hold_are_refused() {
+    let own = tempfile::tempdir().unwrap();
+    let given = options(Compressor::Gzip, 4096, 1);
+    for (device, fits) in [
+        ((0xfff, 0xf_ffff), true),
+        ((0x1000, 0), false),
+        ((0, 0x10_0000), false),
+    ] {
+        let mut entry = node("d", NodeKind::CharacterDevice, Some(Vec::new()));
+        entry.device = device;
+        let items = [directory(""), entry.into()];
+        let created = create(items.into_iter().map(Ok), &own.path().join("image"), &given);
+        assert_eq!(created.is_ok(), fits, "{device:?}");
+    }
+}
+
+#[test]
+fn attributes_that_are_too_many_for_one_inode_are_told_of() {
+    struct Named;
+    impl Handle for Named {
+        fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+            Ok(Vec::new())
+        }
+
+        fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
+            Ok(Box::new(Given(Vec::new(), 0)))
+        }
+
+        fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
+            let one = |row| Xattr {
+                name: format!("user.{row:0>200}").into(),
+                value: Vec::new(),
+            };
+            Ok((0..400).map(one).collect())
+        }
+    }
+    let own = tempfile::tempdir().unwrap();
+    let (path, given) = (own.path().join("image"), options(Compressor::Gzip, 4096, 1));
+    let mut entry = node("f", NodeKind::File, Some(Vec::new()));
+    entry.handle = Box::new(Named);
+    let items = [directory(""), entry.into()];
+    let created = create(items.into_iter().map(Ok), &path, &given).unwrap();
+    assert_eq!(created.unstored_xattrs.count, 400 - (1 << 16) / 206);
+    let image = Box::new(std::fs::read(&path).unwrap());
+    let report = hedgerow_squashfs::verify(image, 0, &given.readers).unwrap();
+    assert_eq!(report.findings, []);
 }

@@ -5,7 +5,7 @@ use hedgerow_squashfs::format::{Reference, Superblock, MAGIC, NO_TABLE};
 use hedgerow_squashfs::{verify, Body, Error, Image, ImageSource, Report};
 use std::ops::ControlFlow;
 
-/// An image whose tables are given, each in one metadata block that is not compressed.
+/// An image whose tables are given, in metadata blocks that are not compressed.
 #[derive(Clone)]
 struct Forged {
     inodes: Vec<u8>,
@@ -87,8 +87,10 @@ impl Forged {
         let mut image = vec![0; 96];
         let block = |image: &mut Vec<u8>, content: &[u8]| {
             let start = image.len() as u64;
-            image.extend(short(content.len() as u16 | 0x8000));
-            image.extend_from_slice(content);
+            for content in content.chunks(8192) {
+                image.extend(short(content.len() as u16 | 0x8000));
+                image.extend_from_slice(content);
+            }
             start
         };
         let inodes = block(&mut image, &self.inodes);
@@ -324,6 +326,21 @@ fn files_larger_than_their_image_are_refused() {
 }
 
 #[test]
+fn a_listing_of_nothing_but_damage_is_not_held() {
+    for (name, kept) in [(&b".."[..], 0), (b"a", 1)] {
+        let listing = |runs: usize| run(&[(32, 2, 6, name)].repeat(256)).repeat(runs);
+        for (runs, is_held) in [(16, true), (17, false)] {
+            let forged = Forged::new(listing(runs), &[fifo(2)]);
+            let (paths, omitted) = forged.listed();
+            let told = if is_held { runs * 256 - kept } else { 1 };
+            assert_eq!(omitted.len(), told);
+            assert_eq!(paths.len(), if is_held { kept } else { 0 });
+            assert!(!forged.report().findings.is_empty());
+        }
+    }
+}
+
+#[test]
 fn attributes_that_refer_to_themselves_end() {
     let listing = run(&[(32, 2, 2, b"f")]);
     // A value that stands where its own reference does.
@@ -360,6 +377,36 @@ fn attributes_that_refer_to_themselves_end() {
     }
     // Attributes that no table has.
     honest.assert_found("attributes 0 of 0");
+}
+
+#[test]
+fn attributes_that_are_too_much_to_hold_are_refused() {
+    let value = bytes(&[&word(1 << 16), &vec![b'v'; 1 << 16]]);
+    let long_name = bytes(&[&short(0), &short(250), &[b'n'; 250], &word(0)]);
+    let elsewhere = bytes(&[&short(0x100), &short(1), b"x", &word(8), &long(0)]);
+    for (pair, count, what) in [
+        (long_name, 300, "names are too long"),
+        (elsewhere, 300, "values are too long"),
+    ] {
+        let (block, offset) = (value.len() / 8192 * 8194, value.len() % 8192);
+        let reference = Reference::new(block as u64, offset as u16);
+        let forged = Forged {
+            xattrs: Some((
+                bytes(&[&value, &pair.repeat(count)]),
+                bytes(&[&long(reference.0), &word(count as u32), &word(0)]),
+            )),
+            ..Forged::new(run(&[(32, 2, 2, b"f")]), &[file(2, 0, u32::MAX, 0, &[])])
+        };
+        let mut values = 0;
+        let image = forged.image();
+        let failed = image
+            .xattrs(0)
+            .unwrap()
+            .find_map(|xattr| xattr.map(|xattr| values += xattr.value.len()).err());
+        let failed = failed.expect("there is an end to it").to_string();
+        assert!(failed.contains(what), "{failed}");
+        assert!(values <= 16 << 20);
+    }
 }
 
 #[test]

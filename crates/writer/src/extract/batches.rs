@@ -70,6 +70,13 @@ impl<'r, N: Iterator<Item = Result<Node, NodeError>>> Batches<'r, N> {
             }
             return Ok(());
         }
+        // Such a path leads nowhere: going to it would never end.
+        if node.path.split(|byte| *byte == b'/').any(<[u8]>::is_empty) {
+            let problem = Problem::Content("a component of its path is empty".into());
+            let path = Some(node.path);
+            self.batch.failures.push(Failed { path, problem });
+            return Ok(());
+        }
         let parent = split_path(&node.path).0.to_vec();
         self.go_to(&parent)?;
         if node.kind == NodeKind::Directory {

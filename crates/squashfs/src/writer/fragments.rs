@@ -1,6 +1,6 @@
 //! Fragment blocks: what does not fill a block goes together with others of its kind.
 
-use super::gather::Digest;
+use super::digest::Digest;
 use crate::buffers::{Buffer, Buffers};
 use crate::format::NO_FRAGMENT;
 use std::collections::HashMap;

@@ -1,14 +1,14 @@
 //! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
 
+use super::digest::{digests, Digest, LargeDigest, LargeFiles};
 use super::entry::Entry;
 use super::item::{Item, Role, Treatment};
 use super::WriteError;
 use crate::buffers::{Buffer, Buffers};
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::{Content, Node, NodeError, NodeKind};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Files of up to so many bytes are read at once by whoever takes them, larger ones a piece after
 /// the other. A multiple of every block size.
@@ -21,10 +21,6 @@ const JOBS_BYTES: u64 = 64 << 10;
 /// Gathered contents are handed over when there are so many bytes or entries of them.
 const BATCH_BYTES: usize = 256 << 10;
 const BATCH_ENTRIES: usize = 64;
-
-/// What is known of some content: the first 160 bits of its BLAKE3 hash. Equal digests are taken for
-/// equal contents.
-pub(super) type Digest = [u32; 5];
 
 /// What comes of an entry.
 pub(super) enum Gathered {
@@ -409,56 +405,6 @@ fn begun(item: Item, options: GatherOptions) -> Result<Begun, NodeError> {
     })
 }
 
-/// Digests of all of it and of what does not fill a block.
-fn digests(bytes: &Bytes, block_bytes: usize) -> (Digest, Digest) {
-    /// Of a piece that is all zeros: large holes have many.
-    static ZEROS: OnceLock<Digest> = OnceLock::new();
-    let zeros;
-    let bytes: &[u8] = match bytes {
-        Bytes::Data(bytes) => bytes,
-        Bytes::Zeros(PIECE_BYTES) => {
-            let digest = *ZEROS.get_or_init(|| hash(&vec![0; PIECE_BYTES]));
-            return (digest, digest);
-        }
-        Bytes::Zeros(count) => {
-            zeros = vec![0; *count];
-            &zeros
-        }
-    };
-    let digest = hash(bytes);
-    let head = bytes.len() - bytes.len() % block_bytes;
-    let tail_digest = match head {
-        0 => digest,
-        _ => hash(bytes.get(head..).unwrap_or_default()),
-    };
-    (digest, tail_digest)
-}
-
-fn hash(bytes: &[u8]) -> Digest {
-    match bytes.is_empty() {
-        true => Digest::default(),
-        false => shortened(blake3::hash(bytes)),
-    }
-}
-
-/// The digest of a file of several pieces.
-#[derive(Default)]
-pub(super) struct LargeDigest(blake3::Hasher);
-
-impl LargeDigest {
-    pub(super) fn add(&mut self, piece: Digest) {
-        for word in piece {
-            self.0.update(&word.to_le_bytes());
-        }
-    }
-
-    /// No content of one piece has this digest: its size does not fit.
-    pub(super) fn finish(&mut self, size_bytes: u64) -> Digest {
-        self.0.update(&size_bytes.to_le_bytes());
-        shortened(self.0.finalize())
-    }
-}
-
 /// Reads all of a large file and forgets it.
 fn digest_of_large(
     content: &mut dyn Content,
@@ -476,40 +422,4 @@ fn digest_of_large(
         left -= size as u64;
     }
     Ok(digest.finish(size_bytes))
-}
-
-/// Large files that have their places in the image. To read a file of the same size once more than
-/// needed is cheaper than to compress it in vain.
-#[derive(Default)]
-pub(super) struct LargeFiles(Mutex<HashMap<u64, HashSet<Digest>>>);
-
-impl LargeFiles {
-    pub(super) fn insert(&self, size_bytes: u64, digest: Digest) {
-        self.lock().entry(size_bytes).or_default().insert(digest);
-    }
-
-    fn have_size(&self, size_bytes: u64) -> bool {
-        self.lock().contains_key(&size_bytes)
-    }
-
-    fn contain(&self, size_bytes: u64, digest: Digest) -> bool {
-        let files = self.lock();
-        files
-            .get(&size_bytes)
-            .is_some_and(|digests| digests.contains(&digest))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, HashSet<Digest>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The first 160 bits of a hash.
-pub(super) fn shortened(hash: blake3::Hash) -> Digest {
-    let mut digest = Digest::default();
-    let (words, _) = hash.as_bytes().as_chunks::<4>();
-    for (word, bytes) in digest.iter_mut().zip(words) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    digest
 }

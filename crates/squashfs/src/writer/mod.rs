@@ -8,6 +8,7 @@
 mod assemble;
 mod attributes;
 mod compress;
+mod digest;
 mod entry;
 mod error;
 mod fragments;
@@ -33,7 +34,8 @@ pub use tree::Unstored;
 
 use crate::buffers::Buffers;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
-use gather::{gather, GatherOptions, LargeFiles};
+use digest::LargeFiles;
+use gather::{gather, GatherOptions};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Jobs, Options, Window};
 use hedgerow_fs::OutputFile;

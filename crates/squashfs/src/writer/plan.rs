@@ -1,11 +1,10 @@
 //! The plan: what of the gathered contents is stored, and in which order. A pure function of the
 //! entries in their order: no worker has a say in it.
 
+use super::digest::{Digest, LargeDigest, LargeFiles};
 use super::entry::Entry;
 use super::fragments::{Fragments, Tail};
-use super::gather::{
-    Begun, Bytes, ContentId, Digest, Gathered, LargeDigest, LargeFiles, PIECE_BYTES,
-};
+use super::gather::{Begun, Bytes, ContentId, Gathered, PIECE_BYTES};
 use super::item::Treatment;
 use super::{FragmentPolicy, WriteError};
 use crate::buffers::{Buffer, Buffers};

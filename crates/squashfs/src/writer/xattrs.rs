@@ -1,7 +1,7 @@
 //! The tables of extended attributes: section 9 of the format. Equal sets of attributes are stored
 //! once, and so are long values.
 
-use super::gather::{shortened, Digest};
+use super::digest::{shortened, Digest};
 use super::metadata::{MetadataTable, Place};
 use super::WriteError;
 use crate::format::{NO_XATTRS, XATTR_ID_ENTRY_BYTES, XATTR_OUT_OF_LINE, XATTR_PREFIXES};

@@ -66,7 +66,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         execution,
         started,
     };
-    let meter = Meter::start(global, &run.execution.progress);
+    let meter = Meter::start(global, "Updating files", &run.execution.progress);
     let code = match form {
         Form::Switch(target) => run.switch(&target, meter),
         Form::Paths(paths) => run.paths(&paths, meter),

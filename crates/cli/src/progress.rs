@@ -1,9 +1,11 @@
-//! Showing how far a checkout is: after one second, on a terminal or if asked.
+//! Showing how far a command is: after one second, on a terminal or if asked.
 
 use crate::arguments::Global;
 use hedgerow_git::checkout::Progress;
+use hedgerow_tree::Node;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,8 +13,69 @@ use std::time::Duration;
 
 const DELAY: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_millis(100);
-const TEMPLATE: &str =
-    "Updating files: {percent:>3}% ({pos}/{len}), {msg}, {per_sec}, {eta} left {wide_bar}";
+const WITH_TOTAL: &str = "{percent:>3}% ({pos}/{len}), {msg}, {per_sec}, {eta} left {wide_bar}";
+const WITHOUT_TOTAL: &str = "{pos} entries, {msg}, {per_sec}, {elapsed} so far";
+
+/// How far a command is.
+pub trait Amounts: Send + Sync {
+    /// What is done.
+    fn done(&self) -> u64;
+    /// What is to be done, if that is known.
+    fn total(&self) -> Option<u64>;
+    fn bytes(&self) -> u64;
+}
+
+impl Amounts for Progress {
+    fn done(&self) -> u64 {
+        self.files()
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(self.files_total())
+    }
+
+    fn bytes(&self) -> u64 {
+        Progress::bytes(self)
+    }
+}
+
+/// Nodes on their way from a source to a sink.
+#[derive(Default)]
+pub struct PassedNodes {
+    entries: AtomicU64,
+    bytes: AtomicU64,
+    total: Option<u64>,
+}
+
+impl PassedNodes {
+    /// None yet, of so many, if that is known.
+    pub fn of(total: Option<u64>) -> Self {
+        PassedNodes {
+            total,
+            ..PassedNodes::default()
+        }
+    }
+
+    /// Counts a node.
+    pub fn add(&self, node: &Node) {
+        self.entries.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(node.size_bytes, Ordering::Relaxed);
+    }
+}
+
+impl Amounts for PassedNodes {
+    fn done(&self) -> u64 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
 
 /// A thread that shows progress until this is dropped.
 pub struct Meter {
@@ -21,7 +84,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    pub fn start(global: &Global, progress: &Arc<Progress>) -> Meter {
+    /// `what` is what is being done, as in `Updating files`.
+    pub fn start(global: &Global, what: &str, progress: &Arc<impl Amounts + 'static>) -> Meter {
         let wanted = global.progress || std::io::stderr().is_terminal();
         if !wanted || global.no_progress || global.quiet {
             return Meter {
@@ -31,14 +95,17 @@ impl Meter {
         }
         let (stop, stopped) = channel::<()>();
         let progress = progress.clone();
+        let what = what.to_owned();
         let thread = std::thread::spawn(move || {
             if stopped.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let bar = bar(&progress);
+            let bar = bar(&what, progress.total());
             loop {
-                bar.set_length(progress.files_total());
-                bar.set_position(progress.files());
+                if let Some(total) = progress.total() {
+                    bar.set_length(total);
+                }
+                bar.set_position(progress.done());
                 bar.set_message(indicatif::DecimalBytes(progress.bytes()).to_string());
                 if stopped.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     bar.finish_and_clear();
@@ -53,13 +120,21 @@ impl Meter {
     }
 }
 
-fn bar(progress: &Progress) -> ProgressBar {
+fn bar(what: &str, total: Option<u64>) -> ProgressBar {
     let target = ProgressDrawTarget::stderr_with_hz(10);
-    let bar = ProgressBar::with_draw_target(Some(progress.files_total()), target);
-    if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+    let bar = ProgressBar::with_draw_target(total, target);
+    if let Ok(style) = ProgressStyle::with_template(&template(what, total)) {
         bar.set_style(style);
     }
     bar
+}
+
+fn template(what: &str, total: Option<u64>) -> String {
+    let amounts = match total {
+        Some(_) => WITH_TOTAL,
+        None => WITHOUT_TOTAL,
+    };
+    format!("{what}: {amounts}")
 }
 
 impl Drop for Meter {
@@ -68,6 +143,29 @@ impl Drop for Meter {
         if let Some(thread) = self.thread.take() {
             // A meter that failed has nothing to tell.
             let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{template, Amounts, PassedNodes};
+    use indicatif::ProgressStyle;
+
+    #[test]
+    fn there_is_a_form_with_and_without_a_total() {
+        for total in [None, Some(7)] {
+            let passed = PassedNodes::of(total);
+            assert_eq!(
+                (passed.total(), passed.done(), passed.bytes()),
+                (total, 0, 0)
+            );
+            let template = template("Packing", total);
+            assert!(template.starts_with("Packing: {"));
+            assert!(
+                ProgressStyle::with_template(&template).is_ok(),
+                "{template}"
+            );
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
+use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
 use bstr::ByteSlice;
@@ -51,8 +52,12 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
         root_attributes: is_new && command.strip_components == 0,
     };
     let strip = command.strip_components;
+    let passed = super::passed_nodes(&image, command.paths.is_empty());
+    let meter = Meter::start(global, "Extracting", &passed);
+    let nodes = nodes.inspect(|node| node.iter().for_each(|node| passed.add(node)));
     let nodes = nodes.filter_map(|node| stripped(node, strip));
     let extracted = extract(&root, nodes, &options, |failed| tell(failed, output));
+    drop(meter);
     let extracted = extracted.map_err(|error| match error {
         ExtractError::Cancelled => interrupted_by_user(),
         error => not_started(error),

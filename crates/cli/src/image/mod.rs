@@ -16,12 +16,14 @@ use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::progress::PassedNodes;
 use crate::walk::not_started;
 use crate::walk::sink::write;
 use arguments::{Action, Place};
 use hedgerow_squashfs::Error;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Failure> {
     check_start(global)?;
@@ -53,6 +55,12 @@ fn open(place: &Place, global: &Global) -> Result<hedgerow_squashfs::Image, Fail
     let path = from_directory(global, &place.image);
     let opened = hedgerow_squashfs::Image::open(&path, place.offset);
     opened.map_err(|error| unreadable(&place.image, error))
+}
+
+/// A count of the nodes of an image, against all of its inodes if all are wanted.
+fn passed_nodes(image: &hedgerow_squashfs::Image, is_all: bool) -> Arc<PassedNodes> {
+    let total = u64::from(image.superblock().inode_count);
+    Arc::new(PassedNodes::of(is_all.then_some(total)))
 }
 
 /// An error about an image as it was named.

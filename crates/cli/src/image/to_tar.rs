@@ -6,6 +6,7 @@ use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
+use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
 use hedgerow_engine::{CancelToken, Options};
@@ -29,6 +30,9 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
     let image = Arc::new(super::open(&command.place, global)?);
     let nodes = nodes_of_image(&image, &[]);
     let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
+    let passed = super::passed_nodes(&image, true);
+    let meter = Meter::start(global, "Archiving", &passed);
+    let nodes = nodes.inspect(|node| node.iter().for_each(|node| passed.add(node)));
     let options = SinkOptions {
         write: WriteOptions {
             sparse: !command.dense,
@@ -62,6 +66,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         }
         None => to_stdout(|writer| write_nodes(nodes, writer, &options)),
     };
+    drop(meter);
     let skipped = match written {
         Ok(skipped) => skipped,
         Err(SinkError::Cancelled) => return Err(interrupted_by_user()),

@@ -10,6 +10,7 @@ use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
+use crate::progress::{Meter, PassedNodes};
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
 use archive::ArchiveImage;
@@ -54,7 +55,12 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let target = from_directory(global, &command.image);
     super::refuse_taken(&target, &command.image, command.force)?;
     let started = Instant::now();
-    let change = |node| changed(node, command, epoch);
+    let passed = Arc::new(PassedNodes::default());
+    let meter = Meter::start(global, "Packing", &passed);
+    let change = |node| {
+        passed.add(&node);
+        changed(node, command, epoch)
+    };
     let source = from_directory(global, &command.source);
     let is_stdin = command.source == Path::new("-");
     let warn = |warning: String| output.warn(warning);
@@ -120,6 +126,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
         };
         image.create(labelled(&recipe, change), &warn)
     };
+    drop(meter);
     let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
     tell_omissions(&created, output);

@@ -148,9 +148,10 @@ def in_pairs(rival, ours, count):
 
 def find_best(measure, candidates, rounds):
     """The candidate for which `measure(candidate, timeout_s)` is fastest in wall time, and the
-    seconds of each. One that is twice as slow as the best so far is stopped: None."""
+    seconds of each. One that is twice as slow as the best so far is stopped, and one that fails
+    is skipped aloud: None."""
     seconds = {}
-    best = None
+    best = failure = None
     for candidate in candidates:
         for _ in range(rounds):
             timeout_s = max(2.0 * seconds[best], 2.0) if best is not None else None
@@ -159,12 +160,18 @@ def find_best(measure, candidates, rounds):
             except TooSlow:
                 seconds.setdefault(candidate, None)
                 break
+            except CommandFailed as error:
+                print(f"skipped: {candidate}: {error}", flush=True)
+                seconds[candidate], failure = None, error
+                break
             known = seconds.get(candidate)
             seconds[candidate] = wall_s if known is None else min(known, wall_s)
         if seconds[candidate] is not None and (
             best is None or seconds[candidate] < seconds[best]
         ):
             best = candidate
+    if best is None and failure is not None:
+        raise failure
     return best, seconds
 
 

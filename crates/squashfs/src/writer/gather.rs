@@ -257,7 +257,8 @@ impl<I> Jobs<'_, I> {
         }
         let mut content = node.handle.open()?;
         node.size_bytes = content.size_bytes();
-        let may_be_known = self.options.dedup && item.role == Role::Whole;
+        let is_plain = item.role == Role::Whole && item.treatment == Treatment::default();
+        let may_be_known = self.options.dedup && is_plain;
         if may_be_known && self.large_files.have_size(node.size_bytes) {
             let digest = digest_of_large(&mut *content, &node.path, self.buffers)?;
             if self.large_files.contain(node.size_bytes, digest) {

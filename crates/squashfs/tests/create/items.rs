@@ -206,7 +206,11 @@ fn treatments_are_kept() {
     let stored = |treatment: Treatment, content: Vec<u8>| {
         let mut item = file("b", content.clone());
         item.treatment = treatment;
-        let items = vec![directory(""), file("a", content.clone()), item];
+        // What comes between gives the plan time to know the first before the last is read.
+        let between = (0..200).map(|number| file(&format!("a{number:03}"), text(number, 9000)));
+        let mut items = vec![directory(""), file("a", content.clone())];
+        items.extend(between);
+        items.push(item);
         let (files, _, image) = written(items, &given);
         assert!(files["a"].0 == content && files["b"].0 == content);
         (files["a"].1, files["b"].1, image)

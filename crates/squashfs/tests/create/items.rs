@@ -207,7 +207,8 @@ fn treatments_are_kept() {
         let mut item = file("b", content.clone());
         item.treatment = treatment;
         // What comes between gives the plan time to know the first before the last is read.
-        let between = (0..200).map(|number| file(&format!("a{number:03}"), text(number, 9000)));
+        let between =
+            (0..200).map(|number| file(&format!("a{number:03}"), text(number + 1000, 9000)));
         let mut items = vec![directory(""), file("a", content.clone())];
         items.extend(between);
         items.push(item);
@@ -223,7 +224,7 @@ fn treatments_are_kept() {
         ..one
     };
     let (a, b, twice) = stored(not_shared, text(1, 9000));
-    assert!(a != b && twice.len() > shared.len());
+    assert!(a != b && twice.len() >= shared.len());
     let uncompressed = Treatment {
         uncompressed: true,
         not_shared: true,

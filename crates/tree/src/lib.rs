@@ -18,7 +18,7 @@ pub use entry::{Entry, Metadata, NodeKind};
 pub use kind::EntryKind;
 pub use layout::{Directory, Layout};
 pub use name::{check_name, check_path, NameError, NameRules};
-pub use node::{Content, Handle, Node, NodeError, Xattr};
+pub use node::{Content, Defaults, Handle, Node, NodeError, Xattr};
 pub use order::canonical_order;
 pub use source::{Omission, TreeSource};
 pub use split::split_path;

@@ -35,6 +35,32 @@ pub struct Node {
     pub handle: Box<dyn Handle>,
 }
 
+/// Attributes of entries of which a source says nothing: directories that are implied by what is
+/// in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// The lower 12 bits of `st_mode`.
+    pub mode: u16,
+    /// Last change, in seconds since the epoch.
+    pub mtime_s: i64,
+}
+
+impl Default for Defaults {
+    /// root's, `rwxr-xr-x`, at the epoch.
+    fn default() -> Self {
+        Defaults {
+            uid: 0,
+            gid: 0,
+            mode: 0o755,
+            mtime_s: 0,
+        }
+    }
+}
+
 /// Leads to what an entry holds. It is asked on any thread, many entries at a time.
 pub trait Handle: Send {
     /// The target of a symbolic link.

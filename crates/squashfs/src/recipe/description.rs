@@ -5,33 +5,9 @@ use super::nodes::Nodes;
 use super::statement::{Statement, What};
 use super::tree::{Attributes, Body, Tree};
 use super::{Labels, RecipeError};
-use hedgerow_tree::{Node, NodeError};
+use hedgerow_tree::{Defaults, Node, NodeError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What entries have of which the description says nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Defaults {
-    /// Owner of directories that are implied by what is in them.
-    pub uid: u32,
-    /// Group of those.
-    pub gid: u32,
-    /// Permissions of those, 12 bits.
-    pub mode: u16,
-    /// The time of everything, in seconds since the epoch.
-    pub mtime_s: i64,
-}
-
-impl Default for Defaults {
-    fn default() -> Self {
-        Defaults {
-            uid: 0,
-            gid: 0,
-            mode: 0o755,
-            mtime_s: 0,
-        }
-    }
-}
 
 /// A tree that a text describes, a line an entry:
 ///

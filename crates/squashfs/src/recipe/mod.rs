@@ -22,8 +22,9 @@ mod words;
 mod xattrs;
 
 pub use contexts::FileContexts;
-pub use description::{Defaults, Description};
+pub use description::Description;
 pub use error::RecipeError;
+pub use hedgerow_tree::Defaults;
 pub use labels::Labels;
 pub use sort::{Arranged, SortRules};
 pub use xattrs::XattrFile;

@@ -17,7 +17,7 @@ use bstr::BStr;
 use contents::{Contents, InArchive};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{FileKind, ReadFile, SpoolFile};
-use hedgerow_tree::{Node, NodeError, NodeKind};
+use hedgerow_tree::{Defaults, Node, NodeError, NodeKind};
 use index::{Entry, IndexBuilder};
 use input::{Positioned, Spool, SpoolError, Stream};
 use links::Linked;
@@ -60,31 +60,6 @@ impl Default for NodeOptions {
             limits: Limits::default(),
             index_bytes: 4 << 30,
             cancel: CancelToken::default(),
-        }
-    }
-}
-
-/// Attributes of directories that an archive does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Defaults {
-    /// Owner.
-    pub uid: u32,
-    /// Group.
-    pub gid: u32,
-    /// The lower 12 bits of `st_mode`.
-    pub mode: u16,
-    /// Last change, in seconds since the epoch.
-    pub mtime_s: i64,
-}
-
-impl Default for Defaults {
-    /// root's, `rwxr-xr-x`, at the epoch.
-    fn default() -> Self {
-        Defaults {
-            uid: 0,
-            gid: 0,
-            mode: 0o755,
-            mtime_s: 0,
         }
     }
 }

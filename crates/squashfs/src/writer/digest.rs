@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 /// equal contents.
 pub(super) type Digest = [u32; 5];
 
-/// Digests of all of it and of what does not fill a block.
+/// Digests of all of it and of what does not fill a block. More than a piece has the digest of its
+/// pieces, however it was read.
 pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> (Digest, Digest) {
     /// Of a piece that is all zeros: large holes have many.
     static ZEROS: OnceLock<Digest> = OnceLock::new();
@@ -24,7 +25,16 @@ pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> (Digest, Digest) {
             &zeros
         }
     };
-    let digest = hash(bytes);
+    let digest = match bytes.len() > PIECE_BYTES {
+        true => {
+            let mut pieces = LargeDigest::default();
+            bytes
+                .chunks(PIECE_BYTES)
+                .for_each(|piece| pieces.add(hash(piece)));
+            pieces.finish(bytes.len() as u64)
+        }
+        false => hash(bytes),
+    };
     let head = bytes.len() - bytes.len() % block_bytes;
     let tail_digest = match head {
         0 => digest,

@@ -2,17 +2,16 @@
 //! plan.
 
 use super::compress::{Packed, Worker};
-use super::entry::Entry;
 use super::fragments::Tail;
 use super::kernel;
 use super::output::Output;
 use super::plan::{Batch, Block, Content, Event, Stored};
+use super::tree::Tree;
 use super::{CreateOptions, WriteError};
 use crate::buffers::Buffers;
 use crate::format::SizeWord;
 use hedgerow_codec::block::Compressor;
 use hedgerow_engine::run_ordered;
-use hedgerow_tree::NodeError;
 use std::borrow::Cow;
 
 /// A file's content in the image.
@@ -28,16 +27,6 @@ pub(super) struct Layout {
 
 /// Where each fragment block is, and how it is stored.
 pub(super) type Fragment = (u64, SizeWord);
-
-/// Who is told of the entries, in their order.
-pub(super) trait Entries {
-    /// A file with its content.
-    fn file(&mut self, entry: Entry, layout: &Layout) -> Result<(), WriteError>;
-    /// Another entry.
-    fn other(&mut self, entry: Entry) -> Result<(), WriteError>;
-    /// An entry that was left out.
-    fn skipped(&mut self, error: NodeError);
-}
 
 /// What was stored.
 #[derive(Default)]
@@ -61,23 +50,17 @@ impl Packing {
     }
 
     fn layout(&self, content: Content) -> Cow<'_, Layout> {
-        let known = match content {
-            Content::Blocks(number) => self.layouts.get(number as usize),
-            Content::Tail(_) | Content::Empty => None,
-        };
-        let tail = match content {
-            Content::Tail(tail) => Some(tail),
-            Content::Blocks(_) | Content::Empty => None,
-        };
-        known.map_or_else(
-            || {
-                Cow::Owned(Layout {
-                    tail,
-                    ..Layout::default()
-                })
-            },
-            Cow::Borrowed,
-        )
+        match content {
+            Content::Empty => Cow::default(),
+            Content::Tail(tail) => Cow::Owned(Layout {
+                tail: Some(tail),
+                ..Layout::default()
+            }),
+            Content::Blocks(number) => {
+                let layout = self.layouts.get(number as usize);
+                layout.map(Cow::Borrowed).unwrap_or_default()
+            }
+        }
     }
 }
 
@@ -87,7 +70,7 @@ pub(super) fn pack(
     options: &CreateOptions,
     buffers: &Buffers,
     output: &mut Output,
-    entries: &mut impl Entries,
+    tree: &mut Tree<'_>,
 ) -> Result<Packing, WriteError> {
     let items = batches.map(|batch| {
         let bytes = batch.bytes as u64;
@@ -102,16 +85,7 @@ pub(super) fn pack(
         items,
         |_| Worker::new(options, buffers),
         Worker::compress,
-        |_, packed| {
-            commit(
-                packed,
-                compressor,
-                output,
-                entries,
-                &mut packing,
-                &mut current,
-            )
-        },
+        |_, packed| commit(packed, compressor, output, tree, &mut packing, &mut current),
     )?;
     Ok(packing)
 }
@@ -120,7 +94,7 @@ fn commit(
     packed: Packed,
     compressor: Compressor,
     output: &mut Output,
-    entries: &mut impl Entries,
+    tree: &mut Tree<'_>,
     packing: &mut Packing,
     current: &mut Option<Layout>,
 ) -> Result<(), WriteError> {
@@ -165,13 +139,13 @@ fn commit(
                     }
                 };
                 if let Some(entry) = entry {
-                    entries.file(entry, &packing.layout(content))?;
+                    tree.file(entry, packing.layout(content).into_owned())?;
                 }
             }
-            Event::Other(entry) => entries.other(entry)?,
+            Event::Other(entry) => tree.other(entry)?,
             Event::Skipped(error) => {
                 give_up(current.take(), output)?;
-                entries.skipped(error);
+                tree.skipped.push(error);
             }
         }
     }

@@ -204,6 +204,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             pieces.add(digest);
         }
         let treatment = current.begun.treatment;
+        let bytes = self.with_zeros(bytes, treatment);
         if !is_last {
             self.blocks(bytes, 0, treatment);
             self.current = Some(current);
@@ -212,12 +213,11 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         let size_bytes = current.begun.entry.size_bytes;
         if let Some(pieces) = &mut current.pieces {
             digest = pieces.finish(size_bytes);
-            if self.options.dedup && !treatment.not_shared {
-                self.large.insert(size_bytes, digest);
-            }
         }
-        let is_one_piece = current.pieces.is_none();
-        let stored = self.store(bytes, (digest, tail_digest), is_one_piece, treatment);
+        if size_bytes > PIECE_BYTES as u64 && self.options.dedup && !treatment.not_shared {
+            self.large.insert(size_bytes, digest);
+        }
+        let stored = self.store(bytes, size_bytes, (digest, tail_digest), treatment);
         let begun = current.begun;
         if let Some(id) = begun.id {
             let content = match stored {
@@ -230,19 +230,20 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
-    /// The last piece of a file.
+    /// The last piece of a file of `size_bytes`.
     fn store(
         &mut self,
         bytes: Bytes,
+        size_bytes: u64,
         (digest, tail_digest): (Digest, Digest),
-        is_one_piece: bool,
         treatment: Treatment,
     ) -> Stored {
-        if bytes.len() == 0 {
+        if size_bytes == 0 {
             return Stored::There(Content::Empty);
         }
-        let is_tail = is_one_piece && bytes.len() < self.options.block_bytes;
-        if let Some(tail) = self.tail_of(&bytes, is_tail, treatment).filter(|_| is_tail) {
+        let is_small = size_bytes < self.options.block_bytes as u64;
+        let tail = self.tail_of(&bytes, is_small, treatment);
+        if let Some(tail) = tail.filter(|_| is_small) {
             let tail = self.add_tail(tail, digest, treatment);
             return Stored::There(Content::Tail(tail));
         }
@@ -253,7 +254,6 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             self.files.insert(digest, self.stored);
         }
         self.stored += 1;
-        let tail = self.tail_of(&bytes, is_one_piece && is_tail, treatment);
         let tail = tail.map(<[u8]>::to_vec);
         let rest = tail.as_ref().map_or(0, Vec::len);
         // The blocks of a file stand together: a fragment block comes behind them.
@@ -295,33 +295,44 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         place
     }
 
+    /// A piece as it is stored: whether a source tells of holes makes no difference.
+    fn with_zeros(&self, bytes: Bytes, treatment: Treatment) -> Bytes {
+        match bytes {
+            Bytes::Zeros(count) if treatment.not_sparse => {
+                let mut zeros = self.buffers.take(count);
+                zeros.fill(0);
+                Bytes::Data(zeros)
+            }
+            bytes => bytes,
+        }
+    }
+
     /// Blocks of a piece, without its last `rest` bytes.
     fn blocks(&mut self, bytes: Bytes, rest: usize, treatment: Treatment) {
         let end = bytes.len() - rest;
-        let is_hole = matches!(bytes, Bytes::Zeros(_)) && !treatment.not_sparse;
-        let content = Arc::new(match bytes {
-            Bytes::Data(content) => content,
-            Bytes::Zeros(_) if is_hole => self.buffers.take(0),
-            Bytes::Zeros(count) => {
-                let mut zeros = self.buffers.take(count);
-                zeros.fill(0);
-                zeros
-            }
-        });
+        let content = match bytes {
+            Bytes::Data(content) => Some(Arc::new(content)),
+            Bytes::Zeros(_) => None,
+        };
         for start in (0..end).step_by(self.options.block_bytes) {
             let range = start..(start + self.options.block_bytes).min(end);
             let bytes = range.len();
-            let is_zero = || is_zero(content.get(range.clone()).unwrap_or_default());
-            if !treatment.not_sparse && (is_hole || is_zero()) {
-                self.push(0, Event::Hole(bytes));
-                continue;
+            let stored = content.as_ref().filter(|content| {
+                let block = content.get(range.clone()).unwrap_or_default();
+                treatment.not_sparse || !is_zero(block)
+            });
+            match stored.cloned() {
+                None => self.push(0, Event::Hole(bytes)),
+                Some(content) => {
+                    let uncompressed = treatment.uncompressed;
+                    let block = Block {
+                        content,
+                        range,
+                        uncompressed,
+                    };
+                    self.push(bytes, Event::Block(block));
+                }
             }
-            let block = Block {
-                content: content.clone(),
-                range,
-                uncompressed: treatment.uncompressed,
-            };
-            self.push(bytes, Event::Block(block));
         }
     }
 

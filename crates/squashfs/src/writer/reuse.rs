@@ -5,7 +5,7 @@ use super::WriteError;
 use crate::format::SizeWord;
 use crate::reader::data::Stored;
 use crate::reader::{Body, Image, ImageSource};
-use crate::{Part, Result};
+use crate::{Damage, Part, Result};
 use hedgerow_codec::block::{BlockCompressor, BlockError, Compressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
 use std::collections::{HashMap, HashSet};
@@ -162,6 +162,7 @@ fn extents(image: &Image) -> Result<Vec<Extent>> {
     let mut extents = Vec::new();
     let mut files = HashSet::new();
     let mut failed = None;
+    let most = image.superblock().bytes_used;
     let omissions = ImageSource::new(image)?.entries(&mut |entry| {
         let Body::File(file) = &entry.inode.body else {
             return ControlFlow::Continue(());
@@ -172,6 +173,11 @@ fn extents(image: &Image) -> Result<Vec<Extent>> {
         let pieces = image.pieces(file).map(|pieces| {
             pieces.map(|piece| {
                 if let Stored::Block { position, word } = piece?.stored {
+                    // Each takes a byte at least, unless files overlap that have nothing in common.
+                    if extents.len() as u64 >= most {
+                        let what = "more blocks than it has bytes";
+                        return Err(Damage::new(Part::Data, position, what).into());
+                    }
                     extents.push(Extent {
                         part: Part::Data,
                         position,

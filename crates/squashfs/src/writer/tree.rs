@@ -5,7 +5,7 @@ use super::entry::Entry;
 use super::leaves::{Body, Leaves};
 use super::metadata::MetadataTable;
 use super::names::{Child, Names, Target};
-use super::pack::{Entries, Layout};
+use super::pack::Layout;
 use super::xattrs::XattrTable;
 use super::WriteError;
 use hedgerow_codec::block::Settings;
@@ -49,38 +49,6 @@ pub struct Unstored {
     pub first: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Entries for Tree<'_> {
-    fn file(&mut self, entry: Entry, layout: &Layout) -> Result<(), WriteError> {
-        let body = Body::File(entry.size_bytes, layout.clone());
-        self.leaf(entry, body)
-    }
-
-    fn other(&mut self, mut entry: Entry) -> Result<(), WriteError> {
-        let body = match entry.kind {
-            NodeKind::Directory => return self.directory(entry),
-            NodeKind::Symlink => {
-                Body::Symlink(std::mem::take(&mut entry.target).into_boxed_slice())
-            }
-            NodeKind::BlockDevice | NodeKind::CharacterDevice => Body::Device(entry.device),
-            NodeKind::Fifo | NodeKind::Socket => Body::Ipc,
-            NodeKind::File => {
-                let Some(target) = self.leaves.known(entry.link) else {
-                    let reason = "another name of the file could not be read";
-                    let error = WriteError::entry(&entry.path, reason);
-                    self.skipped(NodeError::entry(error));
-                    return Ok(());
-                };
-                return self.another_name(&entry, target);
-            }
-        };
-        self.leaf(entry, body)
-    }
-
-    fn skipped(&mut self, error: NodeError) {
-        self.skipped.push(error);
-    }
-}
-
 impl<'s> Tree<'s> {
     pub(super) fn new(settings: &'s Settings, options: &'s Options) -> Self {
         Tree {
@@ -102,6 +70,34 @@ impl<'s> Tree<'s> {
         u32::try_from(count).map_err(|_| WriteError::Limit {
             reason: "it has more than 4,294,967,295 entries".into(),
         })
+    }
+
+    /// Takes a file with its content.
+    pub(super) fn file(&mut self, entry: Entry, layout: Layout) -> Result<(), WriteError> {
+        let body = Body::File(entry.size_bytes, layout);
+        self.leaf(entry, body)
+    }
+
+    /// Takes another entry, or another name of a file.
+    pub(super) fn other(&mut self, mut entry: Entry) -> Result<(), WriteError> {
+        let body = match entry.kind {
+            NodeKind::Directory => return self.directory(entry),
+            NodeKind::Symlink => {
+                Body::Symlink(std::mem::take(&mut entry.target).into_boxed_slice())
+            }
+            NodeKind::BlockDevice | NodeKind::CharacterDevice => Body::Device(entry.device),
+            NodeKind::Fifo | NodeKind::Socket => Body::Ipc,
+            NodeKind::File => {
+                let Some(target) = self.leaves.known(entry.link) else {
+                    let reason = "another name of the file could not be read";
+                    let error = WriteError::entry(&entry.path, reason);
+                    self.skipped.push(NodeError::entry(error));
+                    return Ok(());
+                };
+                return self.another_name(&entry, target);
+            }
+        };
+        self.leaf(entry, body)
     }
 
     fn directory(&mut self, mut entry: Entry) -> Result<(), WriteError> {

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 14] = [
+const LAYERS: [(&str, u32); 16] = [
     ("tree", 0),
     ("fs", 0),
     ("codec", 0),
@@ -22,9 +22,11 @@ const LAYERS: [(&str, u32); 14] = [
     ("writer", 2),
     ("git", 3),
     ("hg", 3),
+    ("reach", 3),
     ("squashfs", 3),
     ("tar", 3),
-    ("cli", 4),
+    ("serve", 4),
+    ("cli", 5),
 ];
 
 /// Crates for tests and benchmarks: what is shipped does not contain them.

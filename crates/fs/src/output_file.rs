@@ -91,6 +91,19 @@ impl OutputFile {
         rustix::fs::ftruncate(&self.fd, bytes).map_err(|errno| self.failed("write", errno.into()))
     }
 
+    /// Sets its permissions, whatever the umask.
+    pub fn set_permissions(&self, mode: u32) -> Result<()> {
+        rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))
+            .map_err(|errno| self.failed("set permissions of", errno.into()))
+    }
+
+    /// Waits until its content is on the disk.
+    pub fn sync(&self) -> Result<()> {
+        fault::check(Op::Write)
+            .and_then(|()| Ok(rustix::fs::fsync(&self.fd)?))
+            .map_err(|source| self.failed("sync", source))
+    }
+
     /// Gives it its name. Unless it is to `replace` what has that name, that is an error
     /// ([`io::ErrorKind::AlreadyExists`]).
     pub fn commit(mut self, replace: bool) -> Result<()> {

@@ -17,6 +17,7 @@ mod delta;
 mod entry;
 mod error;
 mod extent;
+mod hashed_file;
 mod id_table;
 mod index;
 mod locate;

@@ -1,0 +1,2 @@
+//! What is reachable in a Git repository from some of its objects and not from others: by walking
+//! commits and trees, in parallel, and by the reachability bitmaps that stand for such walks.

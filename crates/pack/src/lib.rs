@@ -11,6 +11,7 @@
 mod alternates;
 mod bases;
 mod big_endian;
+mod bitmap;
 mod chain;
 mod count;
 mod delta;
@@ -29,6 +30,7 @@ mod pack;
 mod prefix;
 mod pull;
 mod reader;
+mod recent;
 mod repair;
 mod resting;
 mod reverse;
@@ -36,6 +38,7 @@ mod store;
 mod stream;
 
 pub use bases::SharedBases;
+pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use object::{Location, ObjectHeader, ObjectKind};

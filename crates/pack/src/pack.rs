@@ -47,6 +47,10 @@ impl Pack {
         }
     }
 
+    pub fn hash_kind(&self) -> gix_hash::Kind {
+        self.hash
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -113,6 +117,19 @@ impl Pack {
             None => (0..index.count()).find(|at| index.offset(*at) == Some(offset))?,
         };
         index.id(position).map(ObjectId::from_bytes_or_panic)
+    }
+
+    /// Its reverse index, hashed, or the reason why that cannot be used; `None` if there is none
+    /// or none is wanted.
+    pub fn open_reverse(&self) -> Option<Result<ReverseIndex, String>> {
+        let index = self.index().ok().filter(|_| self.has_reverse)?;
+        let opened = ReverseIndex::open(&self.path.with_extension("rev"), index, self.hash);
+        Some(
+            opened.and_then(|reverse| match reverse.is_whole(self.hash) {
+                true => Ok(reverse),
+                false => Err("bad reverse index: its checksum is wrong".into()),
+            }),
+        )
     }
 
     fn reverse(&self) -> Option<&ReverseIndex> {

@@ -78,7 +78,7 @@ impl Reader<'_> {
         id: &oid,
         location: Location,
     ) -> Result<Option<(Source, Location)>, Failure> {
-        let root = self.walk(id, location, None)?;
+        let root = self.walk_down(id, location)?;
         if self.is_delta() {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 use crate::bases::{Base, SharedBases};
 use crate::chain::{Chain, Root};
 use crate::object::{hash, Place};
+use crate::recent::RecentBases;
 use crate::repair::Failure;
 use crate::{delta, loose, Error, Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
@@ -19,6 +20,7 @@ const DELTA_HEADER_BYTES: usize = 20;
 pub struct Reader<'s> {
     pub(crate) store: &'s ObjectStore,
     pub(crate) bases: Option<&'s SharedBases>,
+    pub(crate) recent: Option<RecentBases>,
     pub(crate) inflater: Inflater,
     pub(crate) stream: StreamInflater,
     /// The object that was built last; longer than the object if an earlier one was.
@@ -51,6 +53,7 @@ impl<'s> Reader<'s> {
         Reader {
             store,
             bases: None,
+            recent: None,
             inflater: Inflater::new(),
             stream: StreamInflater::new(),
             result: Vec::new(),
@@ -69,6 +72,15 @@ impl<'s> Reader<'s> {
         let bases = Some(bases);
         Reader {
             bases,
+            ..Self::new(store)
+        }
+    }
+
+    /// A reader that keeps up to `budget_bytes` of the objects it built last, for the deltas
+    /// against them: for walks, which do not know beforehand what they will read.
+    pub fn with_recent(store: &'s ObjectStore, budget_bytes: usize) -> Self {
+        Reader {
+            recent: Some(RecentBases::new(budget_bytes)),
             ..Self::new(store)
         }
     }
@@ -136,7 +148,7 @@ impl<'s> Reader<'s> {
 
     fn build(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, Built), Failure> {
         self.held = None;
-        let root = self.walk(id, location, self.bases)?;
+        let root = self.walk(id, location)?;
         let mut made = self.build_root(root)?;
         while let Some(place) = self.chain.pop() {
             let fail = |fault| Failure::new(place, fault);
@@ -172,9 +184,13 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn offer(&self, place: Place, (kind, built): (ObjectKind, Built)) {
+    fn offer(&mut self, place: Place, (kind, built): (ObjectKind, Built)) {
         if let Some(bases) = self.bases {
             bases.offer(place, kind, self.content(built));
+        }
+        if let Some(mut recent) = self.recent.take() {
+            recent.offer(place, kind, self.content(built));
+            self.recent = Some(recent);
         }
     }
 
@@ -259,18 +275,25 @@ impl<'s> Reader<'s> {
         self.chain.first().is_some()
     }
 
-    pub(crate) fn walk(
-        &mut self,
-        id: &oid,
-        location: Location,
-        bases: Option<&SharedBases>,
-    ) -> Result<Root, Failure> {
+    /// Walks down to the root of the object, or to a base that is built already.
+    pub(crate) fn walk(&mut self, id: &oid, location: Location) -> Result<Root, Failure> {
+        let (shared, recent) = (self.bases, &mut self.recent);
+        let take = |place| match recent {
+            Some(recent) => recent.take(place),
+            None => shared.and_then(|bases| bases.take(place)),
+        };
         self.chain
-            .walk(self.store, id, location, bases, &self.damaged)
+            .walk(self.store, id, location, take, &self.damaged)
+    }
+
+    /// Walks down to the root of the object.
+    pub(crate) fn walk_down(&mut self, id: &oid, location: Location) -> Result<Root, Failure> {
+        self.chain
+            .walk(self.store, id, location, |_| None, &self.damaged)
     }
 
     fn header_at(&mut self, id: &oid, location: Location) -> Result<ObjectHeader, Failure> {
-        let (kind, size) = match self.walk(id, location, None)? {
+        let (kind, size) = match self.walk_down(id, location)? {
             Root::Loose { directory, id } => {
                 let header = self.loose_header(directory, &id);
                 let header = header.map_err(|fault| Failure::loose(directory, id, fault))?;

@@ -1,4 +1,5 @@
 use crate::big_endian::u32_at;
+use crate::bitmap::is_whole;
 use crate::index::PackIndex;
 use crate::map::Map;
 use std::path::Path;
@@ -22,6 +23,11 @@ impl ReverseIndex {
         Ok(ReverseIndex { map, count })
     }
 
+    /// Whether its checksum is right.
+    pub fn is_whole(&self, hash: gix_hash::Kind) -> bool {
+        is_whole(&self.map, hash)
+    }
+
     /// The position in `index` of the entry at `offset`, and the offset of the entry after it.
     /// `None` if there is no such entry, or the reverse index does not agree with the index.
     pub fn find(&self, index: &PackIndex, offset: u64) -> Option<(u32, Option<u64>)> {
@@ -42,7 +48,8 @@ impl ReverseIndex {
         None
     }
 
-    fn position(&self, order: u32) -> Option<u32> {
+    /// The position in the index of the entry that is number `order` in order of offsets.
+    pub fn position(&self, order: u32) -> Option<u32> {
         u32_at(&self.map, HEADER_BYTES + order as usize * 4).filter(|found| *found < self.count)
     }
 }

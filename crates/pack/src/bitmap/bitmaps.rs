@@ -1,0 +1,196 @@
+use super::ewah::Change;
+use super::file::{BitmapFile, Entry, KINDS};
+use super::{BitOrder, Words};
+use crate::{ObjectKind, ObjectStore};
+use gix_hash::oid;
+use std::sync::OnceLock;
+
+/// The reachability bitmaps of a store: for some commits, all that is reachable from them.
+#[derive(Debug)]
+pub struct Bitmaps<'s> {
+    order: BitOrder<'s>,
+    file: BitmapFile,
+    kinds: [OnceLock<Option<Words>>; 4],
+}
+
+/// A bitmap could not be read: what was asked has to be found out in another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a bitmap is damaged")]
+pub struct DamagedBitmap;
+
+impl<'s> Bitmaps<'s> {
+    /// The bitmaps of `store`: those of the first of its packs that has any. Files that cannot be
+    /// used are among the warnings of the store.
+    pub fn open(store: &'s ObjectStore) -> Option<Self> {
+        for (pack, number) in store.packs.iter().zip(0..) {
+            let path = pack.path().with_extension("bitmap");
+            if !hedgerow_fs::exists(&path) {
+                continue;
+            }
+            let warn = |warning| store.warn(warning);
+            let opened = BitOrder::of_pack(pack, number, warn)
+                .map_err(str::to_owned)
+                .and_then(|order| Self::of(order, store));
+            match opened {
+                Ok(bitmaps) => return Some(bitmaps),
+                Err(reason) => store.warn(format!("'{}': {reason}", path.display())),
+            }
+        }
+        None
+    }
+
+    fn of(order: BitOrder<'s>, store: &ObjectStore) -> Result<Self, String> {
+        let hash = store.hash_kind();
+        let file = BitmapFile::open(&order.path(), order.checksum(), order.count(), hash)?;
+        Ok(Bitmaps {
+            order,
+            file,
+            kinds: Default::default(),
+        })
+    }
+
+    /// The order of their bits.
+    pub fn order(&self) -> &BitOrder<'s> {
+        &self.order
+    }
+
+    /// How many commits have one.
+    pub fn commit_count(&self) -> u32 {
+        self.file.entry_count()
+    }
+
+    /// Whether entries are found without stepping over all of them.
+    pub fn has_lookup_table(&self) -> bool {
+        self.file.has_lookup_table()
+    }
+
+    /// Whether [`Bitmaps::name_hash`] knows anything.
+    pub fn has_name_hashes(&self) -> bool {
+        self.file.has_name_hashes()
+    }
+
+    /// The bits of the commits that have one, in order of their ids.
+    pub fn commits(&self) -> Result<Vec<u32>, DamagedBitmap> {
+        let rows = self.file.rows().ok_or(DamagedBitmap)?;
+        let bits = rows.into_iter().map(|row| self.order.bit_of_row(row));
+        bits.collect::<Option<_>>().ok_or(DamagedBitmap)
+    }
+
+    /// The objects of one kind.
+    pub fn of_kind(&self, kind: ObjectKind) -> Result<&Words, DamagedBitmap> {
+        let number = KINDS.iter().position(|other| *other == kind);
+        let number = number.ok_or(DamagedBitmap)?;
+        let words = self.kinds.get(number).ok_or(DamagedBitmap)?;
+        let read = || {
+            let mut words = self.empty();
+            self.file.add_kind(number, words.as_mut_slice())?;
+            Some(words)
+        };
+        words.get_or_init(read).as_ref().ok_or(DamagedBitmap)
+    }
+
+    /// The kind of the object with this bit.
+    pub fn kind(&self, bit: u32) -> Result<ObjectKind, DamagedBitmap> {
+        for kind in [
+            ObjectKind::Tree,
+            ObjectKind::Blob,
+            ObjectKind::Commit,
+            ObjectKind::Tag,
+        ] {
+            if self.of_kind(kind)?.contains(bit) {
+                return Ok(kind);
+            }
+        }
+        Err(DamagedBitmap)
+    }
+
+    /// git's hash of the path at which the object with this bit was found; 0 if not known.
+    pub fn name_hash(&self, bit: u32) -> u32 {
+        self.order
+            .row(bit)
+            .map_or(0, |row| self.file.name_hash(row))
+    }
+
+    /// The empty set, with room for all objects.
+    pub fn empty(&self) -> Words {
+        Words::with_bits(self.order.count() as usize)
+    }
+
+    /// Adds to `reached`, a set with room for all objects, what is reachable from the commit
+    /// `id`. `Ok(false)` if it has no bitmap.
+    pub fn add_reachable(&self, id: &oid, reached: &mut Words) -> Result<bool, DamagedBitmap> {
+        match self.order.bit(id) {
+            Some(bit) => self.add_reachable_from(bit, reached),
+            None => Ok(false),
+        }
+    }
+
+    /// As [`Bitmaps::add_reachable`], for the commit with this bit.
+    pub fn add_reachable_from(&self, bit: u32, reached: &mut Words) -> Result<bool, DamagedBitmap> {
+        let row = self.order.row(bit).ok_or(DamagedBitmap)?;
+        let Some(entry) = self.file.entry_of(row) else {
+            return Ok(false);
+        };
+        if entry.base.is_none() {
+            entry
+                .set
+                .apply(Change::Or, reached.as_mut_slice())
+                .ok_or(DamagedBitmap)?;
+        } else {
+            reached.union(&self.combined(entry)?);
+        }
+        // What a commit reaches includes itself; if not, this is not its bitmap.
+        match reached.contains(bit) {
+            true => Ok(true),
+            false => Err(DamagedBitmap),
+        }
+    }
+
+    /// Adds what pseudo-merges reach all of whose commits are in `reached`. Returns how many did
+    /// and were not there as a whole before.
+    pub fn add_pseudo_merges(&self, reached: &mut Words) -> Result<u32, DamagedBitmap> {
+        let mut added = 0;
+        for number in 0..self.file.pseudo_merge_count() {
+            let (commits, closure) = self.file.pseudo_merge(number).ok_or(DamagedBitmap)?;
+            let mut wanted = self.empty();
+            commits
+                .apply(Change::Or, wanted.as_mut_slice())
+                .ok_or(DamagedBitmap)?;
+            if wanted.is_empty() || !reached.contains_all(&wanted) {
+                continue;
+            }
+            let mut words = self.empty();
+            closure
+                .apply(Change::Or, words.as_mut_slice())
+                .ok_or(DamagedBitmap)?;
+            if !reached.contains_all(&words) {
+                reached.union(&words);
+                added += 1;
+            }
+        }
+        Ok(added)
+    }
+
+    /// How many pseudo-merges there are.
+    pub fn pseudo_merge_count(&self) -> u32 {
+        self.file.pseudo_merge_count()
+    }
+
+    /// The set of `entry`: combined with its base, that with its own, and so on. The order does
+    /// not matter, so nothing in between is built.
+    fn combined(&self, entry: Entry<'_>) -> Result<Words, DamagedBitmap> {
+        let mut words = self.empty();
+        let mut current = entry;
+        for _ in 0..=self.file.entry_count() {
+            current
+                .set
+                .apply(Change::Xor, words.as_mut_slice())
+                .ok_or(DamagedBitmap)?;
+            match current.base {
+                None => return Ok(words),
+                Some(base) => current = self.file.base(base).ok_or(DamagedBitmap)?,
+            }
+        }
+        Err(DamagedBitmap)
+    }
+}

@@ -1,0 +1,188 @@
+use crate::big_endian::u32_at;
+use crate::hashed_file::TrailerHasher;
+use crate::index::PackIndex;
+use crate::map::Map;
+use crate::pack::Pack;
+use crate::reverse::ReverseIndex;
+use crate::Location;
+use gix_hash::{oid, Kind};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+
+/// After so many searches for the bit of a row, one table of all bits is cheaper.
+const SEARCHES: u32 = 4096;
+/// In the table of bits: the row has none.
+const NO_BIT: u32 = u32::MAX;
+
+/// The order in which bitmaps number the objects of a pack: that of their offsets.
+#[derive(Debug)]
+pub struct BitOrder<'s> {
+    pack: &'s Pack,
+    number: u32,
+    index: &'s PackIndex,
+    rows: Rows,
+    /// The bit of each row, once that has been asked for often.
+    bits: OnceLock<Vec<u32>>,
+    searches: AtomicU32,
+}
+
+/// The row of each bit.
+#[derive(Debug)]
+enum Rows {
+    /// In the reverse index of the pack.
+    Mapped(ReverseIndex),
+    /// Computed, for a pack without one that can be used.
+    Sorted(Vec<u32>),
+}
+
+impl<'s> BitOrder<'s> {
+    /// The order of `pack`, whose number in its store is `number`. A reverse index that is damaged
+    /// is told to `warn` and done without. An error is a reason.
+    pub(crate) fn of_pack(
+        pack: &'s Pack,
+        number: u32,
+        warn: impl FnOnce(String),
+    ) -> Result<Self, &'s str> {
+        let index = pack.index()?;
+        let rows = match pack.open_reverse() {
+            Some(Ok(reverse)) => Rows::Mapped(reverse),
+            Some(Err(reason)) => {
+                let path = pack.path().with_extension("rev");
+                warn(format!("'{}': {reason}", path.display()));
+                Rows::Sorted(sorted(index))
+            }
+            None => Rows::Sorted(sorted(index)),
+        };
+        Ok(BitOrder {
+            pack,
+            number,
+            index,
+            rows,
+            bits: OnceLock::new(),
+            searches: AtomicU32::new(0),
+        })
+    }
+
+    /// How many objects there are.
+    pub fn count(&self) -> u32 {
+        self.index.count()
+    }
+
+    /// The id of the object with this bit.
+    pub fn id(&self, bit: u32) -> Option<&'s oid> {
+        self.id_of_row(self.row(bit)?)
+    }
+
+    /// The bit of the object `id`; `None` if it is not among them.
+    pub fn bit(&self, id: &oid) -> Option<u32> {
+        let (ids, data) = self.index.ids();
+        self.bit_of_row(ids.lookup(data, id.as_bytes())?)
+    }
+
+    /// Where the object with this bit is.
+    pub fn location(&self, bit: u32) -> Option<Location> {
+        let offset = self.index.offset(self.row(bit)?)?;
+        Some(Location::Packed {
+            pack: self.number,
+            offset,
+        })
+    }
+
+    /// The number in its store of the pack whose objects they are.
+    pub fn pack(&self) -> u32 {
+        self.number
+    }
+
+    /// The hash function of its ids.
+    pub(crate) fn hash_kind(&self) -> Kind {
+        self.pack.hash_kind()
+    }
+
+    /// The checksum of the pack.
+    pub(crate) fn checksum(&self) -> &'s [u8] {
+        self.index.pack_checksum()
+    }
+
+    pub(crate) fn path(&self) -> std::path::PathBuf {
+        self.pack.path().with_extension("bitmap")
+    }
+
+    /// The row, in order of ids, of the object with this bit.
+    pub(crate) fn row(&self, bit: u32) -> Option<u32> {
+        match &self.rows {
+            Rows::Mapped(reverse) => reverse.position(bit),
+            Rows::Sorted(rows) => rows.get(bit as usize).copied(),
+        }
+    }
+
+    pub(crate) fn id_of_row(&self, row: u32) -> Option<&'s oid> {
+        oid::try_from_bytes(self.index.id(row)?).ok()
+    }
+
+    /// The bit of the object in a row.
+    pub(crate) fn bit_of_row(&self, row: u32) -> Option<u32> {
+        let bits = match self.bits.get() {
+            Some(bits) => bits,
+            None if self.searches.fetch_add(1, Ordering::Relaxed) < SEARCHES => {
+                return self.search(row);
+            }
+            None => self.bits.get_or_init(|| self.all_bits()),
+        };
+        bits.get(row as usize).copied().filter(|bit| *bit != NO_BIT)
+    }
+
+    /// Bisects the offsets.
+    fn search(&self, row: u32) -> Option<u32> {
+        let offset = self.index.offset(row)?;
+        let (mut low, mut high) = (0, self.count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let found = self.row(middle)?;
+            match self.index.offset(found)?.cmp(&offset) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return (found == row).then_some(middle),
+            }
+        }
+        None
+    }
+
+    fn all_bits(&self) -> Vec<u32> {
+        let mut bits = vec![NO_BIT; self.count() as usize];
+        for bit in 0..self.count() {
+            let slot = self.row(bit).and_then(|row| bits.get_mut(row as usize));
+            if let Some(slot) = slot {
+                *slot = bit;
+            }
+        }
+        bits
+    }
+}
+
+/// The rows of `index` in order of their offsets.
+fn sorted(index: &PackIndex) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..index.count()).collect();
+    rows.sort_by_cached_key(|row| index.offset(*row));
+    rows
+}
+
+/// Whether the hash at the end of `map` is that of what comes before it.
+pub(crate) fn is_whole(map: &Map, hash: Kind) -> bool {
+    let Some(end) = map.len().checked_sub(hash.len_in_bytes()) else {
+        return false;
+    };
+    let (content, trailer) = map.split_at(end);
+    let mut hasher = TrailerHasher::new(hash);
+    hasher.update(content);
+    hasher.finish().as_bytes() == trailer
+}
+
+/// The checksum at `at` in `data`.
+pub(crate) fn checksum_at(data: &[u8], at: usize, hash: Kind) -> Option<&[u8]> {
+    data.get(at..at.checked_add(hash.len_in_bytes())?)
+}
+
+/// The 32-bit number in a row of a table at `start`.
+pub(crate) fn number_at(data: &[u8], start: usize, row: u32) -> Option<u32> {
+    u32_at(data, start.checked_add((row as usize).checked_mul(4)?)?)
+}

@@ -1,0 +1,237 @@
+use super::ewah::{encode, Change, Ewah};
+use super::file::{self, KINDS};
+use super::{BitOrder, Words};
+use crate::hashed_file::HashedFile;
+use crate::{Error, ObjectKind, Result};
+use std::path::PathBuf;
+
+/// How far back the base of an entry may be: readers have limits, and git looks no further.
+const WINDOW: usize = 10;
+/// So many bitmaps are put together at most to read one; a longer chain costs more than it saves.
+const MAX_CHAIN: u32 = 64;
+
+/// The bitmap of one commit, compressed.
+#[derive(Clone, Debug)]
+pub struct CommitBitmap {
+    /// The bit of the commit.
+    pub commit: u32,
+    /// What is reachable from it, itself included, compressed.
+    set: Vec<u8>,
+}
+
+/// The bitmaps to write, of the objects of one pack.
+#[derive(Debug)]
+pub struct BitmapContents<'s> {
+    /// The order of their bits.
+    pub order: &'s BitOrder<'s>,
+    /// The kind of each object.
+    pub kinds: [Words; 4],
+    /// The commits that get one, those first whose bitmaps are the likeliest bases of others:
+    /// oldest first.
+    pub commits: Vec<CommitBitmap>,
+    /// For each object, by its bit, git's hash of the path at which it was found; empty if those
+    /// are not to be written (`pack.writeBitmapHashCache`).
+    pub name_hashes: Vec<u32>,
+    /// Whether entries are to be found by a table (`pack.writeBitmapLookupTable`).
+    pub lookup_table: bool,
+}
+
+impl CommitBitmap {
+    /// The bitmap `reached` of the commit with the bit `commit`.
+    pub fn new(commit: u32, reached: &Words) -> Self {
+        CommitBitmap {
+            commit,
+            set: encode(reached),
+        }
+    }
+
+    /// Adds what it reaches to `target`, which has room for all objects.
+    pub fn add_to(&self, target: &mut Words) {
+        self.apply(Change::Or, target);
+    }
+
+    fn apply(&self, change: Change, target: &mut Words) {
+        let applied =
+            Ewah::parse(&self.set).and_then(|(set, _)| set.apply(change, target.as_mut_slice()));
+        applied.expect("a set that was compressed here");
+    }
+}
+
+/// An entry as it is going to be written.
+#[derive(Debug)]
+struct Planned {
+    row: u32,
+    /// How many entries before this one its base is; 0 for none.
+    distance: u8,
+    set: Vec<u8>,
+}
+
+impl BitmapContents<'_> {
+    /// Sets the kind of the object with this bit.
+    pub fn set_kind(&mut self, bit: u32, kind: ObjectKind) {
+        let number = KINDS.iter().position(|other| *other == kind);
+        if let Some(words) = number.and_then(|number| self.kinds.get_mut(number)) {
+            words.insert(bit);
+        }
+    }
+
+    /// Writes the file that belongs to the pack of the order, replacing an earlier one, with up to
+    /// `threads` threads; waits for the disk if `sync`. Returns its path.
+    ///
+    /// # Errors
+    /// If a system call fails, or a bit is none of the order ([`Error::ForeignLocation`]).
+    pub fn write(&self, threads: usize, sync: bool) -> Result<PathBuf> {
+        let planned = self.plan(threads)?;
+        let path = self.order.path();
+        let hash = self.order.hash_kind();
+        let mut file = HashedFile::create(&path, hash)?;
+        file.write(&file::header(
+            self.order.checksum(),
+            planned.len() as u32,
+            !self.name_hashes.is_empty(),
+            self.lookup_table,
+        ))?;
+        for kind in &self.kinds {
+            file.write(&encode(kind))?;
+        }
+        let mut offsets = Vec::with_capacity(planned.len());
+        for entry in &planned {
+            offsets.push(file.position());
+            file.write(&entry.row.to_be_bytes())?;
+            file.write(&[entry.distance, 0])?;
+            file.write(&entry.set)?;
+        }
+        if self.lookup_table {
+            write_lookup_table(&mut file, &planned, &offsets)?;
+        }
+        if !self.name_hashes.is_empty() {
+            self.write_name_hashes(&mut file)?;
+        }
+        file.finish(sync)?;
+        Ok(path)
+    }
+
+    /// Finds for each commit the form that takes the fewest bytes.
+    fn plan(&self, threads: usize) -> Result<Vec<Planned>> {
+        let count = self.commits.len();
+        let share = count.div_ceil(threads.max(1)).max(WINDOW);
+        let starts: Vec<usize> = (0..count).step_by(share).collect();
+        let candidates = std::thread::scope(|scope| {
+            let workers: Vec<_> = starts
+                .iter()
+                .map(|start| scope.spawn(move || self.candidates(*start..count.min(start + share))))
+                .collect();
+            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| worker.join();
+            workers.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+        });
+        let candidates = candidates.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut lengths: Vec<u32> = Vec::with_capacity(count);
+        let mut planned = Vec::with_capacity(count);
+        for (number, candidates) in candidates.into_iter().flatten().enumerate() {
+            let chosen = candidates.into_iter().find_map(|(distance, set)| {
+                let base = lengths.get(number.checked_sub(distance)?)?;
+                (*base < MAX_CHAIN).then_some((base + 1, distance, set))
+            });
+            let commit = self.commits.get(number).ok_or(Error::ForeignLocation)?;
+            let (length, distance, set) = chosen.unwrap_or_else(|| (0, 0, commit.set.clone()));
+            lengths.push(length);
+            planned.push(Planned {
+                row: self
+                    .order
+                    .row(commit.commit)
+                    .ok_or(Error::ForeignLocation)?,
+                distance: distance as u8,
+                set,
+            });
+        }
+        Ok(planned)
+    }
+
+    /// For each commit in `range`, the distances to bases with which it takes fewer bytes, the
+    /// best first, at most two.
+    fn candidates(&self, range: std::ops::Range<usize>) -> Vec<Vec<(usize, Vec<u8>)>> {
+        let bits = self.order.count() as usize;
+        let decode = |commit: &CommitBitmap| {
+            let mut words = Words::with_bits(bits);
+            commit.apply(Change::Xor, &mut words);
+            words
+        };
+        let mut window: std::collections::VecDeque<Words> = std::collections::VecDeque::new();
+        let before = range.start.saturating_sub(WINDOW)..range.start;
+        window.extend(
+            self.commits
+                .get(before)
+                .unwrap_or_default()
+                .iter()
+                .map(decode),
+        );
+        let mut all = Vec::with_capacity(range.len());
+        for commit in self.commits.get(range).unwrap_or_default() {
+            let own = decode(commit);
+            let mut found: Vec<(u64, usize)> = Vec::new();
+            for (distance, base) in (1..).zip(window.iter().rev()) {
+                found.push((changed_words(&own, base), distance));
+            }
+            found.sort_unstable();
+            let mut encoded: Vec<(usize, Vec<u8>)> = Vec::new();
+            for (_, distance) in found.into_iter().take(2) {
+                let base = window
+                    .len()
+                    .checked_sub(distance)
+                    .and_then(|at| window.get(at));
+                let Some(base) = base else { continue };
+                let words = own.as_slice().iter().zip(base.as_slice());
+                let set = encode(&Words::from_words(words.map(|(a, b)| a ^ b).collect()));
+                if set.len() < commit.set.len() {
+                    encoded.push((distance, set));
+                }
+            }
+            all.push(encoded);
+            if window.len() == WINDOW {
+                window.pop_front();
+            }
+            window.push_back(own);
+        }
+        all
+    }
+
+    fn write_name_hashes(&self, file: &mut HashedFile) -> Result<()> {
+        for row in 0..self.order.count() {
+            let bit = self.order.bit_of_row(row);
+            let hash = bit.and_then(|bit| self.name_hashes.get(bit as usize));
+            file.write(&hash.copied().unwrap_or_default().to_be_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// How many words differ: what the compressed difference takes, about.
+fn changed_words(a: &Words, b: &Words) -> u64 {
+    let pairs = a.as_slice().iter().zip(b.as_slice());
+    pairs.map(|(a, b)| u64::from(a != b)).sum()
+}
+
+fn write_lookup_table(file: &mut HashedFile, planned: &[Planned], offsets: &[u64]) -> Result<()> {
+    let mut numbers: Vec<usize> = (0..planned.len()).collect();
+    numbers.sort_unstable_by_key(|number| planned.get(*number).map(|entry| entry.row));
+    let mut places = vec![0_u32; planned.len()];
+    for (place, number) in (0..).zip(&numbers) {
+        if let Some(slot) = places.get_mut(*number) {
+            *slot = place;
+        }
+    }
+    for number in numbers {
+        let (Some(entry), Some(offset)) = (planned.get(number), offsets.get(number)) else {
+            continue;
+        };
+        let base = match usize::from(entry.distance) {
+            0 => None,
+            distance => number.checked_sub(distance),
+        };
+        let base = base.and_then(|base| places.get(base)).copied();
+        file.write(&entry.row.to_be_bytes())?;
+        file.write(&offset.to_be_bytes())?;
+        file.write(&base.unwrap_or(file::NO_BASE).to_be_bytes())?;
+    }
+    Ok(())
+}

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
+pub use crate::packs::Bitmap;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -78,6 +79,7 @@ pub enum Workers {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Bitmap(Bitmap),
     Checkout(Checkout),
     Status(Status),
     /// The form that `status` has in a working copy of Mercurial

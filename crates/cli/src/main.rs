@@ -10,6 +10,7 @@ mod hg_status;
 mod image;
 mod messages;
 mod output;
+mod packs;
 mod personas;
 mod progress;
 mod quote;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
             version::show(arguments.global.verbose > 0, &output);
             Ok(0)
         }
+        Some(Command::Bitmap(command)) => packs::bitmap(command, &arguments.global, &output),
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),

@@ -6,6 +6,7 @@ use crate::repair::Failure;
 use crate::{delta, loose, Error, Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{can_expand_to, Inflater, StreamInflater};
+use std::sync::Arc;
 
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -98,6 +99,17 @@ impl<'s> Reader<'s> {
     pub fn read(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, &[u8])> {
         let (kind, built) = self.read_built(id, location)?;
         Ok((kind, self.content(built)))
+    }
+
+    /// As [`Reader::read`], for those who keep the content while they read others.
+    pub fn read_shared(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, Arc<[u8]>)> {
+        let (kind, built) = self.read_built(id, location)?;
+        if let (Some(recent), Some(place)) = (&mut self.recent, location.place()) {
+            if let Some(base) = recent.take(place) {
+                return Ok((base.kind, base.content));
+            }
+        }
+        Ok((kind, self.content(built).into()))
     }
 
     pub(crate) fn read_built(

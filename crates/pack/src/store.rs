@@ -1,7 +1,7 @@
 use crate::alternates::object_directories;
 use crate::midx::MultiPackIndex;
 use crate::pack::Pack;
-use crate::{loose, Error, HashKind, ObjectKind, Reader, Result};
+use crate::{loose, BitOrder, Error, HashKind, ObjectKind, Reader, Result};
 use gix_hash::oid;
 use hedgerow_fs::Timestamp;
 use std::collections::HashMap;
@@ -101,6 +101,24 @@ impl ObjectStore {
         let mut all = self.lock_warnings().clone();
         all.extend(self.packs.iter().flat_map(Pack::warnings));
         all
+    }
+
+    /// The packs, by their numbers: the path of each and how many objects it has; `None` for one
+    /// that cannot be used.
+    pub fn packs(&self) -> impl Iterator<Item = (&Path, Option<u32>)> {
+        self.packs.iter().map(|pack| {
+            let count = pack.index().ok().map(crate::index::PackIndex::count);
+            (pack.path(), count)
+        })
+    }
+
+    /// The order in which bitmaps number the objects of the pack `number`.
+    ///
+    /// # Errors
+    /// The reason why the pack or its index cannot be used.
+    pub fn pack_order(&self, number: u32) -> Result<BitOrder<'_>, &str> {
+        let pack = self.pack(number).ok_or("no such pack")?;
+        BitOrder::of_pack(pack, number, |warning| self.warn(warning))
     }
 
     /// The object `id`, whole. For more than a few objects, use a [`Reader`].

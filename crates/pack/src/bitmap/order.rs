@@ -1,10 +1,12 @@
+use super::Words;
 use crate::big_endian::u32_at;
+use crate::entry::EntryKind;
 use crate::hashed_file::TrailerHasher;
 use crate::index::PackIndex;
 use crate::map::Map;
 use crate::pack::Pack;
 use crate::reverse::ReverseIndex;
-use crate::Location;
+use crate::{Fault, Location};
 use gix_hash::{oid, Kind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
@@ -61,6 +63,63 @@ impl<'s> BitOrder<'s> {
             bits: OnceLock::new(),
             searches: AtomicU32::new(0),
         })
+    }
+
+    /// The kinds of all objects, by what their entries say; those that are deltas have that of
+    /// their base. In the order of [`BitmapContents::kinds`](super::BitmapContents::kinds).
+    ///
+    /// # Errors
+    /// The offset of an entry that cannot be read, with what is wrong.
+    pub fn kinds(&self) -> Result<[Words; 4], (u64, Fault)> {
+        let mut kinds = [(); 4].map(|()| Words::with_bits(self.count() as usize));
+        // Deltas whose base is not before them in the pack: settled when all others are.
+        let mut pending: Vec<(u32, u32)> = Vec::new();
+        for bit in 0..self.count() {
+            let offset = self.row(bit).and_then(|row| self.index.offset(row));
+            let offset = offset.ok_or((0, Fault::Outside))?;
+            let (entry, _) = self.pack.entry(offset).map_err(|fault| (offset, fault))?;
+            let base = match entry.kind {
+                EntryKind::Whole(kind) => {
+                    set_kind(&mut kinds, bit, kind as usize);
+                    continue;
+                }
+                EntryKind::OffsetDelta(base) => self.bit_at(base, bit),
+                EntryKind::ReferenceDelta(id) => self.bit(&id),
+            };
+            let base = base.ok_or((offset, Fault::BaseOffset))?;
+            match kind_number(&kinds, base) {
+                Some(kind) => set_kind(&mut kinds, bit, kind),
+                None => pending.push((bit, base)),
+            }
+        }
+        while !pending.is_empty() {
+            let before = pending.len();
+            pending.retain(|(bit, base)| match kind_number(&kinds, *base) {
+                Some(kind) => {
+                    set_kind(&mut kinds, *bit, kind);
+                    false
+                }
+                None => true,
+            });
+            if pending.len() == before {
+                return Err((0, Fault::Loop));
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// The bit of the entry at `offset`, which is below `end`.
+    fn bit_at(&self, offset: u64, end: u32) -> Option<u32> {
+        let (mut low, mut high) = (0, end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.index.offset(self.row(middle)?)?.cmp(&offset) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(middle),
+            }
+        }
+        None
     }
 
     /// How many objects there are.
@@ -133,18 +192,8 @@ impl<'s> BitOrder<'s> {
 
     /// Bisects the offsets.
     fn search(&self, row: u32) -> Option<u32> {
-        let offset = self.index.offset(row)?;
-        let (mut low, mut high) = (0, self.count());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let found = self.row(middle)?;
-            match self.index.offset(found)?.cmp(&offset) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return (found == row).then_some(middle),
-            }
-        }
-        None
+        let bit = self.bit_at(self.index.offset(row)?, self.count())?;
+        (self.row(bit) == Some(row)).then_some(bit)
     }
 
     fn all_bits(&self) -> Vec<u32> {
@@ -157,6 +206,16 @@ impl<'s> BitOrder<'s> {
         }
         bits
     }
+}
+
+fn set_kind(kinds: &mut [Words; 4], bit: u32, number: usize) {
+    if let Some(words) = kinds.get_mut(number) {
+        words.insert(bit);
+    }
+}
+
+fn kind_number(kinds: &[Words; 4], bit: u32) -> Option<usize> {
+    kinds.iter().position(|words| words.contains(bit))
 }
 
 /// The rows of `index` in order of their offsets.

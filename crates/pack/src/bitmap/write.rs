@@ -1,8 +1,8 @@
 use super::ewah::{encode, Change, Ewah};
-use super::file::{self, KINDS};
+use super::file;
 use super::{BitOrder, Words};
 use crate::hashed_file::HashedFile;
-use crate::{Error, ObjectKind, Result};
+use crate::{Error, Result};
 use std::path::PathBuf;
 
 /// How far back the base of an entry may be: readers have limits, and git looks no further.
@@ -24,7 +24,7 @@ pub struct CommitBitmap {
 pub struct BitmapContents<'s> {
     /// The order of their bits.
     pub order: &'s BitOrder<'s>,
-    /// The kind of each object.
+    /// The objects of each kind: commits, trees, blobs, tags.
     pub kinds: [Words; 4],
     /// The commits that get one, those first whose bitmaps are the likeliest bases of others:
     /// oldest first.
@@ -67,14 +67,6 @@ struct Planned {
 }
 
 impl BitmapContents<'_> {
-    /// Sets the kind of the object with this bit.
-    pub fn set_kind(&mut self, bit: u32, kind: ObjectKind) {
-        let number = KINDS.iter().position(|other| *other == kind);
-        if let Some(words) = number.and_then(|number| self.kinds.get_mut(number)) {
-            words.insert(bit);
-        }
-    }
-
     /// Writes the file that belongs to the pack of the order, replacing an earlier one, with up to
     /// `threads` threads; waits for the disk if `sync`. Returns its path.
     ///

@@ -1,0 +1,141 @@
+//! What a commit brings: the objects of its tree that its first parent does not have at the same
+//! place. What it reaches is that, and what its parents reach.
+
+use super::history::{in_parallel, object, Commit, History};
+use crate::name_hash::NameHash;
+use crate::parse::{entries, TreeEntry};
+use crate::{Error, Result};
+use hedgerow_pack::{BitOrder, ObjectKind, ObjectStore, Reader};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Commits that a thread works on before it asks for more: neighbours share their trees.
+const BATCH: usize = 256;
+/// What each thread keeps of the trees it read last, in bytes.
+const RECENT_BYTES: usize = 48 << 20;
+/// Directories may be nested this deep; git's own limit for trees is 2048.
+const MAX_DEPTH: usize = 2048;
+
+/// An object with the hash of its path.
+pub(crate) type Found = (u32, u32);
+
+/// What the commits with the numbers `wanted` bring, in their order.
+pub(crate) fn contributions(
+    store: &ObjectStore,
+    order: &BitOrder<'_>,
+    history: &History,
+    wanted: &[u32],
+    threads: usize,
+) -> Result<Vec<Vec<Found>>> {
+    let batches: Vec<&[u32]> = wanted.chunks(BATCH).collect();
+    let work = |reader: &mut Reader<'_>, batch: &[u32]| {
+        let mut differ = Differ {
+            reader,
+            order,
+            found: Vec::new(),
+        };
+        let commits = batch.iter().map(|number| differ.commit(history, *number));
+        commits.collect::<Result<Vec<_>>>()
+    };
+    let work = |reader: &mut Reader<'_>, batch: &&[u32]| work(reader, batch);
+    let found = in_parallel(store, threads, RECENT_BYTES, &batches, work)?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+struct Differ<'r, 's, 'o> {
+    reader: &'r mut Reader<'s>,
+    order: &'o BitOrder<'o>,
+    found: Vec<Found>,
+}
+
+impl Differ<'_, '_, '_> {
+    fn commit(&mut self, history: &History, number: u32) -> Result<Vec<Found>> {
+        let tree = |number: u32| history.commits.get(number as usize);
+        let Some(commit) = tree(number) else {
+            return Ok(Vec::new());
+        };
+        let parent = commit.parents.first().and_then(|parent| tree(*parent));
+        self.found.clear();
+        self.add(commit, parent)?;
+        Ok(self.found.as_slice().into())
+    }
+
+    fn add(&mut self, commit: &Commit, parent: Option<&Commit>) -> Result<()> {
+        let parent = parent.map(|parent| parent.tree);
+        if parent == Some(commit.tree) {
+            return Ok(());
+        }
+        self.found.push((commit.tree, 0));
+        let mut pending = vec![(commit.tree, parent, NameHash::default(), 0)];
+        while let Some((tree, old, hash, depth)) = pending.pop() {
+            if depth > MAX_DEPTH {
+                let (id, _) = object(self.order, tree)?;
+                return Err(Error::TooDeep { id });
+            }
+            let new = self.tree(tree)?;
+            let old = old.map(|old| self.tree(old)).transpose()?;
+            let old = old.as_deref().unwrap_or_default();
+            self.compare(tree, &new, old, |bit, old, entry| {
+                let mut hash = hash;
+                if depth > 0 {
+                    hash.add(b"/");
+                }
+                hash.add(entry.name);
+                if entry.is_tree() {
+                    pending.push((bit, old, hash, depth + 1));
+                }
+                (bit, hash.value())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `found` for each entry of the tree `new` that is not in `old`, with its bit and, if
+    /// it is a directory, the one that `old` has there.
+    fn compare(
+        &mut self,
+        tree: u32,
+        new: &[u8],
+        old: &[u8],
+        mut found: impl FnMut(u32, Option<u32>, &TreeEntry<'_>) -> Found,
+    ) -> Result<()> {
+        let (id, _) = object(self.order, tree)?;
+        let hash_len = id.as_bytes().len();
+        let mut olds = entries(old, hash_len).peekable();
+        for entry in entries(new, hash_len) {
+            let entry = entry.map_err(|reason| Error::corrupt(id, ObjectKind::Tree, reason))?;
+            let mut before = None;
+            while let Some(Ok(other)) = olds.peek() {
+                match other.cmp_place(&entry) {
+                    Ordering::Less => drop(olds.next()),
+                    Ordering::Equal => {
+                        before = Some(*other);
+                        olds.next();
+                        break;
+                    }
+                    Ordering::Greater => break,
+                }
+            }
+            if entry.is_submodule() || before.is_some_and(|before| before.id == entry.id) {
+                continue;
+            }
+            let missing = || Error::NotClosed {
+                id,
+                missing: entry.id.to_owned(),
+            };
+            let bit = self.order.bit(entry.id).ok_or_else(missing)?;
+            let before = before.filter(|before| before.is_tree() && entry.is_tree());
+            let before = before.and_then(|before| self.order.bit(before.id));
+            self.found.push(found(bit, before, &entry));
+        }
+        Ok(())
+    }
+
+    fn tree(&mut self, bit: u32) -> Result<Arc<[u8]>> {
+        let (id, location) = object(self.order, bit)?;
+        match self.reader.read_shared(&id, location)? {
+            (ObjectKind::Tree, content) => Ok(content),
+            (kind, _) => Err(Error::wrong_kind(id, ObjectKind::Tree, kind)),
+        }
+    }
+}

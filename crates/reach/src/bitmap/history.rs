@@ -1,0 +1,209 @@
+//! The commits of a pack and how they hang together, by their bits.
+
+use crate::parse::{commit_links, CommitLinks};
+use crate::{Error, Result};
+use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Commits that a thread reads before it asks for more.
+const BATCH: usize = 512;
+/// What each thread keeps of the commits it read last, in bytes: few of them are deltas.
+const RECENT_BYTES: usize = 1 << 20;
+
+/// One commit of a pack.
+#[derive(Clone, Debug)]
+pub(crate) struct Commit {
+    pub bit: u32,
+    /// The bit of its tree.
+    pub tree: u32,
+    /// The numbers of its parents in the history.
+    pub parents: Vec<u32>,
+    /// When it was committed, in seconds since 1970.
+    pub date: i64,
+}
+
+/// All commits of a pack.
+#[derive(Debug)]
+pub(crate) struct History {
+    /// Parents before children; the earlier ones first where that leaves a choice.
+    pub commits: Vec<Commit>,
+}
+
+impl History {
+    /// Reads the commits `bits` of `order`, with up to `threads` threads. Those of `shallow` have
+    /// no parents.
+    pub fn read(
+        store: &ObjectStore,
+        order: &BitOrder<'_>,
+        bits: &Words,
+        shallow: &HashSet<ObjectId>,
+        threads: usize,
+    ) -> Result<Self> {
+        let bits: Vec<u32> = bits.iter().collect();
+        let batches: Vec<&[u32]> = bits.chunks(BATCH).collect();
+        let read = |reader: &mut Reader<'_>, batch: &&[u32]| {
+            let links = batch.iter().map(|bit| links(reader, order, shallow, *bit));
+            links.collect::<Result<Vec<_>>>()
+        };
+        let links = in_parallel(store, threads, RECENT_BYTES, &batches, read)?;
+        Ok(History {
+            commits: sorted(links.into_iter().flatten().collect()),
+        })
+    }
+}
+
+/// A commit whose parents are still bits.
+struct Raw {
+    bit: u32,
+    tree: u32,
+    parents: Vec<u32>,
+    date: i64,
+}
+
+fn links(
+    reader: &mut Reader<'_>,
+    order: &BitOrder<'_>,
+    shallow: &HashSet<ObjectId>,
+    bit: u32,
+) -> Result<Raw> {
+    let (id, location) = object(order, bit)?;
+    let (kind, content) = reader.read(&id, location)?;
+    if kind != ObjectKind::Commit {
+        return Err(Error::wrong_kind(id, ObjectKind::Commit, kind));
+    }
+    let CommitLinks {
+        tree,
+        parents,
+        date,
+    } = commit_links(&id, content)?;
+    let outside = |missing: ObjectId| Error::NotClosed { id, missing };
+    let to_bit = |id: ObjectId| order.bit(&id).ok_or_else(|| outside(id));
+    let parents = match shallow.contains(&id) {
+        true => Vec::new(),
+        false => parents.into_iter().map(to_bit).collect::<Result<_>>()?,
+    };
+    Ok(Raw {
+        bit,
+        tree: to_bit(tree)?,
+        parents,
+        date,
+    })
+}
+
+/// The object with this bit.
+pub(crate) fn object(
+    order: &BitOrder<'_>,
+    bit: u32,
+) -> Result<(ObjectId, hedgerow_pack::Location)> {
+    match (order.id(bit), order.location(bit)) {
+        (Some(id), Some(location)) => Ok((id.to_owned(), location)),
+        _ => Err(Error::BrokenOrder { bit }),
+    }
+}
+
+/// Puts parents before children. Commits in a loop, which no hash can make, are left out.
+fn sorted(mut raw: Vec<Raw>) -> Vec<Commit> {
+    raw.sort_unstable_by_key(|commit| (commit.date, commit.bit));
+    let mut by_bit: Vec<(u32, u32)> = (0..).zip(&raw).map(|(at, raw)| (raw.bit, at)).collect();
+    by_bit.sort_unstable();
+    let number = |bit: &u32| {
+        let found = by_bit.binary_search_by_key(bit, |(bit, _)| *bit).ok()?;
+        by_bit.get(found).map(|(_, at)| *at)
+    };
+    let parents: Vec<Vec<u32>> = raw
+        .iter()
+        .map(|commit| commit.parents.iter().filter_map(number).collect())
+        .collect();
+    let places = places(&parents);
+    let mut commits: Vec<(u32, Commit)> = Vec::with_capacity(raw.len());
+    for (at, commit) in raw.into_iter().enumerate() {
+        let Some(place) = places.get(at).copied().flatten() else {
+            continue;
+        };
+        let parents = parents.get(at).into_iter().flatten();
+        let parents = parents.filter_map(|parent| *places.get(*parent as usize)?);
+        commits.push((
+            place,
+            Commit {
+                bit: commit.bit,
+                tree: commit.tree,
+                parents: parents.collect(),
+                date: commit.date,
+            },
+        ));
+    }
+    commits.sort_unstable_by_key(|(place, _)| *place);
+    commits.into_iter().map(|(_, commit)| commit).collect()
+}
+
+/// For each commit its place in an order of parents before children.
+fn places(parents: &[Vec<u32>]) -> Vec<Option<u32>> {
+    let mut places = vec![None; parents.len()];
+    let mut next = 0;
+    let mut open = vec![false; parents.len()];
+    for first in 0..parents.len() {
+        let mut path = vec![(first, 0)];
+        while let Some((at, tried)) = path.pop() {
+            if places[at].is_some() || (tried == 0 && open[at]) {
+                continue;
+            }
+            open[at] = true;
+            match parents[at].get(tried) {
+                Some(parent) => {
+                    path.push((at, tried + 1));
+                    path.push((*parent as usize, 0));
+                }
+                None => {
+                    places[at] = Some(next);
+                    next += 1;
+                }
+            }
+        }
+    }
+    places
+}
+
+/// Does `work` for each of `tasks` with up to `threads` threads, each with a reader of its own
+/// that keeps `recent_bytes` of what it read last; the results are in the order of the tasks.
+pub(crate) fn in_parallel<T: Sync, R: Send>(
+    store: &ObjectStore,
+    threads: usize,
+    recent_bytes: usize,
+    tasks: &[T],
+    work: impl Fn(&mut Reader<'_>, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut reader = Reader::with_recent(store, recent_bytes);
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(number) else {
+                return Ok(done);
+            };
+            match work(&mut reader, task) {
+                Ok(result) => done.push((number, result)),
+                Err(error) => {
+                    // The others find nothing more to do.
+                    next.store(tasks.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+    };
+    let mut all = Vec::with_capacity(tasks.len());
+    std::thread::scope(|scope| {
+        let count = threads.clamp(1, tasks.len().max(1));
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => all.extend(done?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok::<_, Error>(())
+    })?;
+    all.sort_unstable_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, result)| result).collect())
+}

@@ -1,0 +1,80 @@
+//! Which commits get a bitmap.
+
+use super::history::History;
+use std::collections::HashSet;
+
+/// Up to here every commit is a candidate.
+const ALL: usize = 100;
+/// Tips that nothing else reaches always get one, up to so many.
+const MAX_TIPS: usize = 4000;
+
+/// The numbers of the commits of `history` that get a bitmap, ascending.
+///
+/// The rule is git's (`bitmap_writer_select_commits`): all of the newest hundred, then one in a
+/// growing number, `preferred` ones and merges before others. Besides, every tip that no other tip
+/// reaches gets one, since that is where the next fetch begins.
+pub(crate) fn select(history: &History, tips: &HashSet<u32>, preferred: &HashSet<u32>) -> Vec<u32> {
+    let commits = &history.commits;
+    let mut newest: Vec<u32> = (0..commits.len() as u32).collect();
+    let date = |number: &u32| commits.get(*number as usize).map(|commit| commit.date);
+    newest.sort_by_key(|number| std::cmp::Reverse((date(number), *number)));
+    let mut selected: HashSet<u32> = if newest.len() < ALL {
+        newest.iter().copied().collect()
+    } else {
+        spread(history, &newest, preferred)
+    };
+    selected.extend(maximal(history, tips));
+    let mut selected: Vec<u32> = selected.into_iter().collect();
+    selected.sort_unstable();
+    selected
+}
+
+fn spread(history: &History, newest: &[u32], preferred: &HashSet<u32>) -> HashSet<u32> {
+    let is_merge = |number: &u32| {
+        let commit = history.commits.get(*number as usize);
+        commit.is_some_and(|commit| commit.parents.len() > 1)
+    };
+    let mut selected = HashSet::new();
+    let mut at = 0;
+    loop {
+        let step = step(at);
+        let Some(group) = newest.get(at..).filter(|rest| rest.len() > step) else {
+            return selected;
+        };
+        let group = &group[..=step];
+        let chosen = group
+            .iter()
+            .find(|number| preferred.contains(number))
+            .or_else(|| group.iter().rev().find(|number| is_merge(number)))
+            .or(group.last());
+        selected.extend(chosen);
+        at += step + 1;
+    }
+}
+
+/// How many commits are passed over after the one at `at`.
+fn step(at: usize) -> usize {
+    const NEAR: usize = 100;
+    const FAR: usize = 20_000;
+    const LONGEST: usize = 5_000;
+    match at {
+        0..=NEAR => 0,
+        ..=FAR => (at - NEAR).min(NEAR),
+        _ => (at - FAR).clamp(NEAR, LONGEST),
+    }
+}
+
+/// The tips that no other commit of the history has as its parent.
+fn maximal(history: &History, tips: &HashSet<u32>) -> Vec<u32> {
+    let mut has_child = vec![false; history.commits.len()];
+    for parent in history.commits.iter().flat_map(|commit| &commit.parents) {
+        if let Some(slot) = has_child.get_mut(*parent as usize) {
+            *slot = true;
+        }
+    }
+    let is_maximal = |tip: &u32| has_child.get(*tip as usize) == Some(&false);
+    let mut maximal: Vec<u32> = tips.iter().copied().filter(is_maximal).collect();
+    maximal.sort_unstable_by(|a, b| b.cmp(a));
+    maximal.truncate(MAX_TIPS);
+    maximal
+}

@@ -235,7 +235,7 @@ fn open_multi_index(
     numbers: &HashMap<String, u32>,
     hash: HashKind,
 ) -> Result<MultiIndex, String> {
-    let file = MultiPackIndex::open(path, hash)?;
+    let file = MultiPackIndex::open(path, hash).map_err(|refusal| refusal.to_string())?;
     let number = |name: &String| {
         let stem = name.trim_end_matches(".idx");
         numbers

@@ -38,6 +38,7 @@ mod stream;
 pub use bases::SharedBases;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
+pub use midx::{write_midx, MidxOptions, WrittenMidx};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use pull::ObjectStream;
 pub use reader::Reader;

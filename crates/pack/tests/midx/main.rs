@@ -1,0 +1,12 @@
+//! Multi-pack-indexes against git: its bytes, its answers, its complaints.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used
+)]
+
+mod scene;
+#[allow(dead_code, reason = "shared with the tests of the object store")]
+#[path = "../store/support/mod.rs"]
+mod support;
+mod written;

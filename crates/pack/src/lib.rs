@@ -38,7 +38,9 @@ mod stream;
 pub use bases::SharedBases;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
-pub use midx::{write_midx, MidxOptions, WrittenMidx};
+pub use midx::{
+    expire_midx_packs, verify_midx, write_midx, MidxComplaint, MidxOptions, WrittenMidx,
+};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use pull::ObjectStream;
 pub use reader::Reader;

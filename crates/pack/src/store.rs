@@ -90,6 +90,13 @@ impl ObjectStore {
         Ok(store)
     }
 
+    /// The object directory of the repository itself.
+    pub fn directory(&self) -> &Path {
+        self.directories
+            .first()
+            .map_or(Path::new(""), PathBuf::as_path)
+    }
+
     /// The hash function of the repository.
     pub fn hash_kind(&self) -> HashKind {
         self.options.hash

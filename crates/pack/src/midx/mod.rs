@@ -4,6 +4,7 @@
 mod chunks;
 mod clear;
 mod encode;
+mod expire;
 mod layers;
 mod order;
 #[allow(dead_code, reason = "bitmaps and the writer read by position")]
@@ -12,8 +13,11 @@ mod refusal;
 mod select;
 mod source;
 mod split;
+mod verify;
 mod write;
 
+pub use expire::expire_midx_packs;
 #[allow(unused_imports, reason = "bitmaps read these")]
 pub(crate) use read::{BitmappedPacks, MultiPackIndex, PseudoPackOrder};
+pub use verify::{verify_midx, MidxComplaint};
 pub use write::{write_midx, MidxOptions, WrittenMidx};

@@ -35,17 +35,6 @@ impl Candidate {
         })
     }
 
-    /// A pack that was deleted just now, of which nothing is needed but its name.
-    pub fn gone(packs: &Path, name: &str) -> Self {
-        Candidate {
-            name: name.to_owned(),
-            path: packs.join(name),
-            modified: 0,
-            hash_len: 0,
-            index: OnceCell::from(Err("deleted".to_owned())),
-        }
-    }
-
     /// Its index, or the reason why it cannot be used.
     pub fn index(&self) -> Result<&PackIndex, &str> {
         let open = || PackIndex::open(&self.path, self.hash_len);

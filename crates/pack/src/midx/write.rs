@@ -102,7 +102,7 @@ pub(super) fn write(
     let none = Layers::default();
     let former = existing.as_ref().filter(|_| options.packs.is_none());
     let former = former.unwrap_or(&none);
-    let candidates = gather(packs, options, former, dropped, warn)?;
+    let candidates = gather(packs, options, former, warn)?;
     let covers = |existing: &Layers| is_up_to_date(existing, &candidates, options);
     if dropped.is_empty() && existing.as_ref().is_some_and(covers) {
         if !options.for_bitmap {
@@ -220,7 +220,6 @@ fn gather(
     packs: &Path,
     options: &MidxOptions,
     former: &Layers,
-    dropped: &HashSet<String>,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Candidate>> {
     let mut candidates = Vec::new();
@@ -229,10 +228,7 @@ fn gather(
         known.insert(name);
         let found = Candidate::find(packs, name, options.hash);
         let gone = || failed(packs, format!("could not load pack {number}"));
-        match found {
-            None if dropped.contains(name) => candidates.push(Candidate::gone(packs, name)),
-            found => candidates.push(found.ok_or_else(gone)?),
-        }
+        candidates.push(found.ok_or_else(gone)?);
     }
     let wanted: Option<HashSet<&String>> = options.packs.as_ref().map(|all| all.iter().collect());
     for entry in hedgerow_fs::list_directory(packs)?.unwrap_or_default() {

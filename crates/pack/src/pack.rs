@@ -51,6 +51,12 @@ impl Pack {
         &self.path
     }
 
+    /// Whether it, or its index, could not be used when it was first needed.
+    pub fn is_lost(&self) -> bool {
+        let lost = matches!(self.index.get(), Some(Err(_)));
+        lost || matches!(self.entries.get(), Some(Err(_)))
+    }
+
     /// Its index, or the reason why it cannot be used.
     pub fn index(&self) -> Result<&PackIndex, &str> {
         let open = || PackIndex::open(&self.path.with_extension("idx"), self.hash.len_in_bytes());

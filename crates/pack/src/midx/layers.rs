@@ -16,7 +16,6 @@ const MAX_LAYERS: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
     layers: Vec<Layer>,
-    is_chain: bool,
 }
 
 /// One file of a multi-pack-index.
@@ -82,7 +81,6 @@ impl Loaded {
             self.warn("multi-pack-index chain file too small");
             return Ok(());
         }
-        self.layers.is_chain = true;
         let count = list.len() / (hash.len_in_hex() + 1);
         for line in list.split(|byte| *byte == b'\n').take(count) {
             let id = ObjectId::from_hex(line).ok().filter(|id| id.kind() == hash);
@@ -152,11 +150,6 @@ impl Layers {
 
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()
-    }
-
-    /// Whether it was read from a chain, even one of a single layer.
-    pub fn is_chain(&self) -> bool {
-        self.is_chain
     }
 
     /// The newest layer, by whose checksum a bitmap is named.

@@ -17,6 +17,7 @@ mod verify;
 mod write;
 
 pub use expire::expire_midx_packs;
+pub(crate) use layers::{Layers, Loaded};
 #[allow(unused_imports, reason = "bitmaps read these")]
 pub(crate) use read::{BitmappedPacks, MultiPackIndex, PseudoPackOrder};
 pub use verify::{verify_midx, MidxComplaint};

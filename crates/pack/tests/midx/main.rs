@@ -5,6 +5,8 @@
     clippy::unwrap_used
 )]
 
+mod chains;
+mod repacked;
 mod scene;
 #[allow(dead_code, reason = "shared with the tests of the object store")]
 #[path = "../store/support/mod.rs"]

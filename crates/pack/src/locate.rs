@@ -237,7 +237,7 @@ pub(crate) fn usable_offset(pack: &Pack, id: &oid) -> Option<u64> {
 /// Why `pack` may have `id` although it cannot be had from it. One that was deleted has nothing:
 /// who did that has put its objects elsewhere, or does not want them.
 fn reason_for_doubt(pack: &Pack, id: &oid) -> Option<String> {
-    if pack.is_lost() && !hedgerow_fs::exists(pack.path()) {
+    if pack.is_gone() && !hedgerow_fs::exists(pack.path()) {
         return None;
     }
     match pack.index() {

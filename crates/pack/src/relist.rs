@@ -49,7 +49,7 @@ impl ObjectStore {
         }
         let known: Known = self
             .packs()
-            .filter(|(_, pack)| !pack.is_lost())
+            .filter(|(_, pack)| !pack.is_gone())
             .map(|(number, pack)| (pack.path().to_owned(), number))
             .collect();
         let first = last.first + last.packs.len() as u32;

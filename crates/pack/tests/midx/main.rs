@@ -6,6 +6,7 @@
 )]
 
 mod chains;
+mod damaged;
 mod repacked;
 mod scene;
 #[allow(dead_code, reason = "shared with the tests of the object store")]

@@ -16,9 +16,11 @@ struct DirectoryState {
     asked: Timestamp,
 }
 
-/// A change this long before the question, in seconds, would have been followed by one of another
-/// time.
-const SETTLED_AFTER_SECONDS: i64 = 2;
+/// A change this long before the question, in nanoseconds, would have been followed by one of
+/// another time.
+const SETTLED_AFTER_NS: i128 = 50_000_000;
+/// The same where the file system counts in seconds.
+const SETTLED_AFTER_COARSE_NS: i128 = 2_000_000_000;
 
 impl DirectoryStates {
     /// Asks for the pack directories of the object directories `objects`.
@@ -50,8 +52,15 @@ impl DirectoryState {
 
     /// File systems count time in ticks: what changes twice in one looks as if it changed once.
     fn is_same(&self, later: &DirectoryState) -> bool {
+        let ns = |time: Timestamp| {
+            i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds)
+        };
         let settled = |(changed, _): (Timestamp, u64)| {
-            self.asked.seconds.saturating_sub(changed.seconds) > SETTLED_AFTER_SECONDS
+            let least = match changed.nanoseconds {
+                0 => SETTLED_AFTER_COARSE_NS,
+                _ => SETTLED_AFTER_NS,
+            };
+            ns(self.asked) - ns(changed) > least
         };
         self.changed == later.changed && self.changed.is_none_or(settled)
     }

@@ -60,6 +60,7 @@ impl WrittenMidx {
     }
 
     /// What was written.
+    #[allow(dead_code, reason = "bitmaps are made from it")]
     pub(crate) fn index(&self) -> &MultiPackIndex {
         &self.index
     }

@@ -2,6 +2,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::print_stderr,
     clippy::unwrap_used
 )]
 

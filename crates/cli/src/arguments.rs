@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
-pub use crate::packs::Bitmap;
+pub use crate::packs::{Bitmap, MultiPackIndex};
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -86,6 +86,7 @@ pub enum Command {
     #[command(hide = true)]
     HgStatus(HgStatus),
     Image(Image),
+    MultiPackIndex(MultiPackIndex),
     Stats(Stats),
     Tune(Tune),
     Walk(Walk),

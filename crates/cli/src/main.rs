@@ -60,6 +60,9 @@ fn main() -> ExitCode {
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
         Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
+        Some(Command::MultiPackIndex(command)) => {
+            packs::multi_pack_index(command, &arguments.global, &output)
+        }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
         Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),

@@ -71,6 +71,12 @@ impl Output {
         ));
     }
 
+    /// What ended a command that has other things to tell, too.
+    pub fn fatal(&self, message: impl Display) {
+        let label = self.paint("fatal:", "31");
+        self.line(format_args!("{label} {}", shown(message)));
+    }
+
     /// Tells a failure, if it is one, and turns the outcome into the exit code.
     pub fn end(&self, outcome: Result<u8, Failure>) -> ExitCode {
         match outcome {

@@ -49,6 +49,14 @@ pub enum Error {
         /// What is wrong.
         fault: Fault,
     },
+    /// A multi-pack-index cannot be written, or the packs it lists cannot be tended.
+    #[error("{reason}")]
+    MultiPackIndex {
+        /// Where it would be.
+        path: PathBuf,
+        /// Why, in git's words.
+        reason: String,
+    },
     /// A location that another store gave.
     #[error("the location is not one of this object store")]
     ForeignLocation,

@@ -1,5 +1,5 @@
+use crate::generation::MultiIndex;
 use crate::pack::Pack;
-use crate::store::MultiIndex;
 use crate::{loose, Error, Location, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
 use std::collections::HashSet;
@@ -91,13 +91,16 @@ impl ObjectStore {
     /// Searches the multi-pack-indexes and then the packs they do not list. `hint` is the pack of
     /// the last hit: neighbours in a tree tend to be in one pack.
     fn locate_packed(&self, id: &oid, hint: &mut Option<u32>) -> Result<Option<Location>> {
-        for multi_index in &self.multi_indexes {
-            if let Some(found) = self.locate_by_multi_index(multi_index, id) {
-                return Ok(Some(found));
-            }
+        let found = self
+            .multi_indexes()
+            .find_map(|multi_index| self.locate_by_multi_index(multi_index, id));
+        if found.is_some() {
+            return Ok(found);
         }
-        let candidates = hint.iter().chain(&self.uncovered);
-        for number in candidates {
+        let uncovered = self
+            .generations()
+            .flat_map(|generation| &generation.uncovered);
+        for number in hint.iter().chain(uncovered) {
             let found = self.pack(*number).and_then(|pack| usable_offset(pack, id));
             if let Some(offset) = found {
                 let pack = *number;
@@ -125,6 +128,11 @@ impl ObjectStore {
         Some(Location::Packed { pack, offset })
     }
 
+    fn multi_indexes(&self) -> impl Iterator<Item = &MultiIndex> + '_ {
+        self.generations()
+            .flat_map(|generation| &generation.multi_indexes)
+    }
+
     fn distrust(&self, multi_index: &MultiIndex) {
         let path = multi_index.path.display();
         self.warn(format!(
@@ -139,12 +147,30 @@ impl ObjectStore {
     }
 
     /// What is left for an object that is in no pack it should be in, and not loose: the packs
-    /// whose multi-pack-index does not know it, and the question which packs could not be read.
+    /// whose multi-pack-index does not know it, packs that appeared meanwhile, and the question
+    /// which packs could not be read.
     fn last_resort(&self, id: &oid) -> Result<Option<Location>> {
+        loop {
+            let seen = self.generations().count();
+            let found = self.search_all_packs(id);
+            if matches!(found, Ok(Some(_))) {
+                return found;
+            }
+            // Who repacks writes the new pack before the loose object is removed.
+            if !self.relist(seen)? {
+                return match self.locate_loose(id) {
+                    Some(found) => Ok(Some(found)),
+                    None => found,
+                };
+            }
+        }
+    }
+
+    fn search_all_packs(&self, id: &oid) -> Result<Option<Location>> {
         let mut unusable: Unusable = None;
-        for (pack, number) in self.packs.iter().zip(0..) {
+        for (number, pack) in self.packs() {
             if let Some(offset) = usable_offset(pack, id) {
-                for multi_index in &self.multi_indexes {
+                for multi_index in self.multi_indexes() {
                     let lists_pack = multi_index.packs.contains(&number);
                     if lists_pack && multi_index.file.lookup(id.as_bytes()).is_none() {
                         self.distrust(multi_index);
@@ -169,17 +195,10 @@ impl ObjectStore {
 
     /// Every place that has `id`: packs in order of search, then loose objects.
     pub(crate) fn all_copies<'s>(&'s self, id: &'s oid) -> impl Iterator<Item = Location> + 's {
-        let packed = self
-            .packs
-            .iter()
-            .zip(0..)
-            .filter_map(move |(pack, number)| {
-                let offset = usable_offset(pack, id)?;
-                Some(Location::Packed {
-                    pack: number,
-                    offset,
-                })
-            });
+        let packed = self.packs().filter_map(move |(pack, data)| {
+            let offset = usable_offset(data, id)?;
+            Some(Location::Packed { pack, offset })
+        });
         let directories = self.directories.iter().zip(0..);
         let loose = directories.filter_map(move |(path, directory)| {
             let exists = hedgerow_fs::exists(&loose::path(path, id));
@@ -207,10 +226,6 @@ impl ObjectStore {
             Location::Loose { directory } => (directory as usize) < self.directories.len(),
         }
     }
-
-    pub(crate) fn pack(&self, number: u32) -> Option<&Pack> {
-        self.packs.get(number as usize)
-    }
 }
 
 /// Where `id` is in `pack`, if both the pack and its index can be used.
@@ -219,8 +234,12 @@ pub(crate) fn usable_offset(pack: &Pack, id: &oid) -> Option<u64> {
     pack.data().is_ok().then_some(offset)
 }
 
-/// Why `pack` may have `id` although it cannot be had from it.
+/// Why `pack` may have `id` although it cannot be had from it. One that was deleted has nothing:
+/// who did that has put its objects elsewhere, or does not want them.
 fn reason_for_doubt(pack: &Pack, id: &oid) -> Option<String> {
+    if pack.is_gone() && !hedgerow_fs::exists(pack.path()) {
+        return None;
+    }
     match pack.index() {
         Err(reason) => Some(reason.to_owned()),
         Ok(index) => {

@@ -24,6 +24,7 @@ pub(crate) struct Pack {
     reverse: OnceLock<Result<ReverseIndex, String>>,
     /// Whether the reverse index was caught in a wrong answer.
     reverse_lies: AtomicBool,
+    is_gone: AtomicBool,
 }
 
 /// The mapped `.pack` file.
@@ -44,6 +45,7 @@ impl Pack {
             entries: OnceLock::new(),
             reverse: OnceLock::new(),
             reverse_lies: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
         }
     }
 
@@ -55,9 +57,25 @@ impl Pack {
         &self.path
     }
 
+    /// Whether it, or its index, was gone when it was first needed.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// Passes `opened` on, and remembers if it failed because there is no file any more.
+    fn noting_absence<T>(&self, opened: Result<T, String>, file: &Path) -> Result<T, String> {
+        if opened.is_err() && !hedgerow_fs::exists(file) {
+            self.is_gone.store(true, Ordering::Relaxed);
+        }
+        opened
+    }
+
     /// Its index, or the reason why it cannot be used.
     pub fn index(&self) -> Result<&PackIndex, &str> {
-        let open = || PackIndex::open(&self.path.with_extension("idx"), self.hash.len_in_bytes());
+        let open = || {
+            let path = self.path.with_extension("idx");
+            self.noting_absence(PackIndex::open(&path, self.hash.len_in_bytes()), &path)
+        };
         self.index
             .get_or_init(open)
             .as_ref()
@@ -66,7 +84,10 @@ impl Pack {
 
     /// The pack from its start to the end of its last entry, or the reason why it cannot be used.
     pub fn data(&self) -> Result<&[u8], &str> {
-        let open = || Entries::open(&self.path, self.index().ok(), self.hash.len_in_bytes());
+        let open = || {
+            let opened = Entries::open(&self.path, self.index().ok(), self.hash.len_in_bytes());
+            self.noting_absence(opened, &self.path)
+        };
         let entries = self.entries.get_or_init(open);
         entries.as_ref().map(Entries::data).map_err(String::as_str)
     }

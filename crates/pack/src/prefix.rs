@@ -7,12 +7,22 @@ impl ObjectStore {
     /// The objects whose ids start with `prefix`, packed and loose, each once, in order of ids.
     /// Packs whose index cannot be read are left out.
     pub fn find_prefix(&self, prefix: &Prefix) -> Result<Vec<ObjectId>> {
-        let mut found = Vec::new();
         if prefix.hex_len() > self.options.hash.len_in_hex() {
-            return Ok(found);
+            return Ok(Vec::new());
         }
+        loop {
+            let seen = self.generations().count();
+            let found = self.search_prefix(prefix)?;
+            if !found.is_empty() || !self.relist(seen)? {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn search_prefix(&self, prefix: &Prefix) -> Result<Vec<ObjectId>> {
+        let mut found = Vec::new();
         let order = |id: &[u8]| compare(prefix, id);
-        for index in self.packs.iter().filter_map(|pack| pack.index().ok()) {
+        for index in self.packs().filter_map(|(_, pack)| pack.index().ok()) {
             add_packed(index, order, &mut found);
         }
         // With one digit only, the directories of sixteen first bytes match.

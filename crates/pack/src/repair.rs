@@ -125,12 +125,19 @@ pub(crate) fn detour(
     let Some((_, id)) = damaged.iter().find(this) else {
         return Ok(location);
     };
-    let other = store
-        .all_copies(id)
-        .find(|copy| !damaged.contains(&(*copy, *id)));
-    other.ok_or(Failure {
-        at: location,
-        id: Some(*id),
-        fault: Fault::BaseMissing(*id),
-    })
+    loop {
+        let seen = store.generations().count();
+        let whole = |copy: &Location| !damaged.contains(&(*copy, *id));
+        if let Some(other) = store.all_copies(id).find(whole) {
+            return Ok(other);
+        }
+        // A loose object is gone, not damaged, once somebody has packed it.
+        if !store.relist(seen).unwrap_or(false) {
+            return Err(Failure {
+                at: location,
+                id: Some(*id),
+                fault: Fault::BaseMissing(*id),
+            });
+        }
+    }
 }

@@ -1,11 +1,8 @@
 use crate::alternates::object_directories;
-use crate::midx::MultiPackIndex;
-use crate::pack::Pack;
+use crate::directory_state::DirectoryStates;
+use crate::generation::{Generation, Known};
 use crate::{loose, BitOrder, Error, HashKind, ObjectKind, Reader, Result};
 use gix_hash::oid;
-use hedgerow_fs::Timestamp;
-use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -41,31 +38,20 @@ impl Default for StoreOptions {
     }
 }
 
-/// The objects of a repository: its packs and loose objects, and those of its alternates, as they
-/// were when it was opened.
+/// The objects of a repository: its packs and loose objects, and those of its alternates.
 ///
-/// It is immutable and read without locks. Objects that are added later are seen if they are
-/// loose; for later packs, open another store.
+/// It is read without locks. Packs that appear after it was opened are looked for when an object
+/// is in none of those that were there: so a repack by somebody else is survived. What was found
+/// once is never given up, so that places of objects stay good for as long as the store lives.
 #[derive(Debug)]
 pub struct ObjectStore {
     pub(crate) options: StoreOptions,
     pub(crate) directories: Vec<PathBuf>,
-    /// By directory, then newest first, as git searches them.
-    pub(crate) packs: Vec<Pack>,
-    pub(crate) multi_indexes: Vec<MultiIndex>,
-    /// The packs that no multi-pack-index lists, in order of search.
-    pub(crate) uncovered: Vec<u32>,
-    /// The packs that one lists.
-    pub(crate) covered: Vec<u32>,
+    pub(crate) first: Generation,
+    /// The pack directories as they were before they were listed last; held while that is done
+    /// again.
+    pub(crate) listed: Mutex<DirectoryStates>,
     warnings: Mutex<Vec<String>>,
-}
-
-/// A multi-pack-index and the store's numbers of its packs.
-#[derive(Debug)]
-pub(crate) struct MultiIndex {
-    pub path: PathBuf,
-    pub file: MultiPackIndex,
-    pub packs: Vec<u32>,
 }
 
 impl ObjectStore {
@@ -74,20 +60,25 @@ impl ObjectStore {
     pub fn open(objects: &Path, options: StoreOptions) -> Result<Self> {
         let mut warnings = Vec::new();
         let directories = object_directories(objects, &options.alternates, &mut warnings)?;
-        let mut store = ObjectStore {
+        let listed = DirectoryStates::ask(&directories);
+        let known = Known::new();
+        let first = Generation::list(&directories, &options, &known, 0, &mut warnings)?;
+        let store = ObjectStore {
             options,
-            directories: Vec::new(),
-            packs: Vec::new(),
-            multi_indexes: Vec::new(),
-            uncovered: Vec::new(),
-            covered: Vec::new(),
-            warnings: Mutex::new(warnings),
+            directories,
+            first,
+            listed: Mutex::new(listed),
+            warnings: Mutex::new(Vec::new()),
         };
-        for directory in &directories {
-            store.add_packs(&directory.join("pack"))?;
-        }
-        store.directories = directories;
+        warnings.into_iter().for_each(|warning| store.warn(warning));
         Ok(store)
+    }
+
+    /// The object directory of the repository itself.
+    pub fn directory(&self) -> &Path {
+        self.directories
+            .first()
+            .map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// The hash function of the repository.
@@ -99,16 +90,16 @@ impl ObjectStore {
     /// and packs. A file that no object was needed from has not been looked at.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = self.lock_warnings().clone();
-        all.extend(self.packs.iter().flat_map(Pack::warnings));
+        all.extend(self.packs().flat_map(|(_, pack)| pack.warnings()));
         all
     }
 
-    /// The packs, by their numbers: the path of each and how many objects it has; `None` for one
-    /// that cannot be used.
-    pub fn packs(&self) -> impl Iterator<Item = (&Path, Option<u32>)> {
-        self.packs.iter().map(|pack| {
+    /// The packs: the number of each, its path, and how many objects it has; `None` for one that
+    /// cannot be used.
+    pub fn pack_files(&self) -> impl Iterator<Item = (u32, &Path, Option<u32>)> {
+        self.packs().map(|(number, pack)| {
             let count = pack.index().ok().map(crate::index::PackIndex::count);
-            (pack.path(), count)
+            (number, pack.path(), count)
         })
     }
 
@@ -162,113 +153,4 @@ impl ObjectStore {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
-
-    fn add_packs(&mut self, directory: &Path) -> Result<()> {
-        let Some(listing) = list_packs(directory)? else {
-            return Ok(());
-        };
-        let mut numbers = HashMap::new();
-        for found in listing.packs {
-            let has_reverse = found.has_reverse && self.options.read_reverse_index;
-            let path = directory.join(format!("{}.pack", found.stem));
-            numbers.insert(found.stem, self.packs.len() as u32);
-            self.packs
-                .push(Pack::new(path, self.options.hash, has_reverse));
-        }
-        let mut covered = Vec::new();
-        if listing.has_multi_index && self.options.read_multi_pack_index {
-            let path = directory.join("multi-pack-index");
-            match open_multi_index(&path, &numbers, self.options.hash) {
-                Ok(multi_index) => {
-                    covered.clone_from(&multi_index.packs);
-                    self.multi_indexes.push(multi_index);
-                }
-                Err(reason) => self.warn(format!("ignoring '{}': {reason}", path.display())),
-            }
-        }
-        let mut all: Vec<u32> = numbers.into_values().collect();
-        all.sort_unstable();
-        covered.sort_unstable();
-        self.uncovered.extend(
-            all.iter()
-                .filter(|pack| covered.binary_search(pack).is_err()),
-        );
-        self.covered.extend(covered);
-        Ok(())
-    }
-}
-
-struct Listing {
-    /// Newest first.
-    packs: Vec<FoundPack>,
-    has_multi_index: bool,
-}
-
-struct FoundPack {
-    stem: String,
-    has_reverse: bool,
-    modified: Timestamp,
-}
-
-/// The packs in `directory` that have an index; `None` if there is no such directory.
-fn list_packs(directory: &Path) -> Result<Option<Listing>> {
-    let Some(entries) = hedgerow_fs::list_directory(directory)? else {
-        return Ok(None);
-    };
-    let handle = hedgerow_fs::Dir::open(directory)?;
-    let mut names: Vec<&[u8]> = entries.iter().map(|entry| entry.name.as_slice()).collect();
-    names.sort_unstable();
-    let has = |name: &str| names.binary_search(&name.as_bytes()).is_ok();
-    let mut packs = Vec::new();
-    for name in &names {
-        let path = Path::new(std::ffi::OsStr::from_bytes(name));
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        let (Some(stem), true) = (stem, path.extension().is_some_and(|e| e == "idx")) else {
-            continue;
-        };
-        let pack = format!("{stem}.pack");
-        if !has(&pack) {
-            continue;
-        }
-        packs.push(FoundPack {
-            stem: stem.to_owned(),
-            has_reverse: has(&format!("{stem}.rev")),
-            modified: handle.stat(pack.as_bytes())?.mtime,
-        });
-    }
-    packs.sort_by(|a, b| {
-        b.modified
-            .cmp(&a.modified)
-            .then_with(|| a.stem.cmp(&b.stem))
-    });
-    Ok(Some(Listing {
-        packs,
-        has_multi_index: has("multi-pack-index"),
-    }))
-}
-
-/// Opens a multi-pack-index all of whose packs are there, by `numbers` of their stems.
-fn open_multi_index(
-    path: &Path,
-    numbers: &HashMap<String, u32>,
-    hash: HashKind,
-) -> Result<MultiIndex, String> {
-    let file = MultiPackIndex::open(path, hash)?;
-    let number = |name: &String| {
-        let stem = name.trim_end_matches(".idx");
-        numbers
-            .get(stem)
-            .copied()
-            .ok_or_else(|| format!("its pack '{stem}' is missing"))
-    };
-    let packs = file
-        .names()
-        .iter()
-        .map(number)
-        .collect::<Result<_, String>>()?;
-    Ok(MultiIndex {
-        path: path.to_owned(),
-        file,
-        packs,
-    })
 }

@@ -1,5 +1,7 @@
 //! Commands about packs and what belongs to them, shaped as git's.
 
 mod bitmap;
+mod multi_pack_index;
 
 pub use bitmap::{run as bitmap, Bitmap};
+pub use multi_pack_index::{run as multi_pack_index, MultiPackIndex};

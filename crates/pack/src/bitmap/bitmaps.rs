@@ -22,7 +22,7 @@ impl<'s> Bitmaps<'s> {
     /// The bitmaps of `store`: those of the first of its packs that has any. Files that cannot be
     /// used are among the warnings of the store.
     pub fn open(store: &'s ObjectStore) -> Option<Self> {
-        for (pack, number) in store.packs.iter().zip(0..) {
+        for (number, pack) in store.packs() {
             let path = pack.path().with_extension("bitmap");
             if !hedgerow_fs::exists(&path) {
                 continue;

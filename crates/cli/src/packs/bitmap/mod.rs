@@ -71,16 +71,15 @@ fn write(
 
 /// The number of the pack that is meant.
 fn chosen(repository: &Repository, named: Option<PathBuf>) -> Result<u32, Failure> {
-    let packs = (0..).zip(repository.objects().packs());
+    let mut packs = repository.objects().pack_files();
     let Some(named) = named else {
-        let usable = packs.filter_map(|(number, (_, count))| Some((count?, number)));
+        let usable = packs.filter_map(|(number, _, count)| Some((count?, number)));
         let largest = usable.max_by_key(|(count, number)| (*count, std::cmp::Reverse(*number)));
         let none = || Failure::fatal("this repository has no pack");
         return largest.map(|(_, number)| number).ok_or_else(none);
     };
-    let same = |path: &Path| path.file_stem() == named.file_stem();
-    let found = packs.into_iter().find(|(_, (path, _))| same(path));
-    found.map(|(number, _)| number).ok_or_else(|| {
+    let found = packs.find(|(_, path, _)| path.file_stem() == named.file_stem());
+    found.map(|(number, ..)| number).ok_or_else(|| {
         Failure::fatal(format_args!(
             "'{}' is no pack of this repository",
             named.display()

@@ -1,0 +1,90 @@
+//! The objects of many packs, each once and in order of ids.
+
+use super::source::Source;
+use super::split::in_parallel;
+use crate::big_endian::u64_at;
+use std::num::NonZeroUsize;
+
+/// Where the entry of an object starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The number of its pack in the file that is written.
+    pub pack: u32,
+    pub offset: u64,
+}
+
+/// The objects whose ids have the same first byte, in order of ids.
+#[derive(Debug, Default)]
+pub(super) struct Bucket {
+    pub ids: Vec<u8>,
+    pub rows: Vec<Row>,
+}
+
+/// Object `position` of the source of that rank.
+#[derive(Clone, Copy)]
+struct Found {
+    /// What follows the first byte of the id.
+    key: u64,
+    rank: u32,
+    position: u32,
+}
+
+/// The number of a pack that is not listed.
+pub(super) const DROPPED: u32 = u32::MAX;
+
+/// The buckets of all first bytes. `numbers` are the packs' numbers in the file that is written,
+/// by their numbers in the sources. An error is a reason.
+pub(super) fn select(
+    mut sources: Vec<Source<'_>>,
+    numbers: &[u32],
+    threads: NonZeroUsize,
+) -> Result<Vec<Bucket>, String> {
+    sources.sort_by(|a, b| a.rank().cmp(&b.rank()));
+    in_parallel(256, threads, |byte| bucket(&sources, byte as u8, numbers))
+}
+
+/// Every first byte is sorted by itself, as git does it: a repository with many copies of its
+/// objects needs memory for few of them at a time.
+fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, String> {
+    let mut found = Vec::new();
+    for (rank, source) in (0..).zip(sources) {
+        for position in source.of_first_byte(byte) {
+            let id = source.id(position).ok_or(UNSORTED)?;
+            if id.first() != Some(&byte) {
+                return Err(UNSORTED.into());
+            }
+            if !source.skips(position) {
+                let key = u64_at(id, 1).unwrap_or_default();
+                found.push(Found {
+                    key,
+                    rank,
+                    position,
+                });
+            }
+        }
+    }
+    let source = |found: &Found| sources.get(found.rank as usize);
+    let id = |found: &Found| source(found).and_then(|source| source.id(found.position));
+    found.sort_by(|a, b| {
+        let by_key = a.key.cmp(&b.key);
+        by_key.then_with(|| id(a).cmp(&id(b)).then(a.rank.cmp(&b.rank)))
+    });
+    found.dedup_by(|next, first| next.key == first.key && id(next) == id(first));
+    let mut bucket = Bucket::default();
+    bucket.rows.reserve_exact(found.len());
+    for found in &found {
+        let (pack, offset) = source(found)
+            .and_then(|source| source.row(found.position))
+            .ok_or(NO_OFFSET)?;
+        let number = numbers.get(pack as usize).copied();
+        let pack = number
+            .filter(|number| *number != DROPPED)
+            .ok_or(NO_OFFSET)?;
+        bucket.ids.extend_from_slice(id(found).unwrap_or_default());
+        bucket.rows.push(Row { pack, offset });
+    }
+    Ok(bucket)
+}
+
+const UNSORTED: &str = "the ids of a pack index do not agree with its fanout";
+const NO_OFFSET: &str = "an index does not say where an object is";

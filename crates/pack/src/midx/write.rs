@@ -1,0 +1,334 @@
+//! Writing a multi-pack-index as `git multi-pack-index write` does, byte for byte.
+
+use super::clear;
+use super::encode::Content;
+use super::layers::{plain_path, Layers, Loaded};
+use super::order::{pseudo_pack_order, Order};
+use super::read::MultiPackIndex;
+use super::select::{select, Bucket, DROPPED};
+use super::source::{Candidate, Source};
+use crate::hashed_file::TrailerHasher;
+use crate::{Error, HashKind, Result};
+use gix_hash::ObjectId;
+use hedgerow_fs::LockFile;
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// How to write a multi-pack-index.
+#[derive(Clone, Debug)]
+pub struct MidxOptions {
+    /// The hash function of the repository.
+    pub hash: HashKind,
+    /// The version of the file, 1 or 2 (`midx.version`). Git before 2.54 reads version 1 only.
+    pub version: u8,
+    /// The pack, by the name of its file or of its index, that is to have the objects that it
+    /// shares with others.
+    pub preferred_pack: Option<String>,
+    /// The file names of the indexes of the only packs to list; all packs without.
+    pub packs: Option<Vec<String>>,
+    /// Whether to add what a bitmap needs: the pseudo-pack order.
+    pub for_bitmap: bool,
+    /// How many threads to use.
+    pub threads: NonZeroUsize,
+}
+
+/// A multi-pack-index that is written but not in its place yet, so that its bitmap can be put
+/// there first. Dropped without [`WrittenMidx::commit`] it is gone.
+#[derive(Debug)]
+pub struct WrittenMidx {
+    lock: LockFile,
+    packs: PathBuf,
+    checksum: ObjectId,
+    order: Option<Order>,
+    index: MultiPackIndex,
+}
+
+impl WrittenMidx {
+    /// The hash the file ends with, by which its bitmap is named.
+    pub fn checksum(&self) -> &ObjectId {
+        &self.checksum
+    }
+
+    /// The position, in order of ids, of the object of each bit; empty unless it was written for
+    /// a bitmap.
+    pub fn pseudo_pack_order(&self) -> &[u32] {
+        match &self.order {
+            Some(order) => &order.positions,
+            None => &[],
+        }
+    }
+
+    /// What was written.
+    #[allow(dead_code, reason = "bitmaps are made from it")]
+    pub(crate) fn index(&self) -> &MultiPackIndex {
+        &self.index
+    }
+
+    /// Puts it in its place, and removes the bitmaps and reverse indexes of others.
+    pub fn commit(self) -> Result<()> {
+        self.lock.commit()?;
+        clear::after_writing(&self.packs, &self.checksum)?;
+        Ok(())
+    }
+}
+
+/// Writes the multi-pack-index of the object directory `objects` beside its place. `None` if the
+/// one that is there will do. `warn` is told of what is left out, in git's words.
+///
+/// Where an object is in several packs, the preferred one is named, else the one last changed,
+/// else the one that the directory lists first. As with git, what a former multi-pack-index says
+/// of the packs it knows is taken over, and counts as older than any other pack.
+///
+/// # Errors
+/// [`Error::MultiPackIndex`] if there is nothing to list, or a pack that has to be listed cannot
+/// be.
+pub fn write_midx(
+    objects: &Path,
+    options: &MidxOptions,
+    warn: &mut dyn FnMut(String),
+) -> Result<Option<WrittenMidx>> {
+    write(&objects.join("pack"), options, &HashSet::new(), warn)
+}
+
+/// As [`write_midx`] for the pack directory `packs`, without the packs whose indexes are called
+/// as in `dropped`.
+pub(super) fn write(
+    packs: &Path,
+    options: &MidxOptions,
+    dropped: &HashSet<String>,
+    warn: &mut dyn FnMut(String),
+) -> Result<Option<WrittenMidx>> {
+    let existing = load(packs, options, warn)?;
+    let none = Layers::default();
+    let former = existing.as_ref().filter(|_| options.packs.is_none());
+    let former = former.unwrap_or(&none);
+    let candidates = gather(packs, options, former, warn)?;
+    let covers = |existing: &Layers| is_up_to_date(existing, &candidates, options);
+    if dropped.is_empty() && existing.as_ref().is_some_and(covers) {
+        if !options.for_bitmap {
+            clear::bitmaps(packs)?;
+        }
+        return Ok(None);
+    }
+    let preferred = preferred_pack(&candidates, options, warn).map_err(|why| failed(packs, why))?;
+    let table = assemble(former, &candidates, preferred, dropped, options)
+        .map_err(|reason| failed(packs, reason))?;
+    if options.for_bitmap && table.order.is_none() {
+        warn("refusing to write multi-pack .bitmap without any objects".into());
+    }
+    let content = Content {
+        hash: options.hash,
+        version: options.version,
+        names: &table.names,
+        buckets: &table.buckets,
+        order: table.order.as_ref(),
+    };
+    let path = plain_path(packs);
+    let mut lock = LockFile::acquire(&path)?;
+    let checksum = content.write(&mut lock)?;
+    let index = MultiPackIndex::open(&path.with_extension("lock"), options.hash)
+        .map_err(|refusal| failed(packs, refusal.to_string()))?;
+    Ok(Some(WrittenMidx {
+        lock,
+        packs: packs.to_owned(),
+        checksum,
+        order: table.order,
+        index,
+    }))
+}
+
+/// All that the file says.
+struct Assembled {
+    names: Vec<String>,
+    buckets: Vec<Bucket>,
+    order: Option<Order>,
+}
+
+/// Chooses a copy of each object. An error is a reason.
+fn assemble(
+    former: &Layers,
+    candidates: &[Candidate],
+    preferred: Option<u32>,
+    dropped: &HashSet<String>,
+    options: &MidxOptions,
+) -> Result<Assembled, String> {
+    let names = candidates.iter().map(|candidate| &candidate.name);
+    let mut names: Vec<String> = names.filter(|n| !dropped.contains(*n)).cloned().collect();
+    names.sort_unstable();
+    if names.is_empty() {
+        return Err("no pack files to index.".into());
+    }
+    let number = |candidate: &Candidate| {
+        let number = names.binary_search(&candidate.name);
+        number.map_or(DROPPED, |number| number as u32)
+    };
+    let numbers: Vec<u32> = candidates.iter().map(number).collect();
+    let sources = sources(former, candidates, preferred);
+    let buckets = select(sources, &numbers, options.threads)?;
+    let count: usize = buckets.iter().map(|bucket| bucket.rows.len()).sum();
+    if u32::try_from(count).is_err() {
+        return Err("too many objects for one file".into());
+    }
+    let order = (options.for_bitmap && count > 0).then(|| {
+        let preferred = preferred.and_then(|number| numbers.get(number as usize).copied());
+        pseudo_pack_order(&buckets, names.len(), preferred, options.threads)
+    });
+    Ok(Assembled {
+        names,
+        buckets,
+        order,
+    })
+}
+
+pub(super) fn failed(packs: &Path, reason: String) -> Error {
+    let path = plain_path(packs);
+    Error::MultiPackIndex { path, reason }
+}
+
+/// The multi-pack-index there is, if it is whole.
+fn load(
+    packs: &Path,
+    options: &MidxOptions,
+    warn: &mut dyn FnMut(String),
+) -> Result<Option<Layers>> {
+    let loaded = Loaded::open(packs, options.hash)?;
+    loaded.complaints().for_each(&mut *warn);
+    let layers = loaded.layers;
+    if !layers
+        .iter()
+        .all(|layer| has_its_hash(&layer.file, options.hash))
+    {
+        if options.packs.is_none() {
+            warn("ignoring existing multi-pack-index; checksum mismatch".into());
+        }
+        return Ok(None);
+    }
+    Ok((!layers.is_empty()).then_some(layers))
+}
+
+/// Whether `file` ends with the hash of what comes before.
+pub(super) fn has_its_hash(file: &MultiPackIndex, hash: HashKind) -> bool {
+    let data = file.data();
+    let mut hasher = TrailerHasher::new(hash);
+    let end = data.len().saturating_sub(file.checksum().len());
+    hasher.update(data.get(..end).unwrap_or_default());
+    hasher.finish().as_bytes() == file.checksum()
+}
+
+/// The packs to list: those of `former`, then the others in the order of the directory.
+fn gather(
+    packs: &Path,
+    options: &MidxOptions,
+    former: &Layers,
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<Candidate>> {
+    let mut candidates = Vec::new();
+    let mut known = HashSet::new();
+    for (number, name) in former.names().enumerate() {
+        known.insert(name);
+        let found = Candidate::find(packs, name, options.hash);
+        let gone = || failed(packs, format!("could not load pack {number}"));
+        candidates.push(found.ok_or_else(gone)?);
+    }
+    let wanted: Option<HashSet<&String>> = options.packs.as_ref().map(|all| all.iter().collect());
+    for entry in hedgerow_fs::list_directory(packs)?.unwrap_or_default() {
+        let name = String::from_utf8_lossy(&entry.name).into_owned();
+        let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted.contains(&name));
+        if !name.ends_with(".idx") || known.contains(name.as_str()) || !is_wanted {
+            continue;
+        }
+        let path = packs.join(&name);
+        match Candidate::find(packs, &name, options.hash) {
+            None => warn(format!("failed to add packfile '{}'", path.display())),
+            Some(candidate) => match candidate.index() {
+                Ok(_) => candidates.push(candidate),
+                Err(reason) => {
+                    let path = path.display();
+                    warn(format!("failed to open pack-index '{path}': {reason}"));
+                }
+            },
+        }
+    }
+    Ok(candidates)
+}
+
+/// Whether `existing` lists all `candidates`, and them only.
+fn is_up_to_date(existing: &Layers, candidates: &[Candidate], options: &MidxOptions) -> bool {
+    let Some(top) = existing.top() else {
+        return false;
+    };
+    let names: HashSet<&str> = existing.names().collect();
+    top.file.version() == options.version
+        && names.len() == candidates.len()
+        && candidates.iter().all(|c| names.contains(c.name.as_str()))
+        && (!options.for_bitmap || clear::has_bitmap(top))
+}
+
+/// The number of the preferred pack. For a bitmap there is always one, so that the first pack of
+/// the pseudo-pack order has all its objects there: the oldest, if none was named.
+fn preferred_pack(
+    candidates: &[Candidate],
+    options: &MidxOptions,
+    warn: &mut dyn FnMut(String),
+) -> Result<Option<u32>, String> {
+    let preferred = match &options.preferred_pack {
+        Some(name) => {
+            let found = candidates.iter().position(|c| c.is_called(name));
+            if found.is_none() {
+                warn(format!("unknown preferred pack: '{name}'"));
+            }
+            found
+        }
+        None if options.for_bitmap => oldest(candidates),
+        None => None,
+    };
+    let Some((number, pack)) = preferred.and_then(|number| Some((number, candidates.get(number)?)))
+    else {
+        return Ok(None);
+    };
+    match pack.index() {
+        Err(_) => Err(format!("failed to open preferred pack {}", pack.name)),
+        Ok(index) if index.count() == 0 => {
+            let path = pack.path.with_extension("pack");
+            let path = path.display();
+            Err(format!(
+                "cannot select preferred pack {path} with no objects"
+            ))
+        }
+        Ok(_) => Ok(Some(number as u32)),
+    }
+}
+
+/// The first of the oldest packs that have objects.
+fn oldest(candidates: &[Candidate]) -> Option<usize> {
+    let mut oldest: Option<(usize, &Candidate)> = None;
+    for (number, pack) in candidates.iter().enumerate() {
+        let is_older = |other: &Candidate| other.count() == 0 || pack.modified < other.modified;
+        if oldest.is_none_or(|(_, other)| is_older(other)) {
+            oldest = Some((number, pack));
+        }
+    }
+    let (number, _) = oldest.filter(|(_, pack)| pack.count() > 0)?;
+    Some(number)
+}
+
+fn sources<'s>(
+    former: &'s Layers,
+    candidates: &'s [Candidate],
+    preferred: Option<u32>,
+) -> Vec<Source<'s>> {
+    let known = former.pack_count();
+    let layers = former.iter();
+    let mut sources: Vec<_> = layers
+        .map(|layer| Source::former(layer, preferred))
+        .collect();
+    for (number, candidate) in (0..).zip(candidates) {
+        let is_preferred = preferred == Some(number);
+        if let (true, Ok(index)) = (number >= known || is_preferred, candidate.index()) {
+            let source = Source::pack(index, number, candidate.modified, is_preferred);
+            sources.push(source);
+        }
+    }
+    sources
+}

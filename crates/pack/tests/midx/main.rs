@@ -1,0 +1,16 @@
+//! Multi-pack-indexes against git: its bytes, its answers, its complaints.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    clippy::unwrap_used
+)]
+
+mod chains;
+mod damaged;
+mod repacked;
+mod scene;
+#[allow(dead_code, reason = "shared with the tests of the object store")]
+#[path = "../store/support/mod.rs"]
+mod support;
+mod written;

@@ -12,6 +12,7 @@ mod alternates;
 mod bases;
 mod big_endian;
 mod chain;
+mod commit_graph;
 mod count;
 mod delta;
 mod entry;
@@ -36,6 +37,7 @@ mod store;
 mod stream;
 
 pub use bases::SharedBases;
+pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use object::{Location, ObjectHeader, ObjectKind};

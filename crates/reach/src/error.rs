@@ -1,0 +1,63 @@
+use gix_hash::{oid, ObjectId};
+
+/// The result of asking what is reachable.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong with a walk, worded as git words it where git has words for it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An object could not be found or read.
+    #[error(transparent)]
+    Pack(#[from] hedgerow_pack::Error),
+    /// An object that does not have the form of its kind.
+    #[error("bad {kind} object {id}: {reason}")]
+    Malformed {
+        /// What it should be.
+        kind: &'static str,
+        /// The object.
+        id: ObjectId,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// An object that is not what leads to it says.
+    #[error("object {id} is a {found}, not a {expected}")]
+    WrongKind {
+        /// The object.
+        id: ObjectId,
+        /// What it is.
+        found: &'static str,
+        /// What it was said to be.
+        expected: &'static str,
+    },
+    /// An object that a walk meets, or starts from, is nowhere.
+    #[error("missing {kind} object '{id}'")]
+    Missing {
+        /// What it was said to be.
+        kind: &'static str,
+        /// The object.
+        id: ObjectId,
+    },
+    /// Trees within trees, too deep.
+    #[error("exceeded maximum allowed tree depth")]
+    TooDeep,
+    /// A filter that cannot be used.
+    #[error("{0}")]
+    Filter(String),
+    /// What was asked for ends a walk, or was asked to end it.
+    #[error("interrupted")]
+    Interrupted,
+    /// A thread of the walk failed in a way that is a defect.
+    #[error("a thread of the walk failed")]
+    Panicked,
+}
+
+impl Error {
+    pub(crate) fn malformed(kind: &'static str, id: &oid, reason: &'static str) -> Self {
+        Error::Malformed {
+            kind,
+            id: id.to_owned(),
+            reason,
+        }
+    }
+}

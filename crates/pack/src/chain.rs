@@ -1,4 +1,4 @@
-use crate::bases::{Base, SharedBases};
+use crate::bases::Base;
 use crate::entry::EntryKind;
 use crate::object::Place;
 use crate::repair::{detour, Failure};
@@ -25,12 +25,13 @@ pub(crate) enum Root {
 
 impl Chain {
     /// Walks from the object `id` at `location` down to its root, around `damaged` copies.
+    /// `built` gives what is at hand already.
     pub fn walk(
         &mut self,
         store: &ObjectStore,
         id: &oid,
         location: Location,
-        bases: Option<&SharedBases>,
+        built: impl Fn(Place) -> Option<Base>,
         damaged: &[(Location, ObjectId)],
     ) -> Result<Root, Failure> {
         self.deltas.clear();
@@ -51,7 +52,7 @@ impl Chain {
                     return Ok(Root::Loose { directory, id });
                 }
             };
-            if let Some(base) = bases.and_then(|bases| bases.take(place)) {
+            if let Some(base) = built(place) {
                 return Ok(Root::Shared(base));
             }
             let pack = store

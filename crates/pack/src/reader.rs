@@ -1,6 +1,7 @@
 use crate::bases::{Base, SharedBases};
 use crate::chain::{Chain, Root};
 use crate::object::{hash, Place};
+use crate::recent::RecentBases;
 use crate::repair::Failure;
 use crate::{delta, loose, Error, Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
@@ -19,6 +20,8 @@ const DELTA_HEADER_BYTES: usize = 20;
 pub struct Reader<'s> {
     pub(crate) store: &'s ObjectStore,
     pub(crate) bases: Option<&'s SharedBases>,
+    /// Bases that this reader keeps for itself.
+    pub(crate) recent: Option<RecentBases>,
     pub(crate) inflater: Inflater,
     pub(crate) stream: StreamInflater,
     /// The object that was built last; longer than the object if an earlier one was.
@@ -51,6 +54,7 @@ impl<'s> Reader<'s> {
         Reader {
             store,
             bases: None,
+            recent: None,
             inflater: Inflater::new(),
             stream: StreamInflater::new(),
             result: Vec::new(),
@@ -69,6 +73,16 @@ impl<'s> Reader<'s> {
         let bases = Some(bases);
         Reader {
             bases,
+            ..Self::new(store)
+        }
+    }
+
+    /// A reader that keeps up to `budget_bytes` of the objects it has built, for those it will read
+    /// next: for a walk, which cannot tell beforehand what it will need.
+    pub fn with_recent(store: &'s ObjectStore, budget_bytes: usize) -> Self {
+        let recent = Some(RecentBases::new(budget_bytes));
+        Reader {
+            recent,
             ..Self::new(store)
         }
     }
@@ -172,9 +186,16 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn offer(&self, place: Place, (kind, built): (ObjectKind, Built)) {
+    fn offer(&mut self, place: Place, (kind, built): (ObjectKind, Built)) {
         if let Some(bases) = self.bases {
             bases.offer(place, kind, self.content(built));
+        }
+        if let Some(mut recent) = self.recent.take() {
+            recent.offer(place, || Base {
+                kind,
+                content: self.content(built).into(),
+            });
+            self.recent = Some(recent);
         }
     }
 
@@ -265,8 +286,14 @@ impl<'s> Reader<'s> {
         location: Location,
         bases: Option<&SharedBases>,
     ) -> Result<Root, Failure> {
+        let recent = self.recent.as_ref();
+        let built = |place| match (bases, recent) {
+            (Some(bases), _) => bases.take(place),
+            (None, Some(recent)) => recent.get(place),
+            (None, None) => None,
+        };
         self.chain
-            .walk(self.store, id, location, bases, &self.damaged)
+            .walk(self.store, id, location, built, &self.damaged)
     }
 
     fn header_at(&mut self, id: &oid, location: Location) -> Result<ObjectHeader, Failure> {

@@ -34,6 +34,7 @@ impl RestingReader {
         let mut reader = Reader {
             store,
             bases,
+            recent: None,
             inflater: self.inflater,
             stream: self.stream,
             result: self.result,

@@ -42,6 +42,14 @@ impl ObjectStore {
         usable.map(Pack::entries).unwrap_or_default()
     }
 
+    /// The numbers of the packs that came from the remote of a partial clone, which has promised
+    /// what they refer to: beside them is a `.promisor` file.
+    pub fn promisor_packs(&self) -> Vec<u32> {
+        let marked = |pack: &Pack| hedgerow_fs::exists(&pack.path().with_extension("promisor"));
+        let numbered = self.packs.iter().zip(0..);
+        numbered.filter_map(|(pack, number)| marked(pack).then_some(number)).collect()
+    }
+
     /// The loose objects of all object directories whose ids start with `byte`, in order of ids,
     /// each once.
     pub fn loose_objects(&self, byte: u8) -> Result<Vec<ObjectId>> {

@@ -38,6 +38,18 @@ pub enum Error {
         /// The object.
         id: ObjectId,
     },
+    /// A tip of a walk is nowhere.
+    #[error("bad object {name}")]
+    BadTip {
+        /// How it was named.
+        name: String,
+    },
+    /// A tree that a walk meets is nowhere.
+    #[error("bad tree object {id}")]
+    BadTree {
+        /// The tree.
+        id: ObjectId,
+    },
     /// Trees within trees, too deep.
     #[error("exceeded maximum allowed tree depth")]
     TooDeep,

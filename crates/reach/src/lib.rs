@@ -1,11 +1,26 @@
 //! What is reachable in a Git repository from some of its objects and not from others: by walking
 //! commits and trees, in parallel, and by the reachability bitmaps that stand for such walks.
 
+mod commits;
 mod error;
 mod filter;
 mod ids;
+mod listing;
+mod marks;
+mod merge_bases;
 pub mod object;
+mod promised;
+mod request;
+mod source;
+mod trees;
+mod walk;
 
+pub use commits::{CommitIndex, Commits};
 pub use error::{Error, Result};
 pub use filter::Filter;
 pub use ids::{IdHashBuilder, IdHasher, IdMap, IdSet};
+pub use listing::{Remainder, Visitor};
+pub use merge_bases::merge_bases;
+pub use request::{Missing, NoWalk, Objects, Order, Request, Side, Tip};
+pub use source::Source;
+pub use walk::{Found, Walk};

@@ -13,6 +13,7 @@ mod bases;
 mod big_endian;
 mod bitmap;
 mod chain;
+mod commit_graph;
 mod count;
 mod delta;
 mod directory_state;
@@ -28,6 +29,7 @@ mod loose;
 mod map;
 mod midx;
 mod object;
+mod on_disk;
 mod pack;
 mod prefix;
 mod pull;
@@ -42,12 +44,14 @@ mod stream;
 
 pub use bases::SharedBases;
 pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};
+pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use midx::{
     expire_midx_packs, verify_midx, write_midx, MidxComplaint, MidxOptions, WrittenMidx,
 };
 pub use object::{Location, ObjectHeader, ObjectKind};
+pub use on_disk::PackedEntry;
 pub use pull::ObjectStream;
 pub use reader::Reader;
 pub use resting::RestingReader;

@@ -25,6 +25,9 @@ pub(crate) struct Pack {
     /// Whether the reverse index was caught in a wrong answer.
     reverse_lies: AtomicBool,
     is_gone: AtomicBool,
+    /// All offsets in order, where there is no reverse index and they were asked for repeatedly.
+    sorted_offsets: OnceLock<Vec<u64>>,
+    was_scanned: AtomicBool,
 }
 
 /// The mapped `.pack` file.
@@ -46,6 +49,8 @@ impl Pack {
             reverse: OnceLock::new(),
             reverse_lies: AtomicBool::new(false),
             is_gone: AtomicBool::new(false),
+            sorted_offsets: OnceLock::new(),
+            was_scanned: AtomicBool::new(false),
         }
     }
 
@@ -153,7 +158,39 @@ impl Pack {
         )
     }
 
-    fn reverse(&self) -> Option<&ReverseIndex> {
+    /// Where the entry after the one at `offset` starts, if there is one: by the reverse index, and
+    /// where there is none, by looking through all offsets; from the second time on, by all of
+    /// them in order. `None` if there is no entry at `offset`.
+    pub fn next_offset(&self, index: &PackIndex, offset: u64) -> Option<Option<u64>> {
+        if let Some(reverse) = self.reverse() {
+            if let Some((_, next)) = reverse.find(index, offset) {
+                return Some(next);
+            }
+        }
+        if self.sorted_offsets.get().is_none() && !self.was_scanned.swap(true, Ordering::Relaxed) {
+            let offsets = (0..index.count()).filter_map(|position| index.offset(position));
+            let mut found = false;
+            let mut next = None;
+            for other in offsets {
+                found |= other == offset;
+                if other > offset && next.is_none_or(|next| other < next) {
+                    next = Some(other);
+                }
+            }
+            return found.then_some(next);
+        }
+        let sorted = self.sorted_offsets.get_or_init(|| {
+            let offsets = (0..index.count()).filter_map(|position| index.offset(position));
+            let mut sorted: Vec<u64> = offsets.collect();
+            sorted.sort_unstable();
+            sorted
+        });
+        let at = sorted.binary_search(&offset).ok()?;
+        Some(sorted.get(at + 1).copied())
+    }
+
+    /// Its reverse index, if there is a usable one.
+    pub fn reverse(&self) -> Option<&ReverseIndex> {
         if !self.has_reverse {
             return None;
         }

@@ -1,41 +1,59 @@
-use hedgerow_pack::{Fault, ObjectId, ObjectKind};
+use gix_hash::{oid, ObjectId};
+use hedgerow_pack::{Fault, ObjectKind};
 
 /// The result of asking what is reachable.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong with finding out what is reachable.
+/// What can go wrong with a walk, worded as git words it where git has words for it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An object could not be found or read.
     #[error(transparent)]
     Pack(#[from] hedgerow_pack::Error),
-    /// An object that does not follow the format of its kind.
-    #[error("{kind} {id} is corrupt: {reason}")]
-    Corrupt {
+    /// An object that does not have the form of its kind.
+    #[error("bad {kind} object {id}: {reason}")]
+    Malformed {
+        /// What it should be.
+        kind: &'static str,
         /// The object.
         id: ObjectId,
-        /// Its kind.
-        kind: ObjectKind,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: &'static str,
     },
-    /// An object of another kind than what names it says.
-    #[error("object {id} is a {actual}, not a {expected}")]
+    /// An object that is not what leads to it says.
+    #[error("object {id} is a {found}, not a {expected}")]
     WrongKind {
         /// The object.
         id: ObjectId,
-        /// The kind it should have.
-        expected: ObjectKind,
-        /// The kind it has.
-        actual: ObjectKind,
+        /// What it is.
+        found: &'static str,
+        /// What it was said to be.
+        expected: &'static str,
     },
-    /// Directories nested without end.
-    #[error("tree {id} is nested too deep")]
-    TooDeep {
+    /// An object that a walk meets, or starts from, is nowhere.
+    #[error("missing {kind} object '{id}'")]
+    Missing {
+        /// What it was said to be.
+        kind: &'static str,
+        /// The object.
+        id: ObjectId,
+    },
+    /// A tip of a walk is nowhere.
+    #[error("bad object {name}")]
+    BadTip {
+        /// How it was named.
+        name: String,
+    },
+    /// A tree that a walk meets is nowhere.
+    #[error("bad tree object {id}")]
+    BadTree {
         /// The tree.
         id: ObjectId,
     },
+    /// Trees within trees, too deep.
+    #[error("exceeded maximum allowed tree depth")]
+    TooDeep,
     /// An object of a pack leads to one that is not in it.
     #[error("the pack is not closed: {id} leads to {missing}, which is not in it")]
     NotClosed {
@@ -58,18 +76,31 @@ pub enum Error {
         /// The object, in the order of the pack.
         bit: u32,
     },
+    /// A filter that cannot be used.
+    #[error("{0}")]
+    Filter(String),
+    /// What was asked for ends a walk, or was asked to end it.
+    #[error("interrupted")]
+    Interrupted,
+    /// A thread of the walk failed in a way that is a defect.
+    #[error("a thread of the walk failed")]
+    Panicked,
 }
 
 impl Error {
-    pub(crate) fn corrupt(id: ObjectId, kind: ObjectKind, reason: &'static str) -> Self {
-        Error::Corrupt { id, kind, reason }
+    pub(crate) fn malformed(kind: &'static str, id: &oid, reason: &'static str) -> Self {
+        Error::Malformed {
+            kind,
+            id: id.to_owned(),
+            reason,
+        }
     }
 
-    pub(crate) fn wrong_kind(id: ObjectId, expected: ObjectKind, actual: ObjectKind) -> Self {
+    pub(crate) fn wrong_kind(id: &oid, expected: ObjectKind, found: ObjectKind) -> Self {
         Error::WrongKind {
-            id,
-            expected,
-            actual,
+            id: id.to_owned(),
+            found: found.name(),
+            expected: expected.name(),
         }
     }
 }

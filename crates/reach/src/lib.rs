@@ -2,11 +2,29 @@
 //! commits and trees, in parallel, and by the reachability bitmaps that stand for such walks.
 
 mod bitmap;
+mod commits;
 mod error;
+mod filter;
+mod ids;
+mod listing;
+mod marks;
+mod merge_bases;
 mod name_hash;
-mod parse;
+pub mod object;
+mod promised;
+mod request;
+mod source;
+mod trees;
+mod walk;
 
 pub use bitmap::{build, check, BuildOptions};
+pub use commits::{CommitIndex, Commits};
 pub use error::{Error, Result};
+pub use filter::Filter;
+pub use ids::{IdHashBuilder, IdHasher, IdMap, IdSet};
+pub use listing::{Remainder, Visitor};
+pub use merge_bases::merge_bases;
 pub use name_hash::NameHash;
-pub use parse::{commit_links, entries, tag_link, CommitLinks, TagLink, TreeEntry};
+pub use request::{Missing, NoWalk, Objects, Order, Request, Side, Tip};
+pub use source::Source;
+pub use walk::{Found, Walk};

@@ -3,7 +3,7 @@
 
 use super::history::{in_parallel, object, Commit, History};
 use crate::name_hash::NameHash;
-use crate::parse::{entries, TreeEntry};
+use crate::object::{EntryKind, TreeEntries, TreeEntry};
 use crate::{Error, Result};
 use hedgerow_pack::{BitOrder, ObjectKind, ObjectStore, Reader};
 use std::cmp::Ordering;
@@ -69,8 +69,7 @@ impl Differ<'_, '_, '_> {
         let mut pending = vec![(commit.tree, parent, NameHash::default(), 0)];
         while let Some((tree, old, hash, depth)) = pending.pop() {
             if depth > MAX_DEPTH {
-                let (id, _) = object(self.order, tree)?;
-                return Err(Error::TooDeep { id });
+                return Err(Error::TooDeep);
             }
             let new = self.tree(tree)?;
             let old = old.map(|old| self.tree(old)).transpose()?;
@@ -81,7 +80,7 @@ impl Differ<'_, '_, '_> {
                     hash.add(b"/");
                 }
                 hash.add(entry.name);
-                if entry.is_tree() {
+                if entry.kind() == EntryKind::Tree {
                     pending.push((bit, old, hash, depth + 1));
                 }
                 (bit, hash.value())
@@ -101,22 +100,17 @@ impl Differ<'_, '_, '_> {
     ) -> Result<()> {
         let (id, _) = object(self.order, tree)?;
         let hash_len = id.as_bytes().len();
-        let mut olds = entries(old, hash_len).peekable();
-        for entry in entries(new, hash_len) {
-            let entry = entry.map_err(|reason| Error::corrupt(id, ObjectKind::Tree, reason))?;
-            let mut before = None;
-            while let Some(Ok(other)) = olds.peek() {
-                match other.cmp_place(&entry) {
-                    Ordering::Less => drop(olds.next()),
-                    Ordering::Equal => {
-                        before = Some(*other);
-                        olds.next();
-                        break;
-                    }
-                    Ordering::Greater => break,
-                }
+        let mut olds = TreeEntries::new(old, hash_len);
+        let mut news = TreeEntries::new(new, hash_len);
+        let mut other = olds.next_of(&id)?;
+        while let Some(entry) = news.next_of(&id)? {
+            while other.is_some_and(|other| other.cmp_place(&entry) == Ordering::Less) {
+                other = olds.next_of(&id)?;
             }
-            if entry.is_submodule() || before.is_some_and(|before| before.id == entry.id) {
+            let before = other.filter(|other| other.cmp_place(&entry) == Ordering::Equal);
+            if entry.kind() == EntryKind::Submodule
+                || before.is_some_and(|before| before.id == entry.id)
+            {
                 continue;
             }
             let missing = || Error::NotClosed {
@@ -124,7 +118,9 @@ impl Differ<'_, '_, '_> {
                 missing: entry.id.to_owned(),
             };
             let bit = self.order.bit(entry.id).ok_or_else(missing)?;
-            let before = before.filter(|before| before.is_tree() && entry.is_tree());
+            let before = before.filter(|before| {
+                before.kind() == EntryKind::Tree && entry.kind() == EntryKind::Tree
+            });
             let before = before.and_then(|before| self.order.bit(before.id));
             self.found.push(found(bit, before, &entry));
         }
@@ -135,7 +131,7 @@ impl Differ<'_, '_, '_> {
         let (id, location) = object(self.order, bit)?;
         match self.reader.read_shared(&id, location)? {
             (ObjectKind::Tree, content) => Ok(content),
-            (kind, _) => Err(Error::wrong_kind(id, ObjectKind::Tree, kind)),
+            (kind, _) => Err(Error::wrong_kind(&id, ObjectKind::Tree, kind)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The commits of a pack and how they hang together, by their bits.
 
-use crate::parse::{commit_links, CommitLinks};
+use crate::object::CommitRef;
 use crate::{Error, Result};
 use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ pub(crate) struct Commit {
     /// The numbers of its parents in the history.
     pub parents: Vec<u32>,
     /// When it was committed, in seconds since 1970.
-    pub date: i64,
+    pub date: u64,
 }
 
 /// All commits of a pack.
@@ -58,7 +58,7 @@ struct Raw {
     bit: u32,
     tree: u32,
     parents: Vec<u32>,
-    date: i64,
+    date: u64,
 }
 
 fn links(
@@ -70,24 +70,20 @@ fn links(
     let (id, location) = object(order, bit)?;
     let (kind, content) = reader.read(&id, location)?;
     if kind != ObjectKind::Commit {
-        return Err(Error::wrong_kind(id, ObjectKind::Commit, kind));
+        return Err(Error::wrong_kind(&id, ObjectKind::Commit, kind));
     }
-    let CommitLinks {
-        tree,
-        parents,
-        date,
-    } = commit_links(&id, content)?;
+    let commit = CommitRef::parse(&id, content)?;
     let outside = |missing: ObjectId| Error::NotClosed { id, missing };
     let to_bit = |id: ObjectId| order.bit(&id).ok_or_else(|| outside(id));
     let parents = match shallow.contains(&id) {
         true => Vec::new(),
-        false => parents.into_iter().map(to_bit).collect::<Result<_>>()?,
+        false => commit.parents().map(to_bit).collect::<Result<_>>()?,
     };
     Ok(Raw {
         bit,
-        tree: to_bit(tree)?,
+        tree: to_bit(commit.tree())?,
         parents,
-        date,
+        date: commit.seconds(),
     })
 }
 

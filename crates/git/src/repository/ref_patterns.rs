@@ -1,0 +1,38 @@
+//! References by patterns: the options `--glob`, `--branches=`, `--exclude=` of git-rev-list(1).
+
+use super::{Reference, Repository};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+
+impl Repository {
+    /// The references whose full names fit `pattern`, by name. A pattern is below `refs/` if it
+    /// does not say so; one without a wildcard stands for all that is below it.
+    pub fn references_like(&self, pattern: &BStr) -> Result<Vec<Reference>> {
+        let mut full = BString::default();
+        if !pattern.starts_with(b"refs/") {
+            full.extend_from_slice(b"refs/");
+        }
+        full.extend_from_slice(pattern);
+        if !pattern.iter().any(|byte| b"*?[".contains(byte)) {
+            if !full.ends_with(b"/") {
+                full.push(b'/');
+            }
+            full.push(b'*');
+        }
+        let mut found = self.references_below("refs/".into())?;
+        found.retain(|reference| fits(full.as_ref(), reference.name.as_ref()));
+        Ok(found)
+    }
+}
+
+/// Whether `name` fits `pattern`, whose `*` fits slashes too.
+pub fn fits(pattern: &BStr, name: &BStr) -> bool {
+    gix_glob::wildmatch(pattern, name, gix_glob::wildmatch::Mode::empty())
+}
+
+/// Seconds since the epoch of a date as people write it; `None` if it is none.
+pub fn date_seconds(text: &BStr) -> Option<i64> {
+    let text = text.to_str().ok()?;
+    let now = gix_date::Zoned::now();
+    Some(gix_date::parse(text, Some(now)).ok()?.seconds)
+}

@@ -1,0 +1,174 @@
+//! Commits as a walk sees them: numbered in the order they were met, read once.
+
+mod load;
+
+use crate::ids::IdMap;
+use crate::source::Source;
+use gix_hash::ObjectId;
+use hedgerow_pack::{CommitGraph, Reader};
+
+/// The number of a commit in a table of [`Commits`].
+pub type CommitIndex = u32;
+
+/// What has become of a commit so far, in git's words.
+pub(crate) mod flag {
+    /// It is not wanted, nor is what it reaches.
+    pub const UNINTERESTING: u16 = 1;
+    /// It was queued.
+    pub const SEEN: u16 = 2;
+    /// Its parents were.
+    pub const ADDED: u16 = 4;
+    /// It was given out.
+    pub const SHOWN: u16 = 8;
+    /// It is given out as a boundary.
+    pub const BOUNDARY: u16 = 16;
+    /// A child of it was given out.
+    pub const CHILD_SHOWN: u16 = 32;
+    /// It was reached from the left side of `A...B`.
+    pub const LEFT: u16 = 64;
+    /// It was reached by the walk, not named by the user: filters apply.
+    pub const REACHED: u16 = 128;
+}
+
+/// What is known of a commit.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub id: ObjectId,
+    pub tree: ObjectId,
+    pub seconds: u64,
+    /// Where its parents start in the common list, and how many they are.
+    parents: (u32, u32),
+    pub flags: u16,
+    pub state: State,
+    /// Its position in the commit-graph; [`NOWHERE`] if it is not there.
+    position: u32,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It was not read yet.
+    Unread,
+    Read,
+    /// It is nowhere.
+    Missing,
+}
+
+/// A table of commits that grows as they are met.
+#[derive(Debug)]
+pub struct Commits<'s> {
+    source: Source<'s>,
+    reader: Reader<'s>,
+    graph: Option<&'s CommitGraph>,
+    by_id: IdMap<CommitIndex>,
+    /// Numbers by the positions of the commit-graph.
+    by_position: Vec<CommitIndex>,
+    nodes: Vec<Node>,
+    parents: Vec<CommitIndex>,
+}
+
+impl<'s> Commits<'s> {
+    /// An empty table.
+    pub fn new(source: Source<'s>) -> Self {
+        let graph = source.usable_graph();
+        Commits {
+            reader: Reader::new(source.store),
+            by_position: vec![NOWHERE; graph.map_or(0, |graph| graph.count() as usize)],
+            graph,
+            source,
+            by_id: IdMap::default(),
+            nodes: Vec::new(),
+            parents: Vec::new(),
+        }
+    }
+
+    /// Whether commits have generations: the order of a walk then follows from them.
+    pub(crate) fn has_generations(&self) -> bool {
+        let first = self.graph.and_then(|graph| {
+            let last = graph.count().checked_sub(1)?;
+            graph.commit(last)
+        });
+        first.is_some_and(|commit| commit.level != 0)
+    }
+
+    /// The number of the commit `id`, given to it now if it was not met before.
+    pub(crate) fn index(&mut self, id: &ObjectId) -> CommitIndex {
+        if let Some(index) = self.by_id.get(id) {
+            return *index;
+        }
+        let position = self.graph.and_then(|graph| graph.position(id));
+        if let Some(index) = position.and_then(|at| self.known_at(at)) {
+            return index;
+        }
+        let index = self.add(*id, position.unwrap_or(NOWHERE));
+        if position.is_none() {
+            self.by_id.insert(*id, index);
+        }
+        index
+    }
+
+    fn known_at(&self, position: u32) -> Option<CommitIndex> {
+        let known = self.by_position.get(position as usize).copied();
+        known.filter(|index| *index != NOWHERE)
+    }
+
+    fn add(&mut self, id: ObjectId, position: u32) -> CommitIndex {
+        let index = self.nodes.len() as CommitIndex;
+        if let Some(slot) = self.by_position.get_mut(position as usize) {
+            *slot = index;
+        }
+        self.nodes.push(Node {
+            id,
+            tree: ObjectId::null(id.kind()),
+            seconds: 0,
+            parents: (0, 0),
+            flags: 0,
+            state: State::Unread,
+            position,
+        });
+        index
+    }
+
+    pub(crate) fn node(&self, index: CommitIndex) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, index: CommitIndex) -> &mut Node {
+        &mut self.nodes[index as usize]
+    }
+
+    pub(crate) fn has(&self, index: CommitIndex, flags: u16) -> bool {
+        self.node(index).flags & flags != 0
+    }
+
+    /// Its parents; none before it is read.
+    pub(crate) fn parents(&self, index: CommitIndex) -> &[CommitIndex] {
+        let (start, count) = self.node(index).parents;
+        let range = start as usize..(start + count) as usize;
+        self.parents.get(range).unwrap_or_default()
+    }
+
+    /// The parent at `at`, if it has so many.
+    pub(crate) fn parent(&self, index: CommitIndex, at: usize) -> Option<CommitIndex> {
+        self.parents(index).get(at).copied()
+    }
+
+    /// Larger than that of its parents, as the commit-graph has it; of a commit that is not there,
+    /// above all of those, and by date.
+    pub(crate) fn generation(&self, index: CommitIndex) -> (u64, u64) {
+        let node = self.node(index);
+        let graph = self.graph;
+        let found = graph.and_then(|graph| graph.generation(node.position));
+        (found.unwrap_or(u64::MAX), node.seconds)
+    }
+
+    /// The id of a commit.
+    pub fn id(&self, index: CommitIndex) -> ObjectId {
+        self.node(index).id
+    }
+
+    pub(crate) fn source(&self) -> &Source<'s> {
+        &self.source
+    }
+}

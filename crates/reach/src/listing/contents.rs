@@ -1,0 +1,111 @@
+//! Trees and what is in them.
+
+use super::{Listing, Stop, Visitor};
+use crate::filter::Situation;
+use crate::marks::mark;
+use crate::object::{EntryKind, TreeEntries};
+use crate::request::Missing;
+use crate::Error;
+use gix_hash::ObjectId;
+use hedgerow_pack::ObjectKind;
+
+impl<V: Visitor> Listing<'_, '_, V> {
+    /// A tree that is not done with, called `name` in what `path` holds.
+    pub(super) fn tree(&mut self, id: &ObjectId, name: &[u8]) -> Result<(), Stop> {
+        if self.depth > self.walk.request.tree_depth {
+            return Err(Error::TooDeep.into());
+        }
+        let content = self.walk.trees.read(id)?;
+        if content.is_none() && !self.may_be_missing(id)? {
+            return Ok(());
+        }
+        let base = self.path.len();
+        self.path.extend_from_slice(name);
+        let is_reached = self.walk.marks.has(id, mark::REACHED);
+        let verdict = self.judge(Situation::BeginTree, id, is_reached);
+        if verdict.mark_seen {
+            self.walk.marks.add(id, mark::SEEN);
+        }
+        if verdict.show {
+            match &content {
+                Some(_) => {
+                    let path = std::mem::take(&mut self.path);
+                    let shown = self.show(id, ObjectKind::Tree, &path);
+                    self.path = path;
+                    shown?;
+                }
+                None => self.missing(id, "tree")?,
+            }
+        }
+        if !self.path.is_empty() {
+            self.path.push(b'/');
+        }
+        if let Some(content) = content {
+            if !verdict.skip_tree {
+                self.entries(id, &content)?;
+            }
+            self.walk.trees.give_back(content);
+        }
+        self.judge(Situation::EndTree, id, is_reached);
+        self.path.truncate(base);
+        Ok(())
+    }
+
+    /// Whether the missing tree is told, or passed over.
+    fn may_be_missing(&self, id: &ObjectId) -> Result<bool, Stop> {
+        let promised = self.walk.promised.as_ref();
+        if promised.is_some_and(|promised| promised.contains(id)) {
+            return Ok(false);
+        }
+        match self.walk.request.missing {
+            Missing::Error => Err(Error::BadTree { id: *id }.into()),
+            Missing::Allow | Missing::Collect => Ok(true),
+        }
+    }
+
+    fn entries(&mut self, tree: &ObjectId, content: &[u8]) -> Result<(), Stop> {
+        let mut entries = TreeEntries::new(content, tree.as_slice().len());
+        while let Some(entry) = entries.next_of(tree)? {
+            let kind = entry.kind();
+            if kind == EntryKind::Submodule || self.walk.marks.is_done(entry.id.as_bytes()) {
+                continue;
+            }
+            let id = entry.id.to_owned();
+            if self.filter.is_some() {
+                self.walk.marks.add(&id, mark::REACHED);
+            }
+            if kind == EntryKind::Tree {
+                self.depth += 1;
+                self.tree(&id, entry.name)?;
+                self.depth -= 1;
+            } else {
+                self.blob(&id, entry.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A blob that is not done with, called `name` in what `path` holds.
+    pub(super) fn blob(&mut self, id: &ObjectId, name: &[u8]) -> Result<(), Stop> {
+        let promised = self.walk.promised.as_ref();
+        if promised.is_some_and(|promised| promised.contains(id)) {
+            let source = self.walk.commits.source();
+            if source.store.locate(id)?.is_none() {
+                return Ok(());
+            }
+        }
+        let size = match self.needs_sizes {
+            true => self.walk.trees.blob_size(id)?,
+            false => None,
+        };
+        let is_reached = self.walk.marks.has(id, mark::REACHED);
+        let verdict = self.judge(Situation::Blob(size), id, is_reached);
+        let base = self.path.len();
+        self.path.extend_from_slice(name);
+        let path = std::mem::take(&mut self.path);
+        let shown = self.apply(verdict, id, ObjectKind::Blob, &path);
+        self.path = path;
+        self.path.truncate(base);
+        shown
+    }
+}

@@ -1,0 +1,206 @@
+//! The ordered answer to a question: commits and objects as git-rev-list(1) prints them, one after
+//! the other, with names.
+
+mod contents;
+
+use crate::commits::{flag, State};
+use crate::filter::{FilterState, Situation, Verdict};
+use crate::marks::mark;
+use crate::request::{Missing, Objects};
+use crate::walk::{Found, Pending, Walk};
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::ObjectKind;
+use std::ops::ControlFlow;
+
+/// Takes what a listing gives out, and says whether it wants more.
+pub trait Visitor {
+    /// An uninteresting commit next to wanted ones.
+    fn edge(&mut self, id: &ObjectId) -> ControlFlow<()>;
+    /// A commit.
+    fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()>;
+    /// Another object. `name` is its path, or the name in the tag that it is.
+    fn object(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> ControlFlow<()>;
+}
+
+/// What there is to tell after a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remainder {
+    /// What the filter left out, in order of ids, if that was to be kept.
+    pub omitted: Vec<ObjectId>,
+    /// Objects that are nowhere, in order of ids, with [`Missing::Collect`].
+    pub missing: Vec<ObjectId>,
+}
+
+/// Why a listing ends before its end.
+enum Stop {
+    Error(Error),
+    Unwanted,
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Stop::Error(error.into())
+    }
+}
+
+struct Listing<'w, 's, V> {
+    walk: &'w mut Walk<'s>,
+    filter: Option<FilterState>,
+    needs_sizes: bool,
+    visitor: &'w mut V,
+    path: Vec<u8>,
+    depth: usize,
+}
+
+impl Walk<'_> {
+    /// Gives out all there is, as the request has it.
+    pub fn list(mut self, visitor: &mut impl Visitor) -> Result<Remainder> {
+        let keep = self.request.keep_omitted;
+        let filter = self
+            .request
+            .filter
+            .as_ref()
+            .map(|f| FilterState::new(f, keep));
+        if self.request.filter_tips {
+            for at in 0..self.pending.len() {
+                let id = self.pending[at].id;
+                self.marks.add(&id, mark::REACHED);
+            }
+            for at in 0..self.list.len() {
+                let commit = self.list[at];
+                self.commits.node_mut(commit).flags |= flag::REACHED;
+            }
+        }
+        let mut listing = Listing {
+            needs_sizes: filter.as_ref().is_some_and(FilterState::needs_sizes),
+            filter,
+            walk: &mut self,
+            visitor,
+            path: Vec::new(),
+            depth: 0,
+        };
+        match listing.run() {
+            Ok(()) | Err(Stop::Unwanted) => {}
+            Err(Stop::Error(error)) => return Err(error),
+        }
+        let omitted = listing.filter.map(FilterState::into_omitted);
+        Ok(Remainder {
+            omitted: omitted.unwrap_or_default(),
+            missing: self.marks.take_missing(),
+        })
+    }
+}
+
+impl<V: Visitor> Listing<'_, '_, V> {
+    fn run(&mut self) -> Result<(), Stop> {
+        for edge in std::mem::take(&mut self.walk.edges) {
+            let id = self.walk.commits.id(edge);
+            wanted(self.visitor.edge(&id))?;
+        }
+        while let Some(found) = self.walk.next_commit()? {
+            self.commit(found)?;
+            if self.walk.request.in_commit_order {
+                self.pending()?;
+            }
+        }
+        self.pending()
+    }
+
+    fn commit(&mut self, found: Found) -> Result<(), Stop> {
+        let node = self.walk.commits.node(found.commit);
+        let (id, tree, state, flags) = (node.id, node.tree, node.state, node.flags);
+        let verdict = self.judge(Situation::Commit, &id, flags & flag::REACHED != 0);
+        if self.walk.request.objects != Objects::None && state == State::Read {
+            self.walk.marks.add(&tree, mark::REACHED);
+            self.walk.pending.push(Pending {
+                id: tree,
+                kind: ObjectKind::Tree,
+                name: Vec::new(),
+            });
+        }
+        if !verdict.show {
+            return Ok(());
+        }
+        if state == State::Missing {
+            return self.missing(&id, "commit");
+        }
+        wanted(self.visitor.commit(self.walk, found))
+    }
+
+    /// Gives out what is pending, and what is in it.
+    fn pending(&mut self) -> Result<(), Stop> {
+        let pending = std::mem::take(&mut self.walk.pending);
+        for object in pending {
+            let (id, name) = (object.id, &object.name);
+            if self.walk.marks.is_done(id.as_slice()) {
+                continue;
+            }
+            self.depth = 0;
+            match object.kind {
+                ObjectKind::Tag => {
+                    let is_reached = self.walk.marks.has(&id, mark::REACHED);
+                    let verdict = self.judge(Situation::Tag, &id, is_reached);
+                    self.apply(verdict, &id, ObjectKind::Tag, name)?;
+                }
+                ObjectKind::Tree => self.tree(&id, name)?,
+                ObjectKind::Blob => self.blob(&id, name)?,
+                ObjectKind::Commit => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, situation: Situation, id: &ObjectId, is_reached: bool) -> Verdict {
+        match &mut self.filter {
+            Some(filter) if is_reached => filter.judge(situation, id),
+            _ if situation == Situation::EndTree => Verdict::default(),
+            _ => Verdict::SHOW,
+        }
+    }
+
+    /// Does with the object what the filter says.
+    fn apply(
+        &mut self,
+        verdict: Verdict,
+        id: &ObjectId,
+        kind: ObjectKind,
+        name: &[u8],
+    ) -> Result<(), Stop> {
+        if verdict.mark_seen {
+            self.walk.marks.add(id, mark::SEEN);
+        }
+        match verdict.show {
+            true => self.show(id, kind, name),
+            false => Ok(()),
+        }
+    }
+
+    fn show(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> Result<(), Stop> {
+        let source = self.walk.commits.source();
+        // A tree that is given out was read.
+        let is_here = kind == ObjectKind::Tree || source.store.locate(id)?.is_some();
+        match is_here {
+            true => wanted(self.visitor.object(id, kind, name)),
+            false => self.missing(id, kind.name()),
+        }
+    }
+
+    fn missing(&mut self, id: &ObjectId, kind: &'static str) -> Result<(), Stop> {
+        match self.walk.request.missing {
+            Missing::Error => Err(Error::Missing { kind, id: *id }.into()),
+            Missing::Allow => Ok(()),
+            Missing::Collect => {
+                self.walk.marks.add_missing(*id);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn wanted(answer: ControlFlow<()>) -> Result<(), Stop> {
+    match answer {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Stop::Unwanted),
+    }
+}

@@ -1,0 +1,62 @@
+use super::line::{hex_len, parse_id, take_id};
+use crate::{Error, Result};
+use gix_hash::{oid, ObjectId};
+use hedgerow_pack::ObjectKind;
+
+/// An annotated tag, as far as a walk looks into it.
+#[derive(Clone, Copy, Debug)]
+pub struct TagRef<'d> {
+    /// What it points to.
+    pub target: ObjectId,
+    /// The kind of that, as the tag has it.
+    pub kind: ObjectKind,
+    /// The name that is written in it.
+    pub name: &'d [u8],
+}
+
+impl<'d> TagRef<'d> {
+    /// Parses the tag `id` from its content.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] without target, kind or name.
+    pub fn parse(id: &oid, content: &'d [u8]) -> Result<Self> {
+        let bad = |reason| Error::malformed("tag", id, reason);
+        let mut rest = content;
+        let target = take_id(&mut rest, b"object ", hex_len(id)).and_then(parse_id);
+        let target = target.ok_or_else(|| bad("it has no object"))?;
+        let kind = take_line(&mut rest, b"type ").and_then(ObjectKind::from_name);
+        let kind = kind.ok_or_else(|| bad("it has no type"))?;
+        let name = take_line(&mut rest, b"tag ").ok_or_else(|| bad("it has no name"))?;
+        Ok(TagRef { target, kind, name })
+    }
+}
+
+fn take_line<'d>(rest: &mut &'d [u8], start: &[u8]) -> Option<&'d [u8]> {
+    let after = rest.strip_prefix(start)?;
+    let end = after.iter().position(|byte| *byte == b'\n')?;
+    *rest = after.get(end + 1..)?;
+    after.get(..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_has_target_kind_and_name() {
+        let id = ObjectId::null(gix_hash::Kind::Sha1);
+        let hex = "1".repeat(40);
+        let text = format!("object {hex}\ntype tree\ntag v 1\n\nwords\n");
+        let tag = TagRef::parse(&id, text.as_bytes()).unwrap();
+        assert_eq!(tag.target.to_string(), hex);
+        assert_eq!((tag.kind, tag.name), (ObjectKind::Tree, b"v 1".as_slice()));
+        for end in 0..text.find("\n\n").unwrap() {
+            assert!(
+                TagRef::parse(&id, &text.as_bytes()[..end]).is_err(),
+                "{end}"
+            );
+        }
+        let odd = text.replace("tree", "thing");
+        assert!(TagRef::parse(&id, odd.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! Objects that the remote of a partial clone has promised: those it sent, and those they name.
+
+use crate::ids::IdSet;
+use crate::object::{CommitRef, TagRef, TreeEntries};
+use crate::Result;
+use gix_hash::ObjectId;
+use hedgerow_pack::{Location, ObjectKind, ObjectStore, Reader};
+
+/// What a reader keeps meanwhile, in bytes.
+const RECENT_BYTES: usize = 32 << 20;
+
+/// The promised objects.
+#[derive(Debug, Default)]
+pub(crate) struct Promised {
+    /// Those that are here, and what they are.
+    held: Vec<(ObjectId, ObjectKind)>,
+    all: IdSet,
+}
+
+impl Promised {
+    /// Reads all packs that came from such a remote.
+    pub fn read(store: &ObjectStore) -> Result<Self> {
+        let mut promised = Promised::default();
+        let mut reader = Reader::with_recent(store, RECENT_BYTES);
+        for pack in store.promisor_packs() {
+            for entry in store.pack_entries(pack) {
+                let Some(id) = store.pack_object_id(pack, entry.position) else {
+                    continue;
+                };
+                let offset = entry.offset;
+                let location = Location::Packed { pack, offset };
+                let (kind, content) = reader.read(id, location)?;
+                name_others(id, kind, content, &mut promised.all)?;
+                promised.held.push((id.to_owned(), kind));
+            }
+        }
+        promised.all.extend(promised.held.iter().map(|(id, _)| *id));
+        Ok(promised)
+    }
+
+    /// Whether the object is promised.
+    pub fn contains(&self, id: &ObjectId) -> bool {
+        self.all.contains(id)
+    }
+
+    /// Takes the list of those that are here.
+    pub fn take_held(&mut self) -> Vec<(ObjectId, ObjectKind)> {
+        std::mem::take(&mut self.held)
+    }
+}
+
+fn name_others(
+    id: &gix_hash::oid,
+    kind: ObjectKind,
+    content: &[u8],
+    all: &mut IdSet,
+) -> Result<()> {
+    match kind {
+        ObjectKind::Commit => {
+            let commit = CommitRef::parse(id, content)?;
+            all.insert(commit.tree());
+            all.extend(commit.parents());
+        }
+        ObjectKind::Tag => {
+            all.insert(TagRef::parse(id, content)?.target);
+        }
+        ObjectKind::Tree => {
+            let mut entries = TreeEntries::new(content, id.as_bytes().len());
+            while let Some(entry) = entries.next_of(id)? {
+                all.insert(entry.id.to_owned());
+            }
+        }
+        ObjectKind::Blob => {}
+    }
+    Ok(())
+}

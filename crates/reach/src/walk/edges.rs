@@ -1,0 +1,92 @@
+//! Marking what uninteresting commits have, as far as it can matter: the trees of those next to
+//! the commits that are wanted.
+
+use super::{Mode, Walk};
+use crate::commits::{flag, CommitIndex, State};
+use crate::marks::mark;
+use crate::object::{EntryKind, TreeEntries};
+use crate::request::Objects;
+use crate::Result;
+use gix_hash::ObjectId;
+
+impl Walk<'_> {
+    /// Marks the trees of the uninteresting parents of what is in the list.
+    pub(super) fn mark_edges(&mut self) -> Result<()> {
+        if self.request.objects == Objects::None || self.mode == Mode::Tips && self.is_plain() {
+            return Ok(());
+        }
+        for at in 0..self.list.len() {
+            let commit = self.list[at];
+            if self.commits.has(commit, flag::UNINTERESTING) {
+                self.mark_commit_tree(commit)?;
+                continue;
+            }
+            let mut number = 0;
+            while let Some(parent) = self.commits.parent(commit, number) {
+                number += 1;
+                if !self.commits.has(parent, flag::UNINTERESTING) {
+                    continue;
+                }
+                self.mark_commit_tree(parent)?;
+                let is_edge = self.request.objects == Objects::WithEdges;
+                if is_edge && !self.commits.has(parent, flag::SHOWN) {
+                    self.commits.node_mut(parent).flags |= flag::SHOWN;
+                    self.edges.push(parent);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing at all is uninteresting.
+    fn is_plain(&self) -> bool {
+        let list = self.list.iter();
+        !list
+            .copied()
+            .any(|commit| self.commits.has(commit, flag::UNINTERESTING))
+    }
+
+    fn mark_commit_tree(&mut self, commit: CommitIndex) -> Result<()> {
+        let node = self.commits.node(commit);
+        match node.state {
+            State::Read => {
+                let tree = node.tree;
+                self.mark_tree_uninteresting(tree)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn mark_tree_uninteresting(&mut self, tree: ObjectId) -> Result<()> {
+        let before = self.marks.replace(&tree, mark::UNINTERESTING);
+        match before & mark::UNINTERESTING {
+            0 => self.mark_tree_contents_uninteresting(&tree),
+            _ => Ok(()),
+        }
+    }
+
+    /// Marks all that is in `tree`. What cannot be read is not wanted, and left alone.
+    pub(super) fn mark_tree_contents_uninteresting(&mut self, tree: &ObjectId) -> Result<()> {
+        let mut pending = vec![*tree];
+        let hash_len = tree.as_slice().len();
+        while let Some(tree) = pending.pop() {
+            let Ok(Some(content)) = self.trees.read(&tree) else {
+                continue;
+            };
+            let mut entries = TreeEntries::new(&content, hash_len);
+            while let Ok(Some(entry)) = entries.next_entry() {
+                let kind = entry.kind();
+                if kind == EntryKind::Submodule {
+                    continue;
+                }
+                let id = entry.id.to_owned();
+                let before = self.marks.replace(&id, mark::UNINTERESTING);
+                if kind == EntryKind::Tree && before & mark::UNINTERESTING == 0 {
+                    pending.push(id);
+                }
+            }
+            self.trees.give_back(content);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Reading the tips of a walk.
+
+use super::Walk;
+use crate::commits::flag;
+use crate::marks::mark;
+use crate::object::TagRef;
+use crate::request::{Missing, Objects, Tip};
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::{ObjectKind, Reader};
+
+/// An object beside commits that a walk gives out.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub id: ObjectId,
+    pub kind: ObjectKind,
+    /// The name in a tag, or the path of a tree or blob.
+    pub name: Vec<u8>,
+}
+
+impl Walk<'_> {
+    /// Reads the tips and puts them into the list, or among what is pending. Returns whether one
+    /// is uninteresting.
+    pub(super) fn read_tips(&mut self) -> Result<bool> {
+        let tips = std::mem::take(&mut self.request.tips);
+        let mut reader = Reader::new(self.commits.source().store);
+        let mut known = Vec::new();
+        for tip in &tips {
+            let kind = self.tip_kind(&mut reader, tip)?;
+            if let Some(kind) = kind {
+                self.mark_tip(tip, kind);
+            }
+            known.push(kind);
+        }
+        let mut has_uninteresting = false;
+        for (tip, kind) in tips.iter().zip(known) {
+            if let Some(kind) = kind {
+                has_uninteresting |= self.add_tip(&mut reader, tip, kind)?;
+            }
+        }
+        self.request.tips = tips;
+        Ok(has_uninteresting)
+    }
+
+    /// What a tip is; `None` if it is missing and may be.
+    fn tip_kind(&mut self, reader: &mut Reader<'_>, tip: &Tip) -> Result<Option<ObjectKind>> {
+        let source = *self.commits.source();
+        let found = source.replacement(&tip.id);
+        let Some(location) = source.store.locate(&found)? else {
+            return self.missing_tip(&tip.id, &tip.name).map(|()| None);
+        };
+        if source
+            .usable_graph()
+            .is_some_and(|graph| graph.position(&found).is_some())
+        {
+            return Ok(Some(ObjectKind::Commit));
+        }
+        Ok(Some(reader.header(&found, location)?.kind))
+    }
+
+    fn missing_tip(&mut self, id: &ObjectId, name: &str) -> Result<()> {
+        if self
+            .promised
+            .as_ref()
+            .is_some_and(|promised| promised.contains(id))
+        {
+            return Ok(());
+        }
+        match self.request.missing {
+            Missing::Error => Err(Error::BadTip {
+                name: name.to_owned(),
+            }),
+            Missing::Allow => Ok(()),
+            Missing::Collect => {
+                self.marks.add_missing(*id);
+                Ok(())
+            }
+        }
+    }
+
+    fn mark_tip(&mut self, tip: &Tip, kind: ObjectKind) {
+        if kind == ObjectKind::Commit {
+            let commit = self.commits.index(&tip.id);
+            let node = self.commits.node_mut(commit);
+            node.flags |= if tip.is_uninteresting {
+                flag::UNINTERESTING
+            } else {
+                0
+            };
+            node.flags |= if tip.is_left { flag::LEFT } else { 0 };
+        } else if tip.is_uninteresting {
+            self.marks.add(&tip.id, mark::UNINTERESTING);
+        }
+    }
+
+    /// Returns whether it is an uninteresting commit.
+    fn add_tip(&mut self, reader: &mut Reader<'_>, tip: &Tip, kind: ObjectKind) -> Result<bool> {
+        let with_objects = self.request.objects != Objects::None;
+        let (mut id, mut kind) = (tip.id, kind);
+        let mut path = tip.path.clone();
+        let mut is_uninteresting = match kind {
+            ObjectKind::Commit => false,
+            _ => self.marks.has(&id, mark::UNINTERESTING),
+        };
+        while kind == ObjectKind::Tag {
+            let (target, name) = self.read_tag(reader, &id)?;
+            if with_objects && !is_uninteresting {
+                self.pending.push(Pending { id, kind, name });
+            }
+            let source = *self.commits.source();
+            let found = source.replacement(&target);
+            let Some(location) = source.store.locate(&found)? else {
+                if !is_uninteresting {
+                    self.missing_tip(&target, &target.to_string())?;
+                }
+                return Ok(false);
+            };
+            (id, kind) = (target, reader.header(&found, location)?.kind);
+            path = Vec::new();
+            if kind == ObjectKind::Commit {
+                let commit = self.commits.index(&id);
+                let flags = if is_uninteresting {
+                    flag::UNINTERESTING
+                } else {
+                    0
+                };
+                let left = if tip.is_left { flag::LEFT } else { 0 };
+                self.commits.node_mut(commit).flags |= flags | left;
+            } else if is_uninteresting {
+                self.marks.add(&id, mark::UNINTERESTING);
+            } else {
+                is_uninteresting = false;
+            }
+        }
+        if kind == ObjectKind::Commit {
+            return self.add_commit(&id);
+        }
+        if !with_objects {
+            return Ok(false);
+        }
+        match (kind, is_uninteresting) {
+            (ObjectKind::Tree, true) => self.mark_tree_contents_uninteresting(&id)?,
+            (_, true) => {}
+            (kind, false) => {
+                let name = path;
+                self.pending.push(Pending { id, kind, name });
+            }
+        }
+        Ok(false)
+    }
+
+    fn add_commit(&mut self, id: &ObjectId) -> Result<bool> {
+        let commit = self.commits.index(id);
+        if !self.commits.load(commit)? {
+            return Err(Error::Missing {
+                kind: "commit",
+                id: *id,
+            });
+        }
+        let is_uninteresting = self.commits.has(commit, flag::UNINTERESTING);
+        if is_uninteresting {
+            self.mark_parents_uninteresting(commit);
+        }
+        let node = self.commits.node_mut(commit);
+        if node.flags & flag::SEEN == 0 {
+            node.flags |= flag::SEEN;
+            self.list.push_back(commit);
+        }
+        Ok(is_uninteresting)
+    }
+
+    /// The target of the tag `id`, and the name in it.
+    fn read_tag(&self, reader: &mut Reader<'_>, id: &ObjectId) -> Result<(ObjectId, Vec<u8>)> {
+        let source = self.commits.source();
+        let found = source.replacement(id);
+        let location = source.store.locate(&found)?;
+        let location = location.ok_or(hedgerow_pack::Error::Missing { id: found })?;
+        let (_, content) = reader.read(&found, location)?;
+        let tag = TagRef::parse(id, content)?;
+        Ok((tag.target, tag.name.to_vec()))
+    }
+}

@@ -62,6 +62,9 @@ pub enum Error {
         /// The one that is not.
         missing: ObjectId,
     },
+    /// A bitmap says what cannot be.
+    #[error("a bitmap is damaged")]
+    DamagedBitmap,
     /// An entry of a pack that cannot be read.
     #[error("the entry at offset {offset} of the pack is corrupt: {fault}")]
     BadEntry {

@@ -1,4 +1,4 @@
-use super::ewah::Change;
+use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
 use super::{BitOrder, Words};
 use crate::{ObjectKind, ObjectStore};
@@ -146,25 +146,26 @@ impl<'s> Bitmaps<'s> {
         }
     }
 
-    /// Adds what pseudo-merges reach all of whose commits are in `reached`. Returns how many did
-    /// and were not there as a whole before.
-    pub fn add_pseudo_merges(&self, reached: &mut Words) -> Result<u32, DamagedBitmap> {
+    /// Adds to `reached` what pseudo-merges reach all of whose commits are there or among `tips`.
+    /// Returns how many of them added anything.
+    pub fn add_pseudo_merges(
+        &self,
+        tips: &Words,
+        reached: &mut Words,
+    ) -> Result<u32, DamagedBitmap> {
         let mut added = 0;
+        let mut met = tips.clone();
+        met.union(reached);
         for number in 0..self.file.pseudo_merge_count() {
             let (commits, closure) = self.file.pseudo_merge(number).ok_or(DamagedBitmap)?;
-            let mut wanted = self.empty();
-            commits
-                .apply(Change::Or, wanted.as_mut_slice())
-                .ok_or(DamagedBitmap)?;
-            if wanted.is_empty() || !reached.contains_all(&wanted) {
+            let wanted = self.decoded(commits)?;
+            if wanted.is_empty() || !met.contains_all(&wanted) {
                 continue;
             }
-            let mut words = self.empty();
-            closure
-                .apply(Change::Or, words.as_mut_slice())
-                .ok_or(DamagedBitmap)?;
-            if !reached.contains_all(&words) {
-                reached.union(&words);
+            let closure = self.decoded(closure)?;
+            if !reached.contains_all(&closure) {
+                reached.union(&closure);
+                met.union(&closure);
                 added += 1;
             }
         }
@@ -174,6 +175,13 @@ impl<'s> Bitmaps<'s> {
     /// How many pseudo-merges there are.
     pub fn pseudo_merge_count(&self) -> u32 {
         self.file.pseudo_merge_count()
+    }
+
+    fn decoded(&self, set: Ewah<'_>) -> Result<Words, DamagedBitmap> {
+        let mut words = self.empty();
+        set.apply(Change::Or, words.as_mut_slice())
+            .ok_or(DamagedBitmap)?;
+        Ok(words)
     }
 
     /// The set of `entry`: combined with its base, that with its own, and so on. The order does

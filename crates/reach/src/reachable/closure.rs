@@ -1,0 +1,287 @@
+//! What some tips reach.
+
+use super::set::{Extra, ObjectSet};
+use super::shared::SharedSet;
+use super::tips::{follow, BitmapUse, Followed, Trace};
+use super::trees::{self, Pending};
+use crate::commits::{CommitIndex, Commits};
+use crate::name_hash::NameHash;
+use crate::source::Source;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::{Bitmaps, ObjectKind, Reader, Words};
+use std::collections::BinaryHeap;
+
+/// Finds what tips reach, those of the haves first.
+pub(super) struct Closure<'b, 's> {
+    source: Source<'s>,
+    bitmaps: Option<&'b Bitmaps<'s>>,
+    commits: Commits<'s>,
+    reader: Reader<'s>,
+    threads: usize,
+    trace: Trace,
+}
+
+/// The set that is being found, and what need not be found again.
+struct Finding<'f, 'b, 's> {
+    set: ObjectSet<'b, 's>,
+    shunned: Option<&'f ObjectSet<'b, 's>>,
+    /// Commits that no bitmap includes, the newest on top.
+    queue: BinaryHeap<(u64, std::cmp::Reverse<CommitIndex>)>,
+    /// Trees whose entries are still to be found.
+    trees: Vec<Pending>,
+    /// What is nowhere leads nowhere.
+    missing_ok: bool,
+    used: BitmapUse,
+}
+
+impl<'b, 's> Closure<'b, 's> {
+    pub fn new(source: Source<'s>, bitmaps: Option<&'b Bitmaps<'s>>, threads: usize) -> Self {
+        Closure {
+            source,
+            bitmaps,
+            commits: Commits::new(source),
+            reader: Reader::new(source.store),
+            threads,
+            trace: Trace::default(),
+        }
+    }
+
+    pub fn into_trace(self) -> Trace {
+        self.trace
+    }
+
+    /// What the receiver has: of what is missing here nothing is known.
+    pub fn of_haves(&mut self, haves: &[ObjectId]) -> Result<ObjectSet<'b, 's>> {
+        let (set, used) = self.find(haves, None, true)?;
+        self.trace.haves = used;
+        Ok(set)
+    }
+
+    /// What is wanted, without most of what is `had`.
+    pub fn of_wants(
+        &mut self,
+        wants: &[ObjectId],
+        had: Option<&ObjectSet<'b, 's>>,
+    ) -> Result<ObjectSet<'b, 's>> {
+        let (set, used) = self.find(wants, had, false)?;
+        self.trace.wants = used;
+        Ok(set)
+    }
+
+    fn find(
+        &mut self,
+        tips: &[ObjectId],
+        shunned: Option<&ObjectSet<'b, 's>>,
+        missing_ok: bool,
+    ) -> Result<(ObjectSet<'b, 's>, BitmapUse)> {
+        let mut finding = Finding {
+            set: ObjectSet::new(self.bitmaps),
+            shunned,
+            queue: BinaryHeap::new(),
+            trees: Vec::new(),
+            missing_ok,
+            used: BitmapUse::default(),
+        };
+        let mut commits = Vec::new();
+        for tip in tips {
+            match follow(&self.source, &mut self.reader, tip)? {
+                Some(followed) => self.start(&mut finding, followed, &mut commits),
+                None if missing_ok => {}
+                None => {
+                    return Err(Error::BadTip {
+                        name: tip.to_string(),
+                    })
+                }
+            }
+        }
+        self.include(&mut finding, &commits)?;
+        self.walk_commits(&mut finding)?;
+        self.walk_trees(finding)
+    }
+
+    fn start(
+        &mut self,
+        finding: &mut Finding<'_, 'b, 's>,
+        followed: Followed,
+        commits: &mut Vec<ObjectId>,
+    ) {
+        let Followed { tags, end, kind } = followed;
+        let plain = |id, kind| Extra {
+            id,
+            kind,
+            name_hash: 0,
+        };
+        for tag in tags {
+            finding.set.insert(plain(tag, ObjectKind::Tag));
+        }
+        match kind {
+            ObjectKind::Commit => commits.push(end),
+            ObjectKind::Tree => {
+                finding.trees.push(root(end));
+            }
+            _ => {
+                finding.set.insert(plain(end, kind));
+            }
+        }
+    }
+
+    /// Includes the bitmaps of those of `tips` that have one, and puts the others into the queue.
+    fn include(&mut self, finding: &mut Finding<'_, 'b, 's>, tips: &[ObjectId]) -> Result<()> {
+        let mut dated = Vec::with_capacity(tips.len());
+        for tip in tips {
+            let index = self.commits.index(tip);
+            if self.commits.load(index)? {
+                dated.push((self.commits.node(index).seconds, index));
+            } else if !finding.missing_ok {
+                return Err(missing_commit(tip));
+            }
+        }
+        finding.used.tips = dated.len() as u64;
+        // What the newest reach includes most of the others.
+        dated.sort_unstable_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
+        let mut rest = Vec::new();
+        for (_, index) in dated {
+            let id = self.commits.id(index);
+            if finding.set.contains(&id) {
+                finding.used.included += 1;
+            } else if !self.add_bitmap(finding, &id)? {
+                rest.push(index);
+            }
+        }
+        self.add_pseudo_merges(finding, &rest)?;
+        for index in rest {
+            finding.push(&self.commits, index);
+        }
+        Ok(())
+    }
+
+    /// Adds what the commit `id` reaches if it has a bitmap.
+    fn add_bitmap(&self, finding: &mut Finding<'_, 'b, 's>, id: &ObjectId) -> Result<bool> {
+        let Some(bitmaps) = self.bitmaps else {
+            return Ok(false);
+        };
+        let added = bitmaps.add_reachable(id, &mut finding.set.bits);
+        let added = added.map_err(|_| Error::DamagedBitmap)?;
+        if added {
+            finding.used.bitmaps.push(*id);
+        }
+        Ok(added)
+    }
+
+    /// Adds what pseudo-merges reach all of whose commits are tips.
+    fn add_pseudo_merges(
+        &self,
+        finding: &mut Finding<'_, 'b, 's>,
+        tips: &[CommitIndex],
+    ) -> Result<()> {
+        let Some(bitmaps) = self
+            .bitmaps
+            .filter(|bitmaps| bitmaps.pseudo_merge_count() > 0)
+        else {
+            return Ok(());
+        };
+        let bits = tips.iter().filter_map(|tip| {
+            let id = self.commits.id(*tip);
+            finding.set.bit(&id)
+        });
+        let tips: Words = bits.collect();
+        let added = bitmaps.add_pseudo_merges(&tips, &mut finding.set.bits);
+        finding.used.pseudo_merges += u64::from(added.map_err(|_| Error::DamagedBitmap)?);
+        Ok(())
+    }
+
+    /// Follows parents until everything that is left has a bitmap.
+    fn walk_commits(&mut self, finding: &mut Finding<'_, 'b, 's>) -> Result<()> {
+        while let Some((_, std::cmp::Reverse(index))) = finding.queue.pop() {
+            let id = self.commits.id(index);
+            if finding.is_known(&id) || self.add_bitmap(finding, &id)? {
+                continue;
+            }
+            if !self.commits.load(index)? {
+                match finding.missing_ok {
+                    true => continue,
+                    false => return Err(missing_commit(&id)),
+                }
+            }
+            finding.used.commits_walked += 1;
+            let kind = ObjectKind::Commit;
+            finding.set.insert(Extra {
+                id,
+                kind,
+                name_hash: 0,
+            });
+            finding.trees.push(root(self.commits.node(index).tree));
+            for at in 0.. {
+                let Some(parent) = self.commits.parent(index, at) else {
+                    break;
+                };
+                if self.commits.load(parent)? {
+                    finding.push(&self.commits, parent);
+                } else if !finding.missing_ok {
+                    return Err(missing_commit(&self.commits.id(parent)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn walk_trees(&self, finding: Finding<'_, 'b, 's>) -> Result<(ObjectSet<'b, 's>, BitmapUse)> {
+        let Finding {
+            mut set,
+            shunned,
+            trees,
+            missing_ok,
+            mut used,
+            ..
+        } = finding;
+        if trees.is_empty() {
+            used.outside = set.extra.len() as u64;
+            return Ok((set, used));
+        }
+        let shared = SharedSet::new(&set, shunned);
+        let is_new = |tree: &Pending| {
+            shared.insert(Extra {
+                id: tree.id,
+                kind: ObjectKind::Tree,
+                name_hash: 0,
+            })
+        };
+        let roots = trees.into_iter().filter(is_new).collect();
+        used.trees_read = trees::walk(self.source, &shared, roots, missing_ok, self.threads)?;
+        let (bits, extra) = shared.into_parts();
+        set.bits = bits;
+        for extra in extra {
+            set.insert_extra(extra);
+        }
+        used.outside = set.extra.len() as u64;
+        Ok((set, used))
+    }
+}
+
+impl Finding<'_, '_, '_> {
+    /// Whether the commit `id` need not be walked.
+    fn is_known(&self, id: &ObjectId) -> bool {
+        self.set.contains(id) || self.shunned.is_some_and(|set| set.contains(id))
+    }
+
+    fn push(&mut self, commits: &Commits<'_>, index: CommitIndex) {
+        let seconds = commits.node(index).seconds;
+        self.queue.push((seconds, std::cmp::Reverse(index)));
+    }
+}
+
+fn root(id: ObjectId) -> Pending {
+    Pending {
+        id,
+        path: NameHash::default(),
+        depth: 0,
+    }
+}
+
+fn missing_commit(id: &ObjectId) -> Error {
+    Error::Missing {
+        kind: ObjectKind::Commit.name(),
+        id: *id,
+    }
+}

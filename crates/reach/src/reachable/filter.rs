@@ -1,0 +1,166 @@
+//! Leaving objects out of a set that was found as a whole.
+
+use super::set::{Extra, ObjectSet};
+use crate::source::Source;
+use crate::{Error, Filter, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::{Location, ObjectKind, Reader, Words};
+use std::collections::HashSet;
+
+/// Blobs whose sizes one thread asks for.
+const SHARE: usize = 4096;
+
+/// Whether [`apply`] can apply `filter`: not if it depends on how deep a path is.
+pub(crate) fn is_possible(filter: &Filter) -> bool {
+    match filter {
+        Filter::BlobNone | Filter::BlobLimit(_) | Filter::Kind(_) | Filter::TreeDepth(0) => true,
+        Filter::TreeDepth(_) => false,
+        Filter::Combine(filters) => filters.iter().all(is_possible),
+    }
+}
+
+/// Leaves out of `objects` what `filter` says, but none of `spared`.
+pub(super) fn apply(
+    filter: &Filter,
+    source: Source<'_>,
+    objects: &mut ObjectSet<'_, '_>,
+    spared: &[ObjectId],
+    threads: usize,
+) -> Result<()> {
+    let spared: HashSet<ObjectId> = spared.iter().copied().collect();
+    match filter {
+        Filter::BlobNone => remove(objects, ObjectKind::Blob, &spared),
+        Filter::TreeDepth(0) => {
+            remove(objects, ObjectKind::Blob, &spared)?;
+            remove(objects, ObjectKind::Tree, &spared)
+        }
+        Filter::TreeDepth(_) => Err(Error::Filter(
+            "a depth of trees cannot be told from bitmaps".into(),
+        )),
+        Filter::Kind(kept) => {
+            let kinds = [
+                ObjectKind::Commit,
+                ObjectKind::Tree,
+                ObjectKind::Blob,
+                ObjectKind::Tag,
+            ];
+            let others = kinds.into_iter().filter(|kind| kind != kept);
+            others.map(|kind| remove(objects, kind, &spared)).collect()
+        }
+        Filter::BlobLimit(limit) => remove_large(*limit, source, objects, &spared, threads),
+        Filter::Combine(filters) => {
+            let spared: Vec<ObjectId> = spared.into_iter().collect();
+            let mut filters = filters.iter();
+            filters.try_for_each(|filter| apply(filter, source, objects, &spared, threads))
+        }
+    }
+}
+
+fn remove(
+    objects: &mut ObjectSet<'_, '_>,
+    kind: ObjectKind,
+    spared: &HashSet<ObjectId>,
+) -> Result<()> {
+    if let Some(bitmaps) = objects.bitmaps {
+        let mut removed = bitmaps
+            .of_kind(kind)
+            .map_err(|_| Error::DamagedBitmap)?
+            .clone();
+        for bit in spared.iter().filter_map(|id| objects.bit(id)) {
+            removed.remove(bit);
+        }
+        objects.bits.subtract(&removed);
+    }
+    objects.retain_extra(|extra| extra.kind != kind || spared.contains(&extra.id));
+    Ok(())
+}
+
+/// Removes blobs of `limit` bytes or more.
+fn remove_large(
+    limit: u64,
+    source: Source<'_>,
+    objects: &mut ObjectSet<'_, '_>,
+    spared: &HashSet<ObjectId>,
+    threads: usize,
+) -> Result<()> {
+    if let Some(bitmaps) = objects.bitmaps {
+        let mut blobs = bitmaps
+            .of_kind(ObjectKind::Blob)
+            .map_err(|_| Error::DamagedBitmap)?
+            .clone();
+        blobs.intersect(&objects.bits);
+        for bit in spared.iter().filter_map(|id| objects.bit(id)) {
+            blobs.remove(bit);
+        }
+        let bits: Vec<u32> = blobs.iter().collect();
+        let order = bitmaps.order();
+        let large = in_shares(source, &bits, threads, |reader, bit| {
+            let id = order.id(*bit).ok_or(Error::BrokenOrder { bit: *bit })?;
+            let location = order
+                .location(*bit)
+                .ok_or(Error::BrokenOrder { bit: *bit })?;
+            is_large(reader, &id.to_owned(), location, limit)
+        })?;
+        objects.bits.subtract(&large.into_iter().collect::<Words>());
+    }
+    let is_candidate =
+        |extra: &&Extra| extra.kind == ObjectKind::Blob && !spared.contains(&extra.id);
+    let blobs: Vec<ObjectId> = objects
+        .extra
+        .iter()
+        .filter(is_candidate)
+        .map(|extra| extra.id)
+        .collect();
+    let large = in_shares(source, &blobs, threads, |reader, id| {
+        match source.store.locate(id)? {
+            Some(location) => is_large(reader, id, location, limit),
+            None => Ok(false),
+        }
+    })?;
+    let large: HashSet<ObjectId> = large.into_iter().collect();
+    objects.retain_extra(|extra| !large.contains(&extra.id));
+    Ok(())
+}
+
+fn is_large(
+    reader: &mut Reader<'_>,
+    id: &ObjectId,
+    location: Location,
+    limit: u64,
+) -> Result<bool> {
+    Ok(reader.header(id, location)?.size >= limit)
+}
+
+/// Those of `items` that `is_wanted`, in their order, by up to `threads` threads.
+fn in_shares<T: Copy + Send + Sync>(
+    source: Source<'_>,
+    items: &[T],
+    threads: usize,
+    is_wanted: impl Fn(&mut Reader<'_>, &T) -> Result<bool> + Sync,
+) -> Result<Vec<T>> {
+    let work = |share: &[T]| {
+        let mut reader = Reader::new(source.store);
+        let mut wanted = Vec::new();
+        for item in share {
+            if is_wanted(&mut reader, item)? {
+                wanted.push(*item);
+            }
+        }
+        Ok(wanted)
+    };
+    let share = items.len().div_ceil(threads.max(1)).max(SHARE);
+    if items.len() <= share {
+        return work(items);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = items
+            .chunks(share)
+            .map(|share| scope.spawn(|| work(share)))
+            .collect();
+        let mut all = Vec::new();
+        for worker in workers {
+            all.extend(worker.join().map_err(|_| Error::Panicked)??);
+        }
+        Ok(all)
+    })
+}

@@ -1,0 +1,78 @@
+//! What tips lead to, and the account of how their question was answered.
+
+use crate::object::TagRef;
+use crate::source::Source;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::{ObjectKind, Reader};
+
+/// Annotated tags of annotated tags are followed this far.
+const TAG_DEPTH: usize = 1000;
+
+/// How a question was answered.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The bitmaps that were used for the wants.
+    pub wants: BitmapUse,
+    /// The bitmaps that were used for the haves.
+    pub haves: BitmapUse,
+    /// How many objects the answer has.
+    pub objects: u64,
+}
+
+/// What a set of tips needed to be followed to the end of history.
+#[derive(Clone, Debug, Default)]
+pub struct BitmapUse {
+    /// How many commits the tips are.
+    pub tips: u64,
+    /// The commits whose bitmaps were used, in the order they were met.
+    pub bitmaps: Vec<ObjectId>,
+    /// Tips that bitmaps of others included.
+    pub included: u64,
+    /// How many pseudo-merges were used.
+    pub pseudo_merges: u64,
+    /// How many commits without a bitmap were walked.
+    pub commits_walked: u64,
+    /// How many trees were read for their objects.
+    pub trees_read: u64,
+    /// Objects that are outside the pack of the bitmaps.
+    pub outside: u64,
+}
+
+/// A tip, followed to the end: the tags on the way, and what they are of.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    pub tags: Vec<ObjectId>,
+    pub end: ObjectId,
+    pub kind: ObjectKind,
+}
+
+/// Follows the tip `id` through annotated tags. `None` if it is nowhere.
+pub(crate) fn follow(
+    source: &Source<'_>,
+    reader: &mut Reader<'_>,
+    id: &ObjectId,
+) -> Result<Option<Followed>> {
+    let mut tags = Vec::new();
+    let mut current = *id;
+    for _ in 0..TAG_DEPTH {
+        let stored = source.replacement(&current);
+        let Some(location) = source.store.locate(&stored)? else {
+            return Ok(None);
+        };
+        let kind = reader.header(&stored, location)?.kind;
+        if kind != ObjectKind::Tag {
+            let end = current;
+            return Ok(Some(Followed { tags, end, kind }));
+        }
+        let (_, content) = reader.read(&stored, location)?;
+        let target = TagRef::parse(&current, content)?.target;
+        tags.push(current);
+        current = target;
+    }
+    Err(Error::malformed(
+        "tag",
+        id,
+        "it starts a chain of tags that is too long",
+    ))
+}

@@ -1,0 +1,210 @@
+//! The walk through trees, by as many threads as there is work for.
+
+use super::set::Extra;
+use super::shared::SharedSet;
+use crate::name_hash::NameHash;
+use crate::object::{EntryKind, TreeEntries};
+use crate::source::Source;
+use crate::trees::TreeReader;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::ObjectKind;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Trees that one thread reads before others are started.
+const ALONE: u64 = 256;
+/// A thread that has more than this many trees to read gives half of them to one that has none.
+const SHARE_FROM: usize = 16;
+/// Directories may be nested this deep, as for git.
+const MAX_DEPTH: u32 = 2048;
+
+/// A tree that is in the set and whose entries are not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub id: ObjectId,
+    pub path: NameHash,
+    pub depth: u32,
+}
+
+/// Adds to `set` what the trees `roots`, which are in it, lead to. `missing_ok`: a tree that is
+/// nowhere leads nowhere. Returns how many trees were read.
+pub(super) fn walk(
+    source: Source<'_>,
+    set: &SharedSet<'_, '_, '_>,
+    roots: Vec<Pending>,
+    missing_ok: bool,
+    threads: usize,
+) -> Result<u64> {
+    let mut walker = Walker::new(source, set, missing_ok);
+    walker.pending = roots;
+    walker.pending.reverse();
+    while walker.read < ALONE || threads < 2 {
+        if !walker.step()? {
+            return Ok(walker.read);
+        }
+    }
+    let pool = Pool {
+        state: Mutex::new(State {
+            queue: std::mem::take(&mut walker.pending),
+            waiting: 0,
+            threads,
+            failed: false,
+        }),
+        changed: Condvar::new(),
+    };
+    let mut read = walker.read;
+    std::thread::scope(|scope| {
+        let start = |_| scope.spawn(|| pool.work(Walker::new(source, set, missing_ok)));
+        let workers: Vec<_> = (0..threads).map(start).collect();
+        for worker in workers {
+            read += worker.join().map_err(|_| Error::Panicked)??;
+        }
+        Ok(read)
+    })
+}
+
+struct Walker<'w, 'b, 's> {
+    source: Source<'s>,
+    set: &'w SharedSet<'w, 'b, 's>,
+    trees: TreeReader<'s>,
+    missing_ok: bool,
+    pending: Vec<Pending>,
+    read: u64,
+}
+
+impl<'w, 'b, 's> Walker<'w, 'b, 's> {
+    fn new(source: Source<'s>, set: &'w SharedSet<'w, 'b, 's>, missing_ok: bool) -> Self {
+        Walker {
+            source,
+            set,
+            trees: TreeReader::new(source),
+            missing_ok,
+            pending: Vec::new(),
+            read: 0,
+        }
+    }
+
+    /// Reads one tree. `Ok(false)`: there is none to read.
+    fn step(&mut self) -> Result<bool> {
+        let Some(tree) = self.pending.pop() else {
+            return Ok(false);
+        };
+        if tree.depth > MAX_DEPTH {
+            return Err(Error::TooDeep);
+        }
+        self.read += 1;
+        let Some(content) = self.trees.read(&tree.id)? else {
+            return match self.missing_ok {
+                true => Ok(true),
+                false => Err(Error::BadTree { id: tree.id }),
+            };
+        };
+        let first = self.pending.len();
+        let mut entries = TreeEntries::new(&content, self.source.store.hash_kind().len_in_bytes());
+        while let Some(entry) = entries.next_of(&tree.id)? {
+            let kind = match entry.kind() {
+                EntryKind::Tree => ObjectKind::Tree,
+                EntryKind::Blob => ObjectKind::Blob,
+                EntryKind::Submodule => continue,
+            };
+            let mut path = tree.path;
+            if tree.depth > 0 {
+                path.add(b"/");
+            }
+            path.add(entry.name);
+            let id = entry.id.to_owned();
+            let name_hash = path.value();
+            let is_new = self.set.insert(Extra {
+                id,
+                kind,
+                name_hash,
+            });
+            if is_new && kind == ObjectKind::Tree {
+                let depth = tree.depth + 1;
+                self.pending.push(Pending { id, path, depth });
+            }
+        }
+        // The first directory of a tree is read first: it is likeliest to be near in the pack.
+        if let Some(found) = self.pending.get_mut(first..) {
+            found.reverse();
+        }
+        self.trees.give_back(content);
+        Ok(true)
+    }
+}
+
+/// What threads share: trees that those who have none take.
+struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    queue: Vec<Pending>,
+    waiting: usize,
+    threads: usize,
+    failed: bool,
+}
+
+impl Pool {
+    fn work(&self, mut walker: Walker<'_, '_, '_>) -> Result<u64> {
+        while let Some(taken) = self.take() {
+            walker.pending = taken;
+            if let Err(error) = self.work_off(&mut walker) {
+                self.lock().failed = true;
+                self.changed.notify_all();
+                return Err(error);
+            }
+        }
+        Ok(walker.read)
+    }
+
+    fn work_off(&self, walker: &mut Walker<'_, '_, '_>) -> Result<()> {
+        while walker.step()? {
+            if walker.pending.len() > SHARE_FROM && walker.read % 16 == 0 {
+                let mut state = self.lock();
+                if state.failed {
+                    return Ok(());
+                }
+                if state.waiting > 0 && state.queue.is_empty() {
+                    let half = walker.pending.len() / 2;
+                    state.queue.extend(walker.pending.drain(..half));
+                    self.changed.notify_all();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Some trees to read; `None` if there are none left and nobody who could find any.
+    fn take(&self) -> Option<Vec<Pending>> {
+        let mut state = self.lock();
+        loop {
+            if state.failed {
+                return None;
+            }
+            if !state.queue.is_empty() {
+                let share = state.queue.len().div_ceil(state.threads);
+                let keep = state.queue.len() - share;
+                return Some(state.queue.split_off(keep));
+            }
+            state.waiting += 1;
+            if state.waiting == state.threads {
+                self.changed.notify_all();
+                return None;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+            if state.waiting == state.threads {
+                return None;
+            }
+            state.waiting -= 1;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -20,11 +20,13 @@ mod extent;
 mod hashed_file;
 mod id_table;
 mod index;
+mod index_writer;
 mod locate;
 mod loose;
 mod map;
 mod midx;
 mod object;
+mod order;
 mod pack;
 mod prefix;
 mod pull;
@@ -32,16 +34,19 @@ mod reader;
 mod repair;
 mod resting;
 mod reverse;
+mod reverse_writer;
 mod store;
 mod stream;
 
 pub use bases::SharedBases;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
+pub use index_writer::{sort_index_entries, write_index, IndexEntry, IndexLayout};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use pull::ObjectStream;
 pub use reader::Reader;
 pub use resting::RestingReader;
+pub use reverse_writer::{reverse_positions, write_reverse_index};
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]

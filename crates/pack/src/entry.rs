@@ -14,8 +14,10 @@ pub(crate) struct Entry {
     pub data: usize,
 }
 
+/// What an entry of a pack holds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum EntryKind {
+pub enum EntryKind {
+    /// An object.
     Whole(ObjectKind),
     /// A delta against the entry at that offset of the same pack.
     OffsetDelta(u64),

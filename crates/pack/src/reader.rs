@@ -305,7 +305,7 @@ impl<'s> Reader<'s> {
         Ok(header.result)
     }
 
-    fn loose_header(&mut self, directory: u32, id: &oid) -> Result<ObjectHeader, Fault> {
+    pub(crate) fn loose_header(&mut self, directory: u32, id: &oid) -> Result<ObjectHeader, Fault> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
         // The header comes out of far fewer bytes than this.

@@ -42,7 +42,8 @@ impl ReverseIndex {
         None
     }
 
-    fn position(&self, order: u32) -> Option<u32> {
+    /// The position in the index of the entry `order`.
+    pub fn position(&self, order: u32) -> Option<u32> {
         u32_at(&self.map, HEADER_BYTES + order as usize * 4).filter(|found| *found < self.count)
     }
 }

@@ -6,7 +6,7 @@ use crate::order;
 use crate::pack::Pack;
 use crate::reverse::ReverseIndex;
 use crate::{Fault, Location, ObjectStore};
-use gix_hash::ObjectId;
+use gix_hash::{oid, ObjectId};
 use std::path::Path;
 
 /// An entry of a pack as it is stored.
@@ -125,6 +125,11 @@ impl<'s> PackEntries<'s> {
             }
         }
         None
+    }
+
+    /// Where the entry of the object `id` starts, if it is in this pack.
+    pub fn offset_of(&self, id: &oid) -> Option<u64> {
+        self.index.lookup(id.as_bytes())
     }
 
     /// The object that the index says is the entry `order`.

@@ -72,9 +72,10 @@ impl<'s> Kept<'s> {
                 }
                 // What an unbroken row of entries starts with are their bases too.
                 EntryKind::OffsetDelta(_) if order < self.leading => true,
-                EntryKind::OffsetDelta(base) => {
-                    self.entries.order_of(base).is_some_and(|at| self.selects(at))
-                }
+                EntryKind::OffsetDelta(base) => self
+                    .entries
+                    .order_of(base)
+                    .is_some_and(|at| self.selects(at)),
                 EntryKind::ReferenceDelta(base) => {
                     references.push((order, base));
                     true
@@ -104,9 +105,10 @@ impl<'s> Kept<'s> {
                 let stands = match self.entry(order)?.kind {
                     EntryKind::Whole(_) => true,
                     EntryKind::ReferenceDelta(base) => self.offset_of(&base).is_some(),
-                    EntryKind::OffsetDelta(base) => {
-                        self.entries.order_of(base).is_some_and(|at| self.selects(at))
-                    }
+                    EntryKind::OffsetDelta(base) => self
+                        .entries
+                        .order_of(base)
+                        .is_some_and(|at| self.selects(at)),
                 };
                 if !stands {
                     self.clear(order)?;
@@ -159,9 +161,10 @@ impl<'s> Kept<'s> {
 
     /// Where the object `id` is in the pack, if it is copied.
     pub fn offset_of(&self, id: &ObjectId) -> Option<u64> {
-        let offset = self.store.offset_in_pack(self.pack, id)?;
+        let offset = self.entries.offset_of(id)?;
         let pack = self.pack;
-        self.has(Location::Packed { pack, offset }).then_some(offset)
+        self.has(Location::Packed { pack, offset })
+            .then_some(offset)
     }
 
     /// The entry `order`.

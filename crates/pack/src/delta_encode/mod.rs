@@ -66,7 +66,9 @@ impl DeltaIndex {
     /// The first match in `target` from `done` on, and no further than `last`.
     fn next_match(&self, base: &[u8], target: &[u8], done: usize, last: usize) -> Option<Match> {
         let rest = target.get(done..)?;
-        let windows = rest.windows(BLOCK).take(last.saturating_sub(done).saturating_add(1));
+        let windows = rest
+            .windows(BLOCK)
+            .take(last.saturating_sub(done).saturating_add(1));
         for (skipped, window) in windows.enumerate() {
             let hash = hash(window);
             if !self.blocks.may_have(hash) {

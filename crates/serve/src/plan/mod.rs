@@ -9,6 +9,7 @@ use crate::verbatim::Kept;
 use crate::{Contents, PackOptions, Result, Wanted};
 use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore};
 use places::Places;
+pub(crate) use reuse::is_intact;
 
 /// The objects of a pack, those first that are sent.
 #[derive(Debug)]
@@ -97,6 +98,7 @@ impl<'s> Plan<'s> {
             options,
             places: &places,
             kept,
+            sent: plan.sent,
             has: contents.has.filter(|_| options.thin),
         };
         reuse.look_up(&mut plan.entries)?;
@@ -119,7 +121,9 @@ impl<'s> Plan<'s> {
         had.sort_by_key(|object| object.id);
         had.dedup_by_key(|object| object.id);
         let is_had = |id: &ObjectId| had.binary_search_by_key(id, |object| object.id).is_ok();
-        let rejected = kept.map(|kept| kept.rejected.as_slice()).unwrap_or_default();
+        let rejected = kept
+            .map(|kept| kept.rejected.as_slice())
+            .unwrap_or_default();
         for object in contents.wanted.iter().chain(rejected) {
             let is_kept = kept.is_some_and(|kept| kept.has(object.location));
             if !is_kept && !is_had(&object.id) {

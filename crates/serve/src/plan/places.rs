@@ -15,7 +15,9 @@ impl Places {
         let packed = numbered().filter(|(entry, _)| is_packed(entry.location));
         let mut by_place: Vec<_> = packed.map(|(entry, at)| (entry.location, at)).collect();
         by_place.sort_unstable();
-        let mut by_id: Vec<_> = numbered().map(|(entry, at)| (start(&entry.id), at)).collect();
+        let mut by_id: Vec<_> = numbered()
+            .map(|(entry, at)| (start(&entry.id), at))
+            .collect();
         by_id.sort_unstable();
         Places { by_place, by_id }
     }

@@ -10,6 +10,8 @@ pub(super) struct Reuse<'p, 's> {
     pub options: &'p PackOptions,
     pub places: &'p Places,
     pub kept: Option<&'p Kept<'s>>,
+    /// How many entries are sent; those after them are only bases.
+    pub sent: usize,
     pub has: Option<&'p (dyn Fn(&oid) -> bool + Sync)>,
 }
 
@@ -58,6 +60,7 @@ impl<'s> Reuse<'_, 's> {
     ) {
         let base = match raw.kind {
             EntryKind::Whole(_) => None,
+            _ if number as usize >= self.sent => None,
             _ => self.base(entries, raw.kind, pack, stored),
         };
         let Some(entry) = entries.get_mut(number as usize) else {
@@ -119,10 +122,16 @@ impl<'s> Reuse<'_, 's> {
     /// Finds out the sizes of the objects that are not sent as they are stored.
     pub fn measure(&self, entries: &mut [Entry<'s>]) -> Result<()> {
         let mut reader = Reader::new(self.store);
-        for entry in entries.iter_mut() {
+        for (number, entry) in entries.iter_mut().enumerate() {
             let is_known = matches!(entry.stored, Stored::Whole(_)) || entry.delta.is_some();
-            if !is_known {
-                entry.size = reader.size_bytes(&entry.id, entry.location)?;
+            if is_known {
+                continue;
+            }
+            match reader.size_bytes(&entry.id, entry.location) {
+                Ok(size) => entry.size = size,
+                Err(error) if number < self.sent => return Err(error.into()),
+                // Too small for a base: what is not sent is not needed either.
+                Err(_) => entry.size = 0,
             }
         }
         Ok(())

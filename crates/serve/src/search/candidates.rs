@@ -31,7 +31,13 @@ pub(super) fn candidates(plan: &Plan<'_>, options: &PackOptions) -> Vec<u32> {
     let key = |number: u32| {
         let entry = plan.entries.get(number as usize)?;
         let rank = kind_rank(entry.kind);
-        Some((rank, Reverse(entry.name_hash), !plan.is_had(number), Reverse(entry.size), number))
+        Some((
+            rank,
+            Reverse(entry.name_hash),
+            !plan.is_had(number),
+            Reverse(entry.size),
+            number,
+        ))
     };
     numbers.sort_by_cached_key(|number| key(*number));
     numbers

@@ -102,7 +102,11 @@ impl<'p, 's> Search<'p, 's> {
     /// Tries the object `number` against all of the window, and puts it there.
     fn try_all(&mut self, number: u32) -> Result<Option<Found>> {
         let mut target = Slot::new(number);
-        let height = self.plan.entries.get(number as usize).map_or(0, |entry| entry.height);
+        let height = self
+            .plan
+            .entries
+            .get(number as usize)
+            .map_or(0, |entry| entry.height);
         let max_depth = self.options.depth.saturating_sub(height);
         let mut best = None;
         if max_depth > 0 && !self.plan.is_had(number) {
@@ -156,7 +160,9 @@ impl<'p, 's> Search<'p, 's> {
         max_depth: u32,
     ) -> Result<Outcome> {
         let entries = &self.plan.entries;
-        let pair = entries.get(target.number as usize).zip(entries.get(source.number as usize));
+        let pair = entries
+            .get(target.number as usize)
+            .zip(entries.get(source.number as usize));
         let Some((to, from)) = pair else {
             return Ok(Outcome::Over);
         };

@@ -6,11 +6,15 @@
 //! libraries are built in, so that one version of hedgerow writes the same bytes everywhere.
 
 pub mod block;
+mod crc32;
+mod deflate;
 mod error;
 mod inflate;
 mod stream;
 mod versions;
 
+pub use crc32::crc32;
+pub use deflate::deflate;
 pub use error::{Error, Result};
 pub use inflate::{can_expand_to, Inflater};
 pub use stream::{Step, StreamInflater};

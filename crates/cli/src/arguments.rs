@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
+pub use crate::packs::pack_objects::PackObjects;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -84,6 +85,7 @@ pub enum Command {
     #[command(hide = true)]
     HgStatus(HgStatus),
     Image(Image),
+    PackObjects(PackObjects),
     Stats(Stats),
     Tune(Tune),
     Walk(Walk),

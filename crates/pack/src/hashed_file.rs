@@ -8,7 +8,7 @@ use std::path::Path;
 /// What is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 /// Packs and what belongs to them are never changed in place.
-const READ_ONLY: u32 = 0o444;
+pub(crate) const READ_ONLY: u32 = 0o444;
 
 /// The hash at the end of a file, without the detection of collisions: nothing is named by it
 /// that somebody else could have made.
@@ -88,7 +88,14 @@ impl HashedFile {
 
     /// Appends the hash of everything so far, makes the file read-only, waits for the disk if
     /// `sync`, and gives it its name, replacing what has it. Returns the hash.
-    pub fn finish(mut self, sync: bool) -> Result<ObjectId> {
+    pub fn finish(self, sync: bool) -> Result<ObjectId> {
+        let (hash, file) = self.seal(sync)?;
+        file.commit(true)?;
+        Ok(hash)
+    }
+
+    /// As [`HashedFile::finish`], but leaves giving it its name to the caller.
+    pub fn seal(mut self, sync: bool) -> Result<(ObjectId, OutputFile)> {
         self.flush()?;
         let hash = self.hasher.finish();
         self.file.write_at(hash.as_bytes(), self.written)?;
@@ -96,8 +103,7 @@ impl HashedFile {
         if sync {
             self.file.sync()?;
         }
-        self.file.commit(true)?;
-        Ok(hash)
+        Ok((hash, self.file))
     }
 
     fn flush(&mut self) -> Result<()> {

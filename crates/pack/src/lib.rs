@@ -22,6 +22,7 @@ mod hashed_file;
 mod id_table;
 mod index;
 mod index_writer;
+pub mod indexer;
 mod locate;
 mod loose;
 mod map;

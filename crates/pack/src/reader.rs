@@ -7,7 +7,7 @@ use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{can_expand_to, Inflater, StreamInflater};
 
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
-const SMALL_BYTES: u64 = 1 << 20;
+pub(crate) const SMALL_BYTES: u64 = 1 << 20;
 /// A buffer that has grown over this is given back when a much smaller object follows.
 pub(crate) const KEEP_BYTES: usize = 512 << 10;
 /// The two lengths at the start of a delta take ten bytes each at most.
@@ -333,7 +333,7 @@ fn check_limit(store: &ObjectStore, size: u64) -> Result<(), Fault> {
 }
 
 /// The first `size` bytes of `buffer`, grown if it must be. What is in them is left over.
-fn prepare(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+pub(crate) fn prepare(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     if buffer.len() < size {
         // Fresh zeroed memory costs nothing until it is written; growing would copy old content.
         *buffer = vec![0; size.max(SMALL_BYTES as usize / 16)];

@@ -8,16 +8,20 @@
 mod contents;
 mod edges;
 mod error;
+mod file;
 mod options;
 mod plan;
 mod search;
+mod selection;
 mod verbatim;
 mod write;
 
 pub use contents::{name_hash, Contents, Verbatim, Wanted};
 pub use edges::Edges;
 pub use error::{Error, Result};
+pub use file::{write_pack_files, FileOptions};
 pub use options::{PackOptions, Progress};
+pub use selection::{Selection, Selector};
 pub use write::PackWritten;
 
 use hedgerow_pack::ObjectStore;

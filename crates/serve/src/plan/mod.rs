@@ -42,8 +42,8 @@ pub(crate) struct Entry<'s> {
 pub(crate) enum Stored<'s> {
     /// As itself in a pack: its zlib stream.
     Whole(&'s [u8]),
-    /// As a delta in a pack: its zlib stream, and what it inflates to in bytes.
-    Delta(&'s [u8], u64),
+    /// As a delta in a pack: the zlib stream of that.
+    Delta(&'s [u8]),
     /// In a file of its own, or in an entry that cannot be read as it is.
     Otherwise,
 }

@@ -71,7 +71,7 @@ impl<'s> Reuse<'_, 's> {
                 (entry.kind, entry.size) = (kind, raw.size);
                 entry.stored = Stored::Whole(raw.compressed());
             }
-            _ => entry.stored = Stored::Delta(raw.compressed(), raw.size),
+            _ => entry.stored = Stored::Delta(raw.compressed()),
         }
         entry.delta = base.map(|base| Delta {
             base,

@@ -79,7 +79,7 @@ impl<'p, 's> BodyMaker<'p, 's> {
     ) -> Result<Data<'p>> {
         match (&delta.source, stored) {
             (Source::Found(stream), _) => Ok(Data::Borrowed(stream)),
-            (Source::Reused, Stored::Delta(stream, _)) => Ok(Data::Borrowed(stream)),
+            (Source::Reused, Stored::Delta(stream)) => Ok(Data::Borrowed(stream)),
             _ => self.delta_again(entry, delta),
         }
     }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
+pub use crate::packs::pack_objects::PackObjects;
 pub use crate::packs::{Bitmap, MultiPackIndex};
 pub use crate::status::Status;
 pub use crate::walk::Walk;
@@ -87,6 +88,7 @@ pub enum Command {
     HgStatus(HgStatus),
     Image(Image),
     MultiPackIndex(MultiPackIndex),
+    PackObjects(PackObjects),
     Stats(Stats),
     Tune(Tune),
     Walk(Walk),

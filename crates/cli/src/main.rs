@@ -63,6 +63,9 @@ fn main() -> ExitCode {
         Some(Command::MultiPackIndex(command)) => {
             packs::multi_pack_index(command, &arguments.global, &output)
         }
+        Some(Command::PackObjects(command)) => {
+            packs::pack_objects::run(command, &arguments.global, &output)
+        }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
         Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),

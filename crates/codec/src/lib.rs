@@ -2,15 +2,22 @@
 //!
 //! [`Inflater`] inflates a stream whose length is known into one buffer, as fast as the machine
 //! can; [`StreamInflater`] works in pieces, for streams whose length is not known or that are too
-//! large to hold. [`block`] has the six compressors of images, each in both directions. All
-//! libraries are built in, so that one version of hedgerow writes the same bytes everywhere.
+//! large to hold. [`Deflater`] and [`StreamDeflater`] are their counterparts. [`block`] has the six
+//! compressors of images, each in both directions. All libraries are built in, so that one version
+//! of hedgerow writes the same bytes everywhere.
 
 pub mod block;
+mod crc32;
+mod deflate;
+mod deflater;
 mod error;
 mod inflate;
 mod stream;
 mod versions;
 
+pub use crc32::crc32;
+pub use deflate::deflate;
+pub use deflater::{Deflater, StreamDeflater};
 pub use error::{Error, Result};
 pub use inflate::{can_expand_to, Inflater};
 pub use stream::{Step, StreamInflater};

@@ -1,6 +1,6 @@
 use crate::fault::{self, Op};
 use crate::{Error, Result};
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, CWD};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -68,6 +68,11 @@ impl OutputFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
+    /// Changes the name it is to get, in the same directory.
+    pub fn set_target(&mut self, target: &Path) {
+        self.target = target.to_owned();
+    }
+
     /// Writes `content` from `offset` on.
     pub fn write_at(&self, mut content: &[u8], mut offset: u64) -> Result<()> {
         while !content.is_empty() {
@@ -81,6 +86,24 @@ impl OutputFile {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => return Err(self.failed("write", source)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads back what is at `offset`, all of `buffer`.
+    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let read = fault::check(Op::Read).and_then(|()| {
+                let rest = &mut buffer[filled..];
+                Ok(rustix::io::pread(&self.fd, rest, offset + filled as u64)?)
+            });
+            match read {
+                Ok(0) => return Err(self.failed("read", io::ErrorKind::UnexpectedEof.into())),
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(self.failed("read", source)),
             }
         }
         Ok(())
@@ -144,6 +167,12 @@ impl OutputFile {
 
     fn failed(&self, operation: &'static str, source: io::Error) -> Error {
         Error::new(operation, &self.target, source)
+    }
+}
+
+impl AsFd for OutputFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }
 

@@ -74,6 +74,28 @@ pub(crate) fn apply(
     }
 }
 
+/// What `delta` makes out of `source`.
+///
+/// # Errors
+/// A [`Fault`] if it is damaged or made for another source. No more memory is asked for than its
+/// instructions fill.
+pub fn apply_delta(source: &[u8], delta: &[u8]) -> Result<Vec<u8>, Fault> {
+    let (header, instructions) = parse_header(delta)?;
+    if header.source != source.len() as u64 {
+        return Err(Fault::DeltaSource {
+            declared: header.source,
+            actual: source.len() as u64,
+        });
+    }
+    if result_length(instructions)? != header.result {
+        let declared = header.result;
+        return Err(Fault::DeltaResult { declared });
+    }
+    let mut result = vec![0; header.result as usize];
+    apply(source, instructions, &mut result)?;
+    Ok(result)
+}
+
 enum Instruction<'d> {
     Copy { offset: usize, size: usize },
     Insert(&'d [u8]),

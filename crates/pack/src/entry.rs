@@ -10,12 +10,14 @@ pub(crate) struct Entry {
     pub kind: EntryKind,
     /// The length of what the compressed bytes hold: the object or the delta.
     pub size: u64,
-    /// Where the compressed bytes start in the pack.
+    /// Where the compressed bytes start in the data that was parsed.
     pub data: usize,
 }
 
+/// What an entry of a pack holds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum EntryKind {
+pub enum EntryKind {
+    /// An object.
     Whole(ObjectKind),
     /// A delta against the entry at that offset of the same pack.
     OffsetDelta(u64),
@@ -27,6 +29,16 @@ pub(crate) enum EntryKind {
 /// starts at the start of the pack.
 pub(crate) fn parse(data: &[u8], offset: u64, hash_len: usize) -> Result<Entry, Fault> {
     let start = usize::try_from(offset).map_err(|_| Fault::Outside)?;
+    parse_at(data, start, offset, hash_len)
+}
+
+/// Reads the header at `start` of `data`, a part of a pack, of the entry at `offset` of the pack.
+pub(crate) fn parse_at(
+    data: &[u8],
+    start: usize,
+    offset: u64,
+    hash_len: usize,
+) -> Result<Entry, Fault> {
     if offset < PACK_HEADER_BYTES || start >= data.len() {
         return Err(Fault::Outside);
     }
@@ -109,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_distances_of_the_format_are_understood() {
-        let parse_at = |distance: &[u8]| {
+        let parse_distance = |distance: &[u8]| {
             let mut data = vec![0; 20_000];
             data.extend_from_slice(&[0x65]);
             data.extend_from_slice(distance);
@@ -123,13 +135,13 @@ mod tests {
                 Err(fault) => Err(fault),
             }
         };
-        assert_eq!(parse_at(&[0x7f]), Ok(127));
-        assert_eq!(parse_at(&[0x80, 0x00]), Ok(128));
-        assert_eq!(parse_at(&[0xff, 0x7f]), Ok(16_511));
-        assert_eq!(parse_at(&[0x80, 0x80, 0x00]), Ok(16_512));
-        assert_eq!(parse_at(&[0x00]), Err(Fault::BaseOffset));
-        assert_eq!(parse_at(&[0x80]), Err(Fault::TruncatedHeader));
-        assert_eq!(parse_at(&[0x80, 0x9b, 0x15]), Err(Fault::BaseOffset));
+        assert_eq!(parse_distance(&[0x7f]), Ok(127));
+        assert_eq!(parse_distance(&[0x80, 0x00]), Ok(128));
+        assert_eq!(parse_distance(&[0xff, 0x7f]), Ok(16_511));
+        assert_eq!(parse_distance(&[0x80, 0x80, 0x00]), Ok(16_512));
+        assert_eq!(parse_distance(&[0x00]), Err(Fault::BaseOffset));
+        assert_eq!(parse_distance(&[0x80]), Err(Fault::TruncatedHeader));
+        assert_eq!(parse_distance(&[0x80, 0x9b, 0x15]), Err(Fault::BaseOffset));
     }
 
     #[test]

@@ -74,6 +74,19 @@ pub enum Error {
         /// The object that was asked for.
         id: ObjectId,
     },
+    /// A pack cannot be indexed.
+    #[error(transparent)]
+    Refused(#[from] crate::indexer::Refusal),
+    /// A pack cannot be indexed because an object breaks rules of git-fsck.
+    #[error("{refusal}")]
+    Checked {
+        /// What follows.
+        refusal: crate::indexer::Refusal,
+        /// Each broken rule that matters, in git's words.
+        errors: Vec<String>,
+        /// Each that does not.
+        warnings: Vec<String>,
+    },
     /// The receiver of a streamed object failed.
     #[error("cannot pass on object {id}: {source}")]
     Sink {

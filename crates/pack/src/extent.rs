@@ -1,5 +1,7 @@
+use crate::chain::Root;
 use crate::entry::EntryKind;
-use crate::{Fault, Location, Reader};
+use crate::repair::Failure;
+use crate::{Fault, Location, ObjectKind, Reader};
 use gix_hash::oid;
 
 /// A loose object whose file is smaller than this is taken for small: what it inflates to is not
@@ -43,6 +45,22 @@ impl Reader<'_> {
             // A loose object; or a damaged one, of which there may be another copy.
             Err(_) => Ok(self.header(id, location)?.size),
         }
+    }
+
+    /// The kind of the object `id`, which is at `location`: that of the end of its chain of deltas.
+    /// Only headers are read.
+    pub fn kind(&mut self, id: &oid, location: Location) -> crate::Result<ObjectKind> {
+        self.repairing(id, location, |reader, location| {
+            match reader.walk_down(id, location)? {
+                Root::Entry { kind, .. } => Ok(kind),
+                Root::Shared(base) => Ok(base.kind),
+                Root::Loose { directory, id } => {
+                    let header = reader.loose_header(directory, &id);
+                    let header = header.map_err(|fault| Failure::loose(directory, id, fault))?;
+                    Ok(header.kind)
+                }
+            }
+        })
     }
 
     fn packed_size(&mut self, location: Location) -> Result<u64, Fault> {

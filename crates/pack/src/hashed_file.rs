@@ -8,35 +8,41 @@ use std::path::Path;
 /// What is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 /// Packs and what belongs to them are never changed in place.
-const READ_ONLY: u32 = 0o444;
+pub(crate) const READ_ONLY: u32 = 0o444;
 
 /// The hash at the end of a file, without the detection of collisions: nothing is named by it
 /// that somebody else could have made.
 #[derive(Clone, Debug)]
-pub(crate) enum TrailerHasher {
+pub struct TrailerHasher(Inner);
+
+#[derive(Clone, Debug)]
+enum Inner {
     Sha1(sha1::Sha1),
     Sha256(sha2::Sha256),
 }
 
 impl TrailerHasher {
+    /// A hash of nothing yet, by the function of the repository.
     pub fn new(kind: Kind) -> Self {
-        match kind {
-            Kind::Sha256 => TrailerHasher::Sha256(sha2::Sha256::new()),
-            _ => TrailerHasher::Sha1(sha1::Sha1::new()),
-        }
+        TrailerHasher(match kind {
+            Kind::Sha256 => Inner::Sha256(sha2::Sha256::new()),
+            _ => Inner::Sha1(sha1::Sha1::new()),
+        })
     }
 
+    /// Adds `bytes`.
     pub fn update(&mut self, bytes: &[u8]) {
-        match self {
-            TrailerHasher::Sha1(hasher) => hasher.update(bytes),
-            TrailerHasher::Sha256(hasher) => hasher.update(bytes),
+        match &mut self.0 {
+            Inner::Sha1(hasher) => hasher.update(bytes),
+            Inner::Sha256(hasher) => hasher.update(bytes),
         }
     }
 
+    /// The hash of all that was added.
     pub fn finish(self) -> ObjectId {
-        match self {
-            TrailerHasher::Sha1(hasher) => ObjectId::from_bytes_or_panic(&hasher.finalize()),
-            TrailerHasher::Sha256(hasher) => ObjectId::from_bytes_or_panic(&hasher.finalize()),
+        match self.0 {
+            Inner::Sha1(hasher) => ObjectId::from_bytes_or_panic(&hasher.finalize()),
+            Inner::Sha256(hasher) => ObjectId::from_bytes_or_panic(&hasher.finalize()),
         }
     }
 }
@@ -82,7 +88,14 @@ impl HashedFile {
 
     /// Appends the hash of everything so far, makes the file read-only, waits for the disk if
     /// `sync`, and gives it its name, replacing what has it. Returns the hash.
-    pub fn finish(mut self, sync: bool) -> Result<ObjectId> {
+    pub fn finish(self, sync: bool) -> Result<ObjectId> {
+        let (hash, file) = self.seal(sync)?;
+        file.commit(true)?;
+        Ok(hash)
+    }
+
+    /// As [`HashedFile::finish`], but leaves giving it its name to the caller.
+    pub fn seal(mut self, sync: bool) -> Result<(ObjectId, OutputFile)> {
         self.flush()?;
         let hash = self.hasher.finish();
         self.file.write_at(hash.as_bytes(), self.written)?;
@@ -90,8 +103,7 @@ impl HashedFile {
         if sync {
             self.file.sync()?;
         }
-        self.file.commit(true)?;
-        Ok(hash)
+        Ok((hash, self.file))
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -91,6 +91,17 @@ impl PackIndex {
         }
     }
 
+    /// The CRC-32 of the entry of the object at `position`, which version 1 does not have.
+    pub fn crc32(&self, position: u32) -> Option<u32> {
+        match self.offsets {
+            Offsets::BesideIds { .. } => None,
+            Offsets::Tables { small, .. } => {
+                let start = small - self.count() as usize * 4;
+                u32_at(&self.map, start + position as usize * 4)
+            }
+        }
+    }
+
     /// The checksum of the pack it was made for.
     pub fn pack_checksum(&self) -> &[u8] {
         let end = self.map.len() - self.hash_len;

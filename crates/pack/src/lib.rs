@@ -16,6 +16,7 @@ mod chain;
 mod commit_graph;
 mod count;
 mod delta;
+mod delta_encode;
 mod directory_state;
 mod entry;
 mod error;
@@ -24,37 +25,49 @@ mod generation;
 mod hashed_file;
 mod id_table;
 mod index;
+mod index_writer;
+pub mod indexer;
 mod locate;
 mod loose;
 mod map;
 mod midx;
 mod object;
 mod on_disk;
+mod order;
 mod pack;
 mod prefix;
 mod pull;
+mod raw_entry;
 mod reader;
 mod recent;
 mod relist;
 mod repair;
 mod resting;
 mod reverse;
+mod reverse_writer;
 mod store;
 mod stream;
 
 pub use bases::SharedBases;
 pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
+pub use delta::apply_delta;
+pub use delta_encode::DeltaIndex;
+pub use entry::EntryKind;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
+pub use hashed_file::TrailerHasher;
+pub use index_writer::{sort_index_entries, write_index, IndexEntry, IndexLayout};
 pub use midx::{
     expire_midx_packs, verify_midx, write_midx, MidxComplaint, MidxOptions, WrittenMidx,
 };
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use on_disk::PackedEntry;
 pub use pull::ObjectStream;
+pub use raw_entry::{PackEntries, RawEntry};
 pub use reader::Reader;
 pub use resting::RestingReader;
+pub use reverse_writer::{reverse_positions, write_reverse_index};
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]

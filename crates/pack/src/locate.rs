@@ -90,7 +90,11 @@ impl ObjectStore {
 
     /// Searches the multi-pack-indexes and then the packs they do not list. `hint` is the pack of
     /// the last hit: neighbours in a tree tend to be in one pack.
-    fn locate_packed(&self, id: &oid, hint: &mut Option<u32>) -> Result<Option<Location>> {
+    pub(crate) fn locate_packed(
+        &self,
+        id: &oid,
+        hint: &mut Option<u32>,
+    ) -> Result<Option<Location>> {
         let found = self
             .multi_indexes()
             .find_map(|multi_index| self.locate_by_multi_index(multi_index, id));
@@ -194,7 +198,7 @@ impl ObjectStore {
     }
 
     /// Every place that has `id`: packs in order of search, then loose objects.
-    pub(crate) fn all_copies<'s>(&'s self, id: &'s oid) -> impl Iterator<Item = Location> + 's {
+    pub fn all_copies<'s>(&'s self, id: &'s oid) -> impl Iterator<Item = Location> + 's {
         let packed = self.packs().filter_map(move |(pack, data)| {
             let offset = usable_offset(data, id)?;
             Some(Location::Packed { pack, offset })

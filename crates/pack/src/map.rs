@@ -13,15 +13,20 @@ pub(crate) struct Map {
 
 impl Map {
     /// Maps the file at `path`. An empty file is an empty map.
-    #[allow(unsafe_code)]
     pub fn open(path: &Path) -> Result<Self> {
         let file = ReadFile::open(path)?;
         if file.stat()?.size == 0 {
             return Ok(Map { raw: None });
         }
+        Self::of(&file, path)
+    }
+
+    /// Maps a file that is not empty; `path` is what errors name.
+    #[allow(unsafe_code)]
+    pub fn of(file: &impl AsFd, path: &Path) -> Result<Self> {
         // SAFETY: the map is private and read-only. Git never changes a pack, an index or an
         // accelerator in place: it writes a new file and renames it, which leaves this map on the
-        // old one. Someone who truncates such a file under a running program ends it by SIGBUS,
+        // old one; a pack that is being received is only appended to, and mapped anew after that. Someone who truncates such a file under a running program ends it by SIGBUS,
         // as it ends git; no code here relies on two reads of a byte being equal for its memory
         // safety.
         let raw = unsafe { memmap2::Mmap::map(file.as_fd().as_raw_fd()) }

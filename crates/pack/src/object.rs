@@ -74,10 +74,36 @@ pub(crate) fn hash(
     kind: ObjectKind,
     content: &[u8],
 ) -> Option<ObjectId> {
-    let mut hasher = gix_hash::hasher(hash_kind);
-    hasher.update(format!("{} {}\0", kind.name(), content.len()).as_bytes());
+    let mut hasher = start_hash(hash_kind, kind, content.len() as u64);
     hasher.update(content);
     hasher.try_finalize().ok()
+}
+
+/// A hasher that has seen what stands before the content of an object.
+pub(crate) fn start_hash(
+    hash_kind: gix_hash::Kind,
+    kind: ObjectKind,
+    size: u64,
+) -> gix_hash::Hasher {
+    let mut hasher = gix_hash::hasher(hash_kind);
+    // The longest kind, a space, 20 digits and the NUL.
+    let mut header = [0; 32];
+    let mut at = header.len() - 1;
+    let mut rest = size;
+    loop {
+        at -= 1;
+        header[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let name = kind.name().as_bytes();
+    at -= 1;
+    header[at] = b' ';
+    header[at - name.len()..at].copy_from_slice(name);
+    hasher.update(&header[at - name.len()..]);
+    hasher
 }
 
 /// An entry of a pack.

@@ -17,11 +17,6 @@ pub struct PackedEntry {
 }
 
 impl ObjectStore {
-    /// How many packs there are; their numbers are below this.
-    pub fn pack_count(&self) -> u32 {
-        self.packs().count() as u32
-    }
-
     /// How many objects the pack `number` has; 0 if it cannot be used.
     pub fn pack_object_count(&self, number: u32) -> u32 {
         let pack = self.pack(number).filter(|pack| pack.data().is_ok());
@@ -37,7 +32,7 @@ impl ObjectStore {
 
     /// The entries of the pack `number`, in order of offsets; nothing if it cannot be used. What
     /// its index says twice is there twice.
-    pub fn pack_entries(&self, number: u32) -> Vec<PackedEntry> {
+    pub fn sizes_in_pack(&self, number: u32) -> Vec<PackedEntry> {
         let usable = self.pack(number).filter(|pack| pack.data().is_ok());
         usable.map(Pack::entries).unwrap_or_default()
     }

@@ -2,6 +2,7 @@ use crate::big_endian::u32_at;
 use crate::entry::{self, Entry};
 use crate::index::PackIndex;
 use crate::map::Map;
+use crate::raw_entry::PackOrder;
 use crate::reverse::ReverseIndex;
 use crate::Fault;
 use gix_hash::ObjectId;
@@ -22,6 +23,7 @@ pub(crate) struct Pack {
     index: OnceLock<Result<PackIndex, String>>,
     entries: OnceLock<Result<Entries, String>>,
     reverse: OnceLock<Result<ReverseIndex, String>>,
+    order: OnceLock<Result<PackOrder, String>>,
     /// Whether the reverse index was caught in a wrong answer.
     reverse_lies: AtomicBool,
     is_gone: AtomicBool,
@@ -47,6 +49,7 @@ impl Pack {
             index: OnceLock::new(),
             entries: OnceLock::new(),
             reverse: OnceLock::new(),
+            order: OnceLock::new(),
             reverse_lies: AtomicBool::new(false),
             is_gone: AtomicBool::new(false),
             sorted_offsets: OnceLock::new(),
@@ -189,7 +192,19 @@ impl Pack {
         Some(sorted.get(at + 1).copied())
     }
 
-    /// Its reverse index, if there is a usable one.
+    /// The order of its entries, or the reason why there is none.
+    pub fn order(&self) -> Result<&PackOrder, &str> {
+        let (index, data) = (self.index()?, self.data()?);
+        let build = || {
+            let reverse = self.reverse();
+            let (order, lies) = PackOrder::new(index, data.len() as u64, reverse)?;
+            self.reverse_lies.fetch_or(lies, Ordering::Relaxed);
+            Ok(order)
+        };
+        let order = self.order.get_or_init(build);
+        order.as_ref().map_err(String::as_str)
+    }
+
     pub fn reverse(&self) -> Option<&ReverseIndex> {
         if !self.has_reverse {
             return None;

@@ -9,7 +9,7 @@ use hedgerow_codec::{can_expand_to, Inflater, StreamInflater};
 use std::sync::Arc;
 
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
-const SMALL_BYTES: u64 = 1 << 20;
+pub(crate) const SMALL_BYTES: u64 = 1 << 20;
 /// A buffer that has grown over this is given back when a much smaller object follows.
 pub(crate) const KEEP_BYTES: usize = 512 << 10;
 /// The two lengths at the start of a delta take ten bytes each at most.
@@ -340,7 +340,7 @@ impl<'s> Reader<'s> {
         Ok(header.result)
     }
 
-    fn loose_header(&mut self, directory: u32, id: &oid) -> Result<ObjectHeader, Fault> {
+    pub(crate) fn loose_header(&mut self, directory: u32, id: &oid) -> Result<ObjectHeader, Fault> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
         // The header comes out of far fewer bytes than this.
@@ -368,7 +368,7 @@ fn check_limit(store: &ObjectStore, size: u64) -> Result<(), Fault> {
 }
 
 /// The first `size` bytes of `buffer`, grown if it must be. What is in them is left over.
-fn prepare(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+pub(crate) fn prepare(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     if buffer.len() < size {
         // Fresh zeroed memory costs nothing until it is written; growing would copy old content.
         *buffer = vec![0; size.max(SMALL_BYTES as usize / 16)];

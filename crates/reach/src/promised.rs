@@ -23,7 +23,7 @@ impl Promised {
         let mut promised = Promised::default();
         let mut reader = Reader::with_recent(store, RECENT_BYTES);
         for pack in store.promisor_packs() {
-            for entry in store.pack_entries(pack) {
+            for entry in store.sizes_in_pack(pack) {
                 let Some(id) = store.pack_object_id(pack, entry.position) else {
                     continue;
                 };

@@ -1,2 +1,52 @@
 //! Makes packs out of what is reachable, for a receiver who may have some of it, and serves them
 //! to a stock git server.
+//!
+//! [`write_pack`] takes [`Contents`], decides for each object whether it is copied from a pack of
+//! the store, as a delta or whole, or made anew, searches new deltas in parallel, and writes the
+//! pack to any sink. The same contents and options make the same bytes with any number of threads.
+
+mod contents;
+mod edges;
+mod error;
+mod file;
+mod options;
+mod plan;
+mod search;
+mod selection;
+mod verbatim;
+mod write;
+
+pub use contents::{name_hash, Contents, Verbatim, Wanted};
+pub use edges::Edges;
+pub use error::{Error, Result};
+pub use file::{write_pack_files, FileOptions};
+pub use options::{PackOptions, Progress};
+pub use selection::{Selection, Selector};
+pub use write::PackWritten;
+
+use hedgerow_pack::ObjectStore;
+use plan::Plan;
+use std::io::Write;
+use verbatim::Kept;
+
+/// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: [`PackWritten::index`] is
+/// wanted.
+///
+/// What is copied is not inflated, let alone hashed: whoever receives the pack indexes it and sees
+/// what is wrong with it. With [`PackOptions::check_copies`], it is compared with its CRC-32.
+///
+/// # Errors
+/// [`Error::Object`] if an object cannot be read, [`Error::Copy`] if the pack that is copied
+/// cannot be, [`Error::Write`] if the sink fails, [`Error::TooMany`], [`Error::Cancelled`].
+pub fn write_pack(
+    store: &ObjectStore,
+    contents: &Contents<'_>,
+    options: &PackOptions,
+    list: bool,
+    sink: &mut dyn Write,
+) -> Result<PackWritten> {
+    let kept = Kept::new(store, contents, options)?;
+    let mut plan = Plan::new(store, contents, kept.as_ref(), options)?;
+    search::search(&mut plan, store, options)?;
+    write::write(&plan, kept.as_ref(), store, options, list, sink)
+}

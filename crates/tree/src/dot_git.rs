@@ -31,22 +31,72 @@ fn is_ntfs_dot_git(name: &[u8]) -> bool {
 }
 
 fn is_ntfs_dot_gitmodules(name: &[u8]) -> bool {
-    const LONG: &[u8] = b".gitmodules";
-    const SHORT: &[u8] = b"gitmod~";
-    if starts_with_ignoring_case(name, LONG) {
-        return ends_name(&name[LONG.len()..]);
+    is_ntfs_spelling(name, &DotFile::Modules.spelling())
+}
+
+/// A file that git gives a meaning to by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DotFile {
+    /// `.gitmodules`
+    Modules,
+    /// `.gitattributes`
+    Attributes,
+    /// `.gitignore`
+    Ignore,
+    /// `.mailmap`
+    Mailmap,
+}
+
+/// How NTFS may spell a long name: itself, the start of its short names, and what those start
+/// with once four of them are taken.
+struct Spelling {
+    long: &'static [u8],
+    short: &'static [u8],
+    hashed: &'static [u8; 6],
+}
+
+impl DotFile {
+    fn spelling(self) -> Spelling {
+        let (long, short, hashed): (&[u8], &[u8], _) = match self {
+            DotFile::Modules => (b".gitmodules", b"gitmod~", b"gi7eba"),
+            DotFile::Attributes => (b".gitattributes", b"gitatt~", b"gi7d29"),
+            DotFile::Ignore => (b".gitignore", b"gitign~", b"gi250a"),
+            DotFile::Mailmap => (b".mailmap", b"mailma~", b"maba30"),
+        };
+        Spelling {
+            long,
+            short,
+            hashed,
+        }
     }
-    if starts_with_ignoring_case(name, SHORT) {
-        let rest = &name[SHORT.len()..];
+}
+
+/// Whether `name`, a single component, is one that NTFS or HFS+ takes for `file`.
+pub fn is_dot_file(name: &[u8], file: DotFile) -> bool {
+    let spelling = file.spelling();
+    is_ntfs_spelling(name, &spelling) || is_hfs(name, spelling.long)
+}
+
+/// Whether `name`, a single component, is one that NTFS or HFS+ takes for `.git`, or on Windows
+/// leads through it.
+pub fn is_any_dot_git(name: &[u8]) -> bool {
+    parts(name).any(is_ntfs_dot_git) || is_hfs(name, b".git")
+}
+
+fn is_ntfs_spelling(name: &[u8], spelling: &Spelling) -> bool {
+    if starts_with_ignoring_case(name, spelling.long) {
+        return ends_name(&name[spelling.long.len()..]);
+    }
+    if starts_with_ignoring_case(name, spelling.short) {
+        let rest = &name[spelling.short.len()..];
         return matches!(rest.first(), Some(b'1'..=b'4')) && ends_name(&rest[1..]);
     }
-    is_hashed_short_name(name)
+    is_hashed_short_name(name, spelling.hashed)
 }
 
 /// NTFS's short name once `GITMOD~1` to `~4` are taken: the first two letters, four digits of a
 /// hash of the long name, a tilde and a number; longer numbers push the tilde to the left.
-fn is_hashed_short_name(name: &[u8]) -> bool {
-    const PREFIX: &[u8] = b"gi7eba";
+fn is_hashed_short_name(name: &[u8], prefix: &[u8; 6]) -> bool {
     const LENGTH: usize = 8;
     let Some(tilde) = name.iter().take(LENGTH).position(|byte| *byte == b'~') else {
         return false;
@@ -54,8 +104,8 @@ fn is_hashed_short_name(name: &[u8]) -> bool {
     let Some(number) = name.get(tilde + 1..LENGTH) else {
         return false;
     };
-    tilde <= PREFIX.len()
-        && name[..tilde].eq_ignore_ascii_case(&PREFIX[..tilde])
+    tilde <= prefix.len()
+        && name[..tilde].eq_ignore_ascii_case(&prefix[..tilde])
         && matches!(number.first(), Some(b'1'..=b'9'))
         && number.iter().all(u8::is_ascii_digit)
         && ends_name(&name[LENGTH..])

@@ -14,6 +14,7 @@ mod order;
 mod source;
 mod split;
 
+pub use dot_git::{is_any_dot_git, is_dot_file, DotFile};
 pub use entry::{Entry, Metadata, NodeKind};
 pub use kind::EntryKind;
 pub use layout::{Directory, Layout};

@@ -1,0 +1,67 @@
+//! The list of objects that `pack-objects` reads: git-pack-objects(1).
+
+use crate::failure::Failure;
+use hedgerow_pack::{ObjectId, ObjectStore, Reader};
+use hedgerow_serve::{name_hash, Edges, Selection, Selector, Wanted};
+use std::io::BufRead;
+
+/// What is to be packed, and what may be delta bases.
+#[derive(Default)]
+pub struct ObjectList {
+    pub wanted: Vec<Wanted>,
+    pub had: Vec<Wanted>,
+}
+
+/// Reads lines of an object id and, after a space, its path; or of a dash and the id of a commit
+/// that the receiver has, before the objects whose bases it may have.
+pub fn read(
+    mut input: impl BufRead,
+    store: &ObjectStore,
+    selection: Selection,
+    window: usize,
+) -> Result<ObjectList, Failure> {
+    let mut reader = Reader::new(store);
+    let mut selector = Selector::new(store, selection);
+    let mut edges = Edges::new(store, window);
+    let mut list = ObjectList::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = input.read_until(b'\n', &mut line);
+        if length.map_err(|error| Failure::fatal(format_args!("cannot read the list: {error}")))?
+            == 0
+        {
+            list.had = edges.into_found();
+            return Ok(list);
+        }
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        if let Some(edge) = text.strip_prefix(b"-") {
+            let id = parse(edge, store).filter(|(_, rest)| rest.is_empty());
+            let (id, _) = id.ok_or_else(|| garbage("edge object ID", text))?;
+            edges.add(&id)?;
+            continue;
+        }
+        let (id, rest) = parse(text, store).ok_or_else(|| garbage("object ID", text))?;
+        let path = rest.get(1..).unwrap_or_default();
+        edges.look_up(path);
+        if let Some(location) = selector.select(&id)? {
+            list.wanted.push(Wanted {
+                id,
+                location,
+                kind: reader.kind(&id, location).map_err(Failure::fatal)?,
+                name_hash: name_hash(path),
+            });
+        }
+    }
+}
+
+/// The id at the start of `text`, and what follows it.
+fn parse<'t>(text: &'t [u8], store: &ObjectStore) -> Option<(ObjectId, &'t [u8])> {
+    let (hex, rest) = text.split_at_checked(store.hash_kind().len_in_hex())?;
+    Some((ObjectId::from_hex(hex).ok()?, rest))
+}
+
+fn garbage(expected: &str, text: &[u8]) -> Failure {
+    let text = String::from_utf8_lossy(text);
+    Failure::fatal(format_args!("expected {expected}, got garbage:\n {text}\n"))
+}

@@ -1,0 +1,153 @@
+//! Makes deltas: finds what an object has in common with another (gitformat-pack, "deltified
+//! representation").
+//!
+//! Blocks of [`BLOCK`] bytes of the base are indexed by a hash of their content. The target is
+//! gone through byte by byte; where the next block of it is one of the base's, the longest such
+//! match is taken, extended to both sides, and what lies between matches is inserted literally.
+
+mod blocks;
+mod instructions;
+
+use blocks::{hash, Blocks, BLOCK};
+use instructions::Instructions;
+
+/// A match as long as this is good enough not to look for a longer one.
+const GOOD_MATCH: usize = 4096;
+/// Copies reach as far into the base as this; what is further is not used.
+const REACH: usize = u32::MAX as usize;
+
+/// An index of one base, with which deltas of any number of targets against it are made.
+#[derive(Debug)]
+pub struct DeltaIndex {
+    blocks: Blocks,
+}
+
+impl DeltaIndex {
+    /// Indexes `base`. It is not kept: each [`DeltaIndex::encode`] is given it again.
+    pub fn new(base: &[u8]) -> Self {
+        DeltaIndex {
+            blocks: Blocks::new(base.get(..REACH).unwrap_or(base)),
+        }
+    }
+
+    /// The memory that the index takes, in bytes.
+    pub fn size_bytes(&self) -> usize {
+        self.blocks.size_bytes()
+    }
+
+    /// Replaces `delta` by one that makes `target` out of `base`, the same for the same input.
+    /// Returns whether it is at most `max_bytes` long; if not, `delta` is of no use. That is found
+    /// out early, as soon as so much does not match.
+    pub fn encode(
+        &self,
+        base: &[u8],
+        target: &[u8],
+        max_bytes: usize,
+        delta: &mut Vec<u8>,
+    ) -> bool {
+        let mut out = Instructions::start(delta, base.len(), target.len());
+        let base = base.get(..REACH).unwrap_or(base);
+        let mut done = 0_usize;
+        while let Some(room) = max_bytes.checked_sub(out.len()) {
+            // A match that begins later would be preceded by more literals than there is room for,
+            // but for those that extending it backwards takes away.
+            let last = done.saturating_add(room).saturating_add(BLOCK);
+            let Some(found) = self.next_match(base, target, done, last) else {
+                break;
+            };
+            out.insert(target.get(done..found.target).unwrap_or_default());
+            out.copy(found.base, found.length);
+            done = found.target + found.length;
+        }
+        out.insert(target.get(done..).unwrap_or_default());
+        out.len() <= max_bytes
+    }
+
+    /// The first match in `target` from `done` on, and no further than `last`.
+    fn next_match(&self, base: &[u8], target: &[u8], done: usize, last: usize) -> Option<Match> {
+        let rest = target.get(done..)?;
+        let windows = rest
+            .windows(BLOCK)
+            .take(last.saturating_sub(done).saturating_add(1));
+        for (skipped, window) in windows.enumerate() {
+            let hash = hash(window);
+            if !self.blocks.may_have(hash) {
+                continue;
+            }
+            let tail = rest.get(skipped..).unwrap_or_default();
+            if let Some((at, length)) = self.longest(base, tail, hash) {
+                let before = rest.get(..skipped).unwrap_or_default();
+                let back = common_end(base.get(..at).unwrap_or_default(), before);
+                return Some(Match {
+                    base: at - back,
+                    target: done + skipped - back,
+                    length: length + back,
+                });
+            }
+        }
+        None
+    }
+
+    /// Where in `base` the longest match with the start of `tail` is, and how long, among the
+    /// blocks of that `hash`.
+    #[inline(never)]
+    fn longest(&self, base: &[u8], tail: &[u8], hash: u32) -> Option<(usize, usize)> {
+        let mut best: Option<(usize, usize)> = None;
+        for at in self.blocks.of(hash) {
+            let candidate = base.get(at..).unwrap_or_default();
+            let longest = best.map_or(BLOCK - 1, |(_, length)| length);
+            // Later blocks have less of the base left.
+            if candidate.len() <= longest {
+                break;
+            }
+            let length = common_start(candidate, tail);
+            if length > longest {
+                best = Some((at, length));
+                if length >= GOOD_MATCH {
+                    break;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// What base and target have in common.
+struct Match {
+    base: usize,
+    target: usize,
+    length: usize,
+}
+
+/// How many bytes `a` and `b` start with in common.
+fn common_start(a: &[u8], b: &[u8]) -> usize {
+    const WORD: usize = 8;
+    let words = a.chunks_exact(WORD).zip(b.chunks_exact(WORD));
+    let mut same = 0;
+    for (x, y) in words {
+        let (x, y) = (word(x), word(y));
+        if x != y {
+            return same + ((x ^ y).trailing_zeros() / 8) as usize;
+        }
+        same += WORD;
+    }
+    let rest = a.iter().zip(b).skip(same);
+    same + rest.take_while(|(x, y)| x == y).count()
+}
+
+/// How many bytes `a` and `b` end with in common.
+fn common_end(a: &[u8], b: &[u8]) -> usize {
+    let pairs = a.iter().rev().zip(b.iter().rev());
+    pairs.take_while(|(x, y)| x == y).count()
+}
+
+/// The first eight bytes as a number.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    bytes
+        .first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests;

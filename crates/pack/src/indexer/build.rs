@@ -1,0 +1,130 @@
+//! Content of objects out of the pack that is being indexed.
+
+use super::record::{Form, Record};
+use super::resolve::{bad, Ground};
+use super::Refusal;
+use crate::reader::SMALL_BYTES;
+use crate::{delta, Error, Fault, ObjectKind, Result};
+use hedgerow_codec::Inflater;
+
+/// Buffers that are kept to be used again.
+const SPARE_BUFFERS: usize = 8;
+/// Larger ones are not.
+const SPARE_BYTES: usize = 1 << 20;
+
+/// No delta may make more: a few bytes could ask for any amount of memory.
+const LARGEST_BYTES: u64 = 4 << 30;
+
+/// Builds contents, one after the other, reusing buffers.
+pub(crate) struct Builder<'g> {
+    ground: Ground<'g>,
+    inflater: Inflater,
+    delta: Vec<u8>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl<'g> Builder<'g> {
+    pub fn new(ground: Ground<'g>) -> Self {
+        Builder {
+            ground,
+            inflater: Inflater::new(),
+            delta: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Takes a buffer that is not needed any more.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_BUFFERS && buffer.capacity() <= SPARE_BYTES {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// The kind and content of an object that is no delta: of the pack, or from outside.
+    pub fn root(&mut self, number: u32) -> Result<(ObjectKind, Vec<u8>)> {
+        let Some(record) = self.ground.records.get(number as usize) else {
+            return self.outside(number);
+        };
+        let Form::Whole(kind) = record.form else {
+            return Err(bad(record, Fault::Loop));
+        };
+        let mut content = self.spare.pop().unwrap_or_default();
+        let length = record.size as usize;
+        content.resize(length, 0);
+        let input = input(self.ground.data, record);
+        let inflated = self.inflater.zlib_into(input, &mut content);
+        inflated.map_err(|error| bad(record, error.into()))?;
+        Ok((kind, content))
+    }
+
+    fn outside(&self, number: u32) -> Result<(ObjectKind, Vec<u8>)> {
+        let at = number as usize - self.ground.records.len();
+        let id = self.ground.outside.get(at).ok_or(Error::ForeignLocation)?;
+        let store = self.ground.store.ok_or(Error::Missing { id: *id })?;
+        let read = store.read(id);
+        read.map_err(|_| Refusal::LocalCorrupt(*id).into())
+    }
+
+    /// What the delta `number` makes of `base`.
+    pub fn apply(&mut self, number: u32, base: &[u8]) -> Result<Vec<u8>> {
+        let record = self.ground.records.get(number as usize);
+        let record = record.ok_or(Error::ForeignLocation)?;
+        self.apply_record(record, base)
+            .map_err(|fault| bad(record, fault))
+    }
+
+    fn apply_record(&mut self, record: &Record, base: &[u8]) -> Result<Vec<u8>, Fault> {
+        let size = usize::try_from(record.size).map_err(|_| Fault::LengthOverflow)?;
+        if self.delta.len() < size || self.delta.len() > SPARE_BYTES {
+            self.delta = vec![0; size.max(64 << 10)];
+        }
+        let delta = self.delta.get_mut(..size).unwrap_or_default();
+        self.inflater
+            .zlib_into(input(self.ground.data, record), delta)?;
+        let (header, instructions) = delta::parse_header(delta)?;
+        if header.source != base.len() as u64 {
+            return Err(Fault::DeltaSource {
+                declared: header.source,
+                actual: base.len() as u64,
+            });
+        }
+        if header.result > LARGEST_BYTES {
+            return Err(Fault::TooLarge {
+                size: header.result,
+                limit: LARGEST_BYTES,
+            });
+        }
+        let is_large = header.result > SMALL_BYTES;
+        if is_large && delta::result_length(instructions)? != header.result {
+            let declared = header.result;
+            return Err(Fault::DeltaResult { declared });
+        }
+        let mut result = self.spare.pop().unwrap_or_default();
+        result.resize(header.result as usize, 0);
+        delta::apply(base, instructions, &mut result)?;
+        Ok(result)
+    }
+
+    /// The content of the object `number`, whose delta was resolved before, from its root on.
+    pub fn rebuild(&mut self, number: u32) -> Result<Vec<u8>> {
+        let mut chain = Vec::new();
+        let mut root = number;
+        // Parents are those deltas were resolved by, so they make no loop.
+        while let Some(parent) = self.ground.forest.parent(root) {
+            chain.push(root);
+            root = parent;
+        }
+        let (_, mut content) = self.root(root)?;
+        while let Some(delta) = chain.pop() {
+            let result = self.apply(delta, &content)?;
+            self.recycle(std::mem::replace(&mut content, result));
+        }
+        Ok(content)
+    }
+}
+
+/// The compressed bytes of the entry, with all that follows.
+pub(crate) fn input<'d>(data: &'d [u8], record: &Record) -> &'d [u8] {
+    let start = record.offset as usize + usize::from(record.header_len);
+    data.get(start..).unwrap_or_default()
+}

@@ -1,0 +1,269 @@
+//! From the first pass to an index: the second pass, and what can be checked only then.
+
+use super::check::Findings;
+use super::examine::Examination;
+use super::forest::Forest;
+use super::record::{Form, Record, Records};
+use super::resolve::{is_delta, resolve, Ground, Resolved};
+use super::statistics::{self, PackedObject};
+use super::{large, named, Counters, IndexOptions, IndexedPack, Refusal};
+use crate::index_writer::{sort_index_entries, IndexEntry};
+use crate::{Error, ObjectKind, ObjectStore, Reader, Result};
+use gix_hash::ObjectId;
+use hedgerow_fs::OutputFile;
+use std::sync::atomic::Ordering;
+
+/// A pack all of whose objects are known.
+pub(crate) struct Conclusion {
+    records: Vec<Record>,
+    objects: Vec<PackedObject>,
+    findings: Findings,
+    refers_outside: bool,
+    missing_modules: Vec<ObjectId>,
+    /// Bases that a thin pack left out.
+    pub outside: Vec<ObjectId>,
+}
+
+impl Conclusion {
+    /// Resolves the deltas among `records` and checks what is left to be checked.
+    pub fn reach(
+        data: &[u8],
+        mut records: Records,
+        mut findings: Findings,
+        options: &IndexOptions<'_>,
+        examination: Examination<'_>,
+        counters: &Counters,
+    ) -> Result<Self> {
+        let deltas = records
+            .list
+            .iter()
+            .filter(|record| is_delta(record))
+            .count();
+        counters.deltas.store(deltas as u64, Ordering::Relaxed);
+        let forest = Forest::new(&records);
+        records.bases = Vec::new();
+        let mut outside = Vec::new();
+        let ground = Ground {
+            data,
+            records: &records.list,
+            forest: &forest,
+            outside: &[],
+            store: options.store,
+        };
+        let roots = roots(&records.list, &forest);
+        let (mut resolved, found) =
+            resolve(ground, &roots, examination, options.threads, counters)?;
+        findings.append(found);
+        while let Some(roots) = more_roots(&forest, &records.list, &mut outside, options)? {
+            let ground = Ground {
+                outside: &outside,
+                ..ground
+            };
+            let (more, found) = resolve(ground, &roots, examination, options.threads, counters)?;
+            resolved.extend(more);
+            findings.append(found);
+        }
+        let is_open = |number: &u32| forest.parent(*number).is_none();
+        let numbered = records.list.iter().zip(0..);
+        let open = numbered
+            .filter(|(record, number)| is_delta(record) && is_open(number))
+            .count();
+        if open > 0 {
+            let count = open as u64;
+            return Err(Refusal::Unresolved { count }.into());
+        }
+        large::compare(data, &records.list, &findings, examination)?;
+        let known = Known::new(&mut records.list, &resolved, options);
+        let refers_outside = options.links && known.check_links(&findings, options.store)?;
+        let ground = Ground {
+            data,
+            records: &records.list,
+            forest: &forest,
+            outside: &outside,
+            store: options.store,
+        };
+        let missing_modules = named::check(ground, &known, examination, &mut findings)?;
+        let objects = match options.statistics {
+            true => statistics::gather(data, &records.list, &forest, &resolved),
+            false => Vec::new(),
+        };
+        Ok(Conclusion {
+            records: records.list,
+            objects,
+            findings,
+            refers_outside,
+            missing_modules,
+            outside,
+        })
+    }
+
+    /// How many entries the pack has.
+    pub fn count(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The pack with the index entries of what was `added` to it.
+    pub fn into_pack(
+        self,
+        checksum: ObjectId,
+        options: &IndexOptions<'_>,
+        added: Vec<IndexEntry>,
+        file: Option<OutputFile>,
+    ) -> Result<IndexedPack> {
+        let entry = |record: &Record| IndexEntry {
+            id: record.id,
+            crc32: record.crc32,
+            offset: record.offset,
+        };
+        let mut entries: Vec<IndexEntry> = self.records.iter().map(entry).collect();
+        drop(self.records);
+        let added_count = added.len();
+        entries.extend(added);
+        sort_index_entries(&mut entries, options.threads);
+        if options.unique {
+            let twice = entries.windows(2).find(|pair| pair[0].id == pair[1].id);
+            if let Some(twice) = twice.and_then(|pair| pair.first()) {
+                return Err(Refusal::Twice(twice.id).into());
+            }
+        }
+        Ok(IndexedPack {
+            checksum,
+            entries,
+            objects: self.objects,
+            warnings: self.findings.warnings,
+            refers_outside: self.refers_outside,
+            missing_modules: self.missing_modules,
+            added: added_count,
+            file,
+        })
+    }
+}
+
+/// The objects that are no deltas but bases of some, those with the most work first.
+fn roots(records: &[Record], forest: &Forest) -> Vec<u32> {
+    let weights = forest.weights(records);
+    let numbered = records.iter().zip(0..);
+    let is_root = |(record, number): &(&Record, u32)| {
+        !is_delta(record) && forest.is_base(*number, &record.id)
+    };
+    let mut roots: Vec<u32> = numbered.filter(is_root).map(|(_, number)| number).collect();
+    roots.sort_by_key(|number| std::cmp::Reverse(weights.get(*number as usize).copied()));
+    roots
+}
+
+/// Adds to `outside` the bases that deltas wait for and the repository has; their numbers.
+fn more_roots(
+    forest: &Forest,
+    records: &[Record],
+    outside: &mut Vec<ObjectId>,
+    options: &IndexOptions<'_>,
+) -> Result<Option<Vec<u32>>> {
+    let (Some(store), true) = (options.store, options.fix_thin) else {
+        return Ok(None);
+    };
+    let first = records.len() + outside.len();
+    for id in forest.wanted() {
+        if !outside.contains(&id) && store.locate(&id)?.is_some() {
+            outside.push(id);
+        }
+    }
+    let end = records.len() + outside.len();
+    Ok((first < end).then(|| (first as u32..end as u32).collect()))
+}
+
+/// The objects of the pack by their ids.
+pub(crate) struct Known {
+    /// In order of ids, if anything is to be looked up.
+    list: Vec<(ObjectId, ObjectKind, u32)>,
+}
+
+impl Known {
+    /// Fills in what was resolved.
+    fn new(records: &mut [Record], resolved: &[Resolved], options: &IndexOptions<'_>) -> Self {
+        let is_needed = options.links || options.rules.is_some();
+        let mut list = Vec::new();
+        if is_needed {
+            list.extend(
+                records
+                    .iter()
+                    .zip(0..)
+                    .filter_map(|(record, number)| match record.form {
+                        Form::Whole(kind) => Some((record.id, kind, number)),
+                        _ => None,
+                    }),
+            );
+        }
+        for done in resolved {
+            if let Some(record) = records.get_mut(done.number as usize) {
+                record.id = done.id;
+            }
+            if is_needed {
+                list.push((done.id, done.kind, done.number));
+            }
+        }
+        list.sort_unstable_by_key(|(id, _, number)| (*id, *number));
+        Known { list }
+    }
+
+    /// The kind and number of an object of the pack.
+    pub fn find(&self, id: &ObjectId) -> Option<(ObjectKind, u32)> {
+        let at = self.list.partition_point(|(known, _, _)| known < id);
+        let (known, kind, number) = self.list.get(at)?;
+        (known == id).then_some((*kind, *number))
+    }
+
+    /// Refuses a pack whose objects refer to what is nowhere, or to other kinds than there are.
+    /// Returns whether they refer to objects that only the repository has.
+    fn check_links(&self, findings: &Findings, store: Option<&ObjectStore>) -> Result<bool> {
+        if let Some(id) = findings.mismatch {
+            return Err(Refusal::KindMismatch(id).into());
+        }
+        let mut missing = Vec::new();
+        for (id, wanted) in &findings.links {
+            match self.find(id) {
+                None => missing.push((*id, *wanted)),
+                Some((kind, _)) if wanted.is_some_and(|wanted| wanted != kind) => {
+                    return Err(Refusal::KindMismatch(*id).into());
+                }
+                Some(_) => {}
+            }
+        }
+        missing.sort_unstable_by_key(|(id, _)| *id);
+        let mut reader = store.map(Reader::new);
+        for (id, wanted) in &missing {
+            let found = existing_kind(*id, reader.as_mut(), store)?;
+            let found = found.ok_or(Refusal::NotReceived(*id))?;
+            let expected = wanted.unwrap_or(found);
+            if expected != found {
+                let id = *id;
+                return Err(Refusal::OtherKind {
+                    id,
+                    expected,
+                    found,
+                }
+                .into());
+            }
+        }
+        Ok(!missing.is_empty())
+    }
+}
+
+/// The kind of an object of the repository; `None` if it has none such.
+fn existing_kind(
+    id: ObjectId,
+    reader: Option<&mut Reader<'_>>,
+    store: Option<&ObjectStore>,
+) -> Result<Option<ObjectKind>> {
+    let (Some(reader), Some(store)) = (reader, store) else {
+        return Ok(None);
+    };
+    let found = match store.locate(&id) {
+        Ok(found) => found,
+        Err(Error::UnusablePack { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    match found {
+        Some(location) => Ok(Some(reader.header(&id, location)?.kind)),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,113 @@
+//! What the repository has already: an object that comes again must be the same.
+
+use super::Refusal;
+use crate::{loose, Error, Location, ObjectKind, ObjectStore, Reader, Result};
+use gix_hash::{oid, ObjectId};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The objects of a repository before the pack came.
+#[derive(Debug)]
+pub(crate) struct Existing<'s> {
+    store: &'s ObjectStore,
+    /// The loose ones, listed once: asking for each would be a system call for each.
+    loose: HashMap<ObjectId, u32>,
+    /// The pack that is indexed, if it is one of the repository's.
+    own: Option<PathBuf>,
+}
+
+impl<'s> Existing<'s> {
+    /// Lists what `store` has besides the pack at `own`.
+    pub fn list(store: &'s ObjectStore, own: Option<&Path>) -> Result<Self> {
+        let mut found = HashMap::new();
+        for (directory, number) in store.directories.iter().zip(0..) {
+            for byte in 0..=u8::MAX {
+                let ids = loose::list(directory, byte, store.options.hash)?;
+                found.extend(ids.into_iter().map(|id| (id, number)));
+            }
+        }
+        Ok(Existing {
+            store,
+            loose: found,
+            own: own.and_then(|path| hedgerow_fs::real_path(path).ok()),
+        })
+    }
+
+    /// Where `id` is, if it is there and not in the pack that is indexed. `hint` is the caller's
+    /// own, for the next search.
+    fn locate(&self, id: &oid, hint: &mut Option<u32>) -> Result<Option<Location>> {
+        if let Some(found) = self.store.locate_packed(id, hint)? {
+            return Ok(Some(found).filter(|found| !self.is_own(*found)));
+        }
+        let directory = self.loose.get(id).copied();
+        Ok(directory.map(|directory| Location::Loose { directory }))
+    }
+
+    fn is_own(&self, location: Location) -> bool {
+        let (Some(own), Some(place)) = (&self.own, location.place()) else {
+            return false;
+        };
+        let path = self.store.pack(place.pack).map(|pack| pack.path());
+        path.and_then(|path| hedgerow_fs::real_path(path).ok())
+            .is_some_and(|path| path == *own)
+    }
+}
+
+/// Compares objects with those that exist; one for each thread.
+#[derive(Debug)]
+pub(crate) struct Comparison<'e> {
+    existing: &'e Existing<'e>,
+    reader: Reader<'e>,
+    hint: Option<u32>,
+}
+
+impl<'e> Comparison<'e> {
+    pub fn new(existing: &'e Existing<'e>) -> Self {
+        Comparison {
+            existing,
+            reader: Reader::new(existing.store),
+            hint: None,
+        }
+    }
+
+    /// Whether the repository has `id`.
+    pub fn has(&mut self, id: &oid) -> Result<bool> {
+        Ok(self.existing.locate(id, &mut self.hint)?.is_some())
+    }
+
+    /// Refuses an object that the repository has with another content.
+    pub fn compare(&mut self, id: &ObjectId, kind: ObjectKind, content: &[u8]) -> Result<()> {
+        let Some(location) = self.existing.locate(id, &mut self.hint)? else {
+            return Ok(());
+        };
+        let unreadable = |_| Error::Refused(Refusal::Unreadable(*id));
+        let (found, existing) = self.reader.read(id, location).map_err(unreadable)?;
+        match found == kind && existing == content {
+            true => Ok(()),
+            false => Err(Refusal::Collision(*id).into()),
+        }
+    }
+
+    /// As [`Comparison::compare`] for a blob that is too large to hold: `same` is asked whether
+    /// the next piece is the same.
+    pub fn compare_pieces(
+        &mut self,
+        id: &ObjectId,
+        size: u64,
+        same: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<()> {
+        let Some(location) = self.existing.locate(id, &mut self.hint)? else {
+            return Ok(());
+        };
+        let mut is_same = true;
+        let streamed = self.reader.stream(id, location, &mut |piece| {
+            is_same = is_same && same(piece);
+            Ok(())
+        });
+        let header = streamed.map_err(|_| Error::Refused(Refusal::Unreadable(*id)))?;
+        match is_same && (header.kind, header.size) == (ObjectKind::Blob, size) {
+            true => Ok(()),
+            false => Err(Refusal::Collision(*id).into()),
+        }
+    }
+}

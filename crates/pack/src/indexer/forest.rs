@@ -1,0 +1,143 @@
+//! Which deltas stand on which objects.
+
+use super::record::{Form, Record, Records};
+use gix_hash::ObjectId;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// No object.
+const NONE: u32 = u32::MAX;
+
+/// The deltas of a pack by their bases, and what became the base of each.
+#[derive(Debug)]
+pub(crate) struct Forest {
+    /// For each entry, where the deltas against it start in `children`; then the end of all.
+    starts: Vec<u32>,
+    /// Deltas that name their base by its place, by base, then by their own place.
+    children: Vec<u32>,
+    /// Deltas that name their base by its id, in order of ids.
+    waiting: Vec<(ObjectId, u32)>,
+    /// The base of each delta that was found.
+    parents: Vec<AtomicU32>,
+}
+
+impl Forest {
+    pub fn new(records: &Records) -> Self {
+        let list = &records.list;
+        let mut waiting = Vec::new();
+        let mut pairs = Vec::new();
+        for (record, number) in list.iter().zip(0..) {
+            match record.form {
+                Form::Whole(_) => {}
+                Form::OffsetDelta { distance } => {
+                    pairs.extend(find(list, record.offset - distance).map(|base| (base, number)));
+                }
+                Form::ReferenceDelta { row } => {
+                    waiting.extend(records.bases.get(row as usize).map(|base| (*base, number)));
+                }
+            }
+        }
+        waiting.sort_unstable();
+        let mut starts = vec![0; list.len() + 1];
+        for (base, _) in &pairs {
+            starts[*base as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut children = vec![0; pairs.len()];
+        for (base, number) in pairs {
+            let at = &mut next[base as usize];
+            children[*at as usize] = number;
+            *at += 1;
+        }
+        Forest {
+            starts,
+            children,
+            waiting,
+            parents: list.iter().map(|_| AtomicU32::new(NONE)).collect(),
+        }
+    }
+
+    /// Whether deltas stand on the entry `number`, whose object is `id`.
+    pub fn is_base(&self, number: u32, id: &ObjectId) -> bool {
+        !self.placed(number).is_empty() || !self.named(id).is_empty()
+    }
+
+    /// Adds to `list` the deltas against the entry `number`, whose object is `id`, that nobody has
+    /// claimed for another copy of it, last ones first.
+    pub fn claim(&self, number: u32, id: &ObjectId, list: &mut Vec<u32>) {
+        let start = list.len();
+        let named = self.named(id).iter().map(|(_, child)| child);
+        for child in self.placed(number).iter().chain(named) {
+            let parent = self.parents.get(*child as usize);
+            let relaxed = Ordering::Relaxed;
+            let claim = |slot: &AtomicU32| slot.compare_exchange(NONE, number, relaxed, relaxed);
+            if parent.is_some_and(|slot| claim(slot).is_ok()) {
+                list.push(*child);
+            }
+        }
+        list[start..].reverse();
+    }
+
+    /// The base of the delta `number`, once it is claimed. Numbers from the count of entries on are
+    /// those of bases outside the pack.
+    pub fn parent(&self, number: u32) -> Option<u32> {
+        let parent = self.parents.get(number as usize)?.load(Ordering::Relaxed);
+        (parent != NONE).then_some(parent)
+    }
+
+    /// The bases by id that deltas still wait for, each once, the one needed by the first delta
+    /// first.
+    pub fn wanted(&self) -> Vec<ObjectId> {
+        let unclaimed = self
+            .waiting
+            .iter()
+            .filter(|(_, child)| self.parent(*child).is_none());
+        let mut firsts: Vec<(u32, ObjectId)> = Vec::new();
+        for (id, child) in unclaimed {
+            match firsts.last() {
+                Some((_, last)) if last == id => {}
+                _ => firsts.push((*child, *id)),
+            }
+        }
+        firsts.sort_unstable();
+        firsts.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// For each entry, the bytes of all that stands on it by place: how much work it is.
+    pub fn weights(&self, records: &[Record]) -> Vec<u64> {
+        let mut weights: Vec<u64> = records.iter().map(|record| record.size).collect();
+        // A base by place is always in front.
+        for number in (0..records.len()).rev() {
+            let above = self.placed(number as u32).iter();
+            let sum: u64 = above.filter_map(|child| weights.get(*child as usize)).sum();
+            weights[number] += sum;
+        }
+        weights
+    }
+
+    fn placed(&self, number: u32) -> &[u32] {
+        let at = |number: usize| self.starts.get(number).map(|at| *at as usize);
+        let range = at(number as usize).zip(at(number as usize + 1));
+        range
+            .and_then(|(start, end)| self.children.get(start..end))
+            .unwrap_or_default()
+    }
+
+    fn named(&self, id: &ObjectId) -> &[(ObjectId, u32)] {
+        if self.waiting.is_empty() {
+            return &[];
+        }
+        let start = self.waiting.partition_point(|(base, _)| base < id);
+        let rest = self.waiting.get(start..).unwrap_or_default();
+        let count = rest.partition_point(|(base, _)| base == id);
+        rest.get(..count).unwrap_or_default()
+    }
+}
+
+/// The entry that starts at `offset`.
+fn find(records: &[Record], offset: u64) -> Option<u32> {
+    let found = records.binary_search_by_key(&offset, |record| record.offset);
+    found.ok().map(|number| number as u32)
+}

@@ -1,0 +1,104 @@
+//! Puts a pack and what belongs to it in their places.
+
+use super::IndexedPack;
+use crate::hashed_file::{HashedFile, READ_ONLY};
+use crate::index_writer::{self, IndexLayout};
+use crate::{reverse_positions, reverse_writer, Result};
+use hedgerow_fs::OutputFile;
+use std::path::{Path, PathBuf};
+
+/// Where the files of a pack go, and how.
+#[derive(Clone, Debug)]
+pub struct Installation {
+    /// The index.
+    pub index: PathBuf,
+    /// The form of the index.
+    pub layout: IndexLayout,
+    /// The reverse index, if there is to be one.
+    pub reverse: Option<PathBuf>,
+    /// The pack, if it was received.
+    pub pack: Option<PathBuf>,
+    /// Further small files with their content (`.keep`, `.promisor`). What exists stays.
+    pub notes: Vec<(PathBuf, Vec<u8>)>,
+    /// Whether to wait until the pack is on the disk (`pack` of core.fsync).
+    pub sync_pack: bool,
+    /// Whether to wait for its indexes (`pack-metadata`).
+    pub sync_indexes: bool,
+    /// How many threads may work.
+    pub threads: usize,
+}
+
+impl IndexedPack {
+    /// Gives the files their names: the notes, the pack, the reverse index, and last the index,
+    /// which makes the pack visible. All are whole by then, and on the disk if that is wanted.
+    /// Returns which of the notes are new.
+    ///
+    /// # Errors
+    /// [`crate::Error::Fs`]; nothing of it is left then but notes.
+    pub fn install(&mut self, places: &Installation) -> Result<Vec<bool>> {
+        let mut staged: Vec<(&Path, OutputFile)> = Vec::new();
+        if let (Some(mut file), Some(target)) = (self.file.take(), &places.pack) {
+            file.set_target(target);
+            file.set_permissions(READ_ONLY)?;
+            if places.sync_pack {
+                file.sync()?;
+            }
+            staged.push((target, file));
+        }
+        if let Some(target) = &places.reverse {
+            staged.push((target, self.stage_reverse(target, places)?));
+        }
+        staged.push((&places.index, self.stage_index(places)?));
+        let mut new_notes = Vec::new();
+        for (path, content) in &places.notes {
+            new_notes.push(note(path, content)?);
+        }
+        let mut named: Vec<&Path> = Vec::new();
+        for (target, file) in staged {
+            let is_new = !hedgerow_fs::exists(target);
+            if let Err(error) = file.commit(!is_new) {
+                for path in named {
+                    // The first error is the one to tell.
+                    let _ = hedgerow_fs::remove_file(path);
+                }
+                return Err(error.into());
+            }
+            if is_new {
+                named.push(target);
+            }
+        }
+        Ok(new_notes)
+    }
+
+    fn stage_reverse(&self, target: &Path, places: &Installation) -> Result<OutputFile> {
+        let offset = |at: usize| self.entries.get(at).map_or(0, |entry| entry.offset);
+        let positions = reverse_positions(self.entries.len(), offset, places.threads);
+        let mut file = HashedFile::create(target, self.checksum.kind())?;
+        reverse_writer::encode(&positions, &self.checksum, &mut |bytes| {
+            Ok(file.write(bytes)?)
+        })?;
+        Ok(file.seal(places.sync_indexes)?.1)
+    }
+
+    fn stage_index(&self, places: &Installation) -> Result<OutputFile> {
+        let mut file = HashedFile::create(&places.index, self.checksum.kind())?;
+        let layout = &places.layout;
+        index_writer::encode(&self.entries, &self.checksum, layout, &mut |bytes| {
+            Ok(file.write(bytes)?)
+        })?;
+        Ok(file.seal(places.sync_indexes)?.1)
+    }
+}
+
+/// Writes a small file unless it exists. Returns whether it is new.
+fn note(path: &Path, content: &[u8]) -> Result<bool> {
+    if hedgerow_fs::exists(path) {
+        return Ok(false);
+    }
+    let file = OutputFile::create(path)?;
+    file.write_at(content, 0)?;
+    match file.commit(false) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        outcome => Ok(outcome.map(|()| true)?),
+    }
+}

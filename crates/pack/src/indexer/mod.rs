@@ -1,0 +1,221 @@
+//! Makes the index of a pack: git-index-pack(1).
+//!
+//! The first pass ([`segments`] for a file, [`receive`] for a stream) finds the entries and hashes
+//! those that are whole; the second ([`resolve`]) applies the deltas. What comes out is an
+//! [`IndexedPack`], of which nothing is on the disk under its name until it is installed.
+
+mod build;
+mod check;
+mod conclude;
+mod examine;
+mod existing;
+mod forest;
+mod install;
+mod large;
+mod named;
+mod receive;
+mod record;
+mod refusal;
+mod resolve;
+mod scan;
+mod segments;
+mod statistics;
+mod thin;
+mod verify;
+
+pub use check::{Severities, Severity};
+pub use install::Installation;
+pub use refusal::Refusal;
+pub use statistics::PackedObject;
+
+use crate::index_writer::{IndexEntry, IndexLayout};
+use crate::map::Map;
+use crate::{Error, ObjectStore, Result};
+use check::Checks;
+use conclude::Conclusion;
+use examine::Examination;
+use existing::Existing;
+use gix_hash::{Kind, ObjectId};
+use hedgerow_fs::{OutputFile, ReadFile};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+
+/// How to index a pack.
+#[derive(Clone, Debug)]
+pub struct IndexOptions<'s> {
+    /// The hash function of the objects.
+    pub hash: Kind,
+    /// How many threads work at a time.
+    pub threads: usize,
+    /// The repository: objects are compared with what it has, and deltas may stand on that.
+    pub store: Option<&'s ObjectStore>,
+    /// Whether bases that are missing in the pack are taken from the repository and added.
+    pub fix_thin: bool,
+    /// How bad it is to break the rules of git-fsck; `None` checks nothing.
+    pub rules: Option<Severities>,
+    /// Whether all that objects refer to must be in the pack or in the repository.
+    pub links: bool,
+    /// Whether an object that is there twice is an error.
+    pub unique: bool,
+    /// The most that is taken from a stream, in bytes.
+    pub max_input_bytes: Option<u64>,
+    /// The zlib level of what is added to a thin pack.
+    pub compression: i32,
+    /// Whether to gather what [`IndexedPack::objects`] tells.
+    pub statistics: bool,
+}
+
+impl IndexOptions<'_> {
+    /// Of the hash function and by one thread, without a repository and without checks.
+    pub fn new(hash: Kind) -> Self {
+        IndexOptions {
+            hash,
+            threads: 1,
+            store: None,
+            fix_thin: false,
+            rules: None,
+            links: false,
+            unique: false,
+            max_input_bytes: None,
+            compression: -1,
+            statistics: false,
+        }
+    }
+
+    fn checks(&self) -> Checks {
+        Checks {
+            hash: self.hash,
+            rules: self.rules.clone(),
+            links: self.links,
+        }
+    }
+
+    fn existing(&self, own: Option<&Path>) -> Result<Option<Existing<'_>>> {
+        let list = |store| Existing::list(store, own);
+        self.store.map(list).transpose()
+    }
+}
+
+/// How far it is, for those who show progress.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// The entries the pack says to have.
+    pub total: AtomicU64,
+    /// Those that the first pass is done with.
+    pub received: AtomicU64,
+    /// The bytes of those.
+    pub bytes: AtomicU64,
+    /// The deltas of the pack.
+    pub deltas: AtomicU64,
+    /// Those that the second pass is done with.
+    pub resolved: AtomicU64,
+}
+
+/// A pack whose objects are known.
+#[derive(Debug)]
+pub struct IndexedPack {
+    /// The hash that it ends with.
+    pub checksum: ObjectId,
+    /// What its index lists, in order of ids.
+    pub entries: Vec<IndexEntry>,
+    /// Its objects in order of their places, if that was asked for.
+    pub objects: Vec<PackedObject>,
+    /// Broken rules that do not matter, in git's words.
+    pub warnings: Vec<String>,
+    /// Whether objects refer to some that only the repository has.
+    pub refers_outside: bool,
+    /// Blobs that a tree calls `.gitmodules` and that are nowhere.
+    pub missing_modules: Vec<ObjectId>,
+    /// How many bases were added to a thin pack.
+    pub added: usize,
+    /// The pack itself, if it was received.
+    file: Option<OutputFile>,
+}
+
+/// Indexes the pack at `path`.
+///
+/// # Errors
+/// [`Error::Refused`] and [`Error::Checked`] tell what is wrong with the pack.
+pub fn index_pack_file(
+    path: &Path,
+    options: &IndexOptions<'_>,
+    counters: &Counters,
+) -> Result<IndexedPack> {
+    let map = Map::open(path)?;
+    let count = receive::parse_header(&map)?;
+    let end = map.len().checked_sub(options.hash.len_in_bytes());
+    let end = end.filter(|end| *end as u64 >= crate::entry::PACK_HEADER_BYTES);
+    let (data, trailer) = map.split_at(end.ok_or(Refusal::EarlyEnd)?);
+    counters
+        .total
+        .store(u64::from(count), std::sync::atomic::Ordering::Relaxed);
+    let (checks, existing) = (options.checks(), options.existing(Some(path))?);
+    let examination = Examination {
+        hash: options.hash,
+        existing: existing.as_ref(),
+        checks: &checks,
+    };
+    let hash_all = || {
+        let mut hasher = crate::hashed_file::TrailerHasher::new(options.hash);
+        hasher.update(data);
+        hasher.finish()
+    };
+    let (scanned, checksum) = std::thread::scope(|scope| {
+        let hashing = scope.spawn(hash_all);
+        let scanned = segments::scan(data, count, examination, options.threads, counters);
+        (scanned, hashing.join().expect("hashing does not panic"))
+    });
+    let (records, findings) = scanned?;
+    if checksum.as_bytes() != trailer {
+        return Err(Refusal::Checksum.into());
+    }
+    let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
+    if !concluded.outside.is_empty() {
+        return Err(Error::ForeignLocation);
+    }
+    concluded.into_pack(checksum, options, Vec::new(), None)
+}
+
+/// Receives a pack from `input`, of which `before` was read already, into a file in `directory`
+/// that has no name yet, and indexes it.
+///
+/// # Errors
+/// As [`index_pack_file`].
+pub fn receive_pack(
+    input: &ReadFile,
+    before: &[u8],
+    directory: &Path,
+    options: &IndexOptions<'_>,
+    counters: &Counters,
+) -> Result<IndexedPack> {
+    let target = directory.join("tmp_pack");
+    let file = OutputFile::create(&target)?;
+    let (checks, existing) = (options.checks(), options.existing(None)?);
+    let examination = Examination {
+        hash: options.hash,
+        existing: existing.as_ref(),
+        checks: &checks,
+    };
+    let limit = options.max_input_bytes;
+    let received = receive::receive(input, before, &file, limit, examination, counters)?;
+    let map = Map::of(&file, &target)?;
+    let data = map.get(..received.end as usize).unwrap_or_default();
+    let (records, findings) = (received.records, received.findings);
+    let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
+    drop(map);
+    if concluded.outside.is_empty() {
+        return concluded.into_pack(received.checksum, options, Vec::new(), Some(file));
+    }
+    let thin = thin::complete(&file, received.end, &concluded, options)?;
+    concluded.into_pack(thin.checksum, options, thin.added, Some(file))
+}
+
+impl IndexedPack {
+    /// How the offsets are laid out in the index at `path`: a new one is compared with it.
+    ///
+    /// # Errors
+    /// A reason, if there is no such index or it cannot be used.
+    pub fn layout_of(path: &Path, hash: Kind) -> std::result::Result<IndexLayout, String> {
+        verify::layout(path, hash)
+    }
+}

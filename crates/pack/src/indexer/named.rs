@@ -1,0 +1,56 @@
+//! Blobs that are checked because of the names trees give them, once all trees are known.
+
+use super::build::Builder;
+use super::check::Findings;
+use super::conclude::Known;
+use super::examine::Examination;
+use super::resolve::Ground;
+use super::scan::HELD_BYTES;
+use crate::{ObjectKind, Reader, Result};
+use gix_hash::ObjectId;
+
+/// Checks what trees call `.gitmodules` and `.gitattributes`. Returns those of the first that are
+/// nowhere: somebody else may have them.
+pub(crate) fn check(
+    ground: Ground<'_>,
+    known: &Known,
+    examination: Examination<'_>,
+    findings: &mut Findings,
+) -> Result<Vec<ObjectId>> {
+    let mut missing = Vec::new();
+    let mut wanted: Vec<(ObjectId, bool)> = Vec::new();
+    wanted.extend(findings.modules.iter().map(|id| (*id, true)));
+    wanted.extend(findings.attributes.iter().map(|id| (*id, false)));
+    wanted.sort_unstable();
+    let mut builder = Builder::new(ground);
+    let mut reader = ground.store.map(Reader::new);
+    for (id, is_modules) in wanted {
+        let checks = examination.checks;
+        let mut check = |kind: ObjectKind, content: Option<&[u8]>| match kind {
+            ObjectKind::Blob => checks.check_named(&id, content, is_modules, findings),
+            _ => checks.refuse_other_kind(&id, is_modules, findings),
+        };
+        if let Some((kind, number)) = known.find(&id) {
+            let record = ground.records.get(number as usize);
+            let is_large = record.is_some_and(|record| record.size > HELD_BYTES);
+            match kind == ObjectKind::Blob && !is_large {
+                true => check(kind, Some(&builder.rebuild(number)?))?,
+                false => check(kind, None)?,
+            }
+            continue;
+        }
+        let located = match ground.store {
+            Some(store) => store.locate(&id)?,
+            None => None,
+        };
+        match (located, reader.as_mut()) {
+            (Some(location), Some(reader)) => {
+                let (kind, content) = reader.read(&id, location)?;
+                check(kind, Some(content))?;
+            }
+            _ if is_modules => missing.push(id),
+            _ => {}
+        }
+    }
+    Ok(missing)
+}

@@ -1,0 +1,312 @@
+//! The first pass over a pack that comes from a stream: entries are scanned as they arrive and
+//! written to a file behind the scanner's back. Nobody says where the pack ends, and whoever sends
+//! it may wait for an answer: no byte is waited for that is not needed.
+
+use super::check::Findings;
+use super::examine::Examination;
+use super::record::Records;
+use super::scan::{is_streamed, unknown, Scanner};
+use super::{Counters, Refusal};
+use crate::big_endian::u32_at;
+use crate::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
+use crate::hashed_file::TrailerHasher;
+use crate::{Error, Fault, Result};
+use gix_hash::{Kind, ObjectId};
+use hedgerow_codec::{can_expand_to, crc32};
+use hedgerow_fs::{FileKind, OutputFile, ReadFile};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+
+/// What is asked for at a time.
+const READ_BYTES: usize = 256 << 10;
+/// Pieces that may wait to be written.
+const PIECES_AHEAD: usize = 16;
+
+/// What came in.
+pub(crate) struct Received {
+    pub records: Records,
+    pub findings: Findings,
+    /// Where the entries end.
+    pub end: u64,
+    /// What the pack ends with.
+    pub checksum: ObjectId,
+}
+
+/// Receives the pack that `input` sends behind `before`, what was read of it already, into `file`.
+pub(crate) fn receive(
+    input: &ReadFile,
+    before: &[u8],
+    file: &OutputFile,
+    limit: Option<u64>,
+    examination: Examination<'_>,
+    counters: &Counters,
+) -> Result<Received> {
+    let hash = examination.hash;
+    let (sender, pieces) = sync_channel(PIECES_AHEAD);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || write(&pieces, file, hash));
+        let mut feed = Feed {
+            input,
+            window: before.to_vec(),
+            start: 0,
+            flushed: 0,
+            offset: 0,
+            crc32: 0,
+            limit,
+            sender,
+        };
+        let scanned = scan(&mut feed, examination, counters);
+        let trailer = scanned.and_then(|scanned| {
+            feed.flush();
+            feed.fill(hash.len_in_bytes())?;
+            Ok(scanned)
+        });
+        let end = feed.offset;
+        let Feed {
+            window,
+            start,
+            sender,
+            ..
+        } = feed;
+        drop(sender);
+        let written = writer.join().expect("writing does not panic")?;
+        let (records, findings) = trailer?;
+        let rest = window.get(start..).unwrap_or_default();
+        let (trailer, rest) = rest
+            .split_at_checked(hash.len_in_bytes())
+            .unwrap_or_default();
+        if trailer != written.as_bytes() {
+            return Err(Refusal::Checksum.into());
+        }
+        refuse_junk(input, rest)?;
+        file.write_at(trailer, end)?;
+        Ok(Received {
+            records,
+            findings,
+            end,
+            checksum: written,
+        })
+    })
+}
+
+/// Writes the pieces one behind the other. Returns their hash.
+fn write(pieces: &Receiver<Vec<u8>>, file: &OutputFile, hash: Kind) -> Result<ObjectId> {
+    let mut hasher = TrailerHasher::new(hash);
+    let mut at = 0;
+    for piece in pieces {
+        file.write_at(&piece, at)?;
+        hasher.update(&piece);
+        at += piece.len() as u64;
+    }
+    Ok(hasher.finish())
+}
+
+/// A file, other than a pipe, has nothing behind the pack.
+fn refuse_junk(input: &ReadFile, rest: &[u8]) -> Result<()> {
+    let is_file = input.stat().is_ok_and(|stat| stat.kind == FileKind::File);
+    if is_file && (!rest.is_empty() || input.read(&mut [0])? > 0) {
+        return Err(Refusal::Junk.into());
+    }
+    Ok(())
+}
+
+fn scan(
+    feed: &mut Feed<'_>,
+    examination: Examination<'_>,
+    counters: &Counters,
+) -> Result<(Records, Findings)> {
+    feed.fill(PACK_HEADER_BYTES as usize)?;
+    let count = parse_header(&feed.window)?;
+    feed.take(PACK_HEADER_BYTES as usize);
+    counters.total.store(u64::from(count), Ordering::Relaxed);
+    let mut scanner = Scanner::new(examination);
+    let mut records = Records::default();
+    for _ in 0..count {
+        scan_entry(feed, &mut scanner, &mut records)?;
+        counters.received.fetch_add(1, Ordering::Relaxed);
+        counters.bytes.store(feed.offset, Ordering::Relaxed);
+    }
+    Ok((records, scanner.examiner.findings))
+}
+
+/// How many entries a pack says to have that starts with `data`.
+pub(crate) fn parse_header(data: &[u8]) -> Result<u32> {
+    if data.get(..4) != Some(b"PACK") {
+        return Err(Refusal::Signature.into());
+    }
+    match u32_at(data, 4) {
+        Some(2 | 3) => {}
+        version => return Err(Refusal::Version(version.unwrap_or_default()).into()),
+    }
+    u32_at(data, 8).ok_or(Refusal::EarlyEnd.into())
+}
+
+fn scan_entry(feed: &mut Feed<'_>, scanner: &mut Scanner<'_>, records: &mut Records) -> Result<()> {
+    let offset = feed.offset;
+    let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
+    feed.crc32 = 0;
+    let (entry, header_len) = loop {
+        match entry::parse_at(&feed.window, feed.start, offset, scanner.hash_len) {
+            Ok(entry) => break (entry, entry.data - feed.start),
+            Err(Fault::TruncatedHeader | Fault::Outside) => feed.read_more()?,
+            Err(fault) => return Err(bad(fault)),
+        }
+    };
+    let id = match scan_at_once(feed, scanner, &entry) {
+        Some(consumed) => {
+            feed.take(header_len + consumed);
+            scanner.examine(&entry)?
+        }
+        None => {
+            feed.take(header_len);
+            match is_streamed(&entry) {
+                true => pass_through(feed, scanner, offset, &entry)?,
+                false => scan_slowly(feed, scanner, offset, &entry)?,
+            }
+        }
+    };
+    records.push(offset, &entry, header_len, id, feed.crc32);
+    Ok(())
+}
+
+/// Inflates the entry if all of it is there. Returns how many bytes it took.
+fn scan_at_once(feed: &Feed<'_>, scanner: &mut Scanner<'_>, entry: &Entry) -> Option<usize> {
+    let input = feed.window.get(entry.data..)?;
+    if is_streamed(entry) || !can_expand_to(input.len() as u64, entry.size) {
+        return None;
+    }
+    let buffer = crate::reader::prepare(&mut scanner.buffer, entry.size as usize);
+    scanner.inflater.zlib_into(input, buffer).ok()
+}
+
+/// Inflates an entry of which only the start is there. Its buffer grows with what arrives.
+fn scan_slowly(
+    feed: &mut Feed<'_>,
+    scanner: &mut Scanner<'_>,
+    offset: u64,
+    entry: &Entry,
+) -> Result<ObjectId> {
+    let bad = |error: hedgerow_codec::Error| {
+        let fault = error.into();
+        Error::from(Refusal::BadEntry { offset, fault })
+    };
+    let mut content: Vec<u8> = Vec::new();
+    let mut piece = vec![0; READ_BYTES];
+    scanner.stream.reset();
+    loop {
+        let step = scanner
+            .stream
+            .step(feed.available(), &mut piece)
+            .map_err(bad)?;
+        feed.take(step.consumed);
+        content.extend_from_slice(piece.get(..step.written).unwrap_or_default());
+        if content.len() as u64 > entry.size {
+            return Err(bad(hedgerow_codec::Error::TooLong));
+        }
+        if step.finished {
+            break;
+        }
+        if step.consumed == 0 && step.written == 0 {
+            feed.read_more()?;
+        }
+    }
+    if content.len() as u64 != entry.size {
+        return Err(bad(hedgerow_codec::Error::TooShort));
+    }
+    match entry.kind {
+        EntryKind::Whole(kind) => scanner.examiner.examine(kind, &content),
+        _ => Ok(unknown(scanner.hash())),
+    }
+}
+
+/// Inflates without holding what is too large for that.
+fn pass_through(
+    feed: &mut Feed<'_>,
+    scanner: &mut Scanner<'_>,
+    offset: u64,
+    entry: &Entry,
+) -> Result<ObjectId> {
+    scanner.pass_pieces(offset, entry, &mut |stream, piece| loop {
+        let step = stream.step(feed.available(), piece).map_err(Fault::from)?;
+        feed.take(step.consumed);
+        if step.finished || step.written > 0 {
+            return Ok((step.written, step.finished));
+        }
+        if step.consumed == 0 {
+            feed.read_more()?;
+        }
+    })
+}
+
+/// The stream, and the part of it that is held.
+struct Feed<'r> {
+    input: &'r ReadFile,
+    window: Vec<u8>,
+    /// What of the window was scanned.
+    start: usize,
+    /// What of that was passed on.
+    flushed: usize,
+    /// Where the pack is scanned up to.
+    offset: u64,
+    /// The CRC-32 of what was taken since it was reset.
+    crc32: u32,
+    limit: Option<u64>,
+    sender: SyncSender<Vec<u8>>,
+}
+
+impl Feed<'_> {
+    fn available(&self) -> &[u8] {
+        self.window.get(self.start..).unwrap_or_default()
+    }
+
+    /// Passes over `count` bytes that are there.
+    fn take(&mut self, count: usize) {
+        let end = (self.start + count).min(self.window.len());
+        let taken = self.window.get(self.start..end).unwrap_or_default();
+        self.crc32 = crc32(self.crc32, taken);
+        self.offset += taken.len() as u64;
+        self.start = end;
+    }
+
+    /// Waits until at least `count` bytes are there.
+    fn fill(&mut self, count: usize) -> Result<()> {
+        while self.available().len() < count {
+            self.read_more()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for more; there must be some.
+    fn read_more(&mut self) -> Result<()> {
+        self.flush();
+        self.window.drain(..self.start);
+        (self.start, self.flushed) = (0, 0);
+        let held = self.window.len();
+        self.window.resize(held + READ_BYTES, 0);
+        let room = self.window.get_mut(held..).unwrap_or_default();
+        let count = self.input.read(room)?;
+        self.window.truncate(held + count);
+        if count == 0 {
+            return Err(Refusal::EarlyEnd.into());
+        }
+        match self.limit {
+            Some(limit) if self.offset + self.window.len() as u64 > limit => {
+                Err(Refusal::TooLarge { limit }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Passes on what was scanned.
+    fn flush(&mut self) {
+        let piece = self
+            .window
+            .get(self.flushed..self.start)
+            .unwrap_or_default();
+        if !piece.is_empty() {
+            // Should the writer have failed, it tells when it is waited for.
+            let _ = self.sender.send(piece.to_vec());
+        }
+        self.flushed = self.start;
+    }
+}

@@ -1,0 +1,424 @@
+//! The second pass: every delta is applied to its base, in parallel, to learn which object it is.
+//!
+//! A worker takes an object that is no delta and goes down into the deltas that stand on it, depth
+//! first, holding the content of those with more deltas to come. What it may hold is limited: what
+//! does not fit is dropped and built again when it is needed. Workers without work are given deltas
+//! by those who have several for one base.
+
+use super::build::Builder;
+use super::check::Findings;
+use super::examine::{Examination, Examiner};
+use super::forest::Forest;
+use super::record::{Form, Record};
+use super::{Counters, Refusal};
+use crate::{Error, Fault, ObjectKind, ObjectStore, Result};
+use gix_hash::ObjectId;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Contents that all workers together may hold for later, in bytes.
+const HELD_BYTES: usize = 48 << 20;
+
+/// A delta that was resolved, or a base from outside the pack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resolved {
+    pub number: u32,
+    pub id: ObjectId,
+    pub kind: ObjectKind,
+    pub size: u64,
+}
+
+/// What the workers read.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'g> {
+    /// The pack up to its checksum.
+    pub data: &'g [u8],
+    pub records: &'g [Record],
+    pub forest: &'g Forest,
+    /// Bases from outside the pack; their numbers follow those of the records.
+    pub outside: &'g [ObjectId],
+    /// Where those are.
+    pub store: Option<&'g ObjectStore>,
+}
+
+/// Resolves all deltas that stand on `roots`, largest family first. Returns them in no order.
+pub(crate) fn resolve(
+    ground: Ground<'_>,
+    roots: &[u32],
+    examination: Examination<'_>,
+    threads: usize,
+    counters: &Counters,
+) -> Result<(Vec<Resolved>, Findings)> {
+    let board = Board::new(roots);
+    let budget = HELD_BYTES / threads.max(1);
+    let work = || {
+        let mut worker = Worker::new(ground, &board, examination, budget, counters);
+        let outcome = worker.run();
+        if outcome.is_err() {
+            board.stop();
+        }
+        outcome.map(|()| (worker.resolved, worker.examiner.findings))
+    };
+    let outcomes: Vec<_> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut outcomes = vec![work()];
+        let join = |other: std::thread::ScopedJoinHandle<'_, _>| {
+            other.join().expect("resolving does not panic")
+        };
+        outcomes.extend(others.into_iter().map(join));
+        outcomes
+    });
+    let mut resolved = Vec::new();
+    let mut findings = Findings::default();
+    for outcome in outcomes {
+        let (more, found) = outcome?;
+        match resolved.is_empty() {
+            true => resolved = more,
+            false => resolved.extend(more),
+        }
+        findings.append(found);
+    }
+    Ok((resolved, findings))
+}
+
+/// What a worker can take.
+enum Task {
+    /// An object that is no delta, with all that stands on it.
+    Root(u32),
+    /// Some of the deltas against one base, which is built.
+    Deltas {
+        base: u32,
+        kind: ObjectKind,
+        content: Arc<Vec<u8>>,
+        deltas: Vec<u32>,
+    },
+}
+
+/// Where the workers find their tasks.
+struct Board<'r> {
+    state: Mutex<State<'r>>,
+    changed: Condvar,
+    /// Whether somebody has nothing to do.
+    is_wanted: AtomicBool,
+    is_stopped: AtomicBool,
+}
+
+struct State<'r> {
+    roots: std::slice::Iter<'r, u32>,
+    tasks: Vec<Task>,
+    /// Workers that have a task and may give some of it.
+    busy: usize,
+}
+
+impl<'r> Board<'r> {
+    fn new(roots: &'r [u32]) -> Self {
+        Board {
+            state: Mutex::new(State {
+                roots: roots.iter(),
+                tasks: Vec::new(),
+                busy: 0,
+            }),
+            changed: Condvar::new(),
+            is_wanted: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'r>> {
+        // Lists are whole even if a thread panicked while it held the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next task; waits while there is none but may be one. The caller is busy from then on.
+    fn take(&self) -> Option<Task> {
+        let mut state = self.lock();
+        loop {
+            if self.is_stopped.load(Ordering::Relaxed) {
+                return None;
+            }
+            let task = match state.tasks.pop() {
+                None => state.roots.next().map(|root| Task::Root(*root)),
+                task => task,
+            };
+            if task.is_some() {
+                state.busy += 1;
+                return task;
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            self.is_wanted.store(true, Ordering::Relaxed);
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn give(&self, task: Task) {
+        self.lock().tasks.push(task);
+        self.is_wanted.store(false, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// The caller has done its task.
+    fn done(&self) {
+        let mut state = self.lock();
+        state.busy -= 1;
+        if state.busy == 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        let _state = self.lock();
+        self.changed.notify_all();
+    }
+}
+
+/// A base whose deltas are being resolved.
+struct Frame {
+    number: u32,
+    kind: ObjectKind,
+    /// `None` if it had to be dropped.
+    content: Option<Arc<Vec<u8>>>,
+    /// Where its deltas start in the list of pending ones.
+    pending: usize,
+}
+
+struct Worker<'g> {
+    ground: Ground<'g>,
+    board: &'g Board<'g>,
+    counters: &'g Counters,
+    builder: Builder<'g>,
+    examiner: Examiner<'g>,
+    frames: Vec<Frame>,
+    /// The deltas of the frames, one frame's behind the other's.
+    pending: Vec<u32>,
+    /// What the frames hold, in bytes.
+    held: usize,
+    budget: usize,
+    resolved: Vec<Resolved>,
+}
+
+impl<'g> Worker<'g> {
+    fn new(
+        ground: Ground<'g>,
+        board: &'g Board<'g>,
+        examination: Examination<'g>,
+        budget: usize,
+        counters: &'g Counters,
+    ) -> Self {
+        Worker {
+            ground,
+            board,
+            counters,
+            builder: Builder::new(ground),
+            examiner: Examiner::new(examination),
+            frames: Vec::new(),
+            pending: Vec::new(),
+            held: 0,
+            budget,
+            resolved: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<()> {
+        while let Some(task) = self.board.take() {
+            let outcome = self.start(task).and_then(|()| self.descend());
+            self.board.done();
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, task: Task) -> Result<()> {
+        match task {
+            Task::Root(number) => {
+                let (kind, content) = self.builder.root(number)?;
+                let outside = number as usize >= self.ground.records.len();
+                let id = match self.ground.records.get(number as usize) {
+                    Some(record) => record.id,
+                    None => self.examine_outside(number, kind, &content)?,
+                };
+                if outside {
+                    let size = content.len() as u64;
+                    self.resolved.push(Resolved {
+                        number,
+                        id,
+                        kind,
+                        size,
+                    });
+                }
+                self.push(number, &id, kind, content);
+            }
+            Task::Deltas {
+                base,
+                kind,
+                content,
+                deltas,
+            } => {
+                self.pending.extend(deltas);
+                self.held += content.len();
+                self.frames.push(Frame {
+                    number: base,
+                    kind,
+                    content: Some(content),
+                    pending: 0,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A base from outside the pack must be what its id says: others will have it from the pack.
+    fn examine_outside(&self, number: u32, kind: ObjectKind, content: &[u8]) -> Result<ObjectId> {
+        let at = number as usize - self.ground.records.len();
+        let id = self
+            .ground
+            .outside
+            .get(at)
+            .copied()
+            .ok_or(Error::ForeignLocation)?;
+        match crate::object::hash(id.kind(), kind, content) {
+            Some(actual) if actual == id => Ok(id),
+            _ => Err(Refusal::LocalCorrupt(id).into()),
+        }
+    }
+
+    /// Resolves all that is pending.
+    fn descend(&mut self) -> Result<()> {
+        while let Some(top) = self.frames.last() {
+            if self.pending.len() <= top.pending {
+                self.pop();
+                continue;
+            }
+            if self.board.is_stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if self.board.is_wanted.load(Ordering::Relaxed) {
+                self.share()?;
+            }
+            self.resolve_next()?;
+        }
+        Ok(())
+    }
+
+    fn resolve_next(&mut self) -> Result<()> {
+        let Some(delta) = self.pending.pop() else {
+            return Ok(());
+        };
+        let base = self.content_of_top()?;
+        let (kind, is_last) = match self.frames.last() {
+            Some(top) => (top.kind, self.pending.len() == top.pending),
+            None => return Ok(()),
+        };
+        let content = self.builder.apply(delta, &base)?;
+        drop(base);
+        if is_last {
+            self.pop();
+        }
+        let id = self.examiner.examine(kind, &content)?;
+        self.counters.resolved.fetch_add(1, Ordering::Relaxed);
+        let size = content.len() as u64;
+        self.resolved.push(Resolved {
+            number: delta,
+            id,
+            kind,
+            size,
+        });
+        self.push(delta, &id, kind, content);
+        Ok(())
+    }
+
+    /// Goes down into the deltas against `number`, if there are any.
+    fn push(&mut self, number: u32, id: &ObjectId, kind: ObjectKind, content: Vec<u8>) {
+        let pending = self.pending.len();
+        self.ground.forest.claim(number, id, &mut self.pending);
+        if self.pending.len() == pending {
+            self.builder.recycle(content);
+            return;
+        }
+        self.held += content.len();
+        self.frames.push(Frame {
+            number,
+            kind,
+            content: Some(Arc::new(content)),
+            pending,
+        });
+        self.drop_over_budget();
+    }
+
+    fn pop(&mut self) {
+        let content = self.frames.pop().and_then(|frame| frame.content);
+        if let Some(content) = content {
+            self.held -= content.len();
+            if let Ok(content) = Arc::try_unwrap(content) {
+                self.builder.recycle(content);
+            }
+        }
+    }
+
+    /// Drops what will be needed last, until the rest fits; never what is needed next.
+    fn drop_over_budget(&mut self) {
+        let Some((_, below)) = self.frames.split_last_mut() else {
+            return;
+        };
+        for frame in below {
+            if self.held <= self.budget {
+                return;
+            }
+            if let Some(content) = frame.content.take() {
+                self.held -= content.len();
+            }
+        }
+    }
+
+    /// The content of the base whose turn it is, built again if it was dropped.
+    fn content_of_top(&mut self) -> Result<Arc<Vec<u8>>> {
+        let Some(top) = self.frames.last() else {
+            return Err(Error::ForeignLocation);
+        };
+        if let Some(content) = &top.content {
+            return Ok(content.clone());
+        }
+        let content = Arc::new(self.builder.rebuild(top.number)?);
+        self.held += content.len();
+        if let Some(top) = self.frames.last_mut() {
+            top.content = Some(content.clone());
+        }
+        self.drop_over_budget();
+        Ok(content)
+    }
+
+    /// Gives half of what is pending for the base whose turn it is to whoever has nothing to do.
+    fn share(&mut self) -> Result<()> {
+        let Some(top) = self.frames.last() else {
+            return Ok(());
+        };
+        let (base, kind) = (top.number, top.kind);
+        let count = (self.pending.len() - top.pending) / 2;
+        if count == 0 {
+            return Ok(());
+        }
+        let content = self.content_of_top()?;
+        let deltas = self.pending.split_off(self.pending.len() - count);
+        self.board.give(Task::Deltas {
+            base,
+            kind,
+            content,
+            deltas,
+        });
+        Ok(())
+    }
+}
+
+/// The error of the entry of `record`.
+pub(super) fn bad(record: &Record, fault: Fault) -> Error {
+    let offset = record.offset;
+    Refusal::BadEntry { offset, fault }.into()
+}
+
+/// Whether `record` is a delta.
+pub(super) fn is_delta(record: &Record) -> bool {
+    !matches!(record.form, Form::Whole(_))
+}

@@ -1,0 +1,179 @@
+//! The first pass over one entry: where it ends, its CRC-32, and, unless it is a delta, its id.
+
+use super::examine::{Examination, Examiner};
+use super::record::Records;
+use super::Refusal;
+use crate::entry::{self, Entry, EntryKind};
+use crate::reader::prepare;
+use crate::{Error, Fault, ObjectKind, Result};
+use gix_hash::ObjectId;
+use hedgerow_codec::{can_expand_to, crc32, Inflater, StreamInflater};
+
+/// Blobs and deltas over this size pass through in pieces.
+pub(crate) const HELD_BYTES: u64 = 16 << 20;
+/// The size of such a piece.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Scans entries, one after the other, reusing its inflaters and its buffer.
+#[derive(Debug)]
+pub(crate) struct Scanner<'e> {
+    pub hash_len: usize,
+    pub inflater: Inflater,
+    pub stream: StreamInflater,
+    pub buffer: Vec<u8>,
+    pub examiner: Examiner<'e>,
+}
+
+/// The object of an entry that is whole, or what stands for it until a delta is resolved.
+pub(crate) fn unknown(hash: gix_hash::Kind) -> ObjectId {
+    ObjectId::null(hash)
+}
+
+impl<'e> Scanner<'e> {
+    pub fn new(examination: Examination<'e>) -> Self {
+        Scanner {
+            hash_len: examination.hash.len_in_bytes(),
+            inflater: Inflater::new(),
+            stream: StreamInflater::new(),
+            buffer: Vec::new(),
+            examiner: Examiner::new(examination),
+        }
+    }
+
+    /// Scans the entry at `offset` of `data`, the pack up to its checksum, into `records`. Returns
+    /// where the next one starts.
+    pub fn scan(&mut self, data: &[u8], offset: u64, records: &mut Records) -> Result<u64> {
+        let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
+        let entry = entry::parse(data, offset, self.hash_len).map_err(|fault| match fault {
+            Fault::Outside => Refusal::EarlyEnd.into(),
+            fault => bad(fault),
+        })?;
+        let input = data.get(entry.data..).unwrap_or_default();
+        if !can_expand_to(input.len() as u64, entry.size) {
+            return Err(bad(Fault::Implausible(entry.size)));
+        }
+        let (consumed, id) = match is_streamed(&entry) {
+            true => self.pass_through(offset, &entry, input)?,
+            false => {
+                let buffer = prepare(&mut self.buffer, entry.size as usize);
+                let inflated = self.inflater.zlib_into(input, buffer);
+                let consumed = inflated.map_err(|error| bad(error.into()))?;
+                (consumed, self.examine(&entry)?)
+            }
+        };
+        let start = offset as usize;
+        let end = entry.data + consumed;
+        let crc32 = crc32(0, data.get(start..end).unwrap_or_default());
+        records.push(offset, &entry, entry.data - start, id, crc32);
+        Ok(end as u64)
+    }
+
+    /// The id of the object that was inflated into the buffer, if it is one.
+    pub fn examine(&mut self, entry: &Entry) -> Result<ObjectId> {
+        let content = self.buffer.get(..entry.size as usize).unwrap_or_default();
+        match entry.kind {
+            EntryKind::Whole(kind) => self.examiner.examine(kind, content),
+            _ => Ok(unknown(self.hash())),
+        }
+    }
+
+    pub fn hash(&self) -> gix_hash::Kind {
+        match self.hash_len {
+            32 => gix_hash::Kind::Sha256,
+            _ => gix_hash::Kind::Sha1,
+        }
+    }
+
+    /// Inflates without holding what is too large for that.
+    fn pass_through(
+        &mut self,
+        offset: u64,
+        entry: &Entry,
+        input: &[u8],
+    ) -> Result<(usize, ObjectId)> {
+        let mut at = 0;
+        let id = self.pass_pieces(offset, entry, &mut |stream, piece| {
+            let rest = input.get(at..).unwrap_or_default();
+            let step = stream.step(rest, piece).map_err(Fault::from)?;
+            at += step.consumed;
+            if step.consumed == 0 && step.written == 0 && !step.finished {
+                return Err(Fault::Zlib(hedgerow_codec::Error::Truncated).into());
+            }
+            Ok((step.written, step.finished))
+        })?;
+        Ok((at, id))
+    }
+
+    /// Takes the pieces that `inflate` makes: it fills the front of its buffer, says how far, and
+    /// whether the stream has ended. Returns the id if it is that of an object.
+    pub fn pass_pieces(
+        &mut self,
+        offset: u64,
+        entry: &Entry,
+        inflate: &mut dyn FnMut(
+            &mut StreamInflater,
+            &mut [u8],
+        ) -> std::result::Result<(usize, bool), PieceError>,
+    ) -> Result<ObjectId> {
+        let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
+        let mut hasher = match entry.kind {
+            EntryKind::Whole(kind) => Some(self.examiner.start(kind, entry.size)),
+            _ => None,
+        };
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut total = 0_u64;
+        self.stream.reset();
+        loop {
+            let (written, finished) =
+                inflate(&mut self.stream, &mut piece).map_err(|error| match error {
+                    PieceError::Fault(fault) => bad(fault),
+                    PieceError::Other(error) => *error,
+                })?;
+            total += written as u64;
+            if total > entry.size {
+                return Err(bad(hedgerow_codec::Error::TooLong.into()));
+            }
+            if let Some(hasher) = &mut hasher {
+                hasher.update(piece.get(..written).unwrap_or_default());
+            }
+            if finished {
+                break;
+            }
+        }
+        if total != entry.size {
+            return Err(bad(hedgerow_codec::Error::TooShort.into()));
+        }
+        match hasher {
+            Some(hasher) => self.examiner.examine_large(hasher, offset, entry.size),
+            None => Ok(unknown(self.hash())),
+        }
+    }
+}
+
+/// Why there is no next piece.
+pub(crate) enum PieceError {
+    Fault(Fault),
+    Other(Box<Error>),
+}
+
+impl From<Fault> for PieceError {
+    fn from(fault: Fault) -> Self {
+        PieceError::Fault(fault)
+    }
+}
+
+impl From<Error> for PieceError {
+    fn from(error: Error) -> Self {
+        PieceError::Other(Box::new(error))
+    }
+}
+
+/// Whether the entry passes through in pieces: commits, trees and tags are held whatever their
+/// size, because they are checked.
+pub(crate) fn is_streamed(entry: &Entry) -> bool {
+    let is_held = matches!(
+        entry.kind,
+        EntryKind::Whole(ObjectKind::Commit | ObjectKind::Tree | ObjectKind::Tag)
+    );
+    entry.size > HELD_BYTES && !is_held
+}

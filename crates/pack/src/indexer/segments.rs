@@ -1,0 +1,178 @@
+//! The first pass over a pack that is a file, in parallel.
+//!
+//! Nothing in a pack says where its entries start but the end of the entry before. So the pack is
+//! cut at guesses: places where something that looks like entries starts. What was scanned from a
+//! guess counts only if the part before ends exactly there; where it does not, that part is
+//! scanned again from where the part before did end.
+
+use super::check::Findings;
+use super::examine::Examination;
+use super::record::Records;
+use super::scan::Scanner;
+use super::{Counters, Refusal};
+use crate::entry::{self, PACK_HEADER_BYTES};
+use crate::reader::prepare;
+use crate::Result;
+use hedgerow_codec::Inflater;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Parts are not made smaller than this.
+const MIN_PART_BYTES: usize = 1 << 20;
+/// Parts for each thread: they take different times.
+const PARTS_PER_THREAD: usize = 8;
+/// How far a guess is searched for.
+const SEARCH_BYTES: usize = 1 << 20;
+/// So many entries must follow each other for a guess.
+const ENTRIES_FOR_GUESS: usize = 3;
+/// No guess starts with an entry larger than this.
+const GUESS_BYTES: u64 = 1 << 20;
+
+/// What the first pass over a part of a pack found.
+struct Part {
+    records: Records,
+    findings: Findings,
+    /// Where it ended, or why it did.
+    end: Result<u64>,
+}
+
+/// Scans `data`, a pack up to its checksum, which says to have `count` entries.
+pub(crate) fn scan(
+    data: &[u8],
+    count: u32,
+    examination: Examination<'_>,
+    threads: usize,
+    counters: &Counters,
+) -> Result<(Records, Findings)> {
+    let wanted = (data.len() / MIN_PART_BYTES).min(threads * PARTS_PER_THREAD);
+    let starts = match threads {
+        0 | 1 => vec![PACK_HEADER_BYTES],
+        _ => guess(data, wanted, examination.hash.len_in_bytes()),
+    };
+    scan_from(data, count, &starts, examination, threads, counters)
+}
+
+/// Scans in parts that are hoped to start at `starts`.
+fn scan_from(
+    data: &[u8],
+    count: u32,
+    starts: &[u64],
+    examination: Examination<'_>,
+    threads: usize,
+    counters: &Counters,
+) -> Result<(Records, Findings)> {
+    let end = data.len() as u64;
+    let end_of = |part: usize| starts.get(part + 1).copied().unwrap_or(end);
+    let parts: Vec<Mutex<Option<Part>>> = starts.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let (Some(start), Some(slot)) = (starts.get(number), parts.get(number)) else {
+            break;
+        };
+        let part = scan_part(data, *start, end_of(number), count, examination);
+        counters
+            .received
+            .fetch_add(part.records.list.len() as u64, Ordering::Relaxed);
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(starts.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut records = Records::default();
+    let mut findings = Findings::default();
+    let mut at = PACK_HEADER_BYTES;
+    for (number, part) in parts.into_iter().enumerate() {
+        let scanned = part.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let part = match scanned {
+            Some(part) if starts.get(number) == Some(&at) => part,
+            // What stands at the end of a part may belong to an entry that started before it.
+            _ if at >= end_of(number) => continue,
+            _ => scan_part(data, at, end_of(number), count, examination),
+        };
+        records.append(part.records);
+        findings.append(part.findings);
+        at = part.end?;
+    }
+    match (records.list.len() as u64).cmp(&u64::from(count)) {
+        std::cmp::Ordering::Less => Err(Refusal::EarlyEnd.into()),
+        std::cmp::Ordering::Equal if at == end => Ok((records, findings)),
+        _ => Err(Refusal::Checksum.into()),
+    }
+}
+
+/// Scans the entries that start at `start` and from there on in front of `end`, but no more than
+/// `count`.
+fn scan_part(data: &[u8], start: u64, end: u64, count: u32, examination: Examination<'_>) -> Part {
+    let mut scanner = Scanner::new(examination);
+    let mut records = Records::default();
+    let mut at = Ok(start);
+    while let Ok(offset) = at {
+        if offset >= end || records.list.len() as u64 >= u64::from(count) {
+            break;
+        }
+        at = scanner.scan(data, offset, &mut records);
+    }
+    Part {
+        records,
+        findings: scanner.examiner.findings,
+        end: at,
+    }
+}
+
+/// Where `wanted` parts of about the same size may start; the first at the first entry.
+fn guess(data: &[u8], wanted: usize, hash_len: usize) -> Vec<u64> {
+    let mut starts = vec![PACK_HEADER_BYTES];
+    let mut guesser = Guesser {
+        data,
+        hash_len,
+        inflater: Inflater::new(),
+        buffer: Vec::new(),
+    };
+    for part in 1..wanted {
+        let from = (data.len() as u64 * part as u64 / wanted as u64) as usize;
+        let to = from.saturating_add(SEARCH_BYTES).min(data.len());
+        let found = (from..to).find(|at| guesser.looks_like_entries(*at as u64));
+        if let Some(found) = found.filter(|at| starts.last() < Some(&(*at as u64))) {
+            starts.push(found as u64);
+        }
+    }
+    starts
+}
+
+struct Guesser<'d> {
+    data: &'d [u8],
+    hash_len: usize,
+    inflater: Inflater,
+    buffer: Vec<u8>,
+}
+
+impl Guesser<'_> {
+    /// Whether some entries follow each other from `at` on.
+    fn looks_like_entries(&mut self, mut at: u64) -> bool {
+        for _ in 0..ENTRIES_FOR_GUESS {
+            match self.end_of_entry(at) {
+                Some(end) if end == self.data.len() as u64 => return true,
+                Some(end) => at = end,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn end_of_entry(&mut self, at: u64) -> Option<u64> {
+        let entry = entry::parse(self.data, at, self.hash_len).ok()?;
+        let input = self.data.get(entry.data..)?;
+        let header = u16::from_be_bytes(*input.first_chunk()?);
+        // As every zlib stream starts (RFC 1950): deflate, and a check of the two bytes.
+        if entry.size > GUESS_BYTES || header >> 8 & 15 != 8 || header % 31 != 0 {
+            return None;
+        }
+        let buffer = prepare(&mut self.buffer, entry.size as usize);
+        let consumed = self.inflater.zlib_into(input, buffer).ok()?;
+        Some((entry.data + consumed) as u64)
+    }
+}

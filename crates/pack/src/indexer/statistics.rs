@@ -1,0 +1,85 @@
+use super::forest::Forest;
+use super::record::{Form, Record};
+use super::resolve::Resolved;
+use crate::ObjectKind;
+use gix_hash::ObjectId;
+
+/// One object of a pack, as git-verify-pack(1) tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedObject {
+    /// The object.
+    pub id: ObjectId,
+    /// Its kind.
+    pub kind: ObjectKind,
+    /// The length of what its entry inflates to: of a delta, that of the delta.
+    pub size: u64,
+    /// The length of its entry.
+    pub size_in_pack: u64,
+    /// Where its entry starts.
+    pub offset: u64,
+    /// How many deltas it takes to build it.
+    pub depth: u32,
+    /// What its delta is against.
+    pub base: Option<ObjectId>,
+}
+
+/// All objects in order of their places.
+pub(crate) fn gather(
+    data: &[u8],
+    records: &[Record],
+    forest: &Forest,
+    resolved: &[Resolved],
+) -> Vec<PackedObject> {
+    let mut kinds: Vec<Option<ObjectKind>> = vec![None; records.len()];
+    for done in resolved {
+        if let Some(kind) = kinds.get_mut(done.number as usize) {
+            *kind = Some(done.kind);
+        }
+    }
+    let depths = depths(records, forest);
+    let ends = records.iter().skip(1).map(|record| record.offset);
+    let ends = ends.chain(std::iter::once(data.len() as u64));
+    let mut objects = Vec::with_capacity(records.len());
+    for ((record, end), number) in records.iter().zip(ends).zip(0..) {
+        let at = number as usize;
+        let kind = match record.form {
+            Form::Whole(kind) => Some(kind),
+            _ => kinds.get(at).copied().flatten(),
+        };
+        let base = forest
+            .parent(number)
+            .and_then(|base| records.get(base as usize));
+        objects.extend(kind.map(|kind| PackedObject {
+            id: record.id,
+            kind,
+            size: record.size,
+            size_in_pack: end - record.offset,
+            offset: record.offset,
+            depth: depths.get(at).copied().unwrap_or_default(),
+            base: base.map(|base| base.id),
+        }));
+    }
+    objects
+}
+
+/// The number of deltas from each entry down to one that is whole.
+fn depths(records: &[Record], forest: &Forest) -> Vec<u32> {
+    let mut depths: Vec<u32> = vec![0; records.len()];
+    let mut chain = Vec::new();
+    for number in 0..records.len() as u32 {
+        let mut at = number;
+        while depths.get(at as usize) == Some(&0) {
+            let Some(parent) = forest.parent(at) else {
+                break;
+            };
+            chain.push(at);
+            at = parent;
+        }
+        let mut depth = depths.get(at as usize).copied().unwrap_or_default();
+        while let Some(delta) = chain.pop() {
+            depth += 1;
+            depths[delta as usize] = depth;
+        }
+    }
+    depths
+}

@@ -1,0 +1,246 @@
+//! Entries of packs as they are stored, for those who copy them: what they are, and their bytes.
+
+use crate::entry::{self, EntryKind, PACK_HEADER_BYTES};
+use crate::index::PackIndex;
+use crate::order;
+use crate::pack::Pack;
+use crate::reverse::ReverseIndex;
+use crate::{Fault, Location, ObjectStore};
+use gix_hash::{oid, ObjectId};
+use std::path::Path;
+
+/// An entry of a pack as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct RawEntry<'s> {
+    /// Whole, or a delta and against what.
+    pub kind: EntryKind,
+    /// The length of what is compressed, the object or the delta, in bytes: as declared.
+    pub size: u64,
+    /// Bytes of `bytes` before the zlib stream: the header and the base.
+    pub header_len: usize,
+    /// All of the entry, up to the next one. Neither inflated nor hashed yet.
+    pub bytes: &'s [u8],
+}
+
+impl<'s> RawEntry<'s> {
+    /// The zlib stream of the object or the delta.
+    pub fn compressed(&self) -> &'s [u8] {
+        self.bytes.get(self.header_len..).unwrap_or_default()
+    }
+}
+
+/// The entries of one pack in the order they are stored in. Cheap to copy, free of locks.
+#[derive(Clone, Copy, Debug)]
+pub struct PackEntries<'s> {
+    pack: &'s Pack,
+    index: &'s PackIndex,
+    order: &'s PackOrder,
+    data: &'s [u8],
+    hash_len: usize,
+}
+
+/// Which position of the index is where in the pack.
+#[derive(Debug)]
+pub(crate) enum PackOrder {
+    /// The reverse index says so, and has been checked.
+    File,
+    /// There is none that can be used.
+    Memory(Vec<u32>),
+}
+
+impl ObjectStore {
+    /// How many packs the store has: their numbers are below this.
+    pub fn pack_count(&self) -> u32 {
+        self.packs().count() as u32
+    }
+
+    /// The path of the pack `number`.
+    pub fn pack_path(&self, number: u32) -> Option<&Path> {
+        self.pack(number).map(Pack::path)
+    }
+
+    /// Whether the pack `number` is in the store's own object directory, and not an alternate.
+    pub fn is_local_pack(&self, number: u32) -> bool {
+        let own = self.directories.first().map(|own| own.join("pack"));
+        own.is_some() && self.pack_path(number).and_then(Path::parent) == own.as_deref()
+    }
+
+    /// The entries of the pack `number`. The first call for a pack goes through its offsets once.
+    ///
+    /// # Errors
+    /// [`Fault::Unreadable`] if the pack or its index cannot be used, or its offsets make no sense;
+    /// [`Fault::Outside`] if there is no such pack.
+    pub fn pack_entries(&self, number: u32) -> Result<PackEntries<'_>, Fault> {
+        let pack = self.pack(number).ok_or(Fault::Outside)?;
+        let unreadable = |reason: &str| Fault::Unreadable(reason.to_owned());
+        Ok(PackEntries {
+            pack,
+            index: pack.index().map_err(unreadable)?,
+            order: pack.order().map_err(unreadable)?,
+            data: pack.data().map_err(unreadable)?,
+            hash_len: self.options.hash.len_in_bytes(),
+        })
+    }
+
+    /// The entry at `location`, which must be in a pack. For more than a few, use
+    /// [`ObjectStore::pack_entries`].
+    ///
+    /// # Errors
+    /// A [`Fault`] of the entry's header or of the pack; [`Fault::Outside`] for a loose object.
+    pub fn raw_entry(&self, location: Location) -> Result<RawEntry<'_>, Fault> {
+        let place = location.place().ok_or(Fault::Outside)?;
+        self.pack_entries(place.pack)?.at_offset(place.offset)
+    }
+}
+
+impl<'s> PackEntries<'s> {
+    /// How many entries there are.
+    pub fn count(&self) -> u32 {
+        self.index.count()
+    }
+
+    /// The pack from its start to the end of its last entry.
+    pub fn data(&self) -> &'s [u8] {
+        self.data
+    }
+
+    /// Where the entry `order` starts, counted from 0; for the one after the last, where the last
+    /// ends.
+    pub fn offset(&self, order: u32) -> Option<u64> {
+        match order == self.count() {
+            true => Some(self.data.len() as u64),
+            false => self.index.offset(self.position(order)?),
+        }
+    }
+
+    /// Which entry starts at `offset`.
+    pub fn order_of(&self, offset: u64) -> Option<u32> {
+        let (mut low, mut high) = (0, self.count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.offset(middle)?.cmp(&offset) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    /// Where the entry of the object `id` starts, if it is in this pack.
+    pub fn offset_of(&self, id: &oid) -> Option<u64> {
+        self.index.lookup(id.as_bytes())
+    }
+
+    /// The object that the index says is the entry `order`.
+    pub fn id(&self, order: u32) -> Option<ObjectId> {
+        let id = self.index.id(self.position(order)?)?;
+        Some(ObjectId::from_bytes_or_panic(id))
+    }
+
+    /// The CRC-32 (as of zlib) of the bytes of the entry `order`, if the index has it.
+    pub fn crc32(&self, order: u32) -> Option<u32> {
+        self.index.crc32(self.position(order)?)
+    }
+
+    /// The entry `order`.
+    ///
+    /// # Errors
+    /// The [`Fault`] of its header; [`Fault::Outside`] if it runs into the next one.
+    pub fn entry(&self, order: u32) -> Result<RawEntry<'s>, Fault> {
+        let start = self.offset(order).ok_or(Fault::Outside)?;
+        let end = self.offset(order + 1).ok_or(Fault::Outside)?;
+        self.between(start, end)
+    }
+
+    /// The entry that starts at `offset`.
+    ///
+    /// # Errors
+    /// As [`PackEntries::entry`].
+    pub fn at_offset(&self, offset: u64) -> Result<RawEntry<'s>, Fault> {
+        self.entry(self.order_of(offset).ok_or(Fault::Outside)?)
+    }
+
+    /// The entry from `start` to `end`, two neighbouring [`PackEntries::offset`]s.
+    ///
+    /// # Errors
+    /// As [`PackEntries::entry`].
+    pub fn between(&self, start: u64, end: u64) -> Result<RawEntry<'s>, Fault> {
+        let entry = entry::parse(self.data, start, self.hash_len)?;
+        let range = start as usize..usize::try_from(end).map_err(|_| Fault::Outside)?;
+        if entry.data > range.end {
+            return Err(Fault::Outside);
+        }
+        Ok(RawEntry {
+            kind: entry.kind,
+            size: entry.size,
+            header_len: entry.data - range.start,
+            bytes: self.data.get(range).ok_or(Fault::Outside)?,
+        })
+    }
+
+    fn position(&self, order: u32) -> Option<u32> {
+        match self.order {
+            PackOrder::File => self.pack.reverse()?.position(order),
+            PackOrder::Memory(positions) => positions.get(order as usize).copied(),
+        }
+    }
+}
+
+impl PackOrder {
+    /// The order of the pack of `index`, whose entries end at `end`, by `reverse` if that is right.
+    /// Says whether it was not. An error is a reason.
+    pub fn new(
+        index: &PackIndex,
+        end: u64,
+        reverse: Option<&ReverseIndex>,
+    ) -> Result<(Self, bool), String> {
+        let is_right = |position: &dyn Fn(u32) -> Option<u32>| {
+            let offset = |order| index.offset(position(order)?);
+            rises((0..index.count()).map(offset), end)
+        };
+        if reverse.is_some_and(|reverse| is_right(&|order| reverse.position(order))) {
+            return Ok((PackOrder::File, false));
+        }
+        let offset = |position: usize| index.offset(position as u32).unwrap_or(u64::MAX);
+        let positions = order::sorted(index.count() as usize, offset, 1);
+        if !is_right(&|order| positions.get(order as usize).copied()) {
+            return Err("the offsets of its index make no sense".into());
+        }
+        Ok((PackOrder::Memory(positions), reverse.is_some()))
+    }
+}
+
+/// Whether `offsets` start with that of the first entry of a pack and rise up to below `end`. As
+/// many different offsets as there are objects are those of all of them.
+fn rises(mut offsets: impl Iterator<Item = Option<u64>>, end: u64) -> bool {
+    let Some(first) = offsets.next() else {
+        return end == PACK_HEADER_BYTES;
+    };
+    if first != Some(PACK_HEADER_BYTES) {
+        return false;
+    }
+    let mut last = PACK_HEADER_BYTES;
+    offsets.all(|offset| offset.is_some_and(|next| std::mem::replace(&mut last, next) < next))
+        && last < end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_rise_from_the_first_entry_to_the_end() {
+        let rises = |offsets: &[u64], end| rises(offsets.iter().copied().map(Some), end);
+        assert!(rises(&[], 12) && rises(&[12, 20, 30], 31));
+        for (offsets, end) in [
+            (&[][..], 13),
+            (&[13, 20], 30),
+            (&[12, 20, 20], 30),
+            (&[12, 30, 20], 40),
+            (&[12, 30], 30),
+        ] {
+            assert!(!rises(offsets, end), "{offsets:?} {end}");
+        }
+    }
+}

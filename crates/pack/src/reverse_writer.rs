@@ -1,0 +1,98 @@
+//! Writes reverse indexes (`.rev`), byte for byte as git does (gitformat-pack, "pack-*.rev files
+//! have the format").
+
+use crate::hashed_file::HashedFile;
+use crate::order;
+use crate::Result;
+use gix_hash::{oid, Kind, ObjectId};
+use std::path::Path;
+
+/// The positions of an index in order of the offsets it gives: what a `.rev` file lists.
+/// `offset` tells the offset at each of `count` positions. Uses up to `threads` threads.
+pub fn reverse_positions(count: usize, offset: impl Fn(usize) -> u64, threads: usize) -> Vec<u32> {
+    order::sorted(count, offset, threads)
+}
+
+/// Writes the reverse index of the pack whose trailer is `pack_checksum` to `target`, replacing
+/// what is there. `positions` are those of [`reverse_positions`]. The file gets its name when it
+/// is whole, is read-only, and on the disk if `sync`. Returns its checksum.
+///
+/// # Errors
+/// [`crate::Error::Fs`] if it cannot be written; then there is no new file.
+pub fn write_reverse_index(
+    target: &Path,
+    positions: &[u32],
+    pack_checksum: &oid,
+    sync: bool,
+) -> Result<ObjectId> {
+    let mut file = HashedFile::create(target, pack_checksum.kind())?;
+    encode(
+        positions,
+        pack_checksum,
+        &mut |bytes| Ok(file.write(bytes)?),
+    )?;
+    Ok(file.finish(sync)?)
+}
+
+/// Passes the reverse index, without the hash at its end, to `sink`.
+pub(crate) fn encode(
+    positions: &[u32],
+    pack_checksum: &oid,
+    sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let hash: u32 = match pack_checksum.kind() {
+        Kind::Sha256 => 2,
+        _ => 1,
+    };
+    sink(b"RIDX\0\0\0\x01")?;
+    sink(&hash.to_be_bytes())?;
+    let mut bytes = Vec::with_capacity(CHUNK * 4);
+    for chunk in positions.chunks(CHUNK) {
+        bytes.clear();
+        bytes.extend(chunk.iter().flat_map(|position| position.to_be_bytes()));
+        sink(&bytes)?;
+    }
+    sink(pack_checksum.as_bytes())
+}
+
+/// Positions that are passed on at once.
+const CHUNK: usize = 1 << 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::PackIndex;
+    use crate::reverse::ReverseIndex;
+    use crate::{sort_index_entries, write_index, IndexEntry, IndexLayout};
+
+    #[test]
+    fn what_is_written_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name| directory.path().join(name);
+        let entry = |number: u32| IndexEntry {
+            id: ObjectId::from([(number * 37) as u8; 20]),
+            crc32: 0,
+            offset: 12 + u64::from(number) * 5,
+        };
+        let mut entries: Vec<IndexEntry> = (0..200).map(entry).collect();
+        let pack = ObjectId::from([9; 20]);
+        sort_index_entries(&mut entries, 1);
+        write_index(
+            &path("a.idx"),
+            &entries,
+            &pack,
+            &IndexLayout::default(),
+            false,
+        )
+        .unwrap();
+        let positions = reverse_positions(entries.len(), |at| entries[at].offset, 2);
+        write_reverse_index(&path("a.rev"), &positions, &pack, true).unwrap();
+        let index = PackIndex::open(&path("a.idx"), 20).unwrap();
+        let reverse = ReverseIndex::open(&path("a.rev"), &index, Kind::Sha1).unwrap();
+        for (position, entry) in entries.iter().enumerate() {
+            let next = (entry.offset < 12 + 199 * 5).then_some(entry.offset + 5);
+            let expected = Some((position as u32, next));
+            assert_eq!(reverse.find(&index, entry.offset), expected);
+        }
+    }
+}

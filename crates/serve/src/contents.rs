@@ -1,0 +1,63 @@
+use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
+
+/// What a pack is to hold, and what its receiver has.
+#[derive(Default)]
+pub struct Contents<'c> {
+    /// Entries that are copied as they are, first.
+    pub verbatim: Option<Verbatim<'c>>,
+    /// Objects to send, in the order of the walk that found them: the most recent first.
+    pub wanted: Vec<Wanted>,
+    /// Objects that the receiver has and new deltas may be against, in thin packs. An object that
+    /// is here is not sent.
+    pub had: Vec<Wanted>,
+    /// Whether the receiver has an object: in thin packs, deltas against it are reused.
+    pub has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>,
+}
+
+/// A selection of the entries of one pack.
+#[derive(Clone, Copy, Debug)]
+pub struct Verbatim<'c> {
+    /// The number of the pack in the store.
+    pub pack: u32,
+    /// A bit for each entry in the order of the pack, the lowest of the first word first. Bits
+    /// that are not there are zero.
+    pub words: &'c [u64],
+}
+
+/// An object to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The object.
+    pub id: ObjectId,
+    /// Where it is in the store.
+    pub location: Location,
+    /// What it is.
+    pub kind: ObjectKind,
+    /// The [`name_hash`] of its path; 0 if it is not known.
+    pub name_hash: u32,
+}
+
+/// A number that sorts paths by their last sixteen characters, the very last counting most: files
+/// of one name, and of one ending, come together. It is the number of the name-hash cache of a
+/// bitmap (gitformat-bitmap).
+pub fn name_hash(path: &[u8]) -> u32 {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let letters = path.iter().filter(|byte| !is_space(byte));
+    letters.fold(0_u32, |hash, byte| {
+        (hash >> 2).wrapping_add(u32::from(*byte) << 24)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_path_counts_most() {
+        assert_eq!(name_hash(b""), 0);
+        assert_eq!(name_hash(b"a"), 0x6100_0000);
+        assert_eq!(name_hash(b"ab"), 0x6200_0000 + (0x6100_0000 >> 2));
+        assert_eq!(name_hash(b"a b"), name_hash(b"ab"));
+        assert!(name_hash(b"x/y.c").abs_diff(name_hash(b"z/y.c")) < 1 << 24);
+    }
+}

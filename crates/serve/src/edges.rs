@@ -1,0 +1,162 @@
+//! Which objects the receiver of a thin pack has at the paths of those it gets.
+
+use crate::{name_hash, Error, Result, Wanted};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// How many trees are kept.
+const KEPT_TREES: usize = 256;
+
+/// The trees of commits that the receiver has, where delta bases are looked for by path.
+pub struct Edges<'s> {
+    store: &'s ObjectStore,
+    reader: Reader<'s>,
+    /// At most this many are of use: each object is tried against so many bases.
+    limit: usize,
+    roots: Vec<ObjectId>,
+    /// The paths that were looked up, by their hashes.
+    seen: HashSet<u32>,
+    trees: HashMap<ObjectId, Rc<[u8]>>,
+    found: Vec<Wanted>,
+}
+
+impl<'s> Edges<'s> {
+    /// No edges yet. `window` is that of the search for deltas: no more edges than that are used.
+    pub fn new(store: &'s ObjectStore, window: usize) -> Self {
+        Edges {
+            store,
+            reader: Reader::new(store),
+            limit: window,
+            roots: Vec::new(),
+            seen: HashSet::new(),
+            trees: HashMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Adds the commit, tag or tree `id`, which the receiver has with all that is reachable from
+    /// it.
+    ///
+    /// # Errors
+    /// [`Error::Edge`] if there is no such object, or it leads to no tree.
+    pub fn add(&mut self, id: &oid) -> Result<()> {
+        if self.roots.len() >= self.limit {
+            return Ok(());
+        }
+        let tree = self.tree_of(id).map_err(|reason| Error::Edge {
+            id: id.to_owned(),
+            reason,
+        })?;
+        if !self.roots.contains(&tree) {
+            self.roots.push(tree);
+        }
+        Ok(())
+    }
+
+    /// Looks `path` up in all edges. A path that was looked up before, or one with the same
+    /// [`name_hash`], is not looked up again.
+    pub fn look_up(&mut self, path: &[u8]) {
+        let hash = name_hash(path);
+        if self.roots.is_empty() || !self.seen.insert(hash) {
+            return;
+        }
+        for root in self.roots.clone() {
+            // What cannot be read is only no base.
+            if let Some((id, kind)) = self.descend(root, path) {
+                self.push(id, kind, if path.is_empty() { 0 } else { hash });
+            }
+        }
+    }
+
+    /// What was found, to be [`crate::Contents::had`].
+    pub fn into_found(self) -> Vec<Wanted> {
+        self.found
+    }
+
+    fn push(&mut self, id: ObjectId, kind: ObjectKind, name_hash: u32) {
+        if let Ok(Some(location)) = self.store.locate(&id) {
+            self.found.push(Wanted {
+                id,
+                location,
+                kind,
+                name_hash,
+            });
+        }
+    }
+
+    /// The tree that `id` stands for, through tags and a commit. An error is a reason.
+    fn tree_of(&mut self, id: &oid) -> Result<ObjectId, String> {
+        let mut id = id.to_owned();
+        loop {
+            let location = self.store.locate(&id).map_err(|error| error.to_string())?;
+            let location = location.ok_or("it is missing")?;
+            let read = self.reader.read(&id, location);
+            let (kind, content) = read.map_err(|error| error.to_string())?;
+            let field: &[u8] = match kind {
+                ObjectKind::Tree => return Ok(id),
+                ObjectKind::Commit => b"tree ",
+                ObjectKind::Tag => b"object ",
+                ObjectKind::Blob => return Err("it is a blob".into()),
+            };
+            let line = content.split(|byte| *byte == b'\n').next();
+            let hex = line.and_then(|line| line.strip_prefix(field));
+            let next = hex.and_then(|hex| ObjectId::from_hex(hex).ok());
+            id = next.ok_or("it is malformed")?;
+        }
+    }
+
+    /// What is at `path` below the tree `root`.
+    fn descend(&mut self, root: ObjectId, path: &[u8]) -> Option<(ObjectId, ObjectKind)> {
+        let mut found = (root, ObjectKind::Tree);
+        if path.is_empty() {
+            return Some(found);
+        }
+        for name in path.split(|byte| *byte == b'/') {
+            if found.1 != ObjectKind::Tree {
+                return None;
+            }
+            let tree = self.tree(found.0)?;
+            found = entry(&tree, name, found.0.as_bytes().len())?;
+        }
+        Some(found)
+    }
+
+    fn tree(&mut self, id: ObjectId) -> Option<Rc<[u8]>> {
+        if let Some(tree) = self.trees.get(&id) {
+            return Some(tree.clone());
+        }
+        let location = self.store.locate(&id).ok()??;
+        let (kind, content) = self.reader.read(&id, location).ok()?;
+        if kind != ObjectKind::Tree {
+            return None;
+        }
+        let tree: Rc<[u8]> = content.into();
+        if self.trees.len() >= KEPT_TREES {
+            self.trees.clear();
+        }
+        self.trees.insert(id, tree.clone());
+        Some(tree)
+    }
+}
+
+/// The entry `name` of a tree with ids of `hash_len` bytes, unless it is a submodule.
+fn entry(mut tree: &[u8], name: &[u8], hash_len: usize) -> Option<(ObjectId, ObjectKind)> {
+    loop {
+        let space = tree.iter().position(|byte| *byte == b' ')?;
+        let (mode, rest) = tree.split_at_checked(space)?;
+        let rest = rest.get(1..)?;
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (found, rest) = rest.split_at_checked(end)?;
+        let (id, rest) = rest.get(1..)?.split_at_checked(hash_len)?;
+        tree = rest;
+        if found == name {
+            let kind = match mode {
+                b"40000" | b"040000" => ObjectKind::Tree,
+                b"160000" => return None,
+                _ => ObjectKind::Blob,
+            };
+            return Some((ObjectId::try_from(id).ok()?, kind));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+use hedgerow_engine::Failure;
+use hedgerow_pack::Fault;
+use std::path::PathBuf;
+
+/// The result of making a pack.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a pack could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An object cannot be read.
+    #[error(transparent)]
+    Object(#[from] hedgerow_pack::Error),
+    /// A system call failed.
+    #[error(transparent)]
+    Fs(#[from] hedgerow_fs::Error),
+    /// A pack that is to be copied cannot be.
+    #[error("cannot copy from '{}': {fault}", pack.display())]
+    Copy {
+        /// The pack.
+        pack: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// The receiver of the pack failed.
+    #[error("cannot write the pack: {0}")]
+    Write(#[from] std::io::Error),
+    /// A pack holds at most 2^32 - 1 objects.
+    #[error("{0} objects are too many for one pack")]
+    TooMany(u64),
+    /// An edge is no commit, tag or tree that is there.
+    #[error("cannot use {id} as an edge: {reason}")]
+    Edge {
+        /// The edge.
+        id: hedgerow_pack::ObjectId,
+        /// Why.
+        reason: String,
+    },
+    /// It was interrupted.
+    #[error("interrupted")]
+    Cancelled,
+    /// A defect.
+    #[error("internal error: {0}")]
+    Panicked(String),
+}
+
+impl From<Failure<Error>> for Error {
+    fn from(failure: Failure<Error>) -> Self {
+        match failure {
+            Failure::Failed(error) => error,
+            Failure::Cancelled => Error::Cancelled,
+            Failure::Panicked(message) => Error::Panicked(message),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What is done with each object that is sent one by one: copied whole, copied as a delta, or made
+//! anew.
+
+mod chains;
+mod places;
+mod reuse;
+
+use crate::verbatim::Kept;
+use crate::{Contents, PackOptions, Result, Wanted};
+use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore};
+use places::Places;
+pub(crate) use reuse::is_intact;
+
+/// The objects of a pack, those first that are sent.
+#[derive(Debug)]
+pub(crate) struct Plan<'s> {
+    /// In the order of the walk; then those that the receiver has.
+    pub entries: Vec<Entry<'s>>,
+    /// How many of them are sent.
+    pub sent: usize,
+}
+
+/// An object and what is done with it.
+#[derive(Debug)]
+pub(crate) struct Entry<'s> {
+    pub id: ObjectId,
+    pub location: Location,
+    pub kind: ObjectKind,
+    pub name_hash: u32,
+    /// The length of its content in bytes.
+    pub size: u64,
+    pub stored: Stored<'s>,
+    pub delta: Option<Delta>,
+    /// How many deltas there are between it and something that is no delta here.
+    pub depth: u32,
+    /// The longest chain of reused deltas that stands on it.
+    pub height: u32,
+}
+
+/// How an object is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stored<'s> {
+    /// As itself in a pack: its zlib stream.
+    Whole(&'s [u8]),
+    /// As a delta in a pack: the zlib stream of that.
+    Delta(&'s [u8]),
+    /// In a file of its own, or in an entry that cannot be read as it is.
+    Otherwise,
+}
+
+/// What an object is sent as a delta against.
+#[derive(Debug)]
+pub(crate) struct Delta {
+    pub base: Base,
+    /// The length of the delta in bytes.
+    pub size: u64,
+    pub source: Source,
+}
+
+/// The base of a delta.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Base {
+    /// The entry of that number in the plan.
+    Entry(u32),
+    /// What is copied verbatim from that offset of its pack.
+    Verbatim { offset: u64, id: ObjectId },
+    /// An object that the receiver has.
+    Had(ObjectId),
+}
+
+/// Where a delta is.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Where the object is stored.
+    Reused,
+    /// It was found just now: here, compressed.
+    Found(Vec<u8>),
+    /// It was found just now, but there was no room to keep it.
+    Forgotten,
+}
+
+impl<'s> Plan<'s> {
+    /// Plans what is done with `contents` besides what is `kept` verbatim.
+    pub fn new(
+        store: &'s ObjectStore,
+        contents: &Contents<'_>,
+        kept: Option<&Kept<'s>>,
+        options: &PackOptions,
+    ) -> Result<Self> {
+        let mut plan = Plan {
+            entries: Vec::with_capacity(contents.wanted.len()),
+            sent: 0,
+        };
+        plan.list(contents, kept, options);
+        let places = Places::new(&plan.entries);
+        let reuse = reuse::Reuse {
+            store,
+            options,
+            places: &places,
+            kept,
+            sent: plan.sent,
+            has: contents.has.filter(|_| options.thin),
+        };
+        reuse.look_up(&mut plan.entries)?;
+        chains::cut(&mut plan.entries, options.depth);
+        reuse.measure(&mut plan.entries)?;
+        Ok(plan)
+    }
+
+    /// Whether the entry `number` is one that the receiver has.
+    pub fn is_had(&self, number: u32) -> bool {
+        number as usize >= self.sent
+    }
+
+    /// Lists each object once.
+    fn list(&mut self, contents: &Contents<'_>, kept: Option<&Kept<'s>>, options: &PackOptions) {
+        let mut had: Vec<&Wanted> = match options.thin {
+            true => contents.had.iter().collect(),
+            false => Vec::new(),
+        };
+        had.sort_by_key(|object| object.id);
+        had.dedup_by_key(|object| object.id);
+        let is_had = |id: &ObjectId| had.binary_search_by_key(id, |object| object.id).is_ok();
+        let rejected = kept
+            .map(|kept| kept.rejected.as_slice())
+            .unwrap_or_default();
+        for object in contents.wanted.iter().chain(rejected) {
+            let is_kept = kept.is_some_and(|kept| kept.has(object.location));
+            if !is_kept && !is_had(&object.id) {
+                self.entries.push(Entry::new(object));
+            }
+        }
+        keep_first_of_each(&mut self.entries);
+        self.sent = self.entries.len();
+        self.entries.extend(had.into_iter().map(Entry::new));
+    }
+}
+
+impl Entry<'_> {
+    fn new(object: &Wanted) -> Self {
+        Entry {
+            id: object.id,
+            location: object.location,
+            kind: object.kind,
+            name_hash: object.name_hash,
+            size: 0,
+            stored: Stored::Otherwise,
+            delta: None,
+            depth: 0,
+            height: 0,
+        }
+    }
+}
+
+/// Drops the entries of ids that an earlier entry has.
+fn keep_first_of_each(entries: &mut Vec<Entry<'_>>) {
+    let mut order: Vec<u32> = (0..entries.len() as u32).collect();
+    let id = |number: &u32| entries.get(*number as usize).map(|entry| entry.id);
+    order.sort_unstable_by(|a, b| id(a).cmp(&id(b)).then(a.cmp(b)));
+    let repeated = order.windows(2).filter_map(|pair| match pair {
+        [a, b] if id(a) == id(b) => Some(*b),
+        _ => None,
+    });
+    let mut repeated: Vec<u32> = repeated.collect();
+    repeated.sort_unstable();
+    if repeated.is_empty() {
+        return;
+    }
+    let (mut number, mut repeated) = (0, repeated.into_iter().peekable());
+    entries.retain(|_| {
+        let stays = repeated.next_if_eq(&number).is_none();
+        number += 1;
+        stays
+    });
+}

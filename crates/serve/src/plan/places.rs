@@ -1,0 +1,52 @@
+use super::Entry;
+use hedgerow_pack::{Location, ObjectId};
+
+/// Which entry of a plan is where: by place and by id.
+#[derive(Debug)]
+pub(super) struct Places {
+    by_place: Vec<(Location, u32)>,
+    /// By the start of the id.
+    by_id: Vec<(u64, u32)>,
+}
+
+impl Places {
+    pub fn new(entries: &[Entry<'_>]) -> Self {
+        let numbered = || entries.iter().zip(0..);
+        let packed = numbered().filter(|(entry, _)| is_packed(entry.location));
+        let mut by_place: Vec<_> = packed.map(|(entry, at)| (entry.location, at)).collect();
+        by_place.sort_unstable();
+        let mut by_id: Vec<_> = numbered()
+            .map(|(entry, at)| (start(&entry.id), at))
+            .collect();
+        by_id.sort_unstable();
+        Places { by_place, by_id }
+    }
+
+    /// The entries that are in packs, in the order of their places.
+    pub fn packed(&self) -> impl Iterator<Item = (Location, u32)> + '_ {
+        self.by_place.iter().copied()
+    }
+
+    pub fn at(&self, location: Location) -> Option<u32> {
+        let found = self.by_place.binary_search_by_key(&location, |(at, _)| *at);
+        self.by_place.get(found.ok()?).map(|(_, number)| *number)
+    }
+
+    pub fn of(&self, id: &ObjectId, entries: &[Entry<'_>]) -> Option<u32> {
+        let key = start(id);
+        let first = self.by_id.partition_point(|(other, _)| *other < key);
+        let candidates = self.by_id.get(first..).unwrap_or_default();
+        let alike = candidates.iter().take_while(|(other, _)| *other == key);
+        let is_it = |number: &u32| entries.get(*number as usize).is_some_and(|e| e.id == *id);
+        alike.map(|(_, number)| *number).find(is_it)
+    }
+}
+
+fn is_packed(location: Location) -> bool {
+    matches!(location, Location::Packed { .. })
+}
+
+fn start(id: &ObjectId) -> u64 {
+    let start = id.as_bytes().first_chunk();
+    start.map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}

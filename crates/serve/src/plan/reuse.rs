@@ -1,0 +1,145 @@
+use super::places::Places;
+use super::{Base, Delta, Entry, Source, Stored};
+use crate::verbatim::Kept;
+use crate::{PackOptions, Result};
+use hedgerow_pack::{oid, EntryKind, Location, ObjectStore, PackEntries, RawEntry, Reader};
+
+/// What decides whether the stored form of an object can be sent.
+pub(super) struct Reuse<'p, 's> {
+    pub store: &'s ObjectStore,
+    pub options: &'p PackOptions,
+    pub places: &'p Places,
+    pub kept: Option<&'p Kept<'s>>,
+    /// How many entries are sent; those after them are only bases.
+    pub sent: usize,
+    pub has: Option<&'p (dyn Fn(&oid) -> bool + Sync)>,
+}
+
+impl<'s> Reuse<'_, 's> {
+    /// Finds out how each entry is stored, and which deltas can be sent as they are: those whose
+    /// base is sent too, or had.
+    pub fn look_up(&self, entries: &mut [Entry<'s>]) -> Result<()> {
+        let mut current: Option<(u32, Option<PackEntries<'s>>)> = None;
+        let mut next = 0;
+        for (location, number) in self.places.packed() {
+            let Location::Packed { pack, offset } = location else {
+                continue;
+            };
+            if current.is_none_or(|(number, _)| number != pack) {
+                // A pack that cannot be used is told about when the object is read.
+                current = Some((pack, self.store.pack_entries(pack).ok()));
+                next = 0;
+            }
+            let Some((_, Some(stored))) = current else {
+                continue;
+            };
+            // Neighbours are often wanted together.
+            let order = match stored.offset(next) == Some(offset) {
+                true => Some(next),
+                false => stored.order_of(offset),
+            };
+            let Some((order, raw)) = order.and_then(|at| Some((at, stored.entry(at).ok()?))) else {
+                continue;
+            };
+            next = order + 1;
+            if self.options.check_copies && !is_intact(&stored, order, raw.bytes) {
+                continue;
+            }
+            self.note(entries, number, raw, pack, &stored);
+        }
+        Ok(())
+    }
+
+    fn note(
+        &self,
+        entries: &mut [Entry<'s>],
+        number: u32,
+        raw: RawEntry<'s>,
+        pack: u32,
+        stored: &PackEntries<'s>,
+    ) {
+        let base = match raw.kind {
+            EntryKind::Whole(_) => None,
+            _ if number as usize >= self.sent => None,
+            _ => self.base(entries, raw.kind, pack, stored),
+        };
+        let Some(entry) = entries.get_mut(number as usize) else {
+            return;
+        };
+        match raw.kind {
+            EntryKind::Whole(kind) => {
+                (entry.kind, entry.size) = (kind, raw.size);
+                entry.stored = Stored::Whole(raw.compressed());
+            }
+            _ => entry.stored = Stored::Delta(raw.compressed()),
+        }
+        entry.delta = base.map(|base| Delta {
+            base,
+            size: raw.size,
+            source: Source::Reused,
+        });
+    }
+
+    /// What the delta of that `kind` in `pack` can be sent against.
+    fn base(
+        &self,
+        entries: &[Entry<'s>],
+        kind: EntryKind,
+        pack: u32,
+        stored: &PackEntries<'s>,
+    ) -> Option<Base> {
+        if !self.options.reuse_deltas {
+            return None;
+        }
+        let id = match kind {
+            EntryKind::Whole(_) => return None,
+            EntryKind::ReferenceDelta(id) => id,
+            EntryKind::OffsetDelta(offset) => {
+                let location = Location::Packed { pack, offset };
+                if let Some(number) = self.places.at(location) {
+                    return Some(Base::Entry(number));
+                }
+                stored.id(stored.order_of(offset)?)?
+            }
+        };
+        if let Some(number) = self.places.of(&id, entries) {
+            return Some(Base::Entry(number));
+        }
+        let offset = match kind {
+            EntryKind::OffsetDelta(offset) => Some(offset),
+            _ => self.kept.and_then(|kept| kept.offset_of(&id)),
+        };
+        let is_kept = |offset| {
+            let location = Location::Packed { pack, offset };
+            self.kept.is_some_and(|kept| kept.has(location))
+        };
+        match offset.filter(|offset| is_kept(*offset)) {
+            Some(offset) => Some(Base::Verbatim { offset, id }),
+            None => self.has.filter(|has| has(&id)).map(|_| Base::Had(id)),
+        }
+    }
+
+    /// Finds out the sizes of the objects that are not sent as they are stored.
+    pub fn measure(&self, entries: &mut [Entry<'s>]) -> Result<()> {
+        let mut reader = Reader::new(self.store);
+        for (number, entry) in entries.iter_mut().enumerate() {
+            let is_known = matches!(entry.stored, Stored::Whole(_)) || entry.delta.is_some();
+            if is_known {
+                continue;
+            }
+            match reader.size_bytes(&entry.id, entry.location) {
+                Ok(size) => entry.size = size,
+                Err(error) if number < self.sent => return Err(error.into()),
+                // Too small for a base: what is not sent is not needed either.
+                Err(_) => entry.size = 0,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the bytes of an entry are those its index knows, if it does.
+pub(crate) fn is_intact(stored: &PackEntries<'_>, order: u32, bytes: &[u8]) -> bool {
+    let known = stored.crc32(order);
+    known.is_none_or(|known| known == hedgerow_codec::crc32(0, bytes))
+}

@@ -1,0 +1,89 @@
+//! The search for new deltas.
+
+mod candidates;
+mod window;
+
+use crate::plan::{Base, Delta, Plan, Source};
+use crate::{PackOptions, Result};
+use hedgerow_engine::{run_ordered, Window};
+use hedgerow_pack::{Location, ObjectStore, Reader, SharedBases};
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicU64;
+use window::Search;
+
+/// What built delta bases that readers share may take, in bytes.
+const SHARED_BASE_BYTES: usize = 96 << 20;
+
+/// A delta that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The object.
+    entry: u32,
+    base: u32,
+    depth: u32,
+    /// The length of the delta in bytes.
+    size: u64,
+    /// The delta, compressed, if there was room to keep it.
+    compressed: Option<Vec<u8>>,
+}
+
+/// Searches deltas for those objects of `plan` that are not sent as they are stored. The objects
+/// are split into the same parts for any number of threads, which take one part after the other.
+pub(crate) fn search(
+    plan: &mut Plan<'_>,
+    store: &ObjectStore,
+    options: &PackOptions,
+) -> Result<()> {
+    if options.window == 0 || options.depth == 0 {
+        return Ok(());
+    }
+    let candidates = candidates::candidates(plan, options);
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let parts = candidates::parts(plan, &candidates, options.window);
+    let needed: Vec<Location> = candidates
+        .iter()
+        .filter_map(|number| plan.entries.get(*number as usize))
+        .map(|entry| entry.location)
+        .collect();
+    let threads = options.threads.get();
+    let bases = SharedBases::plan_with_threads(store, &needed, SHARED_BASE_BYTES, threads)?;
+    options.progress.expect(candidates.len() as u64);
+    let jobs = NonZeroUsize::new(threads.min(parts.len())).unwrap_or(NonZeroUsize::MIN);
+    let cached = AtomicU64::new(0);
+    let mut found = Vec::new();
+    let whole: &Plan<'_> = plan;
+    run_ordered(
+        &options.run("deltas", jobs),
+        // What is found is kept in any case.
+        Window { bytes: u64::MAX },
+        parts.into_iter().map(|part| Ok((part, 1))),
+        |_| {
+            let reader = Reader::with_bases(store, &bases);
+            Search::new(whole, options, reader, &cached)
+        },
+        |search, part| {
+            let part = candidates.get(part).unwrap_or_default();
+            search.run(part)
+        },
+        |_, part: Vec<Found>| {
+            found.extend(part);
+            Ok(())
+        },
+    )?;
+    for found in found {
+        if let Some(entry) = plan.entries.get_mut(found.entry as usize) {
+            entry.depth = found.depth;
+            entry.delta = Some(Delta {
+                base: Base::Entry(found.base),
+                size: found.size,
+                source: match found.compressed {
+                    Some(compressed) => Source::Found(compressed),
+                    None => Source::Forgotten,
+                },
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Entries of one pack that are sent as they are.
+
+use crate::{Contents, Error, PackOptions, Result, Verbatim, Wanted};
+use hedgerow_pack::{
+    EntryKind, Fault, Location, ObjectId, ObjectStore, PackEntries, RawEntry, Reader,
+};
+
+/// The selection of a [`Verbatim`] without those that cannot be copied: a delta whose base is not
+/// copied too.
+pub(crate) struct Kept<'s> {
+    pub entries: PackEntries<'s>,
+    store: &'s ObjectStore,
+    pack: u32,
+    words: Vec<u64>,
+    /// How many entries are copied.
+    pub count: u32,
+    /// How many of them are the first of the pack, without a gap: what is between them stays the
+    /// same wherever they go.
+    pub leading: u32,
+    /// What was selected and cannot be copied.
+    pub rejected: Vec<Wanted>,
+}
+
+impl<'s> Kept<'s> {
+    /// Goes through the headers of the selected entries, once, in order.
+    pub fn new(
+        store: &'s ObjectStore,
+        contents: &Contents<'_>,
+        options: &PackOptions,
+    ) -> Result<Option<Self>> {
+        let Some(Verbatim { pack, words }) = contents.verbatim else {
+            return Ok(None);
+        };
+        let failed = |fault| copy_error(store, pack, fault);
+        let entries = store.pack_entries(pack).map_err(failed)?;
+        let length = (entries.count() as usize).div_ceil(64);
+        let mut kept = Kept {
+            entries,
+            store,
+            pack,
+            words: words.iter().copied().take(length).collect(),
+            count: 0,
+            leading: 0,
+            rejected: Vec::new(),
+        };
+        kept.words.resize(length, 0);
+        if let (Some(last), 1..) = (kept.words.last_mut(), entries.count() % 64) {
+            *last &= (1 << (entries.count() % 64)) - 1;
+        }
+        kept.reject(options)?;
+        kept.count = kept.words.iter().map(|word| word.count_ones()).sum();
+        Ok(Some(kept))
+    }
+
+    /// Clears the bits of what cannot be copied. The base of an offset delta comes before it, so
+    /// that one pass settles those; reference deltas, which git writes only where it must, are
+    /// looked at until nothing changes.
+    fn reject(&mut self, options: &PackOptions) -> Result<()> {
+        self.leading = self.leading_ones();
+        let mut references = Vec::new();
+        for order in 0..self.entries.count() {
+            if !self.selects(order) {
+                continue;
+            }
+            let raw = self.entry(order)?;
+            let copied = match raw.kind {
+                EntryKind::Whole(_) => true,
+                EntryKind::OffsetDelta(_) | EntryKind::ReferenceDelta(_)
+                    if !options.reuse_deltas =>
+                {
+                    false
+                }
+                // What an unbroken row of entries starts with are their bases too.
+                EntryKind::OffsetDelta(_) if order < self.leading => true,
+                EntryKind::OffsetDelta(base) => self
+                    .entries
+                    .order_of(base)
+                    .is_some_and(|at| self.selects(at)),
+                EntryKind::ReferenceDelta(base) => {
+                    references.push((order, base));
+                    true
+                }
+            };
+            if !copied {
+                self.clear(order)?;
+            }
+        }
+        let lost = |kept: &Self, base: &ObjectId| kept.offset_of(base).is_none();
+        if references.iter().any(|(_, base)| lost(self, base)) {
+            self.reject_without_base()?;
+        }
+        self.leading = self.leading.min(self.leading_ones());
+        Ok(())
+    }
+
+    /// Clears the bits of all deltas that do not stand on whole copied objects through copied
+    /// deltas: round after round, until a round clears none.
+    fn reject_without_base(&mut self) -> Result<()> {
+        loop {
+            let mut cleared = false;
+            for order in 0..self.entries.count() {
+                if !self.selects(order) {
+                    continue;
+                }
+                let stands = match self.entry(order)?.kind {
+                    EntryKind::Whole(_) => true,
+                    EntryKind::ReferenceDelta(base) => self.offset_of(&base).is_some(),
+                    EntryKind::OffsetDelta(base) => self
+                        .entries
+                        .order_of(base)
+                        .is_some_and(|at| self.selects(at)),
+                };
+                if !stands {
+                    self.clear(order)?;
+                    cleared = true;
+                }
+            }
+            if !cleared {
+                return Ok(());
+            }
+        }
+    }
+
+    fn clear(&mut self, order: u32) -> Result<()> {
+        let outside = || copy_error(self.store, self.pack, Fault::Outside);
+        let offset = self.entries.offset(order).ok_or_else(outside)?;
+        let id = self.entries.id(order).ok_or_else(outside)?;
+        let location = Location::Packed {
+            pack: self.pack,
+            offset,
+        };
+        let kind = Reader::new(self.store).kind(&id, location)?;
+        self.rejected.push(Wanted {
+            id,
+            location,
+            kind,
+            name_hash: 0,
+        });
+        if let Some(word) = self.words.get_mut((order / 64) as usize) {
+            *word &= !(1 << (order % 64));
+        }
+        Ok(())
+    }
+
+    /// Whether the entry `order` is copied.
+    pub fn selects(&self, order: u32) -> bool {
+        let word = self.words.get((order / 64) as usize);
+        word.is_some_and(|word| word >> (order % 64) & 1 != 0)
+    }
+
+    /// Whether the object at `location` is copied.
+    pub fn has(&self, location: Location) -> bool {
+        match location {
+            Location::Packed { pack, offset } if pack == self.pack => {
+                let order = self.entries.order_of(offset);
+                order.is_some_and(|order| self.selects(order))
+            }
+            _ => false,
+        }
+    }
+
+    /// Where the object `id` is in the pack, if it is copied.
+    pub fn offset_of(&self, id: &ObjectId) -> Option<u64> {
+        let offset = self.entries.offset_of(id)?;
+        let pack = self.pack;
+        self.has(Location::Packed { pack, offset })
+            .then_some(offset)
+    }
+
+    /// The entry `order`.
+    pub fn entry(&self, order: u32) -> Result<RawEntry<'s>> {
+        let entry = self.entries.entry(order);
+        entry.map_err(|fault| copy_error(self.store, self.pack, fault))
+    }
+
+    /// What is said of a pack that cannot be copied.
+    pub fn fault(&self, fault: Fault) -> Error {
+        copy_error(self.store, self.pack, fault)
+    }
+
+    fn leading_ones(&self) -> u32 {
+        let full = self.words.iter().take_while(|word| **word == u64::MAX);
+        let full = full.count();
+        let rest = self.words.get(full).map_or(0, |word| word.trailing_ones());
+        full as u32 * 64 + rest
+    }
+}
+
+fn copy_error(store: &ObjectStore, pack: u32, fault: Fault) -> Error {
+    let pack = store.pack_path(pack).unwrap_or("".as_ref()).to_owned();
+    Error::Copy { pack, fault }
+}

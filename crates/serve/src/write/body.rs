@@ -1,0 +1,114 @@
+//! What comes after the header of an entry.
+
+use crate::plan::{Base, Delta, Entry, Plan, Source, Stored};
+use crate::{PackOptions, Result};
+use hedgerow_codec::Deflater;
+use hedgerow_pack::{DeltaIndex, ObjectKind, ObjectStore, ObjectStream, Reader};
+
+/// The zlib stream of one entry.
+pub(super) struct Body<'p> {
+    pub number: u32,
+    pub what: What,
+    /// What the stream inflates to, in bytes.
+    pub size: u64,
+    pub data: Data<'p>,
+}
+
+/// What a stream holds.
+#[derive(Clone, Copy)]
+pub(super) enum What {
+    Object(ObjectKind),
+    Delta(Base),
+}
+
+pub(super) enum Data<'p> {
+    Borrowed(&'p [u8]),
+    Owned(Vec<u8>),
+    /// A large object, to be compressed when its turn comes.
+    Stream(Box<ObjectStream>),
+}
+
+/// Makes the bodies of entries; one for each thread.
+pub(super) struct BodyMaker<'p, 's> {
+    plan: &'p Plan<'s>,
+    options: &'p PackOptions,
+    reader: Reader<'p>,
+    deflater: Deflater,
+}
+
+impl<'p, 's> BodyMaker<'p, 's> {
+    pub fn new(plan: &'p Plan<'s>, store: &'p ObjectStore, options: &'p PackOptions) -> Self {
+        BodyMaker {
+            plan,
+            options,
+            reader: Reader::new(store),
+            deflater: Deflater::new(options.level),
+        }
+    }
+
+    pub fn make(&mut self, number: u32) -> Result<Option<Body<'p>>> {
+        let Some(entry) = self.plan.entries.get(number as usize) else {
+            return Ok(None);
+        };
+        let body = |what, size, data| Body {
+            number,
+            what,
+            size,
+            data,
+        };
+        Ok(Some(match (&entry.delta, entry.stored) {
+            (Some(delta), stored) => {
+                let data = self.delta(entry, delta, stored)?;
+                body(What::Delta(delta.base), delta.size, data)
+            }
+            (None, Stored::Whole(stream)) if self.options.reuse_objects => {
+                body(What::Object(entry.kind), entry.size, Data::Borrowed(stream))
+            }
+            (None, _) => {
+                let (kind, size, data) = self.whole(entry)?;
+                body(What::Object(kind), size, data)
+            }
+        }))
+    }
+
+    fn delta(
+        &mut self,
+        entry: &Entry<'s>,
+        delta: &'p Delta,
+        stored: Stored<'s>,
+    ) -> Result<Data<'p>> {
+        match (&delta.source, stored) {
+            (Source::Found(stream), _) => Ok(Data::Borrowed(stream)),
+            (Source::Reused, Stored::Delta(stream)) => Ok(Data::Borrowed(stream)),
+            _ => self.delta_again(entry, delta),
+        }
+    }
+
+    /// Makes the delta that was found, but not kept: it comes out the same.
+    fn delta_again(&mut self, entry: &Entry<'s>, delta: &Delta) -> Result<Data<'p>> {
+        let mut base = Vec::new();
+        if let Base::Entry(number) = delta.base {
+            if let Some(entry) = self.plan.entries.get(number as usize) {
+                let (_, content) = self.reader.read(&entry.id, entry.location)?;
+                base.extend_from_slice(content);
+            }
+        }
+        let (_, content) = self.reader.read(&entry.id, entry.location)?;
+        let mut bytes = Vec::new();
+        DeltaIndex::new(&base).encode(&base, content, usize::MAX, &mut bytes);
+        debug_assert_eq!(bytes.len() as u64, delta.size);
+        Ok(Data::Owned(self.deflater.zlib(&bytes)))
+    }
+
+    fn whole(&mut self, entry: &Entry<'s>) -> Result<(ObjectKind, u64, Data<'p>)> {
+        if entry.size > self.options.big_file_bytes {
+            if let Some(stream) = self.reader.open_stream(&entry.id, entry.location)? {
+                let (kind, size) = (stream.kind(), stream.size_bytes());
+                return Ok((kind, size, Data::Stream(Box::new(stream))));
+            }
+        }
+        let (kind, content) = self.reader.read(&entry.id, entry.location)?;
+        let size = content.len() as u64;
+        Ok((kind, size, Data::Owned(self.deflater.zlib(content))))
+    }
+}

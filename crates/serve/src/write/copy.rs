@@ -1,0 +1,134 @@
+//! Copying entries of one pack as they are, in constant memory.
+
+use super::header::{unmoved, Header, Written};
+use super::output::Output;
+use crate::plan::is_intact;
+use crate::verbatim::Kept;
+use crate::{PackOptions, Result};
+use hedgerow_pack::{EntryKind, Fault};
+
+/// Up to how many bytes of entries are copied at once.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// How far what was copied has moved: a step for each gap before it.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// Where a row of entries started, and where it starts now.
+    steps: Vec<(u64, u64)>,
+}
+
+impl Moves {
+    fn note(&mut self, old: u64, new: u64) {
+        let is_same = self.steps.last().is_some_and(|(a, b)| old - a == new - b);
+        if !is_same {
+            self.steps.push((old, new));
+        }
+    }
+
+    /// Where the entry is now that was at `old`, and was copied.
+    pub fn moved(&self, old: u64) -> u64 {
+        let after = self.steps.partition_point(|(start, _)| *start <= old);
+        match after.checked_sub(1).and_then(|at| self.steps.get(at)) {
+            Some((from, to)) => old - from + to,
+            None => old,
+        }
+    }
+}
+
+/// Copies what is `kept`. The entries that the pack starts with without a gap are copied in large
+/// pieces, since all distances between them stay; those after the first gap one by one, with their
+/// distances rewritten where what lies between has changed.
+pub(super) fn copy(
+    kept: &Kept<'_>,
+    options: &PackOptions,
+    listed: bool,
+    output: &mut Output<'_>,
+) -> Result<Moves> {
+    let mut moves = Moves::default();
+    let mut next = 0;
+    if options.delta_base_offset && !listed && !options.check_copies {
+        next = copy_leading(kept, options, output)?;
+        let start = kept.entries.offset(0).filter(|_| next > 0);
+        start.into_iter().for_each(|start| moves.note(start, start));
+    }
+    for order in next..kept.entries.count() {
+        if kept.selects(order) {
+            copy_entry(kept, order, options, &mut moves, output)?;
+            options.progress.step(1);
+        }
+    }
+    Ok(moves)
+}
+
+/// Copies the entries before the first gap. Returns how many that are.
+fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>) -> Result<u32> {
+    let outside = || kept.fault(Fault::Outside);
+    let data = kept.entries.data();
+    let mut start = output.position();
+    let mut order = 0;
+    while order < kept.leading {
+        let first = order;
+        let mut end = start;
+        while order < kept.leading && end - start < CHUNK_BYTES {
+            order += 1;
+            end = kept.entries.offset(order).ok_or_else(outside)?;
+        }
+        let range = start as usize..end as usize;
+        output.put(data.get(range).ok_or_else(outside)?)?;
+        options.progress.step(u64::from(order - first));
+        start = end;
+    }
+    Ok(order)
+}
+
+fn copy_entry(
+    kept: &Kept<'_>,
+    order: u32,
+    options: &PackOptions,
+    moves: &mut Moves,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let outside = || kept.fault(Fault::Outside);
+    let old = kept.entries.offset(order).ok_or_else(outside)?;
+    let id = kept.entries.id(order).ok_or_else(outside)?;
+    let raw = kept.entry(order)?;
+    if options.check_copies && !is_intact(&kept.entries, order, raw.bytes) {
+        let reason = format!("the entry of {id} does not have the CRC-32 of the index");
+        return Err(kept.fault(Fault::Unreadable(reason)));
+    }
+    let new = output.position();
+    let written = match raw.kind {
+        EntryKind::OffsetDelta(base) if !options.delta_base_offset => {
+            let base = kept.entries.order_of(base);
+            let base = base.and_then(|base| kept.entries.id(base));
+            Written::Id(base.ok_or_else(outside)?)
+        }
+        EntryKind::OffsetDelta(base) => {
+            let distance = new.checked_sub(moves.moved(base));
+            Written::Distance(distance.ok_or_else(outside)?)
+        }
+        kind => unmoved(kind, old),
+    };
+    moves.note(old, new);
+    let header = Header::new(&written, raw.size);
+    output.list(id, &[header.bytes(), raw.compressed()]);
+    output.put(header.bytes())?;
+    output.put(raw.compressed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_copied_is_found_where_it_is_now() {
+        let mut moves = Moves::default();
+        for (old, new) in [(12, 12), (30, 30), (100, 50), (120, 70), (200, 90)] {
+            moves.note(old, new);
+        }
+        assert_eq!(moves.steps, [(12, 12), (100, 50), (200, 90)]);
+        for (old, new) in [(12, 12), (30, 30), (100, 50), (120, 70), (200, 90)] {
+            assert_eq!(moves.moved(old), new);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Writing a pack: what is copied verbatim first, then the objects of the plan, in an order that
+//! does not depend on how many threads compress them.
+
+mod body;
+mod copy;
+mod header;
+mod order;
+mod output;
+
+use crate::plan::{Base, Plan, Source, Stored};
+use crate::verbatim::Kept;
+use crate::{Error, PackOptions, Result};
+use body::{Body, BodyMaker, Data, What};
+use copy::Moves;
+use header::{Header, Written};
+use hedgerow_codec::StreamDeflater;
+use hedgerow_engine::{run_ordered, Window};
+use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore};
+use output::Output;
+use std::io::Write;
+use std::num::NonZeroUsize;
+
+/// What may wait to be written, in bytes.
+const WAITING_BYTES: u64 = 32 << 20;
+/// How many objects a worker takes at once, and how many bytes it compresses at least.
+const BATCH: usize = 128;
+const BATCH_BYTES: u64 = 256 << 10;
+/// An object that is large is compressed in pieces of this many bytes.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A pack that was written.
+#[derive(Debug)]
+pub struct PackWritten {
+    /// How many objects it holds.
+    pub objects: u32,
+    /// How many of them are deltas, among those that were not copied verbatim.
+    pub deltas: u32,
+    /// How many objects were taken as they are stored, and how many of these as deltas; neither
+    /// counts what was copied verbatim.
+    pub reused: u32,
+    /// See `reused`.
+    pub reused_deltas: u32,
+    /// How many entries were copied verbatim.
+    pub verbatim: u32,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// The hash at its end.
+    pub checksum: ObjectId,
+    /// What its index lists, in the order of the pack; nothing if it was not asked for.
+    pub index: Vec<IndexEntry>,
+}
+
+/// Writes what is `kept` and what is planned to `sink`. `list`: with the entries of its index.
+pub(crate) fn write(
+    plan: &Plan<'_>,
+    kept: Option<&Kept<'_>>,
+    store: &ObjectStore,
+    options: &PackOptions,
+    list: bool,
+    sink: &mut dyn Write,
+) -> Result<PackWritten> {
+    let verbatim = kept.map_or(0, |kept| kept.count);
+    let count = u64::from(verbatim) + plan.sent as u64;
+    let objects = u32::try_from(count).map_err(|_| Error::TooMany(count))?;
+    options.progress.expect(count);
+    let mut output = Output::start(sink, options, store.hash_kind(), objects, list)?;
+    let moves = match kept {
+        Some(kept) => copy::copy(kept, options, list, &mut output)?,
+        None => Moves::default(),
+    };
+    let writer = Writer {
+        plan,
+        store,
+        options,
+        moves,
+        positions: vec![0; plan.sent],
+        output,
+    };
+    let (checksum, index, bytes) = writer.write_planned()?;
+    let sent = plan.entries.get(..plan.sent).unwrap_or_default();
+    let count = |test: fn(&crate::plan::Entry<'_>) -> bool| {
+        sent.iter().filter(|entry| test(entry)).count() as u32
+    };
+    let reused_deltas =
+        count(|e| matches!(&e.delta, Some(d) if matches!(d.source, Source::Reused)));
+    let copied = count(|e| e.delta.is_none() && matches!(e.stored, Stored::Whole(_)));
+    Ok(PackWritten {
+        objects,
+        deltas: count(|entry| entry.delta.is_some()),
+        reused: reused_deltas + if options.reuse_objects { copied } else { 0 },
+        reused_deltas,
+        verbatim,
+        bytes,
+        checksum,
+        index,
+    })
+}
+
+/// Writes the objects of a plan one by one.
+struct Writer<'p, 's, 'o> {
+    plan: &'p Plan<'s>,
+    store: &'p ObjectStore,
+    options: &'p PackOptions,
+    moves: Moves,
+    /// Where each entry of the plan starts; 0 until it is written.
+    positions: Vec<u64>,
+    output: Output<'o>,
+}
+
+impl<'p> Writer<'p, '_, '_> {
+    fn write_planned(mut self) -> Result<(ObjectId, Vec<IndexEntry>, u64)> {
+        let (plan, store, options) = (self.plan, self.store, self.options);
+        let order = order::order(plan);
+        let batches = batches(plan, options, &order);
+        let work: u64 = batches.iter().map(|(_, bytes)| bytes).sum();
+        let jobs = match work {
+            ..BATCH_BYTES => NonZeroUsize::MIN,
+            _ => options.threads,
+        };
+        run_ordered(
+            &options.run("compress", jobs),
+            Window {
+                bytes: WAITING_BYTES,
+            },
+            batches.into_iter().map(Ok),
+            |_| BodyMaker::new(plan, store, options),
+            |maker, batch| {
+                let mut bodies = Vec::with_capacity(batch.len());
+                for number in batch {
+                    bodies.extend(maker.make(*number)?);
+                }
+                Ok(bodies)
+            },
+            |_, bodies: Vec<Body<'p>>| {
+                options.progress.step(bodies.len() as u64);
+                bodies.into_iter().try_for_each(|body| self.put(body))
+            },
+        )?;
+        self.output.finish()
+    }
+
+    fn put(&mut self, body: Body<'p>) -> Result<()> {
+        let Some(entry) = self.plan.entries.get(body.number as usize) else {
+            return Ok(());
+        };
+        let here = self.output.position();
+        let written = match body.what {
+            What::Object(kind) => Written::Whole(kind),
+            What::Delta(base) => self.base(base, here),
+        };
+        if let Some(position) = self.positions.get_mut(body.number as usize) {
+            *position = here;
+        }
+        let header = Header::new(&written, body.size);
+        let data = match &body.data {
+            Data::Borrowed(bytes) => bytes,
+            Data::Owned(bytes) => bytes.as_slice(),
+            Data::Stream(_) => return self.put_stream(entry.id, header, body),
+        };
+        self.output.list(entry.id, &[header.bytes(), data]);
+        self.output.put(header.bytes())?;
+        self.output.put(data)
+    }
+
+    fn put_stream(&mut self, id: ObjectId, header: Header, body: Body<'p>) -> Result<()> {
+        let Data::Stream(mut stream) = body.data else {
+            return Ok(());
+        };
+        let mut listing = self.output.begin(id);
+        listing.add(header.bytes());
+        self.output.put(header.bytes())?;
+        let mut deflater = StreamDeflater::new(self.options.level);
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let length = stream.read(self.store, &mut piece)?;
+            let content = piece.get(..length).unwrap_or_default();
+            deflater.piece(content, length == 0, |bytes| {
+                listing.add(bytes);
+                self.output.put(bytes)
+            })?;
+            if length == 0 {
+                self.output.end(listing);
+                return Ok(());
+            }
+        }
+    }
+
+    /// How `base` is named by a delta that starts at `here`.
+    fn base(&self, base: Base, here: u64) -> Written {
+        let (position, id) = match base {
+            Base::Had(id) => return Written::Id(id),
+            Base::Verbatim { offset, id } => (self.moves.moved(offset), id),
+            Base::Entry(number) => {
+                let position = self.positions.get(number as usize).copied().unwrap_or(0);
+                let Some(entry) = self.plan.entries.get(number as usize) else {
+                    return Written::Distance(here);
+                };
+                (position, entry.id)
+            }
+        };
+        match position {
+            // It is not sent.
+            0 => Written::Id(id),
+            position if self.options.delta_base_offset => Written::Distance(here - position),
+            _ => Written::Id(id),
+        }
+    }
+}
+
+/// Splits `order` into what workers take at once, each with the bytes they have to compress.
+fn batches<'a>(plan: &Plan<'_>, options: &PackOptions, order: &'a [u32]) -> Vec<(&'a [u32], u64)> {
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, number) in order.iter().enumerate() {
+        bytes += work(plan, options, *number);
+        let end = at + 1;
+        if end - start >= BATCH || bytes >= BATCH_BYTES || end == order.len() {
+            batches.push((order.get(start..end).unwrap_or_default(), bytes));
+            (start, bytes) = (end, 0);
+        }
+    }
+    batches
+}
+
+/// The bytes that must be read and compressed for the entry `number`.
+fn work(plan: &Plan<'_>, options: &PackOptions, number: u32) -> u64 {
+    let Some(entry) = plan.entries.get(number as usize) else {
+        return 0;
+    };
+    match (&entry.delta, entry.stored) {
+        (None, Stored::Whole(_)) if options.reuse_objects => 0,
+        (Some(delta), _) if !matches!(delta.source, Source::Forgotten) => 0,
+        // It goes through in pieces.
+        _ if entry.size > options.big_file_bytes => PIECE_BYTES as u64,
+        _ => entry.size,
+    }
+}

@@ -1,0 +1,125 @@
+use crate::plan::{Base, Plan};
+use hedgerow_pack::ObjectKind;
+
+/// The order that the objects of a plan are written in: commits and tags, then trees, each the most
+/// recent first, so that a walk through history reads the pack forwards; then blobs by family, a
+/// base and all that is made from it, which are read together. Bases come before their deltas.
+pub(super) fn order(plan: &Plan<'_>) -> Vec<u32> {
+    let families = Families::new(plan);
+    let mut order = Order {
+        plan,
+        done: vec![false; plan.sent],
+        order: Vec::with_capacity(plan.sent),
+        stack: Vec::new(),
+    };
+    let numbers = || 0..plan.sent as u32;
+    let of_kinds = |kinds: &'static [ObjectKind]| {
+        let kind = |number: &u32| plan.entries.get(*number as usize).map(|entry| entry.kind);
+        numbers().filter(move |number| kind(number).is_some_and(|kind| kinds.contains(&kind)))
+    };
+    for number in of_kinds(&[ObjectKind::Commit, ObjectKind::Tag]) {
+        order.add(number);
+    }
+    for number in of_kinds(&[ObjectKind::Tree]) {
+        order.add(number);
+    }
+    for number in numbers() {
+        if !order.is_done(number) {
+            families.visit(root(plan, number), |member| order.add(member));
+        }
+    }
+    order.order
+}
+
+struct Order<'p, 's> {
+    plan: &'p Plan<'s>,
+    done: Vec<bool>,
+    order: Vec<u32>,
+    /// Deltas whose bases come first.
+    stack: Vec<u32>,
+}
+
+impl Order<'_, '_> {
+    fn is_done(&self, number: u32) -> bool {
+        self.done.get(number as usize).copied().unwrap_or(true)
+    }
+
+    fn add(&mut self, number: u32) {
+        let mut next = Some(number);
+        while let Some(number) = next.filter(|number| !self.is_done(*number)) {
+            // No chain is a loop; but nothing here would end if one were.
+            self.done[number as usize] = true;
+            self.stack.push(number);
+            next = base(self.plan, number);
+        }
+        while let Some(number) = self.stack.pop() {
+            self.order.push(number);
+        }
+    }
+}
+
+/// The entry that is sent and that the entry `number` is a delta against.
+fn base(plan: &Plan<'_>, number: u32) -> Option<u32> {
+    match plan.entries.get(number as usize)?.delta.as_ref()?.base {
+        Base::Entry(base) if !plan.is_had(base) => Some(base),
+        _ => None,
+    }
+}
+
+/// The base of the base, and so on.
+fn root(plan: &Plan<'_>, mut number: u32) -> u32 {
+    while let Some(base) = base(plan, number) {
+        number = base;
+    }
+    number
+}
+
+/// The deltas against each entry, in the order of the plan.
+struct Families {
+    /// Where the children of each entry start in `children`.
+    starts: Vec<u32>,
+    children: Vec<u32>,
+}
+
+impl Families {
+    fn new(plan: &Plan<'_>) -> Self {
+        let mut pairs: Vec<(u32, u32)> = (0..plan.sent as u32)
+            .filter_map(|number| Some((base(plan, number)?, number)))
+            .collect();
+        pairs.sort_unstable();
+        let mut starts = Vec::with_capacity(plan.sent + 1);
+        let mut at = 0;
+        for number in 0..=plan.sent as u32 {
+            while pairs.get(at).is_some_and(|(base, _)| *base < number) {
+                at += 1;
+            }
+            starts.push(at as u32);
+        }
+        Families {
+            starts,
+            children: pairs.into_iter().map(|(_, child)| child).collect(),
+        }
+    }
+
+    fn of(&self, number: u32) -> &[u32] {
+        let bounds = self.starts.get(number as usize..number as usize + 2);
+        match bounds {
+            Some([start, end]) => self
+                .children
+                .get(*start as usize..*end as usize)
+                .unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Visits `root` and its family: all children of one before those of the next.
+    fn visit(&self, root: u32, mut visit: impl FnMut(u32)) {
+        visit(root);
+        let mut parents = vec![root];
+        while let Some(parent) = parents.pop() {
+            let children = self.of(parent);
+            children.iter().for_each(|child| visit(*child));
+            parents.extend(children.iter().rev());
+        }
+    }
+}

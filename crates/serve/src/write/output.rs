@@ -1,0 +1,126 @@
+use crate::{PackOptions, Result};
+use hedgerow_pack::{HashKind, IndexEntry, ObjectId, TrailerHasher};
+use std::io::Write;
+
+/// What is gathered before it is hashed and passed on, in bytes.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// The pack on its way out: hashed, counted, and if asked, listed for an index.
+pub(super) struct Output<'o> {
+    sink: &'o mut dyn Write,
+    options: &'o PackOptions,
+    buffer: Vec<u8>,
+    hasher: TrailerHasher,
+    position: u64,
+    listed: Option<Vec<IndexEntry>>,
+}
+
+impl<'o> Output<'o> {
+    /// A pack of `count` objects. `list`: [`Output::finish`] gives the entries of its index.
+    pub fn start(
+        sink: &'o mut dyn Write,
+        options: &'o PackOptions,
+        hash: HashKind,
+        count: u32,
+        list: bool,
+    ) -> Result<Self> {
+        let mut output = Output {
+            sink,
+            options,
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            hasher: TrailerHasher::new(hash),
+            position: 0,
+            listed: list.then(|| Vec::with_capacity(count as usize)),
+        };
+        output.put(b"PACK\0\0\0\x02")?;
+        output.put(&count.to_be_bytes())?;
+        Ok(output)
+    }
+
+    /// Where the next entry starts.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Lists the object `id`, whose entry consists of `pieces`.
+    pub fn list(&mut self, id: ObjectId, pieces: &[&[u8]]) {
+        let mut listing = self.begin(id);
+        pieces.iter().for_each(|piece| listing.add(piece));
+        self.end(listing);
+    }
+
+    /// Begins to list the object `id`, whose entry starts here and comes in pieces.
+    pub fn begin(&self, id: ObjectId) -> Listing {
+        Listing {
+            entry: IndexEntry {
+                id,
+                crc32: 0,
+                offset: self.position,
+            },
+            is_wanted: self.listed.is_some(),
+        }
+    }
+
+    /// Lists what was begun.
+    pub fn end(&mut self, listing: Listing) {
+        if let Some(listed) = &mut self.listed {
+            listed.push(listing.entry);
+        }
+    }
+
+    /// Writes `bytes`.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.position += bytes.len() as u64;
+        if self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.flush()?;
+        }
+        if bytes.len() < BUFFER_BYTES / 4 {
+            self.buffer.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.flush()?;
+        // In pieces that are still in the cache when they are written.
+        for piece in bytes.chunks(BUFFER_BYTES) {
+            if self.options.cancel.is_cancelled() {
+                return Err(crate::Error::Cancelled);
+            }
+            self.hasher.update(piece);
+            self.sink.write_all(piece)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the trailer. Returns it, the entries of the index in the order of the pack, and the
+    /// length of the pack in bytes.
+    pub fn finish(mut self) -> Result<(ObjectId, Vec<IndexEntry>, u64)> {
+        self.flush()?;
+        let hash = self.hasher.finish();
+        self.sink.write_all(hash.as_bytes())?;
+        self.sink.flush()?;
+        let bytes = self.position + hash.as_bytes().len() as u64;
+        self.options.progress.wrote(bytes);
+        Ok((hash, self.listed.unwrap_or_default(), bytes))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.hasher.update(&self.buffer);
+        self.sink.write_all(&self.buffer)?;
+        self.buffer.clear();
+        self.options.progress.wrote(self.position);
+        Ok(())
+    }
+}
+
+/// The row of an index for an entry that is being written.
+pub(super) struct Listing {
+    entry: IndexEntry,
+    is_wanted: bool,
+}
+
+impl Listing {
+    pub fn add(&mut self, piece: &[u8]) {
+        if self.is_wanted {
+            self.entry.crc32 = hedgerow_codec::crc32(self.entry.crc32, piece);
+        }
+    }
+}

@@ -5,6 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
+pub use crate::packs::index_pack::IndexPack;
+pub use crate::packs::reverse_index::ReverseIndex;
+pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -84,6 +87,9 @@ pub enum Command {
     #[command(hide = true)]
     HgStatus(HgStatus),
     Image(Image),
+    IndexPack(IndexPack),
+    VerifyPack(VerifyPack),
+    ReverseIndex(ReverseIndex),
     Stats(Stats),
     Tune(Tune),
     Walk(Walk),

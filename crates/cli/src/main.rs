@@ -10,6 +10,7 @@ mod hg_status;
 mod image;
 mod messages;
 mod output;
+mod packs;
 mod personas;
 mod progress;
 mod quote;
@@ -58,6 +59,15 @@ fn main() -> ExitCode {
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
         Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
+        Some(Command::IndexPack(command)) => {
+            packs::index_pack::run(command, &arguments.global, &output)
+        }
+        Some(Command::VerifyPack(command)) => {
+            packs::verify_pack::run(command, &arguments.global, &output)
+        }
+        Some(Command::ReverseIndex(command)) => {
+            packs::reverse_index::run(command, &arguments.global, &output)
+        }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
         Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),

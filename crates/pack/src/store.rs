@@ -95,6 +95,13 @@ impl ObjectStore {
         self.options.hash
     }
 
+    /// The repository's own object directory, where new objects go.
+    pub fn directory(&self) -> &Path {
+        self.directories
+            .first()
+            .map_or(Path::new(""), PathBuf::as_path)
+    }
+
     /// What has been found broken so far but could be done without: accelerators, alternates,
     /// and packs. A file that no object was needed from has not been looked at.
     pub fn warnings(&self) -> Vec<String> {

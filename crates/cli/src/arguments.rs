@@ -5,8 +5,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
+pub use crate::packs::bitmap::Bitmap;
+pub use crate::packs::index_pack::IndexPack;
+pub use crate::packs::multi_pack_index::MultiPackIndex;
 pub use crate::packs::pack_objects::PackObjects;
-pub use crate::packs::{Bitmap, MultiPackIndex};
+pub use crate::packs::reverse_index::ReverseIndex;
+pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -87,10 +91,13 @@ pub enum Command {
     #[command(hide = true)]
     HgStatus(HgStatus),
     Image(Image),
+    IndexPack(IndexPack),
     MultiPackIndex(MultiPackIndex),
     PackObjects(PackObjects),
+    ReverseIndex(ReverseIndex),
     Stats(Stats),
     Tune(Tune),
+    VerifyPack(VerifyPack),
     Walk(Walk),
     /// Print completions or manual pages
     #[command(subcommand, hide = true)]

@@ -55,16 +55,25 @@ fn main() -> ExitCode {
             version::show(arguments.global.verbose > 0, &output);
             Ok(0)
         }
-        Some(Command::Bitmap(command)) => packs::bitmap(command, &arguments.global, &output),
+        Some(Command::Bitmap(command)) => packs::bitmap::run(command, &arguments.global, &output),
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
         Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
         Some(Command::MultiPackIndex(command)) => {
-            packs::multi_pack_index(command, &arguments.global, &output)
+            packs::multi_pack_index::run(command, &arguments.global, &output)
         }
         Some(Command::PackObjects(command)) => {
             packs::pack_objects::run(command, &arguments.global, &output)
+        }
+        Some(Command::IndexPack(command)) => {
+            packs::index_pack::run(command, &arguments.global, &output)
+        }
+        Some(Command::VerifyPack(command)) => {
+            packs::verify_pack::run(command, &arguments.global, &output)
+        }
+        Some(Command::ReverseIndex(command)) => {
+            packs::reverse_index::run(command, &arguments.global, &output)
         }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),

@@ -34,6 +34,11 @@ impl Output {
         let _ = std::io::stdout().lock().write_all(bytes);
     }
 
+    /// Bytes to standard error for a program that reads them there.
+    pub fn raw_error(&self, bytes: &[u8]) {
+        let _ = std::io::stderr().lock().write_all(bytes);
+    }
+
     /// A line to standard error, unless quiet.
     pub fn say(&self, line: impl Display) {
         if !self.quiet {

@@ -74,6 +74,14 @@ pub enum Error {
         /// The object that was asked for.
         id: ObjectId,
     },
+    /// The index of a pack cannot be used.
+    #[error("cannot use '{}': {reason}", path.display())]
+    BadIndex {
+        /// The index.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A pack cannot be indexed.
     #[error(transparent)]
     Refused(#[from] crate::indexer::Refusal),

@@ -61,7 +61,7 @@ pub fn sort_index_entries(entries: &mut Vec<IndexEntry>, threads: usize) {
     let mut in_order: Vec<IndexEntry> = in_order.copied().collect();
     for run in in_order.chunk_by_mut(|a, b| prefix(&a.id) == prefix(&b.id)) {
         if run.len() > 1 {
-            run.sort_by(|a, b| a.id.cmp(&b.id));
+            run.sort_by_key(|entry| entry.id);
         }
     }
     *entries = in_order;

@@ -67,7 +67,7 @@ pub use pull::ObjectStream;
 pub use raw_entry::{PackEntries, RawEntry};
 pub use reader::Reader;
 pub use resting::RestingReader;
-pub use reverse_writer::{reverse_positions, write_reverse_index};
+pub use reverse_writer::{add_reverse_index, reverse_positions, write_reverse_index};
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn sort_buckets(buckets: &mut Buckets, threads: usize) {
             let mut sort = move || sort_each(mine, ends, start);
             match is_last {
                 true => sort(),
-                false => drop(scope.spawn(move || sort())),
+                false => drop(scope.spawn(sort)),
             }
             (start, from) = (*end, at + 1);
         }

@@ -2,7 +2,9 @@
 //! have the format").
 
 use crate::hashed_file::HashedFile;
+use crate::index::PackIndex;
 use crate::order;
+use crate::reverse::ReverseIndex;
 use crate::Result;
 use gix_hash::{oid, Kind, ObjectId};
 use std::path::Path;
@@ -34,6 +36,34 @@ pub fn write_reverse_index(
     Ok(file.finish(sync)?)
 }
 
+/// Writes the reverse index beside the pack index at `index`, unless there is a good one. Uses up
+/// to `threads` threads. Returns whether it did.
+///
+/// # Errors
+/// [`crate::Error::BadIndex`] if the index cannot be used, [`crate::Error::Fs`] if the reverse
+/// index cannot be written.
+pub fn add_reverse_index(index: &Path, hash: Kind, threads: usize, sync: bool) -> Result<bool> {
+    let bad = |reason| crate::Error::BadIndex {
+        path: index.to_owned(),
+        reason,
+    };
+    let opened = PackIndex::open(index, hash.len_in_bytes()).map_err(bad)?;
+    let target = index.with_extension("rev");
+    if ReverseIndex::open(&target, &opened, hash).is_ok() {
+        return Ok(false);
+    }
+    let mut offsets = Vec::with_capacity(opened.count() as usize);
+    for position in 0..opened.count() {
+        let offset = opened.offset(position);
+        offsets.push(offset.ok_or_else(|| bad("an offset is outside its table".into()))?);
+    }
+    let offset = |at: usize| offsets.get(at).copied().unwrap_or_default();
+    let positions = reverse_positions(offsets.len(), offset, threads);
+    let checksum = ObjectId::from_bytes_or_panic(opened.pack_checksum());
+    write_reverse_index(&target, &positions, &checksum, sync)?;
+    Ok(true)
+}
+
 /// Passes the reverse index, without the hash at its end, to `sink`.
 pub(crate) fn encode(
     positions: &[u32],
@@ -61,8 +91,6 @@ const CHUNK: usize = 1 << 14;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::PackIndex;
-    use crate::reverse::ReverseIndex;
     use crate::{sort_index_entries, write_index, IndexEntry, IndexLayout};
 
     #[test]

@@ -1,9 +1,13 @@
-//! Commands about packs and what belongs to them, shaped as git's.
+//! Packs and what belongs to them: the commands about them, in git's words.
 
-mod bitmap;
-mod multi_pack_index;
+pub mod bitmap;
+pub mod fsync;
+pub mod index_pack;
+pub mod index_progress;
+pub mod multi_pack_index;
 pub mod object_list;
 pub mod pack_objects;
-
-pub use bitmap::{run as bitmap, Bitmap};
-pub use multi_pack_index::{run as multi_pack_index, MultiPackIndex};
+pub mod reverse_index;
+pub mod strict;
+pub mod surroundings;
+pub mod verify_pack;

@@ -104,6 +104,6 @@ fn binary_size(bytes: u64) -> String {
         0x10_0001..=0x4000_0000 => ("MiB", 20),
         _ => ("GiB", 30),
     };
-    let hundredths = (bytes & ((1 << shift) - 1)) * 100 >> shift;
+    let hundredths = ((bytes & ((1 << shift) - 1)) * 100) >> shift;
     format!("{}.{hundredths:02} {unit}", bytes >> shift)
 }

@@ -25,7 +25,6 @@ pub(crate) struct Resolved {
     pub number: u32,
     pub id: ObjectId,
     pub kind: ObjectKind,
-    pub size: u64,
 }
 
 /// What the workers read.
@@ -241,13 +240,7 @@ impl<'g> Worker<'g> {
                     None => self.examine_outside(number, kind, &content)?,
                 };
                 if outside {
-                    let size = content.len() as u64;
-                    self.resolved.push(Resolved {
-                        number,
-                        id,
-                        kind,
-                        size,
-                    });
+                    self.resolved.push(Resolved { number, id, kind });
                 }
                 self.push(number, &id, kind, content);
             }
@@ -319,12 +312,10 @@ impl<'g> Worker<'g> {
         }
         let id = self.examiner.examine(kind, &content)?;
         self.counters.resolved.fetch_add(1, Ordering::Relaxed);
-        let size = content.len() as u64;
         self.resolved.push(Resolved {
             number: delta,
             id,
             kind,
-            size,
         });
         self.push(delta, &id, kind, content);
         Ok(())

@@ -110,10 +110,7 @@ impl<'e> Scanner<'e> {
         &mut self,
         offset: u64,
         entry: &Entry,
-        inflate: &mut dyn FnMut(
-            &mut StreamInflater,
-            &mut [u8],
-        ) -> std::result::Result<(usize, bool), PieceError>,
+        inflate: &mut Inflate<'_>,
     ) -> Result<ObjectId> {
         let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
         let mut hasher = match entry.kind {
@@ -149,6 +146,10 @@ impl<'e> Scanner<'e> {
         }
     }
 }
+
+/// Fills the front of a buffer; says how far, and whether the stream has ended.
+pub(crate) type Inflate<'f> = dyn FnMut(&mut StreamInflater, &mut [u8]) -> std::result::Result<(usize, bool), PieceError>
+    + 'f;
 
 /// Why there is no next piece.
 pub(crate) enum PieceError {

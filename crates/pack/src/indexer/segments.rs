@@ -176,3 +176,98 @@ impl Guesser<'_> {
         Some((entry.data + consumed) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::indexer::check::Checks;
+    use hedgerow_codec::deflate;
+
+    /// A pack of blobs up to its checksum, and where its entries start. Each blob is stored, not
+    /// compressed, and starts with what could be an entry.
+    fn pack(count: u32) -> (Vec<u8>, Vec<u64>) {
+        let decoy = [vec![0x33], deflate(b"abc", 6)].concat();
+        let decoys = decoy.repeat(ENTRIES_FOR_GUESS + 2);
+        let mut data = [
+            b"PACK".as_slice(),
+            &2_u32.to_be_bytes(),
+            &count.to_be_bytes(),
+        ]
+        .concat();
+        let mut starts = Vec::new();
+        for number in 0..count {
+            starts.push(data.len() as u64);
+            let content = [decoys.as_slice(), &number.to_be_bytes()].concat();
+            let size = content.len();
+            data.push(0x80 | 0x30 | (size & 15) as u8);
+            data.push((size >> 4) as u8);
+            data.extend_from_slice(&deflate(&content, 0));
+        }
+        (data, starts)
+    }
+
+    #[test]
+    fn guesses_count_only_where_the_part_before_ends() {
+        let (data, starts) = pack(50);
+        let checks = Checks {
+            hash: gix_hash::Kind::Sha1,
+            rules: None,
+            links: false,
+        };
+        let examination = Examination {
+            hash: gix_hash::Kind::Sha1,
+            existing: None,
+            checks: &checks,
+        };
+        let counters = Counters::default();
+        let scan = |guesses: &[u64], threads| {
+            let scanned = scan_from(&data, 50, guesses, examination, threads, &counters);
+            scanned.unwrap().0.list
+        };
+        let expected = scan(&[12], 1);
+        let offsets: Vec<u64> = expected.iter().map(|record| record.offset).collect();
+        assert_eq!(offsets, starts);
+        // Right, within a blob where entries seem to start, within nothing, one entry apart.
+        let decoy = starts[20] + 2 + 7;
+        for guesses in [
+            vec![12, starts[10], starts[30]],
+            vec![12, decoy, starts[30]],
+            vec![12, decoy, decoy + 1, starts[21], starts[40]],
+            vec![12, starts[10] + 1, starts[10] + 2, starts[49] + 3],
+            starts.clone(),
+        ] {
+            assert!(scan(&guesses, 3) == expected, "{guesses:?}");
+        }
+        let looks = guess(&data, 40, 20);
+        assert!(looks.len() > 10);
+        assert!(
+            looks.iter().any(|at| !starts.contains(at)),
+            "no guess is wrong"
+        );
+        assert!(scan(&looks, 2) == expected);
+    }
+
+    #[test]
+    fn more_or_fewer_entries_than_the_header_says_are_refused() {
+        let (data, starts) = pack(5);
+        let checks = Checks {
+            hash: gix_hash::Kind::Sha1,
+            rules: None,
+            links: false,
+        };
+        let examination = Examination {
+            hash: gix_hash::Kind::Sha1,
+            existing: None,
+            checks: &checks,
+        };
+        for (count, guesses) in [
+            (4, vec![12]),
+            (6, vec![12]),
+            (4, starts.clone()),
+            (6, starts),
+        ] {
+            let counters = Counters::default();
+            assert!(scan_from(&data, count, &guesses, examination, 2, &counters).is_err());
+        }
+    }
+}

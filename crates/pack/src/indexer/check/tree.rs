@@ -221,7 +221,7 @@ fn check_order<'t>(
 
 /// Whether the directory `name` is also one of the files in `candidates`; drops those that can no
 /// longer come again.
-fn comes_again<'t>(name: &[u8], candidates: &mut Vec<&'t [u8]>) -> bool {
+fn comes_again(name: &[u8], candidates: &mut Vec<&[u8]>) -> bool {
     while let Some(candidate) = candidates.pop() {
         match name.strip_prefix(candidate) {
             Some([]) => return true,

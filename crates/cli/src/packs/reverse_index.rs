@@ -1,0 +1,69 @@
+//! `hedgerow reverse-index`: writes missing `.rev` files.
+
+use super::fsync::Fsync;
+use super::surroundings::Surroundings;
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::Args;
+use hedgerow_pack::add_reverse_index;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Write the reverse indexes that are missing or broken, without indexing again
+#[derive(Debug, Args)]
+pub struct ReverseIndex {
+    /// Packs, or their indexes; all of the repository without any
+    #[arg(value_name = "PACK")]
+    pub packs: Vec<PathBuf>,
+}
+
+pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let surroundings = Surroundings::find(global)?;
+    let indexes = match (command.packs.is_empty(), &surroundings.repository) {
+        (false, _) => {
+            let named = command.packs.iter();
+            let index = |path: &PathBuf| match path.extension() {
+                Some(extension) if extension == "pack" => path.with_extension("idx"),
+                _ => path.clone(),
+            };
+            named
+                .map(|path| environment::from_directory(global, &index(path)))
+                .collect()
+        }
+        (true, Some(repository)) => list(&repository.objects().directory().join("pack"))?,
+        (true, None) => {
+            return Err(Failure::fatal(
+                "not in a git repository, and no pack is named",
+            ));
+        }
+    };
+    let sync = Fsync::resolve(&surroundings)?.pack_metadata;
+    let threads = surroundings.threads(None, global)?;
+    for index in indexes {
+        let added = add_reverse_index(&index, surroundings.hash(), threads, sync);
+        if added.map_err(Failure::fatal)? && global.verbose > 0 {
+            output.say(index.with_extension("rev").display());
+        }
+    }
+    Ok(0)
+}
+
+/// The pack indexes in `directory`, in order of their names.
+fn list(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = hedgerow_fs::list_directory(directory).map_err(Failure::fatal)?;
+    let names = entries
+        .unwrap_or_default()
+        .into_iter()
+        .map(|entry| entry.name);
+    let paths = names.map(|name| directory.join(OsStr::from_bytes(&name)));
+    let is_index = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "idx")
+            && hedgerow_fs::exists(&path.with_extension("pack"))
+    };
+    let mut indexes: Vec<PathBuf> = paths.filter(is_index).collect();
+    indexes.sort();
+    Ok(indexes)
+}

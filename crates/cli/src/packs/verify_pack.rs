@@ -1,0 +1,139 @@
+//! `hedgerow verify-pack`: git-verify-pack(1).
+
+use super::surroundings::Surroundings;
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::Args;
+use hedgerow_pack::indexer::{index_pack_file, Counters, IndexOptions, IndexedPack, PackedObject};
+use hedgerow_pack::{Error, HashKind};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Compare packs with their indexes
+#[derive(Debug, Args)]
+pub struct VerifyPack {
+    /// Only tell how long the chains of deltas are
+    #[arg(short, long)]
+    pub stat_only: bool,
+    /// The hash function of the objects, outside of a repository
+    #[arg(long, value_name = "sha1|sha256")]
+    pub object_format: Option<String>,
+    /// Packs, or their indexes
+    #[arg(value_name = "PACK", required = true)]
+    pub packs: Vec<PathBuf>,
+}
+
+pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let surroundings = Surroundings::find(global)?;
+    let is_verbose = global.verbose > 0;
+    let hash = match command.object_format.as_deref() {
+        Some("sha256") => HashKind::Sha256,
+        Some("sha1") => HashKind::Sha1,
+        _ => surroundings.hash(),
+    };
+    let options = IndexOptions {
+        threads: surroundings.threads(None, global)?,
+        unique: true,
+        statistics: is_verbose || command.stat_only,
+        ..IndexOptions::new(hash)
+    };
+    let mut code = 0;
+    for word in &command.packs {
+        let shown = pack_of(word);
+        let pack = environment::from_directory(global, &shown);
+        match verify(&pack, &options) {
+            Ok(indexed) => {
+                if options.statistics {
+                    output.data(statistics(&indexed.objects, command.stat_only).as_bytes());
+                }
+                if is_verbose && !command.stat_only {
+                    output.data(format!("{}: ok\n", shown.display()).as_bytes());
+                }
+            }
+            Err(failure) => {
+                output.error_line(format_args!("fatal: {}", failure.message));
+                if options.statistics {
+                    output.data(format!("{}: bad\n", shown.display()).as_bytes());
+                }
+                code = 1;
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// The pack that a word of the command line means: itself, or that of the index.
+fn pack_of(word: &Path) -> PathBuf {
+    let extension = word.extension().unwrap_or_default();
+    if extension == "pack" {
+        return word.to_owned();
+    }
+    if extension == "idx" {
+        return word.with_extension("pack");
+    }
+    let mut name = word.as_os_str().to_owned();
+    name.push(".pack");
+    name.into()
+}
+
+fn verify(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Failure> {
+    let index = pack.with_extension("idx");
+    let indexed = index_pack_file(pack, options, &Counters::default());
+    let indexed = indexed.map_err(|error: Error| Failure::fatal(error))?;
+    let layout = IndexedPack::layout_of(&index, options.hash).map_err(|_| {
+        let pack = pack.display();
+        Failure::fatal(format_args!(
+            "Cannot open existing pack idx file for '{pack}'"
+        ))
+    })?;
+    let reverse = Some(pack.with_extension("rev")).filter(|path| hedgerow_fs::exists(path));
+    let verified = indexed.verify(&index, &layout, reverse.as_deref(), options.threads);
+    verified.map_err(Failure::fatal)?;
+    Ok(indexed)
+}
+
+/// What `-v` tells of each object, unless only the lengths of chains are wanted, which follow.
+pub fn statistics(objects: &[PackedObject], chains_only: bool) -> String {
+    let mut text = String::new();
+    let mut chains: Vec<u64> = Vec::new();
+    for object in objects {
+        let depth = object.depth as usize;
+        if chains.len() <= depth {
+            chains.resize(depth + 1, 0);
+        }
+        chains[depth] += 1;
+        if !chains_only {
+            describe(object, &mut text);
+        }
+    }
+    let words = |count: u64| if count == 1 { "object" } else { "objects" };
+    for (depth, count) in chains.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let label = match depth {
+            0 => "non delta".to_owned(),
+            depth => format!("chain length = {depth}"),
+        };
+        let _ = writeln!(text, "{label}: {count} {}", words(*count));
+    }
+    text
+}
+
+fn describe(object: &PackedObject, text: &mut String) {
+    let PackedObject {
+        id,
+        kind,
+        size,
+        size_in_pack,
+        offset,
+        depth,
+        base,
+    } = object;
+    let kind = kind.name();
+    // Writing to a string does not fail.
+    let _ = write!(text, "{id} {kind:<6} {size} {size_in_pack} {offset}");
+    if let Some(base) = base {
+        let _ = write!(text, " {depth} {base}");
+    }
+    text.push('\n');
+}

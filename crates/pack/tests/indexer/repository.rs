@@ -1,0 +1,142 @@
+//! Repositories and packs that git makes.
+
+use hedgerow_pack::indexer::{index_pack_file, Counters, IndexOptions, Installation};
+use hedgerow_pack::{HashKind, IndexLayout};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+pub struct Repository {
+    directory: tempfile::TempDir,
+    pub hash: HashKind,
+}
+
+impl Repository {
+    /// A repository with a history that gives deep chains of deltas.
+    pub fn new(hash: HashKind) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let format = if hash == HashKind::Sha256 {
+            "sha256"
+        } else {
+            "sha1"
+        };
+        let repository = Repository { directory, hash };
+        repository.git(&["init", "-q", &format!("--object-format={format}")], b"");
+        repository.grow(60, 1);
+        repository
+    }
+
+    /// Adds commits to the branch `main`, each with a change of a file of many lines.
+    pub fn grow(&self, commits: u32, seed: u32) {
+        let mut stream = Vec::new();
+        let mut lines: Vec<u32> = (0..600).map(|n: u32| n.wrapping_mul(2_654_435)).collect();
+        for commit in 0..commits {
+            lines[(commit * 37 % 600) as usize] = commit + seed * 1000;
+            let text: String = lines.iter().map(|line| format!("line {line}\n")).collect();
+            let from = match (commit, seed) {
+                (0, 1) => "",
+                (0, _) => "from refs/heads/main^0\n",
+                _ => "",
+            };
+            let message = format!("change {commit} {seed}");
+            write!(
+                stream,
+                "commit refs/heads/main\ncommitter a <a@b> {} +0000\ndata {}\n{message}\n{from}\
+                 M 100644 inline a/text\ndata {}\n{text}\nM 100644 inline b/{commit}\ndata 3\n{:03}\n",
+                1_000_000 + seed * 1000 + commit,
+                message.len(),
+                text.len(),
+                commit % 100,
+            )
+            .unwrap();
+        }
+        self.git(&["fast-import", "--quiet", "--force"], &stream);
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut command = Command::new("git");
+        command.current_dir(self.directory.path()).args(arguments);
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || stdin.write_all(input));
+            child.wait_with_output().unwrap()
+        })
+    }
+
+    pub fn git(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+        let output = self.run(arguments, input);
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {words}");
+        output.stdout
+    }
+
+    /// A pack of everything, made with further `arguments`.
+    pub fn pack(&self, arguments: &[&str]) -> Vec<u8> {
+        let fixed = [
+            "pack-objects",
+            "-q",
+            "--stdout",
+            "--all",
+            "--no-reuse-delta",
+        ];
+        self.git(&[&fixed, arguments].concat(), b"")
+    }
+
+    /// What git makes of the pack at `pack`: its index and its reverse index.
+    pub fn index(&self, pack: &Path, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
+        let pack = pack.to_str().unwrap();
+        let index = self.path("git.idx");
+        let _ = std::fs::remove_file(&index);
+        let _ = std::fs::remove_file(index.with_extension("rev"));
+        let fixed = ["index-pack", "--rev-index", "-o", "git.idx"];
+        self.git(&[&fixed, arguments, &[pack]].concat(), b"");
+        let reverse = std::fs::read(index.with_extension("rev")).unwrap();
+        (std::fs::read(index).unwrap(), reverse)
+    }
+
+    /// What hedgerow makes of it.
+    pub fn index_here(
+        &self,
+        pack: &Path,
+        layout: IndexLayout,
+        threads: usize,
+    ) -> (Vec<u8>, Vec<u8>) {
+        let options = IndexOptions {
+            threads,
+            ..IndexOptions::new(self.hash)
+        };
+        let mut indexed = index_pack_file(pack, &options, &Counters::default()).unwrap();
+        let places = self.places("here", layout);
+        indexed.install(&places).unwrap();
+        let reverse = places.reverse.unwrap();
+        (
+            std::fs::read(places.index).unwrap(),
+            std::fs::read(reverse).unwrap(),
+        )
+    }
+
+    pub fn places(&self, name: &str, layout: IndexLayout) -> Installation {
+        Installation {
+            index: self.path(&format!("{name}.idx")),
+            layout,
+            reverse: Some(self.path(&format!("{name}.rev"))),
+            pack: None,
+            notes: Vec::new(),
+            sync_pack: false,
+            sync_indexes: false,
+            threads: 2,
+        }
+    }
+}

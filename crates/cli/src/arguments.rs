@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub use crate::image::Image;
+pub use crate::packs::cat_file::CatFile;
+pub use crate::packs::rev_list::RevList;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
 
@@ -78,12 +80,14 @@ pub enum Workers {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    CatFile(CatFile),
     Checkout(Checkout),
     Status(Status),
     /// The form that `status` has in a working copy of Mercurial
     #[command(hide = true)]
     HgStatus(HgStatus),
     Image(Image),
+    RevList(RevList),
     Stats(Stats),
     Tune(Tune),
     Walk(Walk),

@@ -10,6 +10,7 @@ mod hg_status;
 mod image;
 mod messages;
 mod output;
+mod packs;
 mod personas;
 mod progress;
 mod quote;
@@ -54,10 +55,16 @@ fn main() -> ExitCode {
             version::show(arguments.global.verbose > 0, &output);
             Ok(0)
         }
+        Some(Command::CatFile(command)) => {
+            packs::cat_file::run(command, &arguments.global, &output)
+        }
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
         Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
+        Some(Command::RevList(command)) => {
+            packs::rev_list::run(command, &arguments.global, &output)
+        }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
         Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 pub use crate::image::Image;
 pub use crate::packs::bitmap::Bitmap;
+pub use crate::packs::cat_file::CatFile;
 pub use crate::packs::index_pack::IndexPack;
 pub use crate::packs::multi_pack_index::MultiPackIndex;
 pub use crate::packs::pack_objects::PackObjects;
+pub use crate::packs::rev_list::RevList;
 pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
@@ -85,6 +87,7 @@ pub enum Workers {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Bitmap(Bitmap),
+    CatFile(CatFile),
     Checkout(Checkout),
     Status(Status),
     /// The form that `status` has in a working copy of Mercurial
@@ -95,6 +98,7 @@ pub enum Command {
     MultiPackIndex(MultiPackIndex),
     PackObjects(PackObjects),
     ReverseIndex(ReverseIndex),
+    RevList(RevList),
     Stats(Stats),
     Tune(Tune),
     VerifyPack(VerifyPack),

@@ -56,6 +56,9 @@ fn main() -> ExitCode {
             Ok(0)
         }
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, &arguments.global, &output),
+        Some(Command::CatFile(command)) => {
+            packs::cat_file::run(command, &arguments.global, &output)
+        }
         Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
@@ -74,6 +77,9 @@ fn main() -> ExitCode {
         }
         Some(Command::ReverseIndex(command)) => {
             packs::reverse_index::run(command, &arguments.global, &output)
+        }
+        Some(Command::RevList(command)) => {
+            packs::rev_list::run(command, &arguments.global, &output)
         }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),

@@ -50,6 +50,9 @@ impl Marks {
     }
 
     pub fn has(&self, id: &ObjectId, marks: u8) -> bool {
+        if self.marks.is_empty() {
+            return false;
+        }
         self.marks.get(id).is_some_and(|found| found & marks != 0)
     }
 

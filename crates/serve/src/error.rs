@@ -12,6 +12,9 @@ pub enum Error {
     /// An object cannot be read.
     #[error(transparent)]
     Object(#[from] hedgerow_pack::Error),
+    /// What is reachable could not be found out.
+    #[error(transparent)]
+    Reach(#[from] hedgerow_reach::Error),
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),

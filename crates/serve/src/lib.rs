@@ -11,6 +11,7 @@ mod error;
 mod file;
 mod options;
 mod plan;
+mod request;
 mod search;
 mod selection;
 mod verbatim;
@@ -21,6 +22,7 @@ pub use edges::Edges;
 pub use error::{Error, Result};
 pub use file::{write_pack_files, FileOptions};
 pub use options::{PackOptions, Progress};
+pub use request::{Selected, Tag};
 pub use selection::{Selection, Selector};
 pub use write::PackWritten;
 

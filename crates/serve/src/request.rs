@@ -61,10 +61,7 @@ impl<'b, 's> Selected<'b, 's> {
     }
 
     /// The contents of a pack of them. `has` is [`Selected::receiver_has`], for thin packs.
-    pub fn contents<'c>(
-        &'c self,
-        has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>,
-    ) -> Contents<'c> {
+    pub fn contents<'c>(&'c self, has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>) -> Contents<'c> {
         let verbatim = self.objects.bitmaps().map(|bitmaps| Verbatim {
             pack: bitmaps.order().pack(),
             words: self.objects.bits().as_slice(),

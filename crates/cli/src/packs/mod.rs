@@ -1,13 +1,17 @@
 //! Packs and what belongs to them: the commands about them, in git's words.
 
 pub mod bitmap;
+pub mod cat_file;
 pub mod fsync;
 pub mod index_pack;
 pub mod index_progress;
 pub mod multi_pack_index;
 pub mod object_list;
 pub mod pack_objects;
+pub mod rev_list;
 pub mod reverse_index;
+mod sources;
+mod stream;
 pub mod strict;
 pub mod surroundings;
 pub mod verify_pack;

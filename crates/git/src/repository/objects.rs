@@ -14,7 +14,8 @@ const REPLACEMENT_DEPTH: usize = 5;
 pub struct Objects<'r> {
     /// The store of the repository's objects, alternates included.
     pub store: &'r ObjectStore,
-    replacements: &'r HashMap<ObjectId, ObjectId>,
+    /// What replaces what.
+    pub replacements: &'r HashMap<ObjectId, ObjectId>,
 }
 
 impl Objects<'_> {

@@ -5,6 +5,7 @@ use super::refs::head_branch;
 use super::Repository;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_pack::ObjectId;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,23 @@ impl Repository {
             }
         }
         Ok(None)
+    }
+
+    /// The commits that the other working trees have checked out.
+    pub fn worktree_heads(&self) -> Result<Vec<ObjectId>> {
+        let mut heads = Vec::new();
+        for (git_dir, _) in self.working_trees()? {
+            if git_dir == self.git_dir {
+                continue;
+            }
+            let id = match head_branch(&git_dir) {
+                Some(branch) => self.reference(branch.as_ref())?.and_then(|found| found.id),
+                None => read_line_file(&git_dir.join("HEAD"))
+                    .and_then(|line| ObjectId::from_hex(line.trim()).ok()),
+            };
+            heads.extend(id);
+        }
+        Ok(heads)
     }
 
     /// The Git directory and the top of every working tree: the main one first, linked ones by

@@ -112,7 +112,9 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let (id, tree, state, flags) = (node.id, node.tree, node.state, node.flags);
         let verdict = self.judge(Situation::Commit, &id, flags & flag::REACHED != 0);
         if self.walk.request.objects != Objects::None && state == State::Read {
-            self.walk.marks.add(&tree, mark::REACHED);
+            if self.filter.is_some() {
+                self.walk.marks.add(&tree, mark::REACHED);
+            }
             self.walk.pending.push(Pending {
                 id: tree,
                 kind: ObjectKind::Tree,

@@ -68,6 +68,15 @@ impl<'b, 's> ObjectSet<'b, 's> {
         }
     }
 
+    /// Adds the annotated tag `id`.
+    pub fn add_tag(&mut self, id: ObjectId) {
+        self.insert(Extra {
+            id,
+            kind: ObjectKind::Tag,
+            name_hash: 0,
+        });
+    }
+
     /// Whether `id` is there.
     pub fn contains(&self, id: &oid) -> bool {
         match self.bit(id) {

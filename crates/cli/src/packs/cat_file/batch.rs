@@ -1,0 +1,196 @@
+//! Objects that are named on standard input.
+
+use super::facts::{write_content, write_line, Subject};
+use super::Batch;
+use crate::failure::Failure;
+use crate::packs::stream::{push_hex, Stream};
+use bstr::{BStr, ByteSlice};
+use hedgerow_git::repository::{Repository, Wanted};
+use hedgerow_pack::{ObjectId, Reader};
+use std::io::BufRead;
+use std::ops::ControlFlow;
+
+/// What a reader keeps for the objects that come next, in bytes.
+const RECENT_BYTES: usize = 32 << 20;
+
+struct Printer<'r> {
+    repository: &'r Repository,
+    batch: &'r Batch,
+    reader: Reader<'r>,
+    stream: Stream,
+}
+
+pub fn run(repository: &Repository, batch: &Batch) -> Result<(), Failure> {
+    let mut printer = Printer {
+        repository,
+        batch,
+        reader: Reader::with_recent(repository.objects(), RECENT_BYTES),
+        stream: Stream::new(),
+    };
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    let mut queued = Vec::new();
+    loop {
+        line.clear();
+        let length = input
+            .read_until(batch.input_end, &mut line)
+            .map_err(Failure::fatal)?;
+        if length == 0 {
+            break;
+        }
+        if line.last() == Some(&batch.input_end) {
+            line.pop();
+            if batch.input_end == b'\n' && line.last() == Some(&b'\r') {
+                line.pop();
+            }
+        }
+        let next = match batch.is_command {
+            true => printer.obey(line.as_bstr(), &mut queued)?,
+            false => printer.object(line.as_bstr(), batch.contents)?,
+        };
+        if next == ControlFlow::Break(()) {
+            return Ok(());
+        }
+    }
+    printer.run_queued(&mut queued)
+}
+
+impl Printer<'_> {
+    fn obey(
+        &mut self,
+        line: &BStr,
+        queued: &mut Vec<(bool, Vec<u8>)>,
+    ) -> Result<ControlFlow<()>, Failure> {
+        if line.is_empty() {
+            return Err(Failure::fatal("empty command in input"));
+        }
+        if line.first().is_some_and(u8::is_ascii_whitespace) {
+            return Err(Failure::fatal(format_args!(
+                "whitespace before command: '{line}'"
+            )));
+        }
+        for (name, contents) in [("contents", true), ("info", false)] {
+            let Some(rest) = line.strip_prefix(name.as_bytes()) else {
+                continue;
+            };
+            let Some(object) = rest.strip_prefix(b" ") else {
+                return Err(Failure::fatal(format_args!("{name} requires arguments")));
+            };
+            if self.batch.is_buffered {
+                queued.push((contents, object.to_vec()));
+                return Ok(ControlFlow::Continue(()));
+            }
+            return self.object(object.as_bstr(), contents);
+        }
+        match line.strip_prefix(b"flush") {
+            Some(b"") if self.batch.is_buffered => {
+                self.run_queued(queued)?;
+                Ok(ControlFlow::Continue(()))
+            }
+            Some(b"") => Err(Failure::fatal("flush is only for --buffer mode")),
+            Some(_) => Err(Failure::fatal("flush takes no arguments")),
+            None => Err(Failure::fatal(format_args!("unknown command: '{line}'"))),
+        }
+    }
+
+    fn run_queued(&mut self, queued: &mut Vec<(bool, Vec<u8>)>) -> Result<(), Failure> {
+        for (contents, object) in queued.drain(..) {
+            if self.object(object.as_bstr(), contents)?.is_break() {
+                break;
+            }
+        }
+        let _ = self.stream.flush();
+        Ok(())
+    }
+
+    /// Prints one object.
+    fn object(&mut self, line: &BStr, contents: bool) -> Result<ControlFlow<()>, Failure> {
+        let mut name = line;
+        let mut rest: &[u8] = b"";
+        if self.batch.format.needs.rest {
+            if let Some(at) = line.find_byteset(b" \t") {
+                let (before, after) = line.split_at(at);
+                name = before.as_bstr();
+                rest = after.trim_start_with(|space| space == ' ' || space == '\t');
+            }
+        }
+        let id = match self.resolve(name)? {
+            Ok(id) => id,
+            Err(word) => return Ok(self.say(name, word)),
+        };
+        let found = self.repository.replacement(&id)?;
+        let store = self.repository.objects();
+        let Some(location) = store.locate(&found).map_err(Failure::fatal)? else {
+            return Ok(self.say(name, "missing"));
+        };
+        let subject = Subject {
+            id: &found,
+            location,
+            disk: None,
+            rest,
+            mode: None,
+        };
+        let start = self.stream.buffer().len();
+        let buffer = self.stream.buffer();
+        let written = write_line(self.batch, store, &mut self.reader, subject, buffer);
+        if written.map_err(Failure::fatal)?.is_none() {
+            return Ok(self.say(name, "excluded"));
+        }
+        if found != id {
+            self.rename(start, &found, &id);
+        }
+        if contents {
+            let stream = &mut self.stream;
+            let written = write_content(self.batch, store, &mut self.reader, subject, stream);
+            if written.map_err(Failure::fatal)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(self.step())
+    }
+
+    /// A replaced object keeps its own name.
+    fn rename(&mut self, start: usize, found: &ObjectId, id: &ObjectId) {
+        let mut digits = Vec::new();
+        push_hex(&mut digits, found.as_slice());
+        let mut own = Vec::new();
+        push_hex(&mut own, id.as_slice());
+        let line = self.stream.buffer().split_off(start);
+        self.stream.buffer().extend(line.replace(&digits, &own));
+    }
+
+    /// The object that `name` names, or what there is to say instead.
+    fn resolve(&self, name: &BStr) -> Result<Result<ObjectId, &'static str>, Failure> {
+        let words: &[u8] = name;
+        if words.len() == self.repository.hash_kind().len_in_hex() {
+            if let Ok(id) = ObjectId::from_hex(words) {
+                return Ok(Ok(id));
+            }
+        }
+        match self.repository.resolve_with(name, Wanted::Any, None) {
+            Ok(found) => Ok(Ok(found.id)),
+            Err(hedgerow_git::Error::Revision { reason, .. }) => {
+                let is_ambiguous = reason.ends_with("is ambiguous");
+                Ok(Err(if is_ambiguous { "ambiguous" } else { "missing" }))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn say(&mut self, name: &BStr, word: &str) -> ControlFlow<()> {
+        let end = self.batch.output_end;
+        let buffer = self.stream.buffer();
+        buffer.extend_from_slice(name);
+        buffer.push(b' ');
+        buffer.extend_from_slice(word.as_bytes());
+        buffer.push(end);
+        self.stream.flush()
+    }
+
+    fn step(&mut self) -> ControlFlow<()> {
+        match self.batch.is_buffered {
+            true => self.stream.step(),
+            false => self.stream.flush(),
+        }
+    }
+}

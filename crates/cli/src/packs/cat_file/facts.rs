@@ -1,0 +1,99 @@
+//! Finding out what a line about an object says, and printing the line and the content.
+
+use super::format::Facts;
+use super::Batch;
+use crate::packs::stream::Stream;
+use hedgerow_pack::{oid, Location, ObjectKind, ObjectStore, Reader, Result};
+use std::ops::ControlFlow;
+
+/// From this size on, contents pass through in pieces, in bytes.
+const LARGE_BYTES: u64 = 1 << 20;
+const PIECE_BYTES: usize = 64 << 10;
+
+/// An object that is to be told about.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub id: &'a oid,
+    pub location: Location,
+    /// Bytes it takes, if they are known already.
+    pub disk: Option<u64>,
+    pub rest: &'a [u8],
+    pub mode: Option<u32>,
+}
+
+/// Appends the line about an object; `None` if the filter leaves it out. Returns its kind if that
+/// was asked for.
+pub fn write_line(
+    batch: &Batch,
+    store: &ObjectStore,
+    reader: &mut Reader<'_>,
+    subject: Subject<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<Option<Option<ObjectKind>>> {
+    let needs = batch.format.needs;
+    let Subject { id, location, .. } = subject;
+    let mut facts = Facts {
+        id: id.as_bytes(),
+        kind: None,
+        size: 0,
+        disk: 0,
+        base: None,
+        rest: subject.rest,
+        mode: subject.mode,
+    };
+    if batch.needs_kind() {
+        let header = reader.header(id, location)?;
+        (facts.kind, facts.size) = (Some(header.kind), header.size);
+        if batch.leaves_out(header.kind, header.size) {
+            return Ok(None);
+        }
+    } else if batch.needs_size() {
+        facts.size = reader.size_bytes(id, location)?;
+    }
+    if needs.disk {
+        facts.disk = match subject.disk {
+            Some(disk) => disk,
+            None => store.size_on_disk(id, location)?,
+        };
+    }
+    if needs.base {
+        facts.base = store.delta_base(id, location)?;
+    }
+    batch.format.write(buffer, &facts);
+    buffer.push(batch.output_end);
+    Ok(Some(facts.kind))
+}
+
+/// Writes the content of an object, and what ends it.
+pub fn write_content(
+    batch: &Batch,
+    store: &ObjectStore,
+    reader: &mut Reader<'_>,
+    subject: Subject<'_>,
+    stream: &mut Stream,
+) -> Result<ControlFlow<()>> {
+    let Subject { id, location, .. } = subject;
+    let large = match reader.is_streamable(id, location, LARGE_BYTES) {
+        true => reader.open_stream(id, location)?,
+        false => None,
+    };
+    if let Some(mut pieces) = large {
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let length = pieces.read(store, &mut piece)?;
+            if length == 0 {
+                break;
+            }
+            let piece = piece.get(..length).unwrap_or_default();
+            stream.buffer().extend_from_slice(piece);
+            if stream.step().is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    } else {
+        let (_, content) = reader.read(id, location)?;
+        stream.buffer().extend_from_slice(content);
+    }
+    stream.buffer().push(batch.output_end);
+    Ok(stream.step())
+}

@@ -1,0 +1,125 @@
+//! One object that is named by an argument.
+
+use super::CatFile;
+use crate::failure::Failure;
+use crate::packs::stream::{push_hex, Stream};
+use bstr::{BStr, ByteSlice};
+use hedgerow_git::repository::{Repository, Wanted};
+use hedgerow_pack::{ObjectId, ObjectKind, Reader};
+use hedgerow_reach::object::{EntryKind, TreeEntries};
+use std::os::unix::ffi::OsStrExt;
+
+pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
+    let modes = [command.kind, command.size, command.exists, command.pretty];
+    let words: Vec<&BStr> = command
+        .words
+        .iter()
+        .map(|w| w.as_bytes().as_bstr())
+        .collect();
+    let mode_count = modes.iter().filter(|mode| **mode).count();
+    let (kind, name) = match (mode_count, words.as_slice()) {
+        (1, [name]) => (None, *name),
+        (0, [kind, name]) => (Some(*kind), *name),
+        _ => {
+            let words = "cat-file needs one of -t, -s, -e, -p or a kind, and an object";
+            return Err(Failure::usage(words));
+        }
+    };
+    let kind = match kind {
+        Some(kind) => Some(
+            ObjectKind::from_name(kind)
+                .ok_or_else(|| Failure::fatal(format_args!("invalid object type \"{kind}\"")))?,
+        ),
+        None => None,
+    };
+    let id = resolve(repository, name)?;
+    if command.exists {
+        return Ok(u8::from(!repository.has_object(&id)?));
+    }
+    let mut stream = Stream::new();
+    if command.kind || command.size {
+        let found = repository.replacement(&id)?;
+        let location = repository
+            .objects()
+            .locate(&found)
+            .map_err(Failure::fatal)?;
+        let missing = || Failure::fatal("git cat-file: could not get object info");
+        let header =
+            Reader::new(repository.objects()).header(&found, location.ok_or_else(missing)?);
+        let header = header.map_err(Failure::fatal)?;
+        let line = match command.kind {
+            true => format!("{}\n", header.kind),
+            false => format!("{}\n", header.size),
+        };
+        stream.buffer().extend_from_slice(line.as_bytes());
+    } else {
+        content(repository, &id, kind, name, &mut stream)?;
+    }
+    let _ = stream.flush();
+    Ok(0)
+}
+
+fn content(
+    repository: &Repository,
+    id: &ObjectId,
+    kind: Option<ObjectKind>,
+    name: &BStr,
+    stream: &mut Stream,
+) -> Result<(), Failure> {
+    let bad = || Failure::fatal(format_args!("git cat-file {name}: bad file"));
+    let invalid = || Failure::fatal(format_args!("Not a valid object name {name}"));
+    if !repository.has_object(&repository.replacement(id)?)? {
+        return Err(if kind.is_some() { bad() } else { invalid() });
+    }
+    let id = match kind {
+        Some(kind) => repository.peel(id, Some(kind))?.ok_or_else(bad)?,
+        None => *id,
+    };
+    let (found, content) = repository.read_object(&id)?;
+    match (kind, found) {
+        (None, ObjectKind::Tree) => tree(repository, &id, &content, stream.buffer()),
+        _ => {
+            stream.buffer().extend_from_slice(&content);
+            Ok(())
+        }
+    }
+}
+
+/// The entries of a tree, one a line.
+fn tree(
+    repository: &Repository,
+    id: &ObjectId,
+    content: &[u8],
+    buffer: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let mut entries = TreeEntries::new(content, id.as_slice().len());
+    while let Some(entry) = entries.next_of(id).map_err(Failure::fatal)? {
+        let kind = match entry.kind() {
+            EntryKind::Tree => "tree",
+            EntryKind::Blob => "blob",
+            EntryKind::Submodule => "commit",
+        };
+        buffer.extend_from_slice(format!("{:06o} {kind} ", entry.mode).as_bytes());
+        push_hex(buffer, entry.id.as_bytes());
+        buffer.push(b'\t');
+        let high = repository.settings().quote_path;
+        buffer.extend_from_slice(&crate::quote::quoted(entry.name, high));
+        buffer.push(b'\n');
+    }
+    Ok(())
+}
+
+fn resolve(repository: &Repository, name: &BStr) -> Result<ObjectId, Failure> {
+    let words: &[u8] = name;
+    if words.len() == repository.hash_kind().len_in_hex() {
+        if let Ok(id) = ObjectId::from_hex(words) {
+            return Ok(id);
+        }
+    }
+    let invalid = || Failure::fatal(format_args!("Not a valid object name {name}"));
+    match repository.resolve_with(name, Wanted::Any, None) {
+        Ok(found) => Ok(found.id),
+        Err(hedgerow_git::Error::Revision { .. }) => Err(invalid()),
+        Err(error) => Err(error.into()),
+    }
+}

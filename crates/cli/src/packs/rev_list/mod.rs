@@ -1,0 +1,68 @@
+//! `hedgerow rev-list`: which commits and objects are reachable.
+
+mod options;
+mod output;
+mod revisions;
+mod sets;
+
+use super::sources::Sources;
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::Args;
+use hedgerow_git::repository::Repository;
+use hedgerow_reach::Walk;
+use options::Options;
+use output::Printer;
+use std::ffi::OsString;
+
+/// List commits, and with --objects the trees, blobs and tags they need
+///
+/// Options and revisions are those of git-rev-list(1). Paths and the options that format or compare
+/// commits are refused.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct RevList {
+    /// Options and revisions, in the order that gives them their meaning
+    #[arg(
+        value_name = "OPTION|REVISION",
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    pub words: Vec<OsString>,
+}
+
+pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let warnings = repository.objects().warnings();
+    warnings.iter().for_each(|warning| output.warn(warning));
+    let sources = Sources::read(&repository)?;
+    let source = sources.of(&repository);
+    let mut options = Options::default();
+    options.is_quiet = global.quiet;
+    options.parse(&repository, source, &command.words, output)?;
+    options.check()?;
+    if let Some(depth) = repository.config().integer("core.maxTreeDepth")? {
+        options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
+    }
+    let told = repository.objects().warnings().len();
+    if sets::can_answer(&options) {
+        sets::answer(source, options, output)?;
+    } else {
+        let walk = Walk::new(source, options.request.clone()).map_err(failure)?;
+        let mut printer = Printer::new(source, &options);
+        let remainder = walk.list(&mut printer).map_err(failure)?;
+        printer.finish(&remainder)?;
+    }
+    let warnings = repository.objects().warnings();
+    warnings
+        .iter()
+        .skip(told)
+        .for_each(|warning| output.warn(warning));
+    Ok(0)
+}
+
+fn failure(error: hedgerow_reach::Error) -> Failure {
+    Failure::fatal(error)
+}

@@ -1,0 +1,208 @@
+//! How commits and objects are printed.
+
+use super::options::Options;
+use crate::failure::Failure;
+use crate::packs::stream::{push_hex, push_number, Stream};
+use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow_reach::{Found, Remainder, Source, Visitor, Walk};
+use std::ops::ControlFlow;
+
+pub struct Printer<'o> {
+    options: &'o Options,
+    source: Source<'o>,
+    stream: Stream,
+    left: u64,
+    right: u64,
+    disk_bytes: u64,
+    failure: Option<Failure>,
+}
+
+impl<'o> Printer<'o> {
+    pub fn new(source: Source<'o>, options: &'o Options) -> Self {
+        Printer {
+            options,
+            source,
+            stream: Stream::new(),
+            left: 0,
+            right: 0,
+            disk_bytes: 0,
+            failure: None,
+        }
+    }
+
+    /// Prints what is left to tell, and the sums.
+    pub fn finish(mut self, remainder: &Remainder) -> Result<(), Failure> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let end = self.end();
+        for id in &remainder.omitted {
+            self.stream.buffer().push(b'~');
+            push_hex(self.stream.buffer(), id.as_slice());
+            self.stream.buffer().push(b'\n');
+        }
+        if self.options.print_missing {
+            for id in &remainder.missing {
+                if end == b'\n' {
+                    self.stream.buffer().push(b'?');
+                }
+                push_hex(self.stream.buffer(), id.as_slice());
+                if end != b'\n' {
+                    self.stream.buffer().extend_from_slice(b"\0missing=yes");
+                }
+                self.stream.buffer().push(end);
+            }
+        }
+        if self.options.count {
+            let sums = match self.options.left_right {
+                true => format!("{}\t{}\n", self.left, self.right),
+                false => format!("{}\n", self.left + self.right),
+            };
+            self.stream.buffer().extend_from_slice(sums.as_bytes());
+        }
+        if let Some(for_people) = self.options.disk_usage {
+            let sum = disk_usage(self.disk_bytes, for_people);
+            self.stream.buffer().extend_from_slice(sum.as_bytes());
+        }
+        // Nobody wants the rest if the pipe is closed.
+        let _ = self.stream.flush();
+        Ok(())
+    }
+
+    fn end(&self) -> u8 {
+        match self.options.null {
+            true => 0,
+            false => b'\n',
+        }
+    }
+
+    /// Adds up what the object takes on disk.
+    fn weigh(&mut self, id: &ObjectId) -> ControlFlow<()> {
+        let store = self.source.store;
+        let size = store.locate(id).and_then(|location| {
+            let missing = || hedgerow_pack::Error::Missing { id: *id };
+            store.size_on_disk(id, location.ok_or_else(missing)?)
+        });
+        match size {
+            Ok(size) => {
+                self.disk_bytes += size;
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                let words = format!("unable to get disk usage of {id}: {error}");
+                self.failure = Some(Failure::fatal(words));
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+impl Visitor for Printer<'_> {
+    fn edge(&mut self, id: &ObjectId) -> ControlFlow<()> {
+        self.stream.buffer().push(b'-');
+        push_hex(self.stream.buffer(), id.as_slice());
+        self.stream.buffer().push(b'\n');
+        self.stream.step()
+    }
+
+    fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()> {
+        let id = walk.commits().id(found.commit);
+        if self.options.disk_usage.is_some() {
+            return self.weigh(&id);
+        }
+        if self.options.is_quiet {
+            return ControlFlow::Continue(());
+        }
+        if self.options.count {
+            match found.is_left {
+                true => self.left += 1,
+                false => self.right += 1,
+            }
+            return ControlFlow::Continue(());
+        }
+        let end = self.end();
+        let buffer = self.stream.buffer();
+        if self.options.timestamp {
+            push_number(buffer, walk.seconds(found.commit));
+            buffer.push(b' ');
+        }
+        match (found.is_boundary, self.options.left_right) {
+            (true, _) if end == b'\n' => buffer.push(b'-'),
+            (false, true) => buffer.push(if found.is_left { b'<' } else { b'>' }),
+            _ => {}
+        }
+        push_hex(buffer, id.as_slice());
+        if found.is_boundary && end != b'\n' {
+            buffer.extend_from_slice(b"\0boundary=yes");
+        }
+        if self.options.parents {
+            for parent in walk.parents(found.commit) {
+                buffer.push(b' ');
+                push_hex(buffer, parent.as_slice());
+            }
+        }
+        buffer.push(end);
+        self.stream.step()
+    }
+
+    fn object(&mut self, id: &ObjectId, _: ObjectKind, name: &[u8]) -> ControlFlow<()> {
+        if self.options.disk_usage.is_some() {
+            return self.weigh(id);
+        }
+        if self.options.is_quiet {
+            return ControlFlow::Continue(());
+        }
+        if self.options.count {
+            self.right += 1;
+            return ControlFlow::Continue(());
+        }
+        let end = self.end();
+        let buffer = self.stream.buffer();
+        push_hex(buffer, id.as_slice());
+        if !self.options.hides_names {
+            if end == b'\n' {
+                buffer.push(b' ');
+                let line = name.split(|byte| *byte == b'\n').next();
+                buffer.extend_from_slice(line.unwrap_or_default());
+            } else if !name.is_empty() {
+                buffer.extend_from_slice(b"\0path=");
+                buffer.extend_from_slice(name);
+            }
+        }
+        buffer.push(end);
+        self.stream.step()
+    }
+}
+
+/// The line that `--disk-usage` prints.
+pub fn disk_usage(bytes: u64, for_people: bool) -> String {
+    if !for_people {
+        return format!("{bytes}\n");
+    }
+    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
+        if bytes > 1 << shift {
+            let whole = bytes >> shift;
+            let rest = bytes & ((1 << shift) - 1);
+            // Rounded by adding half of a hundredth.
+            let (whole, hundredths) = hundredths(whole, rest, shift);
+            return format!("{whole}.{hundredths:02} {unit}\n");
+        }
+    }
+    match bytes {
+        1 => "1 byte\n".into(),
+        bytes => format!("{bytes} bytes\n"),
+    }
+}
+
+fn hundredths(whole: u64, rest: u64, shift: u32) -> (u64, u64) {
+    let hundredths = match shift {
+        // Git rounds gigabytes down.
+        30 => rest / 10_737_419,
+        20 => (rest + 5_243) * 100 >> 20,
+        _ => (rest + 5) * 100 >> 10,
+    };
+    match hundredths {
+        100.. => (whole + 1, hundredths - 100),
+        _ => (whole, hundredths),
+    }
+}

@@ -1,0 +1,360 @@
+//! The words that say where a walk starts, and where it does not go: gitrevisions(7).
+
+use super::failure;
+use crate::failure::Failure;
+use crate::output::Output;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_git::repository::{name_fits, Reference, Repository, Wanted};
+use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
+use std::io::BufRead;
+
+/// A line of standard input may have so many bytes.
+const LINE_BYTES: usize = 64 << 10;
+
+pub struct Revisions<'r> {
+    repository: &'r Repository,
+    source: Source<'r>,
+    /// Whether `--` was given, after which a word can be no file.
+    has_end: bool,
+    output: &'r Output,
+    pub tips: Vec<Tip>,
+    /// Whether the meaning of words is turned round.
+    is_negated: bool,
+    /// Patterns of references that the next option leaves out.
+    excluded: Vec<BString>,
+    pub was_given: bool,
+    pub no_walk: Option<NoWalk>,
+}
+
+impl<'r> Revisions<'r> {
+    pub fn new(
+        repository: &'r Repository,
+        source: Source<'r>,
+        has_end: bool,
+        output: &'r Output,
+    ) -> Self {
+        Revisions {
+            repository,
+            source,
+            has_end,
+            output,
+            tips: Vec::new(),
+            is_negated: false,
+            excluded: Vec::new(),
+            was_given: false,
+            no_walk: None,
+        }
+    }
+
+    /// Adds what a word names.
+    pub fn add(&mut self, word: &BStr) -> Result<(), Failure> {
+        self.was_given = true;
+        let added = self.try_add(word)?;
+        if added {
+            return Ok(());
+        }
+        if self.has_end || word.starts_with(b"^") {
+            return Err(Failure::fatal(format_args!("bad revision '{word}'")));
+        }
+        let path = self
+            .repository
+            .environment()
+            .cwd
+            .join(word.to_os_str_lossy());
+        if hedgerow_fs::exists(&path) {
+            return Err(Failure::usage(format_args!(
+                "'{word}' is a path, and rev-list does not support paths"
+            )));
+        }
+        Err(Failure::fatal(format_args!(
+            "ambiguous argument '{word}': unknown revision or path not in the working tree.\n\
+             Use '--' to separate paths from revisions, like this:\n\
+             'git <command> [<revision>...] -- [<file>...]'"
+        )))
+    }
+
+    /// Adds what the lines of standard input name, up to an empty one.
+    pub fn add_from_input(&mut self) -> Result<(), Failure> {
+        let is_negated = std::mem::take(&mut self.is_negated);
+        let has_end = std::mem::replace(&mut self.has_end, true);
+        let mut only_revisions = false;
+        for line in std::io::stdin().lock().split(b'\n') {
+            let line = line.map_err(Failure::fatal)?;
+            let word = line.as_bstr();
+            if word.len() > LINE_BYTES {
+                return Err(Failure::fatal("a line of standard input is too long"));
+            }
+            if word.is_empty() {
+                break;
+            }
+            if word == "--" {
+                return Err(Failure::usage("rev-list does not support paths"));
+            }
+            if only_revisions || !word.starts_with(b"-") {
+                self.add(word)?;
+            } else if word == "--end-of-options" {
+                only_revisions = true;
+            } else if !self.option(word, &mut std::iter::empty())? {
+                let words = format!("invalid option '{word}' in --stdin mode");
+                return Err(Failure::fatal(words));
+            }
+        }
+        (self.is_negated, self.has_end) = (is_negated, has_end);
+        Ok(())
+    }
+
+    /// Obeys `word` if it is an option that stands for revisions. Returns whether it is one.
+    pub fn option<'w>(
+        &mut self,
+        word: &'w BStr,
+        rest: &mut impl Iterator<Item = &'w &'w BStr>,
+    ) -> Result<bool, Failure> {
+        let (name, value) = match word.split_once_str("=") {
+            Some((name, value)) => (name, Some(value.as_bstr())),
+            None => (word.as_bytes(), None),
+        };
+        match (name, value) {
+            (b"--not", None) => {
+                self.is_negated = !self.is_negated;
+                return Ok(true);
+            }
+            (b"--all", None) => {
+                let all = self.repository.references_below("refs/".into())?;
+                self.add_references(all, 0)?;
+                self.add_heads()?;
+            }
+            (b"--branches" | b"--tags" | b"--remotes", _) => {
+                let part = match name {
+                    b"--branches" => "refs/heads/",
+                    b"--tags" => "refs/tags/",
+                    _ => "refs/remotes/",
+                };
+                let found = match value {
+                    None => self.repository.references_below(part.into())?,
+                    Some(pattern) => {
+                        let pattern = [part.as_bytes(), pattern].concat();
+                        self.repository.references_like(pattern.as_bstr())?
+                    }
+                };
+                self.add_references(found, part.len())?;
+            }
+            (b"--glob", value) => {
+                let pattern = value.or_else(|| rest.next().copied());
+                let found = self
+                    .repository
+                    .references_like(pattern.unwrap_or_default())?;
+                self.add_references(found, 0)?;
+            }
+            (b"--exclude", value) => {
+                let pattern = value.or_else(|| rest.next().copied());
+                self.excluded.push(pattern.unwrap_or_default().to_owned());
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        }
+        self.was_given = true;
+        self.excluded.clear();
+        Ok(true)
+    }
+
+    /// Adds references; their names are excluded without their first `cut` bytes.
+    fn add_references(&mut self, found: Vec<Reference>, cut: usize) -> Result<(), Failure> {
+        for reference in found {
+            let name = reference.name;
+            let short = name.get(cut..).unwrap_or_default().as_bstr();
+            let is_excluded = |pattern: &BString| name_fits(pattern.as_ref(), short);
+            if self.excluded.iter().any(is_excluded) {
+                continue;
+            }
+            let Some(id) = reference.id else {
+                continue;
+            };
+            if !self.repository.has_object(&id)? {
+                let words = format!("{name} does not point to a valid object!");
+                self.output.error(words);
+                continue;
+            }
+            self.push(id, self.is_negated, &name.to_string());
+        }
+        Ok(())
+    }
+
+    fn add_heads(&mut self) -> Result<(), Failure> {
+        if let Ok(Some(id)) = self.repository.head().map(|head| head.id()) {
+            let is_excluded = |pattern: &BString| name_fits(pattern.as_ref(), "HEAD".into());
+            if !self.excluded.iter().any(is_excluded) {
+                self.push(id, self.is_negated, "HEAD");
+            }
+        }
+        for id in self.repository.worktree_heads()? {
+            self.push(id, self.is_negated, "HEAD");
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, id: ObjectId, is_uninteresting: bool, name: &str) {
+        self.tips.push(Tip {
+            name: name.to_owned(),
+            ..Tip::new(id, is_uninteresting)
+        });
+    }
+
+    /// Adds what `word` names; returns whether it names anything.
+    fn try_add(&mut self, word: &BStr) -> Result<bool, Failure> {
+        if let Some(at) = word.find(b"..") {
+            let (left, rest) = (word.get(..at), word.get(at + 2..));
+            let (left, rest) = (left.unwrap_or_default(), rest.unwrap_or_default());
+            if self.add_range(left.as_bstr(), rest.as_bstr())? {
+                return Ok(true);
+            }
+        }
+        if let Some(commit) = word.strip_suffix(b"^@") {
+            if self.add_parents(commit.as_bstr(), self.is_negated, None)? {
+                return Ok(true);
+            }
+        }
+        let mut word = word;
+        if let Some(commit) = word.strip_suffix(b"^!") {
+            if self.add_parents(commit.as_bstr(), !self.is_negated, None)? {
+                word = commit.as_bstr();
+            }
+        }
+        if let Some(at) = word.find(b"^-") {
+            let digits = word.get(at + 2..).unwrap_or_default();
+            let number = match digits {
+                b"" => Some(1),
+                digits => digits.to_str().ok().and_then(|digits| digits.parse().ok()),
+            };
+            let Some(number) = number.filter(|number: &usize| *number > 0) else {
+                return Ok(false);
+            };
+            let commit = word.get(..at).unwrap_or_default().as_bstr();
+            if self.add_parents(commit, !self.is_negated, Some(number))? {
+                word = commit;
+            }
+        }
+        let (name, is_negated) = match word.strip_prefix(b"^") {
+            Some(name) => (name.as_bstr(), !self.is_negated),
+            None => (word, self.is_negated),
+        };
+        let Some(id) = self.resolve(name, Wanted::Any)? else {
+            return Ok(false);
+        };
+        self.tips.push(Tip {
+            name: name.to_string(),
+            path: path_in(name).to_vec(),
+            ..Tip::new(id, is_negated)
+        });
+        Ok(true)
+    }
+
+    fn add_range(&mut self, left: &BStr, rest: &BStr) -> Result<bool, Failure> {
+        let (is_symmetric, right) = match rest.strip_prefix(b".") {
+            Some(right) => (true, right.as_bstr()),
+            None => (false, rest),
+        };
+        if left.is_empty() && right.is_empty() && !is_symmetric && !self.has_end {
+            return Ok(false);
+        }
+        let name = |side: &BStr| -> BString {
+            match side.is_empty() {
+                true => "HEAD".into(),
+                false => side.to_owned(),
+            }
+        };
+        let (left, right) = (name(left), name(right));
+        let left_id = self.resolve(left.as_ref(), Wanted::Commit)?;
+        let right_id = self.resolve(right.as_ref(), Wanted::Commit)?;
+        let (Some(left_id), Some(right_id)) = (left_id, right_id) else {
+            return Ok(false);
+        };
+        if is_symmetric {
+            let peel = |id: &ObjectId| self.repository.peel(id, Some(ObjectKind::Commit));
+            let (Some(a), Some(b)) = (peel(&left_id)?, peel(&right_id)?) else {
+                let words = format!("Invalid symmetric difference expression {left}...{right}");
+                return Err(Failure::fatal(words));
+            };
+            for base in merge_bases(self.source, &a, &b).map_err(failure)? {
+                self.push(base, !self.is_negated, &base.to_string());
+            }
+        }
+        self.tips.push(Tip {
+            name: left.to_string(),
+            is_left: is_symmetric,
+            path: path_in(left.as_ref()).to_vec(),
+            ..Tip::new(left_id, self.is_negated != !is_symmetric)
+        });
+        self.tips.push(Tip {
+            name: right.to_string(),
+            path: path_in(right.as_ref()).to_vec(),
+            ..Tip::new(right_id, self.is_negated)
+        });
+        Ok(true)
+    }
+
+    /// Adds the parents of the commit `word`, or one of them; returns whether it is a commit.
+    fn add_parents(
+        &mut self,
+        word: &BStr,
+        is_uninteresting: bool,
+        only: Option<usize>,
+    ) -> Result<bool, Failure> {
+        let (word, is_uninteresting) = match word.strip_prefix(b"^") {
+            Some(word) => (word.as_bstr(), !is_uninteresting),
+            None => (word, is_uninteresting),
+        };
+        let Some(id) = self.resolve(word, Wanted::Commit)? else {
+            return Ok(false);
+        };
+        let Some(commit) = self.repository.peel(&id, Some(ObjectKind::Commit))? else {
+            return Ok(false);
+        };
+        let parents = match self.source.grafts.get(&commit) {
+            Some(parents) => parents.clone(),
+            None => self.repository.commit(&commit)?.parents,
+        };
+        if only.is_some_and(|only| only > parents.len()) {
+            return Ok(false);
+        }
+        for (parent, number) in parents.into_iter().zip(1..) {
+            if only.is_none_or(|only| only == number) {
+                self.push(parent, is_uninteresting, &word.to_string());
+            }
+        }
+        Ok(true)
+    }
+
+    /// The object that `word` names, if any.
+    fn resolve(&self, word: &BStr, wanted: Wanted) -> Result<Option<ObjectId>, Failure> {
+        let words: &[u8] = word;
+        if words.len() == self.repository.hash_kind().len_in_hex() {
+            if let Ok(id) = ObjectId::from_hex(words) {
+                return Ok(Some(id));
+            }
+        }
+        match self.repository.resolve_with(word, wanted, None) {
+            Ok(found) => {
+                let warnings = found.warnings.iter();
+                warnings.for_each(|warning| self.output.warn(warning));
+                Ok(Some(found.id))
+            }
+            Err(hedgerow_git::Error::Revision { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The path in `REVISION:PATH`.
+fn path_in(word: &BStr) -> &[u8] {
+    let mut depth = 0_u32;
+    for (at, byte) in word.iter().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 && at > 0 => return word.get(at + 1..).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    &[]
+}

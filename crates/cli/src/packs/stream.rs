@@ -1,0 +1,88 @@
+use std::io::Write;
+use std::ops::ControlFlow;
+
+/// What is gathered before it is written, in bytes.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Standard output, for what is made of many small pieces. When the pipe is closed, nobody wants
+/// the rest.
+pub struct Stream {
+    buffer: Vec<u8>,
+    is_closed: bool,
+}
+
+impl Stream {
+    pub fn new() -> Self {
+        Stream {
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            is_closed: false,
+        }
+    }
+
+    /// Where to append; [`Stream::step`] is to follow.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Writes what has gathered, if it is enough. `Break`: the pipe is closed.
+    pub fn step(&mut self) -> ControlFlow<()> {
+        match self.buffer.len() < BUFFER_BYTES {
+            true => ControlFlow::Continue(()),
+            false => self.flush(),
+        }
+    }
+
+    /// Writes what has gathered. `Break`: the pipe is closed.
+    pub fn flush(&mut self) -> ControlFlow<()> {
+        if !self.is_closed {
+            let mut stdout = std::io::stdout().lock();
+            let written = stdout.write_all(&self.buffer).and_then(|()| stdout.flush());
+            self.is_closed = written.is_err();
+        }
+        self.buffer.clear();
+        match self.is_closed {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Appends the digits of an id.
+pub fn push_hex(buffer: &mut Vec<u8>, id: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in id {
+        let digits = [usize::from(byte >> 4), usize::from(byte & 15)];
+        buffer.extend(digits.map(|digit| DIGITS[digit]));
+    }
+}
+
+/// Appends a number.
+pub fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    buffer.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_ids_are_written_as_usual() {
+        let mut buffer = Vec::new();
+        for number in [0, 7, 10, 1_234_567, u64::MAX] {
+            push_number(&mut buffer, number);
+            buffer.push(b' ');
+        }
+        push_hex(&mut buffer, &[0, 0x1f, 0xa9]);
+        assert_eq!(buffer, b"0 7 10 1234567 18446744073709551615 001fa9");
+    }
+}

@@ -1,0 +1,162 @@
+//! The answer as a set: the same objects as a listing, in no order, found by many threads.
+//!
+//! One thread walks the commits; the others read trees as soon as their commits are known, and it
+//! joins them when it is done. Each object is entered by whoever puts it into the set first.
+
+mod seen;
+mod worker;
+
+pub use seen::{Seen, SeenIds};
+
+use crate::filter::Filter;
+use crate::request::{Missing, Request};
+use crate::source::Source;
+use crate::walk::Walk;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::ObjectKind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, Receiver};
+use std::sync::{Mutex, PoisonError};
+use worker::Worker;
+
+/// Trees that a thread takes at a time: those of neighbours in history, which are alike.
+const BATCH: usize = 64;
+
+/// What all threads of a walk share.
+struct Shared<'w, S> {
+    source: Source<'w>,
+    seen: &'w S,
+    marks: &'w crate::marks::Marks,
+    has_blobs: bool,
+    tree_depth: usize,
+    is_stopped: AtomicBool,
+}
+
+impl Request {
+    /// Whether [`walk_set`] can answer it: nothing depends on how an object is reached, and
+    /// nothing missing is to be tolerated.
+    pub fn is_set(&self) -> bool {
+        let filter = matches!(self.filter, None | Some(Filter::BlobNone));
+        let tips = self.filter.is_none() || !self.filter_tips && !self.keep_omitted;
+        filter && tips && self.missing == Missing::Error && !self.exclude_promised && !self.boundary
+    }
+}
+
+/// Puts all that `request` asks for into `seen`, with `threads` threads. Order and edges are not
+/// told.
+///
+/// # Errors
+/// As [`Walk::list`]; [`Error::Filter`] for what [`Request::is_set`] denies.
+pub fn walk_set<S: Seen>(
+    source: Source<'_>,
+    request: Request,
+    threads: usize,
+    seen: &S,
+) -> Result<()> {
+    if !request.is_set() {
+        return Err(Error::Filter("the answer depends on an order".into()));
+    }
+    let mut walk = Walk::new(source, request)?;
+    let with_objects = !walk.request.only_commits();
+    let marks = std::mem::take(&mut walk.marks);
+    let shared = Shared {
+        source,
+        seen,
+        marks: &marks,
+        has_blobs: walk.request.filter.is_none(),
+        tree_depth: walk.request.tree_depth,
+        is_stopped: AtomicBool::new(false),
+    };
+    let (sender, receiver) = channel::<Vec<ObjectId>>();
+    let receiver = Mutex::new(receiver);
+    std::thread::scope(|scope| {
+        let run = || {
+            let done = work(&shared, &receiver);
+            if done.is_err() {
+                shared.is_stopped.store(true, Ordering::Relaxed);
+            }
+            done
+        };
+        let count = if with_objects {
+            threads.saturating_sub(1)
+        } else {
+            0
+        };
+        let others: Vec<_> = (0..count).map(|_| scope.spawn(run)).collect();
+        let send = |batch| {
+            // All receivers are gone only after an error, which they tell.
+            let _ = sender.send(batch);
+        };
+        let walked = walk_commits(&mut walk, &shared, send, with_objects);
+        drop(sender);
+        if walked.is_err() {
+            shared.is_stopped.store(true, Ordering::Relaxed);
+        }
+        let own = run();
+        let others = others.into_iter().map(|thread| match thread.join() {
+            Ok(done) => done,
+            Err(_) => Err(Error::Panicked),
+        });
+        let others: Vec<Result<()>> = others.collect();
+        walked.and(own)?;
+        others.into_iter().collect()
+    })
+}
+
+fn walk_commits<S: Seen>(
+    walk: &mut Walk<'_>,
+    shared: &Shared<'_, S>,
+    send: impl Fn(Vec<ObjectId>),
+    with_objects: bool,
+) -> Result<()> {
+    let mut trees = Vec::with_capacity(BATCH);
+    let mut worker = Worker::new(shared);
+    for pending in std::mem::take(&mut walk.pending) {
+        match pending.kind {
+            ObjectKind::Tree => trees.push(pending.id),
+            kind => worker.add_tip(&pending.id, kind, &pending.name)?,
+        }
+    }
+    while let Some(found) = walk.next_commit()? {
+        if shared.is_stopped.load(Ordering::Relaxed) {
+            break;
+        }
+        let node = walk.commits.node(found.commit);
+        let location = match shared.seen.wants_locations() {
+            true => shared.source.store.locate(&node.id)?,
+            false => None,
+        };
+        if shared.seen.insert(&node.id, ObjectKind::Commit, 0) {
+            shared.seen.found(&node.id, ObjectKind::Commit, location);
+        }
+        if with_objects {
+            trees.push(node.tree);
+        }
+        if trees.len() >= BATCH {
+            send(std::mem::replace(&mut trees, Vec::with_capacity(BATCH)));
+        }
+    }
+    send(trees);
+    Ok(())
+}
+
+/// Reads trees until there are no more.
+fn work<S: Seen>(shared: &Shared<'_, S>, batches: &Mutex<Receiver<Vec<ObjectId>>>) -> Result<()> {
+    let mut worker = Worker::new(shared);
+    loop {
+        let batch = {
+            let receiver = batches.lock().unwrap_or_else(PoisonError::into_inner);
+            receiver.recv()
+        };
+        let Ok(batch) = batch else {
+            return Ok(());
+        };
+        for tree in batch {
+            if shared.is_stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            worker.add_root(&tree)?;
+        }
+    }
+}

@@ -1,0 +1,180 @@
+use super::{Seen, Shared};
+use crate::ids::IdHashBuilder;
+use crate::marks::mark;
+use crate::object::{EntryKind, TreeEntries};
+use crate::trees::RECENT_BYTES;
+use crate::{Error, Result};
+use gix_hash::{oid, ObjectId};
+use hedgerow_pack::{ObjectKind, Reader};
+
+/// Slots of the memory for what was asked last.
+const RECENT: usize = 1 << 15;
+
+/// One thread of a walk.
+pub(super) struct Worker<'w, S> {
+    shared: &'w Shared<'w, S>,
+    /// Taken out while what it read is looked at.
+    reader: Option<Reader<'w>>,
+    /// Objects that are in the set, each at a place that its hash says: most entries of a tree are
+    /// those of the tree that was looked at before.
+    recent: Vec<ObjectId>,
+    hash: IdHashBuilder,
+    /// Trees that are to be read.
+    pending: Vec<Subtree>,
+}
+
+struct Subtree {
+    id: ObjectId,
+    /// The hash of its path, with a slash after it.
+    name_hash: u32,
+    depth: usize,
+}
+
+impl<'w, S: Seen> Worker<'w, S> {
+    pub fn new(shared: &'w Shared<'w, S>) -> Self {
+        let null = ObjectId::null(shared.source.store.hash_kind());
+        Worker {
+            reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
+            recent: vec![null; RECENT],
+            hash: IdHashBuilder::default(),
+            pending: Vec::new(),
+            shared,
+        }
+    }
+
+    /// Puts a tag or a blob that was named into the set.
+    pub fn add_tip(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> Result<()> {
+        if self.shared.marks.has(id, mark::UNINTERESTING) {
+            return Ok(());
+        }
+        if self.shared.seen.insert(id, kind, add_to_hash(0, name)) {
+            self.tell(id, kind)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a tree and all that is in it into the set.
+    pub fn add_root(&mut self, tree: &ObjectId) -> Result<()> {
+        if self.is_known(tree) || self.shared.marks.has(tree, mark::UNINTERESTING) {
+            return Ok(());
+        }
+        self.remember(tree);
+        if self.shared.seen.insert(tree, ObjectKind::Tree, 0) {
+            self.pending.push(Subtree {
+                id: *tree,
+                name_hash: 0,
+                depth: 0,
+            });
+        }
+        while let Some(tree) = self.pending.pop() {
+            self.enter(&tree)?;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, tree: &Subtree) -> Result<()> {
+        if tree.depth > self.shared.tree_depth {
+            return Err(Error::TooDeep);
+        }
+        let source = self.shared.source;
+        let found = source.replacement(&tree.id);
+        if found.is_empty_tree() {
+            self.shared
+                .seen
+                .found(&tree.id, ObjectKind::Tree, source.store.locate(&found)?);
+            return Ok(());
+        }
+        let location = source.store.locate(&found)?;
+        let location = location.ok_or(Error::BadTree { id: tree.id })?;
+        self.shared
+            .seen
+            .found(&tree.id, ObjectKind::Tree, Some(location));
+        let reader = self.reader.take();
+        let mut reader = reader.unwrap_or_else(|| Reader::with_recent(source.store, RECENT_BYTES));
+        let done = match reader.read(&found, location) {
+            Ok((ObjectKind::Tree, content)) => self.entries(tree, content),
+            Ok((kind, _)) => Err(Error::WrongKind {
+                id: tree.id,
+                found: kind.name(),
+                expected: "tree",
+            }),
+            Err(error) => Err(error.into()),
+        };
+        self.reader = Some(reader);
+        done
+    }
+
+    fn entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
+        let mut entries = TreeEntries::new(content, tree.id.as_slice().len());
+        while let Some(entry) = entries.next_of(&tree.id)? {
+            let slot = self.slot(entry.id);
+            if self
+                .recent
+                .get(slot)
+                .is_some_and(|recent| **recent == *entry.id)
+            {
+                continue;
+            }
+            let kind = match entry.kind() {
+                EntryKind::Tree => ObjectKind::Tree,
+                EntryKind::Blob if self.shared.has_blobs => ObjectKind::Blob,
+                _ => continue,
+            };
+            let id = entry.id.to_owned();
+            if let Some(recent) = self.recent.get_mut(slot) {
+                *recent = id;
+            }
+            if self.shared.marks.has(&id, mark::UNINTERESTING) {
+                continue;
+            }
+            let name_hash = add_to_hash(tree.name_hash, entry.name);
+            if !self.shared.seen.insert(&id, kind, name_hash) {
+                continue;
+            }
+            match kind {
+                ObjectKind::Tree => self.pending.push(Subtree {
+                    id,
+                    name_hash: add_to_hash(name_hash, b"/"),
+                    depth: tree.depth + 1,
+                }),
+                _ => self.tell(&id, kind)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, id: &ObjectId, kind: ObjectKind) -> Result<()> {
+        let location = self.shared.source.store.locate(id)?;
+        if location.is_none() {
+            let kind = kind.name();
+            return Err(Error::Missing { kind, id: *id });
+        }
+        self.shared.seen.found(id, kind, location);
+        Ok(())
+    }
+
+    fn slot(&self, id: &oid) -> usize {
+        self.hash.of(id.as_bytes()) as usize % RECENT
+    }
+
+    fn is_known(&self, id: &ObjectId) -> bool {
+        self.recent.get(self.slot(id)) == Some(id)
+    }
+
+    fn remember(&mut self, id: &ObjectId) {
+        let slot = self.slot(id);
+        if let Some(recent) = self.recent.get_mut(slot) {
+            *recent = *id;
+        }
+    }
+}
+
+/// Git's hash of a path, continued: the last characters count most, and white space not at all.
+fn add_to_hash(hash: u32, text: &[u8]) -> u32 {
+    let letters = text
+        .iter()
+        .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    letters.fold(hash, |hash, byte| {
+        (hash >> 2).wrapping_add(u32::from(*byte) << 24)
+    })
+}

@@ -103,6 +103,11 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     if command.non_empty && contents.wanted.is_empty() {
         return Ok(0);
     }
+    // As with git, edges in the list are bases with or without --thin.
+    let options = PackOptions {
+        thin: options.thin || !contents.had.is_empty(),
+        ..options
+    };
     let meter = Meter::start(global, "Packing objects", &options.progress);
     let written = write(command, global, &repository, &contents, &options)?;
     drop(meter);

@@ -10,6 +10,8 @@ const MIN_BYTES: u64 = 50;
 const PART_BYTES: u64 = 1 << 20;
 /// Into about how many parts the search is split at most.
 const PARTS: u64 = 128;
+/// From how many objects on a part is cut even within a name.
+const MANY: usize = 1000;
 /// What an object weighs besides its content.
 const OBJECT_BYTES: u64 = 512;
 
@@ -66,9 +68,11 @@ pub(super) fn parts(plan: &Plan<'_>, candidates: &[u32], window: usize) -> Vec<R
         let [this, next] = pair else { continue };
         gathered += weight(this);
         let end = at + 1;
-        let is_boundary = name(this) != name(next) || name(this).is_some_and(|name| name.1 == 0);
+        let is_boundary = name(this) != name(next);
         let is_enough = gathered >= enough && end - start >= 2 * window;
-        if is_enough && (is_boundary || gathered >= 8 * enough) {
+        // A cut within a name costs a whole object, and those may be large.
+        let is_long = gathered >= 8 * enough && end - start >= MANY;
+        if is_enough && (is_boundary || is_long) {
             parts.push(start..end);
             (start, gathered) = (end, 0);
         }

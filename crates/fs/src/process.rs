@@ -1,5 +1,6 @@
 use crate::{Error, Result};
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,24 @@ impl Process {
             .status()
             .map_err(|source| Error::new("run", &self.program, source))?;
         Ok(Exit::of(status))
+    }
+
+    /// Runs it with `input` as its standard input and waits for its end. That it does not read all
+    /// of it is no error.
+    pub fn run_with_input(&self, input: &[u8]) -> Result<Exit> {
+        let failed = |source| Error::new("run", &self.program, source);
+        let mut command = self.command();
+        command.stdin(std::process::Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
+        if let Some(mut pipe) = child.stdin.take() {
+            match pipe.write_all(input) {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    return Err(failed(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(Exit::of(child.wait().map_err(failed)?))
     }
 
     pub(crate) fn command(&self) -> std::process::Command {
@@ -96,6 +115,15 @@ mod tests {
             error.to_string(),
             "cannot run '/nonexistent/program': No such file or directory"
         );
+    }
+
+    #[test]
+    fn input_reaches_it_as_far_as_it_reads() {
+        let read = shell("test \"$(cat)\" = words");
+        assert_eq!(read.run_with_input(b"words").unwrap(), Exit::Status(0));
+        let deaf = shell("exit 4");
+        let input = vec![b'x'; 1 << 20];
+        assert_eq!(deaf.run_with_input(&input).unwrap(), Exit::Status(4));
     }
 
     #[test]

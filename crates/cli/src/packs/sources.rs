@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use bstr::ByteSlice;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{CommitGraph, ObjectId};
+use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId};
 use hedgerow_reach::{IdMap, Source};
 
 /// More than a list of grafts takes.
@@ -52,6 +52,27 @@ impl Sources {
             grafts: &self.grafts,
             replacements: objects.replacements,
         }
+    }
+}
+
+/// Whether commits have other parents than they say: what was made before that, like a bitmap,
+/// does not hold.
+pub fn is_grafted(repository: &Repository) -> bool {
+    let common = repository.common_dir();
+    let has_content = |name: &str| {
+        let stat = hedgerow_fs::stat(&common.join(name));
+        !matches!(stat, Ok(None)) && !matches!(stat, Ok(Some(stat)) if stat.size == 0)
+    };
+    has_content("shallow") || has_content("info/grafts")
+}
+
+/// The bitmaps of the repository, if nothing contradicts them: they know of neither replacements
+/// nor grafts.
+pub fn bitmaps(repository: &Repository) -> Option<Bitmaps<'_>> {
+    let is_plain = repository.shared_objects().replacements.is_empty() && !is_grafted(repository);
+    match is_plain {
+        true => Bitmaps::open(repository.objects()),
+        false => None,
     }
 }
 

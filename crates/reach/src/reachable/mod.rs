@@ -32,6 +32,13 @@ pub struct Question {
     pub threads: usize,
 }
 
+impl Question {
+    /// Whether it can be answered as a set: no filter depends on how deep a path is.
+    pub fn is_set(&self) -> bool {
+        self.filter.as_ref().is_none_or(filter::is_possible)
+    }
+}
+
 /// The answer.
 #[derive(Debug)]
 pub struct Answer<'b, 's> {

@@ -1,11 +1,13 @@
 //! `hedgerow rev-list`: which commits and objects are reachable.
 
+mod by_bitmap;
 mod options;
+
 mod output;
-mod revisions;
+pub mod revisions;
 mod sets;
 
-use super::sources::Sources;
+use super::sources::{bitmaps, Sources};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
@@ -47,7 +49,13 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
     let told = repository.objects().warnings().len();
-    if sets::can_answer(&options) {
+    let bitmaps = match by_bitmap::can_answer(&options) {
+        true => bitmaps(&repository),
+        false => None,
+    };
+    if let Some(bitmaps) = bitmaps {
+        by_bitmap::answer(source, &bitmaps, &options, output)?;
+    } else if sets::can_answer(&options) {
         sets::answer(source, options, output)?;
     } else {
         let walk = Walk::new(source, options.request.clone()).map_err(failure)?;

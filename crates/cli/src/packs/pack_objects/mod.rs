@@ -1,5 +1,8 @@
 //! `hedgerow pack-objects`: git-pack-objects(1).
 
+pub mod revisions;
+pub mod serve;
+
 use super::object_list;
 use crate::arguments::{Global, Workers};
 use crate::environment;
@@ -18,7 +21,7 @@ use hedgerow_serve::{
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Pack the objects whose ids come from standard input
+/// Pack the objects whose ids come from standard input, or what revisions reach
 #[derive(Debug, Args)]
 pub struct PackObjects {
     /// Write the pack to standard output
@@ -66,6 +69,27 @@ pub struct PackObjects {
     /// The version of the index, and from where on offsets take 64 bits
     #[arg(long, value_name = "VERSION[,OFFSET]", value_parser = parse_layout)]
     pub index_version: Option<IndexLayout>,
+    /// Read revisions from standard input and pack what they reach
+    #[arg(long)]
+    pub revs: bool,
+    /// Pack what all references reach
+    #[arg(long)]
+    pub all: bool,
+    /// Pack annotated tags along with what they are of
+    #[arg(long)]
+    pub include_tag: bool,
+    /// Leave out what the filter says, as for rev-list
+    #[arg(long, value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Leave out nothing
+    #[arg(long, overrides_with = "filter")]
+    pub no_filter: bool,
+    /// Use reachability bitmaps (pack.useBitmaps)
+    #[arg(long, overrides_with = "no_use_bitmap_index")]
+    pub use_bitmap_index: bool,
+    /// Use no reachability bitmaps
+    #[arg(long)]
+    pub no_use_bitmap_index: bool,
     /// What git-repack passes
     #[arg(long, hide = true)]
     pub all_progress: bool,
@@ -94,6 +118,9 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
         honor_pack_keep: command.honor_pack_keep,
     };
     let store = repository.objects();
+    if command.revs || command.all {
+        return serve::run(command, global, &repository, &options, output);
+    }
     let list = object_list::read(std::io::stdin().lock(), store, selection, options.window)?;
     let contents = Contents {
         wanted: list.wanted,
@@ -111,10 +138,20 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     let meter = Meter::start(global, "Packing objects", &options.progress);
     let written = write(command, global, &repository, &contents, &options)?;
     drop(meter);
-    store
-        .warnings()
-        .iter()
-        .for_each(|warning| output.warn(warning));
+    tell(command, global, &repository, &written, output);
+    Ok(0)
+}
+
+/// Says what was packed.
+fn tell(
+    command: &PackObjects,
+    global: &Global,
+    repository: &Repository,
+    written: &PackWritten,
+    output: &Output,
+) {
+    let warnings = repository.objects().warnings();
+    warnings.iter().for_each(|warning| output.warn(warning));
     if !command.stdout {
         output.data(format!("{}\n", written.checksum).as_bytes());
     }
@@ -133,7 +170,6 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
              pack-reused {verbatim}"
         ),
     );
-    Ok(0)
 }
 
 fn write(

@@ -1,0 +1,103 @@
+//! What a pack is asked for by revisions, as git-upload-pack asks: `--revs`.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::rev_list::revisions::Revisions;
+use bstr::{BStr, ByteSlice};
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow_reach::{Filter, Question, Source};
+use hedgerow_serve::Tag;
+
+/// What revisions are asked for beside those of standard input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct More {
+    /// All references and `HEAD`.
+    pub all: bool,
+    /// Read revisions from standard input.
+    pub input: bool,
+}
+
+/// Reads revisions from standard input, one a line, up to an empty line.
+pub fn question(
+    repository: &Repository,
+    source: Source<'_>,
+    more: More,
+    filter: Option<&str>,
+    threads: usize,
+    output: &Output,
+) -> Result<Question, Failure> {
+    let mut revisions = Revisions::new(repository, source, true, output);
+    if more.all {
+        revisions.option("--all".into(), &mut std::iter::empty())?;
+    }
+    if more.input {
+        revisions.add_from_input()?;
+    }
+    let mut question = Question {
+        filter: filter.map(parse_filter).transpose()?,
+        threads,
+        ..Question::default()
+    };
+    for tip in revisions.tips {
+        match tip.is_uninteresting {
+            true => question.haves.push(tip.id),
+            false => question.wants.push(tip.id),
+        }
+    }
+    if !question.is_set() {
+        return Err(Failure::usage(
+            "pack-objects does not support filters by depth; git does",
+        ));
+    }
+    Ok(question)
+}
+
+/// Reads the hexadecimal ids that git-upload-pack sends: wants, `--not`, haves, an empty line.
+/// `None` if there is anything else.
+pub fn plain_question(input: &[u8], filter: Option<Filter>, threads: usize) -> Option<Question> {
+    let mut question = Question {
+        filter,
+        threads,
+        ..Question::default()
+    };
+    let mut is_not = false;
+    for line in input.lines() {
+        match line {
+            b"" => break,
+            b"--not" => is_not = !is_not,
+            line => {
+                let (negated, hex) = match line.strip_prefix(b"^") {
+                    Some(hex) => (!is_not, hex),
+                    None => (is_not, line),
+                };
+                let id = ObjectId::from_hex(hex).ok()?;
+                match negated {
+                    true => question.haves.push(id),
+                    false => question.wants.push(id),
+                }
+            }
+        }
+    }
+    Some(question)
+}
+
+pub fn parse_filter(spec: &str) -> Result<Filter, Failure> {
+    Filter::parse(spec.as_bytes()).map_err(Failure::fatal)
+}
+
+/// The annotated tags among the references, with what they are of.
+pub fn tags(repository: &Repository) -> Result<Vec<Tag>, Failure> {
+    let mut tags = Vec::new();
+    for reference in repository.references_below(BStr::new(b"refs/tags/"))? {
+        let Some(id) = reference.id else { continue };
+        // What is broken goes with nothing.
+        let Ok(ObjectKind::Tag) = repository.object_kind(&id) else {
+            continue;
+        };
+        if let Ok(Some(target)) = repository.peel(&id, None) {
+            tags.push(Tag { id, target });
+        }
+    }
+    Ok(tags)
+}

@@ -12,6 +12,7 @@ pub use crate::packs::multi_pack_index::MultiPackIndex;
 pub use crate::packs::pack_objects::PackObjects;
 pub use crate::packs::rev_list::RevList;
 pub use crate::packs::reverse_index::ReverseIndex;
+pub use crate::packs::upload_pack_hook::UploadPackHook;
 pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
 pub use crate::walk::Walk;
@@ -101,6 +102,7 @@ pub enum Command {
     RevList(RevList),
     Stats(Stats),
     Tune(Tune),
+    UploadPackHook(UploadPackHook),
     VerifyPack(VerifyPack),
     Walk(Walk),
     /// Print completions or manual pages

@@ -83,6 +83,9 @@ fn main() -> ExitCode {
         }
         Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
         Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
+        Some(Command::UploadPackHook(command)) => {
+            packs::upload_pack_hook::run(command, &arguments.global, &output)
+        }
         Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),
         Some(Command::Generate(what)) => generate::run(what, &output),
         None => Err(Failure::usage(

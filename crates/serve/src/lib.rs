@@ -5,6 +5,7 @@
 //! the store, as a delta or whole, or made anew, searches new deltas in parallel, and writes the
 //! pack to any sink. The same contents and options make the same bytes with any number of threads.
 
+mod cache;
 mod contents;
 mod edges;
 mod error;
@@ -17,6 +18,7 @@ mod selection;
 mod verbatim;
 mod write;
 
+pub use cache::{NewResponse, ResponseCache, ResponseKey};
 pub use contents::{name_hash, Contents, Verbatim, Wanted};
 pub use edges::Edges;
 pub use error::{Error, Result};

@@ -14,4 +14,5 @@ mod sources;
 mod stream;
 pub mod strict;
 pub mod surroundings;
+pub mod upload_pack_hook;
 pub mod verify_pack;

@@ -20,6 +20,8 @@ pub(super) struct Closure<'b, 's> {
     reader: Reader<'s>,
     threads: usize,
     trace: Trace,
+    /// What the tips lead to, past all tags.
+    ends: Vec<ObjectId>,
 }
 
 /// The set that is being found, and what need not be found again.
@@ -44,11 +46,13 @@ impl<'b, 's> Closure<'b, 's> {
             reader: Reader::new(source.store),
             threads,
             trace: Trace::default(),
+            ends: Vec::new(),
         }
     }
 
-    pub fn into_trace(self) -> Trace {
-        self.trace
+    /// How it was found, and what the tips led to, past all tags.
+    pub fn into_parts(self) -> (Trace, Vec<ObjectId>) {
+        (self.trace, self.ends)
     }
 
     /// What the receiver has: of what is missing here nothing is known.
@@ -107,6 +111,7 @@ impl<'b, 's> Closure<'b, 's> {
         commits: &mut Vec<ObjectId>,
     ) {
         let Followed { tags, end, kind } = followed;
+        self.ends.push(end);
         let plain = |id, kind| Extra {
             id,
             kind,

@@ -69,13 +69,13 @@ pub fn reachable<'b, 's>(
     if let Some(had) = &had {
         objects.subtract(had);
     }
-    let mut trace = closure.into_trace();
+    let (mut trace, mut spared) = closure.into_parts();
     if let Some(filter) = &question.filter {
-        let spared = match question.filter_wants {
-            true => &[],
-            false => question.wants.as_slice(),
-        };
-        filter::apply(filter, source, &mut objects, spared, question.threads)?;
+        match question.filter_wants {
+            true => spared.clear(),
+            false => spared.extend(&question.wants),
+        }
+        filter::apply(filter, source, &mut objects, &spared, question.threads)?;
     }
     trace.objects = objects.count();
     Ok(Answer {

@@ -1,10 +1,13 @@
 //! `hedgerow bitmap`: writes, checks and lists reachability bitmaps.
 
+mod explain;
+
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, REFUSED};
 use crate::output::Output;
 use clap::{Args, Subcommand};
+use explain::Explain;
 use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, Bitmaps, ObjectId, ObjectKind};
@@ -29,6 +32,8 @@ pub enum Action {
     },
     /// Check every bitmap against what is reachable
     Verify,
+    /// Say which bitmaps a fetch uses, what has to be walked, and why it is not faster
+    Explain(Explain),
     /// List the commits that have a bitmap, and how many objects each reaches
     List,
 }
@@ -38,6 +43,7 @@ pub fn run(command: &Bitmap, global: &Global, output: &Output) -> Result<u8, Fai
     let code = match &command.action {
         Action::Write { pack } => write(&repository, pack.as_deref(), global, output),
         Action::Verify => verify(&repository, global, output),
+        Action::Explain(command) => explain::run(command, &repository, global, output),
         Action::List => list(&repository, output),
     };
     let warnings = repository.objects().warnings();

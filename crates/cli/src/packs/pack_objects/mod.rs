@@ -205,52 +205,67 @@ fn options(
     global: &Global,
     repository: &Repository,
 ) -> Result<PackOptions, Failure> {
-    let config = repository.config();
-    let number = |key: &str| -> Result<Option<u64>, Failure> {
-        let number = config.integer(key)?;
-        Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
-    };
-    let usual = PackOptions::default();
-    let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let level = match command.compression {
-        Some(level) => Some(level.into()),
-        None => match config.integer("pack.compression")? {
-            Some(level) => Some(level),
-            None => config.integer("core.compression")?,
-        },
-    };
-    let level = level.unwrap_or(-1);
-    let level = i32::try_from(level)
-        .ok()
-        .filter(|level| (-1..=9).contains(level));
+    let usual = pack_options(repository)?;
     let jobs = match global.jobs {
-        Some(Workers::Count(count)) => Some(count.get() as u64),
+        Some(Workers::Count(count)) => Some(count.get()),
         _ => None,
     };
-    let threads = command.threads.map(|threads| threads as u64).or(jobs);
-    let threads = threads
-        .or(number("pack.threads")?)
-        .filter(|threads| *threads > 0);
-    let threads = threads.map_or_else(hedgerow_fs::cpu::available, |threads| threads as usize);
-    let window = number("pack.window")?.map_or(usual.window, |window| window as usize);
+    let threads = command.threads.or(jobs).map(|threads| match threads {
+        0 => hedgerow_fs::cpu::available(),
+        threads => threads,
+    });
+    let level = match command.compression {
+        Some(level) => compression(level.into())?,
+        None => usual.level,
+    };
     Ok(PackOptions {
-        window: command.window.unwrap_or(window),
-        depth: command
-            .depth
-            .unwrap_or(number("pack.depth")?.map_or(usual.depth, small)),
-        window_memory_bytes: command
-            .window_memory
-            .unwrap_or(number("pack.windowMemory")?.unwrap_or(0)),
-        delta_cache_bytes: number("pack.deltaCacheSize")?.unwrap_or(usual.delta_cache_bytes),
-        big_file_bytes: repository.settings().big_file_bytes,
-        level: level.ok_or_else(|| Failure::fatal("bad pack compression level"))?,
-        threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
+        window: command.window.unwrap_or(usual.window),
+        depth: command.depth.unwrap_or(usual.depth),
+        window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
+        level,
+        threads: threads.and_then(NonZeroUsize::new).unwrap_or(usual.threads),
         delta_base_offset: command.delta_base_offset,
         thin: command.thin,
         reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
         reuse_objects: !command.no_reuse_object,
         ..usual
     })
+}
+
+/// What the configuration asks for, over git's defaults.
+pub fn pack_options(repository: &Repository) -> Result<PackOptions, Failure> {
+    let config = repository.config();
+    let number = |key: &str| -> Result<Option<u64>, Failure> {
+        let number = config.integer(key)?;
+        Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
+    };
+    let usual = PackOptions::default();
+    let level = match config.integer("pack.compression")? {
+        Some(level) => Some(level),
+        None => config.integer("core.compression")?,
+    };
+    let threads = number("pack.threads")?.filter(|threads| *threads > 0);
+    let threads = threads.map_or_else(hedgerow_fs::cpu::available, |threads| threads as usize);
+    let depth = number("pack.depth")?;
+    Ok(PackOptions {
+        window: number("pack.window")?.map_or(usual.window, |window| window as usize),
+        depth: depth.map_or(usual.depth, |depth| {
+            u32::try_from(depth).unwrap_or(u32::MAX)
+        }),
+        window_memory_bytes: number("pack.windowMemory")?.unwrap_or(0),
+        delta_cache_bytes: number("pack.deltaCacheSize")?.unwrap_or(usual.delta_cache_bytes),
+        big_file_bytes: repository.settings().big_file_bytes,
+        level: compression(level.unwrap_or(-1))?,
+        threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
+        ..usual
+    })
+}
+
+fn compression(level: i64) -> Result<i32, Failure> {
+    let level = i32::try_from(level)
+        .ok()
+        .filter(|level| (-1..=9).contains(level));
+    level.ok_or_else(|| Failure::fatal("bad pack compression level"))
 }
 
 /// A number of bytes, with a unit of `k`, `m` or `g`.

@@ -1,0 +1,241 @@
+//! `hedgerow bitmap explain`: how the question of a fetch is answered.
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::rev_list::revisions::Revisions;
+use crate::packs::sources::{bitmaps, is_grafted, Sources};
+use bstr::ByteSlice;
+use clap::Args;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::Bitmaps;
+use hedgerow_reach::{reachable, BitmapUse, Question, Trace};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
+
+/// So many commits whose bitmaps were used are named.
+const NAMED: usize = 5;
+/// From so many commits or trees on, a walk is worth a better bitmap.
+const WORTH_A_HINT: u64 = 1000;
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// What is fetched, as revisions; after --not, what the receiver has
+    #[arg(
+        value_name = "WANT|--not|HAVE",
+        required = true,
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    pub words: Vec<OsString>,
+}
+
+/// The JSON document. Fields are only ever added.
+#[derive(Debug, Serialize)]
+struct Document {
+    /// The name and version of this schema.
+    schema: &'static str,
+    bitmaps: Option<About>,
+    wants: Found,
+    haves: Found,
+    objects: u64,
+    milliseconds: u128,
+    hints: Vec<String>,
+}
+
+/// The bitmaps of the repository.
+#[derive(Debug, Serialize)]
+struct About {
+    pack: String,
+    objects: u32,
+    commits: u32,
+    lookup_table: bool,
+    name_hashes: bool,
+    pseudo_merges: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Found {
+    tips: u64,
+    included: u64,
+    bitmaps: Vec<String>,
+    pseudo_merges: u64,
+    commits_walked: u64,
+    trees_read: u64,
+    outside: u64,
+}
+
+pub fn run(
+    command: &Explain,
+    repository: &Repository,
+    global: &Global,
+    output: &Output,
+) -> Result<u8, Failure> {
+    let sources = Sources::read(repository)?;
+    let source = sources.of(repository);
+    let mut revisions = Revisions::new(repository, source, true, output);
+    for word in &command.words {
+        let word = word.as_bytes().as_bstr();
+        if !word.starts_with(b"--") || !revisions.option(word, &mut std::iter::empty())? {
+            revisions.add(word)?;
+        }
+    }
+    let mut question = Question {
+        threads: super::threads(global),
+        ..Question::default()
+    };
+    for tip in revisions.tips {
+        match tip.is_uninteresting {
+            true => question.haves.push(tip.id),
+            false => question.wants.push(tip.id),
+        }
+    }
+    let started = Instant::now();
+    let bitmaps = bitmaps(repository);
+    let answer = reachable(source, bitmaps.as_ref(), &question).map_err(Failure::fatal)?;
+    let document = Document {
+        schema: "hedgerow.bitmap.explain/1",
+        bitmaps: bitmaps.as_ref().map(|bitmaps| about(repository, bitmaps)),
+        wants: found(&answer.trace.wants),
+        haves: found(&answer.trace.haves),
+        objects: answer.trace.objects,
+        milliseconds: started.elapsed().as_millis(),
+        hints: hints(repository, bitmaps.as_ref(), &answer.trace),
+    };
+    match global.json {
+        true => {
+            let mut text = serde_json::to_vec(&document).expect("plain data is JSON");
+            text.push(b'\n');
+            output.data(&text);
+        }
+        false => output.data(text(&document).as_bytes()),
+    }
+    Ok(0)
+}
+
+fn about(repository: &Repository, bitmaps: &Bitmaps<'_>) -> About {
+    let number = bitmaps.order().pack();
+    let path = repository.objects().pack_path(number);
+    About {
+        pack: path
+            .map(|path| path.display().to_string())
+            .unwrap_or_default(),
+        objects: bitmaps.order().count(),
+        commits: bitmaps.commit_count(),
+        lookup_table: bitmaps.has_lookup_table(),
+        name_hashes: bitmaps.has_name_hashes(),
+        pseudo_merges: bitmaps.pseudo_merge_count(),
+    }
+}
+
+fn found(used: &BitmapUse) -> Found {
+    Found {
+        tips: used.tips,
+        included: used.included,
+        bitmaps: used.bitmaps.iter().map(ToString::to_string).collect(),
+        pseudo_merges: used.pseudo_merges,
+        commits_walked: used.commits_walked,
+        trees_read: used.trees_read,
+        outside: used.outside,
+    }
+}
+
+/// Why it is not faster, and what to do about it.
+fn hints(repository: &Repository, bitmaps: Option<&Bitmaps<'_>>, trace: &Trace) -> Vec<String> {
+    let mut hints = Vec::new();
+    let Some(bitmaps) = bitmaps else {
+        hints.push(match is_grafted(repository) {
+            true => "the repository is shallow or has grafts, about which bitmaps know nothing",
+            false => "there is no bitmap that can be used; make one: hedgerow bitmap write",
+        });
+        return hints.into_iter().map(str::to_owned).collect();
+    };
+    if !bitmaps.has_lookup_table() && bitmaps.commit_count() > 0 {
+        hints.push(
+            "without a lookup table all entries are stepped over first: set \
+             pack.writeBitmapLookupTable and write the bitmaps anew",
+        );
+    }
+    let sides = [&trace.wants, &trace.haves];
+    let walked: u64 = sides.iter().map(|used| used.commits_walked).sum();
+    let trees: u64 = sides.iter().map(|used| used.trees_read).sum();
+    if walked >= WORTH_A_HINT || trees >= WORTH_A_HINT {
+        hints.push(
+            "much had to be walked: the tips are far from any commit with a bitmap; repack, or \
+             write the bitmaps anew with pack.preferBitmapTips for such tips",
+        );
+    }
+    let outside = trace.wants.outside;
+    if outside >= WORTH_A_HINT && outside * 10 > trace.objects {
+        hints.push(
+            "many objects are outside the pack that has bitmaps, and are not copied verbatim: \
+             repack",
+        );
+    }
+    hints.into_iter().map(str::to_owned).collect()
+}
+
+fn text(document: &Document) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_text(document, &mut text);
+    text
+}
+
+fn write_text(document: &Document, text: &mut String) -> std::fmt::Result {
+    match &document.bitmaps {
+        None => writeln!(text, "bitmaps: none")?,
+        Some(about) => writeln!(
+            text,
+            "bitmaps: of {} commits and {} objects, {} lookup table, {} name hashes, {} \
+             pseudo-merges\n  in '{}'",
+            about.commits,
+            about.objects,
+            with(about.lookup_table),
+            with(about.name_hashes),
+            about.pseudo_merges,
+            about.pack,
+        )?,
+    }
+    for (name, side) in [("wants", &document.wants), ("haves", &document.haves)] {
+        writeln!(
+            text,
+            "{name}: {} commits; {} by bitmaps of their own or on the way, {} included in \
+             others, {} pseudo-merges",
+            side.tips,
+            side.bitmaps.len(),
+            side.included,
+            side.pseudo_merges,
+        )?;
+        for commit in side.bitmaps.iter().take(NAMED) {
+            writeln!(text, "  bitmap of {commit}")?;
+        }
+        if let Some(more @ 1..) = side.bitmaps.len().checked_sub(NAMED) {
+            writeln!(text, "  and {more} more")?;
+        }
+        writeln!(
+            text,
+            "  walked: {} commits, {} trees; {} objects outside the pack",
+            side.commits_walked, side.trees_read, side.outside,
+        )?;
+    }
+    writeln!(
+        text,
+        "objects: {} in {} ms",
+        document.objects, document.milliseconds
+    )?;
+    for hint in &document.hints {
+        writeln!(text, "hint: {hint}")?;
+    }
+    Ok(())
+}
+
+fn with(there: bool) -> &'static str {
+    match there {
+        true => "a",
+        false => "no",
+    }
+}

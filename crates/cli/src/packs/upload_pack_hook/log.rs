@@ -1,0 +1,164 @@
+//! The account of each request: a line of JSON in the file that `hedgerow.serveLog` names.
+
+use super::request::Request;
+use crate::output::Output;
+use hedgerow_git::repository::Repository;
+use hedgerow_reach::{BitmapUse, Trace};
+use hedgerow_serve::PackWritten;
+use serde::Serialize;
+use std::time::Duration;
+
+/// So many commits whose bitmaps were used are named.
+const NAMED: usize = 10;
+
+/// Who answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Server {
+    /// It was handed to git.
+    #[default]
+    Git,
+    Hedgerow,
+    Cache,
+    /// It failed after something had been sent.
+    Nobody,
+}
+
+/// What is told of a request.
+#[derive(Debug, Default)]
+pub struct Entry {
+    pub served_by: Server,
+    pub trace: Option<Trace>,
+    /// Bytes that were sent.
+    pub bytes: u64,
+    wants: usize,
+    haves: usize,
+    thin: bool,
+    filter: Option<String>,
+    reason: Option<String>,
+    written: Option<Counts>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Counts {
+    objects: u64,
+    deltas: u64,
+    reused: u64,
+    reused_deltas: u64,
+    verbatim: u64,
+}
+
+/// The line. Fields are only ever added.
+#[derive(Debug, Serialize)]
+struct Line<'e> {
+    /// The name and version of this schema.
+    schema: &'static str,
+    /// Seconds since 1970.
+    time: i64,
+    repository: String,
+    wants: usize,
+    haves: usize,
+    thin: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter: Option<&'e str>,
+    served_by: Server,
+    /// Why git was asked, or what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'e str>,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pack: Option<Counts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wants_by: Option<Found>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    haves_by: Option<Found>,
+    milliseconds: u128,
+    exit_code: u8,
+}
+
+/// How one side was followed to the end of history.
+#[derive(Debug, Serialize)]
+struct Found {
+    bitmaps: usize,
+    /// The first commits whose bitmaps were used.
+    commits: Vec<String>,
+    pseudo_merges: u64,
+    commits_walked: u64,
+    trees_read: u64,
+}
+
+impl Entry {
+    pub fn ask(&mut self, request: &Request) {
+        self.wants = request.question.wants.len();
+        self.haves = request.question.haves.len();
+        self.thin = request.thin;
+        self.filter.clone_from(&request.filter);
+    }
+
+    pub fn hand_over(&mut self, reason: String) {
+        self.served_by = Server::Git;
+        self.reason = Some(reason);
+    }
+
+    pub fn fail(&mut self, reason: String) {
+        self.served_by = Server::Nobody;
+        self.reason = Some(reason);
+    }
+
+    pub fn count(&mut self, written: &PackWritten) {
+        self.written = Some(Counts {
+            objects: written.objects.into(),
+            deltas: written.deltas.into(),
+            reused: written.reused.into(),
+            reused_deltas: written.reused_deltas.into(),
+            verbatim: written.verbatim.into(),
+        });
+    }
+
+    /// Appends the line, if a file is configured. A log that cannot be written is no reason to
+    /// fail a request that was answered.
+    pub fn write(&self, repository: &Repository, taken: Duration, exit_code: u8, output: &Output) {
+        let path = match repository.config().path("hedgerow.serveLog") {
+            Ok(Some(path)) => path,
+            Ok(None) => return,
+            Err(error) => return output.warn(error),
+        };
+        let line = Line {
+            schema: "hedgerow.serve/1",
+            time: hedgerow_fs::file_time().seconds,
+            repository: repository.common_dir().display().to_string(),
+            wants: self.wants,
+            haves: self.haves,
+            thin: self.thin,
+            filter: self.filter.as_deref(),
+            served_by: self.served_by,
+            reason: self.reason.as_deref(),
+            bytes: self.bytes,
+            pack: self.written,
+            wants_by: self.trace.as_ref().map(|trace| found(&trace.wants)),
+            haves_by: self.trace.as_ref().map(|trace| found(&trace.haves)),
+            milliseconds: taken.as_millis(),
+            exit_code,
+        };
+        let mut text = serde_json::to_vec(&line).expect("plain data is JSON");
+        text.push(b'\n');
+        if let Err(error) = hedgerow_fs::append_file(&path, &text, true) {
+            output.warn(error);
+        }
+    }
+}
+
+fn found(used: &BitmapUse) -> Found {
+    Found {
+        bitmaps: used.bitmaps.len(),
+        commits: used
+            .bitmaps
+            .iter()
+            .take(NAMED)
+            .map(ToString::to_string)
+            .collect(),
+        pseudo_merges: used.pseudo_merges,
+        commits_walked: used.commits_walked,
+        trees_read: used.trees_read,
+    }
+}

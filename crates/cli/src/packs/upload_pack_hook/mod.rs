@@ -1,0 +1,107 @@
+//! `hedgerow upload-pack-hook`: makes the packs that a stock git server sends. It is what
+//! `uploadpack.packObjectsHook` names (git-config(1)): git-upload-pack calls it in the place of
+//! `git pack-objects`, whose words follow. What is not understood here is handed to git, with the
+//! standard input that was read replayed.
+
+mod answer;
+mod log;
+mod request;
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::{Failure, FATAL};
+use crate::output::Output;
+use answer::{answer, Answered};
+use clap::Args;
+use hedgerow_fs::{Exit, Process};
+use hedgerow_git::repository::Repository;
+use log::Entry;
+use request::Request;
+use std::ffi::OsString;
+use std::io::Read;
+use std::time::Instant;
+
+/// What a request may take, in bytes: a million ids are 41 MB.
+const REQUEST_BYTES: u64 = 1 << 30;
+
+/// Make the packs that a git server sends (uploadpack.packObjectsHook)
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct UploadPackHook {
+    /// The command that git would run
+    #[arg(
+        value_name = "GIT",
+        required = true,
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
+    pub words: Vec<OsString>,
+}
+
+pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let started = Instant::now();
+    let mut input = Vec::new();
+    let read = std::io::stdin()
+        .lock()
+        .take(REQUEST_BYTES)
+        .read_to_end(&mut input);
+    read.map_err(|error| Failure::fatal(format_args!("cannot read the request: {error}")))?;
+    let repository =
+        environment::of_git(global).and_then(|environment| Ok(Repository::discover(&environment)?));
+    let mut entry = Entry::default();
+    let code = match &repository {
+        Ok(repository) => serve(command, &input, repository, &mut entry, output)?,
+        Err(reason) => {
+            entry.hand_over(reason.message.clone());
+            hand_over(command, &input)?
+        }
+    };
+    if let Ok(repository) = &repository {
+        entry.write(repository, started.elapsed(), code, output);
+    }
+    Ok(code)
+}
+
+fn serve(
+    command: &UploadPackHook,
+    input: &[u8],
+    repository: &Repository,
+    entry: &mut Entry,
+    output: &Output,
+) -> Result<u8, Failure> {
+    let request = Request::parse(&command.words, input, repository);
+    let answered = request.and_then(|request| {
+        entry.ask(&request);
+        answer(&request, repository, entry)
+    });
+    match answered {
+        Ok(Answered { said }) => {
+            said.iter().for_each(|line| output.say(line));
+            Ok(0)
+        }
+        Err(answer::Failed::Unanswered(reason)) => {
+            entry.hand_over(reason);
+            hand_over(command, input)
+        }
+        Err(answer::Failed::Broken(reason)) => {
+            entry.fail(reason.clone());
+            output.error(reason);
+            Ok(FATAL)
+        }
+    }
+}
+
+/// Lets git answer.
+fn hand_over(command: &UploadPackHook, input: &[u8]) -> Result<u8, Failure> {
+    let mut words = command.words.iter();
+    let program = words.next().cloned().unwrap_or_default();
+    let process = Process {
+        program: program.into(),
+        arguments: words.cloned().collect(),
+        ..Process::default()
+    };
+    match process.run_with_input(input).map_err(Failure::fatal)? {
+        Exit::Status(code) => Ok(u8::try_from(code).unwrap_or(FATAL)),
+        Exit::Signal(_) => Ok(FATAL),
+    }
+}

@@ -1,0 +1,117 @@
+//! What git-upload-pack asks of `git pack-objects`.
+
+use super::answer::Failed;
+use crate::packs::pack_objects::revisions::{plain_question, tags};
+use crate::packs::sources;
+use hedgerow_git::repository::Repository;
+use hedgerow_reach::{Filter, Question};
+use hedgerow_serve::{ResponseKey, Tag};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// A request that can be answered here.
+#[derive(Debug)]
+pub struct Request {
+    pub question: Question,
+    /// The annotated tags that go along with what they are of.
+    pub tags: Vec<Tag>,
+    pub thin: bool,
+    pub delta_base_offset: bool,
+    /// Whether to say what was packed.
+    pub progress: bool,
+    /// The filter as it was given.
+    pub filter: Option<String>,
+}
+
+impl Request {
+    /// Reads the words of the command and its standard input. `Failed::Unanswered` for anything
+    /// that is not known to be understood.
+    pub fn parse(
+        words: &[OsString],
+        input: &[u8],
+        repository: &Repository,
+    ) -> Result<Self, Failed> {
+        let unknown = |what: &str| Failed::Unanswered(format!("not understood: {what}"));
+        let mut words = words.iter().skip(1).map(|word| word.as_bytes());
+        if words.next() != Some(b"pack-objects") {
+            return Err(unknown("the command"));
+        }
+        let mut request = Request {
+            question: Question::default(),
+            tags: Vec::new(),
+            thin: false,
+            delta_base_offset: false,
+            progress: false,
+            filter: None,
+        };
+        let (mut revs, mut stdout, mut include_tag) = (false, false, false);
+        for word in words {
+            match word {
+                b"--revs" => revs = true,
+                b"--stdout" => stdout = true,
+                b"--thin" => request.thin = true,
+                b"--delta-base-offset" => request.delta_base_offset = true,
+                b"--include-tag" => include_tag = true,
+                b"--progress" => request.progress = true,
+                b"-q" | b"--quiet" => request.progress = false,
+                word => {
+                    let filter = word.strip_prefix(b"--filter=");
+                    let filter = filter.and_then(|filter| std::str::from_utf8(filter).ok());
+                    let shown = String::from_utf8_lossy(word);
+                    let filter = filter.ok_or_else(|| unknown(&shown))?;
+                    request.filter = Some(filter.to_owned());
+                }
+            }
+        }
+        if !revs || !stdout {
+            return Err(unknown(
+                "a pack that is not of revisions to standard output",
+            ));
+        }
+        if sources::is_grafted(repository) || repository.partial_clone_remote().is_some() {
+            return Err(unknown("a repository that is not whole"));
+        }
+        let parse = |filter: &String| Filter::parse(filter.as_bytes());
+        let filter = request.filter.as_ref().map(parse).transpose();
+        let filter = filter.map_err(|error| unknown(&error.to_string()))?;
+        let threads = hedgerow_fs::cpu::available();
+        let question = plain_question(input, filter, threads);
+        request.question = question.ok_or_else(|| unknown("the revisions"))?;
+        if !request.question.is_set() {
+            return Err(unknown("the filter"));
+        }
+        if include_tag {
+            let found = tags(repository);
+            request.tags = found.map_err(|failure| Failed::Unanswered(failure.message))?;
+        }
+        Ok(request)
+    }
+
+    /// What tells its response from others: what is asked, of which repository, and the tags that
+    /// go along.
+    pub fn key(&self, repository: &Repository) -> ResponseKey {
+        let sorted = |ids: &[hedgerow_pack::ObjectId]| {
+            let mut ids = ids.to_vec();
+            ids.sort_unstable();
+            ids.dedup();
+            ids.iter()
+                .flat_map(|id| id.as_bytes().to_vec())
+                .collect::<Vec<u8>>()
+        };
+        let tags = self.tags.iter().flat_map(|tag| [tag.id, tag.target]);
+        let flags = [
+            u8::from(self.thin),
+            u8::from(self.delta_base_offset),
+            u8::from(self.filter.is_some()),
+        ];
+        ResponseKey::of([
+            env!("CARGO_PKG_VERSION").as_bytes(),
+            repository.objects().directory().as_os_str().as_bytes(),
+            flags.as_slice(),
+            self.filter.as_deref().unwrap_or_default().as_bytes(),
+            &sorted(&self.question.wants),
+            &sorted(&self.question.haves),
+            &sorted(&tags.collect::<Vec<_>>()),
+        ])
+    }
+}

@@ -78,6 +78,10 @@ impl<'o> Printer<'o> {
 
     /// Adds up what the object takes on disk.
     fn weigh(&mut self, id: &ObjectId) -> ControlFlow<()> {
+        if id.is_empty_tree() {
+            // Git knows it by heart: it takes nothing.
+            return ControlFlow::Continue(());
+        }
         let store = self.source.store;
         let size = store.locate(id).and_then(|location| {
             let missing = || hedgerow_pack::Error::Missing { id: *id };

@@ -47,7 +47,9 @@ impl ObjectStore {
     pub fn promisor_packs(&self) -> Vec<u32> {
         let marked = |pack: &Pack| hedgerow_fs::exists(&pack.path().with_extension("promisor"));
         let numbered = self.packs.iter().zip(0..);
-        numbered.filter_map(|(pack, number)| marked(pack).then_some(number)).collect()
+        numbered
+            .filter_map(|(pack, number)| marked(pack).then_some(number))
+            .collect()
     }
 
     /// The loose objects of all object directories whose ids start with `byte`, in order of ids,
@@ -96,7 +98,9 @@ impl ObjectStore {
             EntryKind::ReferenceDelta(base) => Ok(Some(base)),
             EntryKind::OffsetDelta(base) => {
                 let found = pack.id_at(base);
-                found.map(Some).ok_or_else(|| corrupt(crate::Fault::BaseOffset))
+                found
+                    .map(Some)
+                    .ok_or_else(|| corrupt(crate::Fault::BaseOffset))
             }
         }
     }
@@ -113,9 +117,8 @@ impl Pack {
         };
         let reversed = self.reverse().and_then(|reverse| {
             let order = 0..index.count();
-            let found: Option<Vec<_>> = order
-                .map(|order| entry(reverse.position(order)?))
-                .collect();
+            let found: Option<Vec<_>> =
+                order.map(|order| entry(reverse.position(order)?)).collect();
             found.filter(|found| found.is_sorted_by(|a, b| a.0 < b.0))
         });
         let sorted = reversed.unwrap_or_else(|| {

@@ -59,7 +59,11 @@ impl Marks {
     /// Whether the object is done with: seen, or not wanted.
     pub fn is_done(&mut self, id: &[u8]) -> bool {
         let slot = (self.hash.of(id) as usize) % RECENT;
-        if self.recent.get(slot).is_some_and(|recent| recent.as_slice() == id) {
+        if self
+            .recent
+            .get(slot)
+            .is_some_and(|recent| recent.as_slice() == id)
+        {
             return true;
         }
         let Ok(id) = gix_hash::oid::try_from_bytes(id) else {

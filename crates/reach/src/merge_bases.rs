@@ -44,7 +44,10 @@ pub fn merge_bases(source: Source<'_>, left: &ObjectId, right: &ObjectId) -> Res
     }
     let mark = |commit: &CommitIndex| search.marks.get(commit).map_or(0, |known| known.0);
     found.retain(|commit| mark(commit) & STALE == 0);
-    Ok(found.iter().map(|commit| search.commits.id(*commit)).collect())
+    Ok(found
+        .iter()
+        .map(|commit| search.commits.id(*commit))
+        .collect())
 }
 
 struct Search<'s> {

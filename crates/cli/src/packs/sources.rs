@@ -18,7 +18,10 @@ pub struct Sources {
 impl Sources {
     /// Reads the commit-graph, the boundary of a shallow clone, and grafts.
     pub fn read(repository: &Repository) -> Result<Self, Failure> {
-        let uses_graph = repository.config().bool("core.commitGraph")?.unwrap_or(true);
+        let uses_graph = repository
+            .config()
+            .bool("core.commitGraph")?
+            .unwrap_or(true);
         let graph = match uses_graph {
             true => repository.objects().commit_graph(),
             false => None,

@@ -189,7 +189,10 @@ fn parse(data: &[u8], hash: Kind, bases: &[ObjectId]) -> Result<Parts, String> {
         return Err("bad size of a table".into());
     }
     let date_offsets = chunk(b"GDA2")?;
-    if date_offsets.as_ref().is_some_and(|dates| dates.len() != count * 4) {
+    if date_offsets
+        .as_ref()
+        .is_some_and(|dates| dates.len() != count * 4)
+    {
         return Err("bad size of a table".into());
     }
     Ok(Parts {

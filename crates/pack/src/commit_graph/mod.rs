@@ -63,7 +63,10 @@ impl CommitGraph {
 
     /// The position of the commit `id`.
     pub fn position(&self, id: &oid) -> Option<u32> {
-        self.layers.iter().rev().find_map(|layer| layer.position(id))
+        self.layers
+            .iter()
+            .rev()
+            .find_map(|layer| layer.position(id))
     }
 
     /// The commit at `position`.

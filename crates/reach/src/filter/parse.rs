@@ -39,12 +39,14 @@ fn parse(spec: &[u8], depth: usize) -> Result<Filter> {
         return Err(Error::Filter(reason.into()));
     }
     if let Some(name) = spec.strip_prefix(b"object:type=") {
-        return ObjectKind::from_name(name).map(Filter::Kind).ok_or_else(|| {
-            let name = String::from_utf8_lossy(name);
-            Error::Filter(format!(
-                "'{name}' for 'object:type=<type>' is not a valid object type"
-            ))
-        });
+        return ObjectKind::from_name(name)
+            .map(Filter::Kind)
+            .ok_or_else(|| {
+                let name = String::from_utf8_lossy(name);
+                Error::Filter(format!(
+                    "'{name}' for 'object:type=<type>' is not a valid object type"
+                ))
+            });
     }
     match spec.strip_prefix(b"combine:") {
         Some(parts) => combine(parts, depth),
@@ -110,7 +112,9 @@ fn after_one(rest: &[u8]) -> &[u8] {
 fn number(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?.trim_ascii_start();
     let text = text.strip_prefix('+').unwrap_or(text);
-    let end = text.bytes().position(|byte| byte.is_ascii_alphabetic() && byte != b'x');
+    let end = text
+        .bytes()
+        .position(|byte| byte.is_ascii_alphabetic() && byte != b'x');
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     if let Some(hex) = hex {
         return u64::from_str_radix(hex, 16).ok();
@@ -154,7 +158,10 @@ mod tests {
             ("blob:limit=0x10", BlobLimit(16)),
             ("tree:3", TreeDepth(3)),
             ("object:type=tag", Kind(ObjectKind::Tag)),
-            ("combine:blob:none+tree:1", Combine(vec![BlobNone, TreeDepth(1)])),
+            (
+                "combine:blob:none+tree:1",
+                Combine(vec![BlobNone, TreeDepth(1)]),
+            ),
             ("combine:%62lob:none+", Combine(vec![BlobNone])),
             (
                 "combine:combine:tree%3a1%2bblob:none+tree:2",
@@ -172,7 +179,10 @@ mod tests {
             ("blob:limit=1x", "invalid filter-spec 'blob:limit=1x'"),
             ("blob:limit=-1", "invalid filter-spec 'blob:limit=-1'"),
             ("tree:", "expected 'tree:<depth>'"),
-            ("object:type=x", "'x' for 'object:type=<type>' is not a valid object type"),
+            (
+                "object:type=x",
+                "'x' for 'object:type=<type>' is not a valid object type",
+            ),
             ("combine:", "expected something after combine:"),
             ("combine:a b", "must escape char in sub-filter-spec: ' '"),
             ("sparse:oid=a", "sparse:oid filters are not supported"),

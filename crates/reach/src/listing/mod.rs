@@ -57,7 +57,11 @@ impl Walk<'_> {
     /// Gives out all there is, as the request has it.
     pub fn list(mut self, visitor: &mut impl Visitor) -> Result<Remainder> {
         let keep = self.request.keep_omitted;
-        let filter = self.request.filter.as_ref().map(|f| FilterState::new(f, keep));
+        let filter = self
+            .request
+            .filter
+            .as_ref()
+            .map(|f| FilterState::new(f, keep));
         if self.request.filter_tips {
             for at in 0..self.pending.len() {
                 let id = self.pending[at].id;

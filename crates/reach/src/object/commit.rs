@@ -61,7 +61,9 @@ impl<'d> CommitRef<'d> {
             return 0;
         };
         let end = author.iter().position(|byte| *byte == b'\n');
-        let next = end.and_then(|end| author.get(end + 1..)).unwrap_or_default();
+        let next = end
+            .and_then(|end| author.get(end + 1..))
+            .unwrap_or_default();
         next.strip_prefix(b"committer ").map_or(0, seconds)
     }
 
@@ -109,7 +111,10 @@ mod tests {
         assert_eq!(commit.tree().to_string(), TREE);
         let parents: Vec<String> = commit.parents().map(|id| id.to_string()).collect();
         assert_eq!(parents, ["1".repeat(40), "2".repeat(40)]);
-        assert_eq!((commit.seconds(), commit.author_seconds()), (1_234_567_890, 5));
+        assert_eq!(
+            (commit.seconds(), commit.author_seconds()),
+            (1_234_567_890, 5)
+        );
     }
 
     #[test]

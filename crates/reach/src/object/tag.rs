@@ -51,7 +51,10 @@ mod tests {
         assert_eq!(tag.target.to_string(), hex);
         assert_eq!((tag.kind, tag.name), (ObjectKind::Tree, b"v 1".as_slice()));
         for end in 0..text.find("\n\n").unwrap() {
-            assert!(TagRef::parse(&id, &text.as_bytes()[..end]).is_err(), "{end}");
+            assert!(
+                TagRef::parse(&id, &text.as_bytes()[..end]).is_err(),
+                "{end}"
+            );
         }
         let odd = text.replace("tree", "thing");
         assert!(TagRef::parse(&id, odd.as_bytes()).is_err());

@@ -95,7 +95,6 @@ fn parse(data: &[u8], hash_len: usize) -> Result<(TreeEntry<'_>, &[u8]), &'stati
     Ok((TreeEntry { mode, name, id }, rest))
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +112,12 @@ mod tests {
     #[test]
     fn entries_are_told_apart_by_their_modes() {
         let mut data = Vec::new();
-        for (mode, name) in [("100644", "a"), ("40000", "b"), ("160000", "c"), ("120000", "d")] {
+        for (mode, name) in [
+            ("100644", "a"),
+            ("40000", "b"),
+            ("160000", "c"),
+            ("120000", "d"),
+        ] {
             data.extend_from_slice(format!("{mode} {name}\0").as_bytes());
             data.extend_from_slice(&[7; 20]);
         }

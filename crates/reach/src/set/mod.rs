@@ -78,7 +78,11 @@ pub fn walk_set<S: Seen>(
             }
             done
         };
-        let count = if with_objects { threads.saturating_sub(1) } else { 0 };
+        let count = if with_objects {
+            threads.saturating_sub(1)
+        } else {
+            0
+        };
         let others: Vec<_> = (0..count).map(|_| scope.spawn(run)).collect();
         let send = |batch| {
             // All receivers are gone only after an error, which they tell.

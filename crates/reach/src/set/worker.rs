@@ -79,12 +79,16 @@ impl<'w, S: Seen> Worker<'w, S> {
         let source = self.shared.source;
         let found = source.replacement(&tree.id);
         if found.is_empty_tree() {
-            self.shared.seen.found(&tree.id, ObjectKind::Tree, source.store.locate(&found)?);
+            self.shared
+                .seen
+                .found(&tree.id, ObjectKind::Tree, source.store.locate(&found)?);
             return Ok(());
         }
         let location = source.store.locate(&found)?;
         let location = location.ok_or(Error::BadTree { id: tree.id })?;
-        self.shared.seen.found(&tree.id, ObjectKind::Tree, Some(location));
+        self.shared
+            .seen
+            .found(&tree.id, ObjectKind::Tree, Some(location));
         let reader = self.reader.take();
         let mut reader = reader.unwrap_or_else(|| Reader::with_recent(source.store, RECENT_BYTES));
         let done = match reader.read(&found, location) {
@@ -104,7 +108,11 @@ impl<'w, S: Seen> Worker<'w, S> {
         let mut entries = TreeEntries::new(content, tree.id.as_slice().len());
         while let Some(entry) = entries.next_of(&tree.id)? {
             let slot = self.slot(entry.id);
-            if self.recent.get(slot).is_some_and(|recent| **recent == *entry.id) {
+            if self
+                .recent
+                .get(slot)
+                .is_some_and(|recent| **recent == *entry.id)
+            {
                 continue;
             }
             let kind = match entry.kind() {
@@ -163,6 +171,10 @@ impl<'w, S: Seen> Worker<'w, S> {
 
 /// Git's hash of a path, continued: the last characters count most, and white space not at all.
 fn add_to_hash(hash: u32, text: &[u8]) -> u32 {
-    let letters = text.iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-    letters.fold(hash, |hash, byte| (hash >> 2).wrapping_add(u32::from(*byte) << 24))
+    let letters = text
+        .iter()
+        .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    letters.fold(hash, |hash, byte| {
+        (hash >> 2).wrapping_add(u32::from(*byte) << 24)
+    })
 }

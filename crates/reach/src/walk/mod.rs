@@ -178,7 +178,10 @@ impl<'s> Walk<'s> {
 
     /// What the remote of a partial clone has sent is not entered.
     fn leave_out_promised(&mut self) {
-        let held = self.promised.as_mut().map(crate::promised::Promised::take_held);
+        let held = self
+            .promised
+            .as_mut()
+            .map(crate::promised::Promised::take_held);
         for (id, kind) in held.unwrap_or_default() {
             if kind == hedgerow_pack::ObjectKind::Commit {
                 let commit = self.commits.index(&id);
@@ -265,7 +268,11 @@ impl<'s> Walk<'s> {
             return false;
         }
         let node = self.commits.node(commit);
-        if self.request.not_after.is_some_and(|limit| node.seconds > limit) {
+        if self
+            .request
+            .not_after
+            .is_some_and(|limit| node.seconds > limit)
+        {
             return false;
         }
         let parents = self.commits.parents(commit).len();

@@ -49,18 +49,27 @@ impl Walk<'_> {
         let Some(location) = source.store.locate(&found)? else {
             return self.missing_tip(&tip.id, &tip.name).map(|()| None);
         };
-        if source.usable_graph().is_some_and(|graph| graph.position(&found).is_some()) {
+        if source
+            .usable_graph()
+            .is_some_and(|graph| graph.position(&found).is_some())
+        {
             return Ok(Some(ObjectKind::Commit));
         }
         Ok(Some(reader.header(&found, location)?.kind))
     }
 
     fn missing_tip(&mut self, id: &ObjectId, name: &str) -> Result<()> {
-        if self.promised.as_ref().is_some_and(|promised| promised.contains(id)) {
+        if self
+            .promised
+            .as_ref()
+            .is_some_and(|promised| promised.contains(id))
+        {
             return Ok(());
         }
         match self.request.missing {
-            Missing::Error => Err(Error::BadTip { name: name.to_owned() }),
+            Missing::Error => Err(Error::BadTip {
+                name: name.to_owned(),
+            }),
             Missing::Allow => Ok(()),
             Missing::Collect => {
                 self.marks.add_missing(*id);
@@ -73,7 +82,11 @@ impl Walk<'_> {
         if kind == ObjectKind::Commit {
             let commit = self.commits.index(&tip.id);
             let node = self.commits.node_mut(commit);
-            node.flags |= if tip.is_uninteresting { flag::UNINTERESTING } else { 0 };
+            node.flags |= if tip.is_uninteresting {
+                flag::UNINTERESTING
+            } else {
+                0
+            };
             node.flags |= if tip.is_left { flag::LEFT } else { 0 };
         } else if tip.is_uninteresting {
             self.marks.add(&tip.id, mark::UNINTERESTING);
@@ -106,7 +119,11 @@ impl Walk<'_> {
             path = Vec::new();
             if kind == ObjectKind::Commit {
                 let commit = self.commits.index(&id);
-                let flags = if is_uninteresting { flag::UNINTERESTING } else { 0 };
+                let flags = if is_uninteresting {
+                    flag::UNINTERESTING
+                } else {
+                    0
+                };
                 let left = if tip.is_left { flag::LEFT } else { 0 };
                 self.commits.node_mut(commit).flags |= flags | left;
             } else if is_uninteresting {
@@ -135,7 +152,10 @@ impl Walk<'_> {
     fn add_commit(&mut self, id: &ObjectId) -> Result<bool> {
         let commit = self.commits.index(id);
         if !self.commits.load(commit)? {
-            return Err(Error::Missing { kind: "commit", id: *id });
+            return Err(Error::Missing {
+                kind: "commit",
+                id: *id,
+            });
         }
         let is_uninteresting = self.commits.has(commit, flag::UNINTERESTING);
         if is_uninteresting {

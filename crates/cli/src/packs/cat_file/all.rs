@@ -168,9 +168,9 @@ impl All<'_> {
                 let started: Vec<_> = blocks
                     .map(|block| scope.spawn(move || self.lines(batch, block)))
                     .collect();
-                let joined = started.into_iter().map(|thread| {
-                    thread.join().expect("making lines does not panic")
-                });
+                let joined = started
+                    .into_iter()
+                    .map(|thread| thread.join().expect("making lines does not panic"));
                 joined.collect::<Vec<_>>()
             });
             for block in blocks {

@@ -32,7 +32,9 @@ pub fn run(repository: &Repository, batch: &Batch) -> Result<(), Failure> {
     let mut queued = Vec::new();
     loop {
         line.clear();
-        let length = input.read_until(batch.input_end, &mut line).map_err(Failure::fatal)?;
+        let length = input
+            .read_until(batch.input_end, &mut line)
+            .map_err(Failure::fatal)?;
         if length == 0 {
             break;
         }
@@ -63,7 +65,9 @@ impl Printer<'_> {
             return Err(Failure::fatal("empty command in input"));
         }
         if line.first().is_some_and(u8::is_ascii_whitespace) {
-            return Err(Failure::fatal(format_args!("whitespace before command: '{line}'")));
+            return Err(Failure::fatal(format_args!(
+                "whitespace before command: '{line}'"
+            )));
         }
         for (name, contents) in [("contents", true), ("info", false)] {
             let Some(rest) = line.strip_prefix(name.as_bytes()) else {

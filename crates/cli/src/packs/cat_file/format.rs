@@ -170,6 +170,8 @@ mod tests {
             assert_eq!(written(format), Ok(expected), "{format}");
         }
         assert!(written("%(what)").unwrap_err().ends_with(": %(what)"));
-        assert!(written("%(rest").unwrap_err().contains("does not end in ')'"));
+        assert!(written("%(rest")
+            .unwrap_err()
+            .contains("does not end in ')'"));
     }
 }

@@ -90,7 +90,10 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
     let warnings = repository.objects().warnings();
     warnings.iter().for_each(|warning| output.warn(warning));
     let batches = [&command.batch, &command.batch_check, &command.batch_command];
-    let mut given = batches.into_iter().zip(0..).filter_map(|(b, at)| Some((b.as_ref()?, at)));
+    let mut given = batches
+        .into_iter()
+        .zip(0..)
+        .filter_map(|(b, at)| Some((b.as_ref()?, at)));
     let Some((format, which)) = given.next() else {
         let is_odd = command.batch_all_objects || command.filter.is_some() || command.unordered;
         if is_odd {
@@ -106,11 +109,17 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         return Err(Failure::usage("batch modes take no arguments"));
     }
     let filter = match &command.filter {
-        Some(spec) => Some(usable(Filter::parse(spec.as_bytes()).map_err(Failure::fatal)?)?),
+        Some(spec) => Some(usable(
+            Filter::parse(spec.as_bytes()).map_err(Failure::fatal)?,
+        )?),
         None => None,
     };
     let output_end = if command.null { 0 } else { b'\n' };
-    let input_end = if command.null || command.null_input { 0 } else { b'\n' };
+    let input_end = if command.null || command.null_input {
+        0
+    } else {
+        b'\n'
+    };
     let batch = Batch {
         format: Format::parse(format.as_ref().map(|format| format.as_bytes()))?,
         contents: which == 0,

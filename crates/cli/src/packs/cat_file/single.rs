@@ -11,7 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 
 pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
     let modes = [command.kind, command.size, command.exists, command.pretty];
-    let words: Vec<&BStr> = command.words.iter().map(|w| w.as_bytes().as_bstr()).collect();
+    let words: Vec<&BStr> = command
+        .words
+        .iter()
+        .map(|w| w.as_bytes().as_bstr())
+        .collect();
     let mode_count = modes.iter().filter(|mode| **mode).count();
     let (kind, name) = match (mode_count, words.as_slice()) {
         (1, [name]) => (None, *name),
@@ -35,9 +39,13 @@ pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
     let mut stream = Stream::new();
     if command.kind || command.size {
         let found = repository.replacement(&id)?;
-        let location = repository.objects().locate(&found).map_err(Failure::fatal)?;
+        let location = repository
+            .objects()
+            .locate(&found)
+            .map_err(Failure::fatal)?;
         let missing = || Failure::fatal("git cat-file: could not get object info");
-        let header = Reader::new(repository.objects()).header(&found, location.ok_or_else(missing)?);
+        let header =
+            Reader::new(repository.objects()).header(&found, location.ok_or_else(missing)?);
         let header = header.map_err(Failure::fatal)?;
         let line = match command.kind {
             true => format!("{}\n", header.kind),

@@ -25,7 +25,11 @@ use std::ffi::OsString;
 #[command(disable_help_flag = true)]
 pub struct RevList {
     /// Options and revisions, in the order that gives them their meaning
-    #[arg(value_name = "OPTION|REVISION", allow_hyphen_values = true, trailing_var_arg = true)]
+    #[arg(
+        value_name = "OPTION|REVISION",
+        allow_hyphen_values = true,
+        trailing_var_arg = true
+    )]
     pub words: Vec<OsString>,
 }
 
@@ -52,7 +56,10 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         printer.finish(&remainder)?;
     }
     let warnings = repository.objects().warnings();
-    warnings.iter().skip(told).for_each(|warning| output.warn(warning));
+    warnings
+        .iter()
+        .skip(told)
+        .for_each(|warning| output.warn(warning));
     Ok(0)
 }
 

@@ -48,7 +48,10 @@ impl Options {
                 self.missing(action.as_bstr())?;
             }
         }
-        let mut rest = words.get(..end.unwrap_or(words.len())).unwrap_or_default().iter();
+        let mut rest = words
+            .get(..end.unwrap_or(words.len()))
+            .unwrap_or_default()
+            .iter();
         let mut only_revisions = false;
         while let Some(word) = rest.next() {
             if only_revisions || !word.starts_with(b"-") {
@@ -80,7 +83,9 @@ impl Options {
             return Err(Failure::fatal("object filtering requires --objects"));
         }
         if !self.has_revisions && !has_objects && self.request.tips.is_empty() {
-            return Err(Failure::usage("rev-list needs a revision; see git-rev-list(1)"));
+            return Err(Failure::usage(
+                "rev-list needs a revision; see git-rev-list(1)",
+            ));
         }
         if self.count && has_objects && self.left_right {
             let words = "marked counting and '--objects' cannot be used together";
@@ -181,8 +186,18 @@ impl Options {
             }
         }
         let known: [&[u8]; 12] = [
-            b"-n", b"--max-count", b"--skip", b"--since", b"--after", b"--max-age", b"--until",
-            b"--before", b"--min-age", b"--min-parents", b"--max-parents", b"--progress",
+            b"-n",
+            b"--max-count",
+            b"--skip",
+            b"--since",
+            b"--after",
+            b"--max-age",
+            b"--until",
+            b"--before",
+            b"--min-age",
+            b"--min-parents",
+            b"--max-parents",
+            b"--progress",
         ];
         if !known.contains(&name) {
             return Ok(false);
@@ -257,5 +272,7 @@ fn date(value: &BStr) -> Result<u64, Failure> {
 }
 
 fn refused(word: &BStr) -> Failure {
-    Failure::usage(format_args!("rev-list does not support the option '{word}'"))
+    Failure::usage(format_args!(
+        "rev-list does not support the option '{word}'"
+    ))
 }

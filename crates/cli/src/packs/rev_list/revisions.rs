@@ -57,7 +57,11 @@ impl<'r> Revisions<'r> {
         if self.has_end || word.starts_with(b"^") {
             return Err(Failure::fatal(format_args!("bad revision '{word}'")));
         }
-        let path = self.repository.environment().cwd.join(word.to_os_str_lossy());
+        let path = self
+            .repository
+            .environment()
+            .cwd
+            .join(word.to_os_str_lossy());
         if hedgerow_fs::exists(&path) {
             return Err(Failure::usage(format_args!(
                 "'{word}' is a path, and rev-list does not support paths"
@@ -137,7 +141,9 @@ impl<'r> Revisions<'r> {
             }
             (b"--glob", value) => {
                 let pattern = value.or_else(|| rest.next().copied());
-                let found = self.repository.references_like(pattern.unwrap_or_default())?;
+                let found = self
+                    .repository
+                    .references_like(pattern.unwrap_or_default())?;
                 self.add_references(found, 0)?;
             }
             (b"--exclude", value) => {

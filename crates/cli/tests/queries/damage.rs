@@ -16,7 +16,7 @@ fn a_damaged_commit_graph_is_done_without() {
         run(command)
     };
     let expected = ask(Program::Git).stdout;
-    let mut put = |content: &[u8]| {
+    let put = |content: &[u8]| {
         let _ = std::fs::remove_file(&path);
         std::fs::write(&path, content).unwrap();
         let found = ask(Program::Hedgerow);

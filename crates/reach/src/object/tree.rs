@@ -60,6 +60,11 @@ impl<'d> TreeEntries<'d> {
         found.map(|(entry, _)| Some(entry))
     }
 
+    /// What is still to come.
+    pub(crate) fn rest(&self) -> &'d [u8] {
+        self.rest
+    }
+
     /// The next entry of the tree `tree`; `None` at the end.
     ///
     /// # Errors

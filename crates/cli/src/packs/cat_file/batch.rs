@@ -129,6 +129,7 @@ impl Printer<'_> {
             id: &found,
             location,
             disk: None,
+            is_by_place: false,
             rest,
             mode: None,
         };

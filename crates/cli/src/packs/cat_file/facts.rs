@@ -17,6 +17,8 @@ pub struct Subject<'a> {
     pub location: Location,
     /// Bytes it takes, if they are known already.
     pub disk: Option<u64>,
+    /// Whether what is at the location is told, and nothing that is known by heart.
+    pub is_by_place: bool,
     pub rest: &'a [u8],
     pub mode: Option<u32>,
 }
@@ -41,7 +43,7 @@ pub fn write_line(
         rest: subject.rest,
         mode: subject.mode,
     };
-    if id.is_empty_tree() {
+    if id.is_empty_tree() && !subject.is_by_place {
         // Git knows it by heart, and so does not look where it is.
         facts.kind = Some(ObjectKind::Tree);
         if batch.leaves_out(ObjectKind::Tree, 0) {

@@ -165,7 +165,7 @@ impl FilterState {
             return Verdict::NOTHING;
         };
         let is_included = *current < *limit;
-        let mut update = |omitted: &mut Option<IdSet>| match (omitted, is_included) {
+        let update = |omitted: &mut Option<IdSet>| match (omitted, is_included) {
             (None, _) => false,
             (Some(omitted), true) => omitted.remove(id),
             // Whether it was there before.

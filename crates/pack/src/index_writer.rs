@@ -215,7 +215,7 @@ mod tests {
             entry.id = ObjectId::from(id);
         }
         let list = expected.clone();
-        expected.sort_by(|a, b| a.id.cmp(&b.id));
+        expected.sort_by_key(|entry| entry.id);
         for threads in [1, 2, 5] {
             let mut sorted = list.clone();
             sort_index_entries(&mut sorted, threads);

@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn the_order_is_that_of_a_plain_sort() {
         let scramble = |number: usize| (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let keys: [(&str, Box<dyn Fn(usize) -> u64>); 5] = [
+        type Key = Box<dyn Fn(usize) -> u64>;
+        let keys: [(&str, Key); 5] = [
             ("random", Box::new(scramble)),
             ("equal", Box::new(|_| 7)),
             ("few", Box::new(move |number| scramble(number) % 3)),

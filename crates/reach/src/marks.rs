@@ -15,7 +15,7 @@ pub(crate) mod mark {
 const RECENT: usize = 1 << 14;
 
 /// The marks of all objects that are no commits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Marks {
     marks: IdMap<u8>,
     hash: IdHashBuilder,
@@ -23,17 +23,6 @@ pub(crate) struct Marks {
     /// those of the tree that was looked at before.
     recent: Vec<ObjectId>,
     missing: IdSet,
-}
-
-impl Default for Marks {
-    fn default() -> Self {
-        Marks {
-            marks: IdMap::default(),
-            hash: IdHashBuilder::default(),
-            recent: Vec::new(),
-            missing: IdSet::default(),
-        }
-    }
 }
 
 impl Marks {

@@ -151,7 +151,11 @@ impl NewResponse {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+    #![allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests look at files"
+    )]
 
     use super::*;
 

@@ -41,11 +41,7 @@ pub struct Wanted {
 /// of one name, and of one ending, come together. It is the number of the name-hash cache of a
 /// bitmap (gitformat-bitmap).
 pub fn name_hash(path: &[u8]) -> u32 {
-    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-    let letters = path.iter().filter(|byte| !is_space(byte));
-    letters.fold(0_u32, |hash, byte| {
-        (hash >> 2).wrapping_add(u32::from(*byte) << 24)
-    })
+    hedgerow_reach::NameHash::of(path)
 }
 
 #[cfg(test)]

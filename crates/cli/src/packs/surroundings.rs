@@ -18,7 +18,7 @@ impl Surroundings {
         let environment = environment::of_git(global)?;
         let repository = match Repository::discover(&environment) {
             Ok(repository) => Some(repository),
-            Err(Error::NotARepository { .. } | Error::NotARepositoryUpTo { .. }) => None,
+            Err(Error::NotARepository | Error::NotARepositoryUpTo { .. }) => None,
             Err(error) => return Err(error.into()),
         };
         Ok(Surroundings { repository })

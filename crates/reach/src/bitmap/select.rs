@@ -57,10 +57,12 @@ fn step(at: usize) -> usize {
     const NEAR: usize = 100;
     const FAR: usize = 20_000;
     const LONGEST: usize = 5_000;
-    match at {
-        0..=NEAR => 0,
-        ..=FAR => (at - NEAR).min(NEAR),
-        _ => (at - FAR).clamp(NEAR, LONGEST),
+    if at <= NEAR {
+        0
+    } else if at <= FAR {
+        (at - NEAR).min(NEAR)
+    } else {
+        (at - FAR).clamp(NEAR, LONGEST)
     }
 }
 

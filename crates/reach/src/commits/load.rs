@@ -4,6 +4,10 @@ use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 
+/// A commit with more parents is read, not looked up: a list of a hostile commit-graph may go on
+/// to the end of the file, and be that of every commit.
+const MAX_PARENTS: usize = 1 << 12;
+
 impl Commits<'_> {
     /// Reads the commit, from the commit-graph where it can. Returns whether it is there.
     ///
@@ -66,6 +70,7 @@ impl Commits<'_> {
                 Some(number) => Some(number),
                 None => Some(self.add(graph.id(parent)?.to_owned(), parent)),
             });
+            let number = number.filter(|_| self.parents.len() - start < MAX_PARENTS);
             let Some(number) = number else {
                 self.parents.truncate(start);
                 return false;

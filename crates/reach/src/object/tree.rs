@@ -76,6 +76,11 @@ impl<'d> TreeEntries<'d> {
         found.map(|(entry, _)| Some(entry))
     }
 
+    /// What is still to come.
+    pub(crate) fn rest(&self) -> &'d [u8] {
+        self.rest
+    }
+
     /// The next entry of the tree `tree`; `None` at the end.
     ///
     /// # Errors
@@ -116,7 +121,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entries(data: &[u8]) -> Result<Vec<(u32, Vec<u8>, EntryKind)>, &'static str> {
+    type Found = (u32, Vec<u8>, EntryKind);
+
+    fn entries(data: &[u8]) -> Result<Vec<Found>, &'static str> {
         let mut entries = TreeEntries::new(data, 20);
         let mut found = Vec::new();
         while let Some(entry) = entries.next_entry()? {

@@ -44,8 +44,8 @@ pub(super) fn apply(
                 ObjectKind::Blob,
                 ObjectKind::Tag,
             ];
-            let others = kinds.into_iter().filter(|kind| kind != kept);
-            others.map(|kind| remove(objects, kind, &spared)).collect()
+            let mut others = kinds.into_iter().filter(|kind| kind != kept);
+            others.try_for_each(|kind| remove(objects, kind, &spared))
         }
         Filter::BlobLimit(limit) => remove_large(*limit, source, objects, &spared, threads),
         Filter::Combine(filters) => {

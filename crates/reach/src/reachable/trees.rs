@@ -161,7 +161,7 @@ impl Pool {
 
     fn work_off(&self, walker: &mut Walker<'_, '_, '_>) -> Result<()> {
         while walker.step()? {
-            if walker.pending.len() > SHARE_FROM && walker.read % 16 == 0 {
+            if walker.pending.len() > SHARE_FROM && walker.read.is_multiple_of(16) {
                 let mut state = self.lock();
                 if state.failed {
                     return Ok(());

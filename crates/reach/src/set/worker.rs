@@ -1,7 +1,8 @@
+use super::previous::PreviousTrees;
 use super::{Seen, Shared};
 use crate::ids::IdHashBuilder;
 use crate::marks::mark;
-use crate::object::{EntryKind, TreeEntries};
+use crate::object::{EntryKind, TreeEntry};
 use crate::trees::RECENT_BYTES;
 use crate::{Error, Result};
 use gix_hash::{oid, ObjectId};
@@ -19,6 +20,7 @@ pub(super) struct Worker<'w, S> {
     /// those of the tree that was looked at before.
     recent: Vec<ObjectId>,
     hash: IdHashBuilder,
+    previous: PreviousTrees,
     /// Trees that are to be read.
     pending: Vec<Subtree>,
 }
@@ -27,7 +29,21 @@ struct Subtree {
     id: ObjectId,
     /// The hash of its path, with a slash after it.
     name_hash: u32,
+    /// Of its path, too, but of all of it.
+    key: u64,
     depth: usize,
+}
+
+/// Why the entries of a tree are not looked at to the end.
+enum Stop {
+    Error(Error),
+    Malformed(&'static str),
+}
+
+impl From<&'static str> for Stop {
+    fn from(reason: &'static str) -> Self {
+        Stop::Malformed(reason)
+    }
 }
 
 impl<'w, S: Seen> Worker<'w, S> {
@@ -37,6 +53,7 @@ impl<'w, S: Seen> Worker<'w, S> {
             reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
             recent: vec![null; RECENT],
             hash: IdHashBuilder::default(),
+            previous: PreviousTrees::default(),
             pending: Vec::new(),
             shared,
         }
@@ -63,6 +80,7 @@ impl<'w, S: Seen> Worker<'w, S> {
             self.pending.push(Subtree {
                 id: *tree,
                 name_hash: 0,
+                key: 0,
                 depth: 0,
             });
         }
@@ -105,40 +123,51 @@ impl<'w, S: Seen> Worker<'w, S> {
     }
 
     fn entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
-        let mut entries = TreeEntries::new(content, tree.id.as_slice().len());
-        while let Some(entry) = entries.next_of(&tree.id)? {
-            let slot = self.slot(entry.id);
-            if self
-                .recent
-                .get(slot)
-                .is_some_and(|recent| **recent == *entry.id)
-            {
-                continue;
-            }
-            let kind = match entry.kind() {
-                EntryKind::Tree => ObjectKind::Tree,
-                EntryKind::Blob if self.shared.has_blobs => ObjectKind::Blob,
-                _ => continue,
-            };
-            let id = entry.id.to_owned();
-            if let Some(recent) = self.recent.get_mut(slot) {
-                *recent = id;
-            }
-            if self.shared.marks.has(&id, mark::UNINTERESTING) {
-                continue;
-            }
-            let name_hash = add_to_hash(tree.name_hash, entry.name);
-            if !self.shared.seen.insert(&id, kind, name_hash) {
-                continue;
-            }
-            match kind {
-                ObjectKind::Tree => self.pending.push(Subtree {
-                    id,
-                    name_hash: add_to_hash(name_hash, b"/"),
-                    depth: tree.depth + 1,
-                }),
-                _ => self.tell(&id, kind)?,
-            }
+        let mut previous = std::mem::take(&mut self.previous);
+        let hash_len = tree.id.as_slice().len();
+        let met = previous.meet_new(tree.key, content, hash_len, |entry| {
+            self.entry(tree, entry).map_err(Stop::Error)
+        });
+        self.previous = previous;
+        met.map_err(|stop| match stop {
+            Stop::Error(error) => error,
+            Stop::Malformed(reason) => Error::malformed("tree", &tree.id, reason),
+        })
+    }
+
+    fn entry(&mut self, tree: &Subtree, entry: TreeEntry<'_>) -> Result<()> {
+        let slot = self.slot(entry.id);
+        if self
+            .recent
+            .get(slot)
+            .is_some_and(|recent| **recent == *entry.id)
+        {
+            return Ok(());
+        }
+        let kind = match entry.kind() {
+            EntryKind::Tree => ObjectKind::Tree,
+            EntryKind::Blob if self.shared.has_blobs => ObjectKind::Blob,
+            _ => return Ok(()),
+        };
+        let id = entry.id.to_owned();
+        if let Some(recent) = self.recent.get_mut(slot) {
+            *recent = id;
+        }
+        if self.shared.marks.has(&id, mark::UNINTERESTING) {
+            return Ok(());
+        }
+        let name_hash = add_to_hash(tree.name_hash, entry.name);
+        if !self.shared.seen.insert(&id, kind, name_hash) {
+            return Ok(());
+        }
+        match kind {
+            ObjectKind::Tree => self.pending.push(Subtree {
+                id,
+                name_hash: add_to_hash(name_hash, b"/"),
+                key: self.hash.of(entry.name) ^ tree.key.rotate_left(7),
+                depth: tree.depth + 1,
+            }),
+            _ => self.tell(&id, kind)?,
         }
         Ok(())
     }

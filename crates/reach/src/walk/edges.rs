@@ -1,22 +1,23 @@
 //! Marking what uninteresting commits have, as far as it can matter: the trees of those next to
 //! the commits that are wanted.
 
-use super::{Mode, Walk};
+use super::Walk;
 use crate::commits::{flag, CommitIndex, State};
 use crate::marks::mark;
 use crate::object::{EntryKind, TreeEntries};
 use crate::request::Objects;
 use crate::Result;
 use gix_hash::ObjectId;
+use std::collections::VecDeque;
 
 impl Walk<'_> {
-    /// Marks the trees of the uninteresting parents of what is in the list.
-    pub(super) fn mark_edges(&mut self) -> Result<()> {
-        if self.request.objects == Objects::None || self.mode == Mode::Tips && self.is_plain() {
+    /// Marks the trees of the uninteresting commits of `list`, and of the uninteresting parents of
+    /// the others.
+    pub(super) fn mark_edges(&mut self, list: &VecDeque<CommitIndex>) -> Result<()> {
+        if self.request.objects == Objects::None {
             return Ok(());
         }
-        for at in 0..self.list.len() {
-            let commit = self.list[at];
+        for commit in list.iter().copied() {
             if self.commits.has(commit, flag::UNINTERESTING) {
                 self.mark_commit_tree(commit)?;
                 continue;
@@ -36,14 +37,6 @@ impl Walk<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether nothing at all is uninteresting.
-    fn is_plain(&self) -> bool {
-        let list = self.list.iter();
-        !list
-            .copied()
-            .any(|commit| self.commits.has(commit, flag::UNINTERESTING))
     }
 
     fn mark_commit_tree(&mut self, commit: CommitIndex) -> Result<()> {

@@ -71,6 +71,10 @@ impl Walk<'_> {
 
     /// The same by generations, which no clock can make wrong, and in topological order. A commit
     /// is looked at when all its descendants were.
+    ///
+    /// Edges are those of the tips alone, as far as they are known when all commits of the
+    /// generations of the tips were looked at: like git, which then gives out more objects than
+    /// it had to.
     pub(super) fn limit_by_generation(&mut self) -> Result<()> {
         let tips = self.list.clone();
         let mut queue = BinaryHeap::new();
@@ -78,9 +82,15 @@ impl Walk<'_> {
             queue.push((self.commits.generation(*tip), *tip));
         }
         let is_wanted = |walk: &Self, at: CommitIndex| !walk.commits.has(at, flag::UNINTERESTING);
+        let lowest = tips.iter().map(|tip| self.commits.generation(*tip).0).min();
+        let mut has_edges = false;
         let mut known = None;
         let mut kept = VecDeque::new();
-        while let Some((_, commit)) = queue.pop() {
+        while let Some((generation, commit)) = queue.pop() {
+            if !has_edges && Some(generation.0) < lowest {
+                has_edges = true;
+                self.mark_edges(&tips)?;
+            }
             let seconds = self.commits.node(commit).seconds;
             if self.request.not_before.is_some_and(|limit| seconds < limit) {
                 self.commits.node_mut(commit).flags |= flag::UNINTERESTING;
@@ -103,6 +113,9 @@ impl Walk<'_> {
             if known.is_none() {
                 break;
             }
+        }
+        if !has_edges {
+            self.mark_edges(&tips)?;
         }
         kept.retain(|commit| is_wanted(self, *commit));
         self.list = self.in_topological_order(&kept, Some(&tips));

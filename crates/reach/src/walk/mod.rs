@@ -165,7 +165,11 @@ impl<'s> Walk<'s> {
             self.limit_by_generation()?;
             self.mode = Mode::Limited;
         }
-        self.mark_edges()?;
+        if self.mode != Mode::Limited || !by_generation || is_limited {
+            let list = std::mem::take(&mut self.list);
+            self.mark_edges(&list)?;
+            self.list = list;
+        }
         if let Some(Side::Left | Side::Right) = self.request.side {
             self.keep_side();
         }

@@ -37,6 +37,7 @@ enum Place {
 struct All<'s> {
     store: &'s ObjectStore,
     loose: Vec<ObjectId>,
+    is_unordered: bool,
 }
 
 pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result<(), Failure> {
@@ -44,6 +45,7 @@ pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result
     let mut all = All {
         store,
         loose: Vec::new(),
+        is_unordered,
     };
     let mut items = all.collect()?;
     if is_unordered {
@@ -145,6 +147,7 @@ impl All<'_> {
             id: self.id(item)?,
             location: self.location(item),
             disk,
+            is_by_place: self.is_unordered && disk.is_some(),
             rest: b"",
             mode: None,
         })

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
 use hedgerow_git::repository::{Repository, Wanted};
-use hedgerow_pack::{ObjectId, Reader};
+use hedgerow_pack::{Location, ObjectId, Reader};
 use std::io::BufRead;
 use std::ops::ControlFlow;
 
@@ -120,13 +120,16 @@ impl Printer<'_> {
         };
         let found = self.repository.replacement(&id)?;
         let store = self.repository.objects();
-        let Some(location) = store.locate(&found).map_err(Failure::fatal)? else {
-            return Ok(self.say(name, "missing"));
+        let location = match store.locate(&found).map_err(Failure::fatal)? {
+            Some(location) => location,
+            None if found.is_empty_tree() => Location::Loose { directory: 0 },
+            None => return Ok(self.say(name, "missing")),
         };
         let subject = Subject {
             id: &found,
             location,
             disk: None,
+            is_by_place: false,
             rest,
             mode: None,
         };

@@ -17,6 +17,8 @@ pub struct Subject<'a> {
     pub location: Location,
     /// Bytes it takes, if they are known already.
     pub disk: Option<u64>,
+    /// Whether what is at the location is told, and nothing that is known by heart.
+    pub is_by_place: bool,
     pub rest: &'a [u8],
     pub mode: Option<u32>,
 }
@@ -41,6 +43,16 @@ pub fn write_line(
         rest: subject.rest,
         mode: subject.mode,
     };
+    if id.is_empty_tree() && !subject.is_by_place {
+        // Git knows it by heart, and so does not look where it is.
+        facts.kind = Some(ObjectKind::Tree);
+        if batch.leaves_out(ObjectKind::Tree, 0) {
+            return Ok(None);
+        }
+        batch.format.write(buffer, &facts);
+        buffer.push(batch.output_end);
+        return Ok(Some(facts.kind));
+    }
     if batch.needs_kind() {
         let header = reader.header(id, location)?;
         (facts.kind, facts.size) = (Some(header.kind), header.size);
@@ -73,6 +85,10 @@ pub fn write_content(
     stream: &mut Stream,
 ) -> Result<ControlFlow<()>> {
     let Subject { id, location, .. } = subject;
+    if id.is_empty_tree() {
+        stream.buffer().push(batch.output_end);
+        return Ok(stream.step());
+    }
     let large = match reader.is_streamable(id, location, LARGE_BYTES) {
         true => reader.open_stream(id, location)?,
         false => None,

@@ -286,11 +286,13 @@ fn parse_layout(text: &str) -> Result<IndexLayout, String> {
         Some((version, offset)) => (version, Some(offset)),
         None => (text, None),
     };
-    let mut layout = IndexLayout::default();
-    layout.version = match version {
-        "1" => 1,
-        "2" => 2,
-        _ => return Err("the version is 1 or 2".to_owned()),
+    let mut layout = IndexLayout {
+        version: match version {
+            "1" => 1,
+            "2" => 2,
+            _ => return Err("the version is 1 or 2".to_owned()),
+        },
+        ..IndexLayout::default()
     };
     if let Some(offset) = offset {
         let (digits, radix) = match offset.strip_prefix("0x") {

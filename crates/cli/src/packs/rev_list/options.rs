@@ -82,7 +82,7 @@ impl Options {
         if self.request.filter.is_some() && !has_objects {
             return Err(Failure::fatal("object filtering requires --objects"));
         }
-        if !self.has_revisions {
+        if !self.has_revisions && !has_objects && self.request.tips.is_empty() {
             return Err(Failure::usage(
                 "rev-list needs a revision; see git-rev-list(1)",
             ));
@@ -110,7 +110,8 @@ impl Options {
         match word.as_bytes() {
             b"--quiet" | b"-q" => self.is_quiet = true,
             b"--count" => self.count = true,
-            b"--objects" => request.objects = Objects::All,
+            b"--objects" if request.objects == Objects::None => request.objects = Objects::All,
+            b"--objects" => {}
             b"--objects-edge" => request.objects = Objects::WithEdges,
             b"--topo-order" => request.order = Order::Topological,
             b"--date-order" => request.order = Order::Date,
@@ -134,9 +135,12 @@ impl Options {
             b"--no-filter" => request.filter = None,
             b"--exclude-promisor-objects" => request.exclude_promised = true,
             b"--use-bitmap-index" => self.use_bitmap_index = true,
-            b"--disk-usage" => self.disk_usage = Some(false),
+            b"--disk-usage" => self.disk_usage = self.disk_usage.or(Some(false)),
             b"--disk-usage=human" => self.disk_usage = Some(true),
-            b"--no-walk" | b"--no-walk=sorted" => request.no_walk = Some(NoWalk::Sorted),
+            b"--no-walk" => {
+                request.no_walk = request.no_walk.or(Some(NoWalk::Sorted));
+            }
+            b"--no-walk=sorted" => request.no_walk = Some(NoWalk::Sorted),
             b"--no-walk=unsorted" => request.no_walk = Some(NoWalk::Unsorted),
             b"--do-walk" => request.no_walk = None,
             b"--no-commit-header" | b"--commit-header" | b"--dense" | b"--sparse" => {}

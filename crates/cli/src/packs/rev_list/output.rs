@@ -78,6 +78,10 @@ impl<'o> Printer<'o> {
 
     /// Adds up what the object takes on disk.
     fn weigh(&mut self, id: &ObjectId) -> ControlFlow<()> {
+        if id.is_empty_tree() {
+            // Git knows it by heart: it takes nothing.
+            return ControlFlow::Continue(());
+        }
         let store = self.source.store;
         let size = store.locate(id).and_then(|location| {
             let missing = || hedgerow_pack::Error::Missing { id: *id };
@@ -198,8 +202,8 @@ fn hundredths(whole: u64, rest: u64, shift: u32) -> (u64, u64) {
     let hundredths = match shift {
         // Git rounds gigabytes down.
         30 => rest / 10_737_419,
-        20 => (rest + 5_243) * 100 >> 20,
-        _ => (rest + 5) * 100 >> 10,
+        20 => ((rest + 5_243) * 100) >> 20,
+        _ => ((rest + 5) * 100) >> 10,
     };
     match hundredths {
         100.. => (whole + 1, hundredths - 100),

@@ -283,7 +283,7 @@ impl<'r> Revisions<'r> {
             name: left.to_string(),
             is_left: is_symmetric,
             path: path_in(left.as_ref()).to_vec(),
-            ..Tip::new(left_id, self.is_negated != !is_symmetric)
+            ..Tip::new(left_id, self.is_negated == is_symmetric)
         });
         self.tips.push(Tip {
             name: right.to_string(),

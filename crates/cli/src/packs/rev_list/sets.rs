@@ -66,6 +66,10 @@ impl Seen for Sizes<'_> {
     }
 
     fn found(&self, id: &oid, _: ObjectKind, location: Option<Location>) {
+        if id.is_empty_tree() {
+            // Git knows it by heart: it takes nothing.
+            return;
+        }
         let size = location.map(|location| self.source.store.size_on_disk(id, location));
         match size {
             Some(Ok(size)) => {

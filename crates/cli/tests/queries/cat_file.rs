@@ -1,0 +1,150 @@
+use super::generate::{both, scene, Graph, Scene, Storage};
+
+const FORMATS: [&str; 5] = [
+    "%(objectname) %(objecttype) %(objectsize)",
+    "%(objectsize:disk) %(deltabase) %(objectname)",
+    "%(objectsize)",
+    "[%(rest)] %% %(objecttype)",
+    "%(objectname)",
+];
+
+fn compare(scene: &Scene, words: &[&str], input: &str, is_ordered: bool) {
+    let [expected, found] = both(scene, words, input);
+    found.assert_civil(&words.join(" "));
+    let lines = |output: &[u8]| {
+        let text = String::from_utf8_lossy(output).into_owned();
+        let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+        if !is_ordered {
+            lines.sort();
+        }
+        lines
+    };
+    let stderr = &found.stderr;
+    assert_eq!(
+        lines(&found.stdout),
+        lines(&expected.stdout),
+        "{words:?} {stderr}"
+    );
+    assert_eq!(
+        found.code, expected.code,
+        "{words:?} {stderr} {}",
+        expected.stderr
+    );
+}
+
+fn scenes() -> Vec<Scene> {
+    vec![
+        scene(21, "sha1", Storage::Both, Graph::None),
+        scene(22, "sha256", Storage::Packed, Graph::None),
+        scene(23, "sha1", Storage::Alternate, Graph::None),
+    ]
+}
+
+#[test]
+fn all_objects_are_told_in_order_and_out_of_it() {
+    for scene in scenes() {
+        for format in FORMATS {
+            let check = format!("--batch-check={format}");
+            let all = ["cat-file", "--batch-all-objects", check.as_str()];
+            compare(&scene, &all, "", true);
+            compare(&scene, &[&all[..], &["--unordered"]].concat(), "", false);
+        }
+        compare(
+            &scene,
+            &["cat-file", "--batch-all-objects", "--batch"],
+            "",
+            true,
+        );
+        compare(
+            &scene,
+            &["cat-file", "--batch-all-objects", "--batch", "--buffer"],
+            "",
+            true,
+        );
+    }
+}
+
+#[test]
+fn named_objects_are_told_as_they_come() {
+    for scene in scenes() {
+        let missing = "1".repeat(scene.blobs[0].len());
+        let mut input = String::new();
+        for list in [&scene.blobs, &scene.trees, &scene.commits, &scene.tags] {
+            input += &format!("{} some words\n", list[list.len() / 2]);
+            input += &format!("{}\n", list[0]);
+        }
+        input += &format!("main\nmain:\n{missing}\nnothing\nmain:nothing\n\nHEAD^{{tree}} \tx\n");
+        for format in FORMATS {
+            for mode in ["--batch-check", "--batch"] {
+                let mode = format!("{mode}={format}");
+                compare(&scene, &["cat-file", mode.as_str()], &input, true);
+                compare(
+                    &scene,
+                    &["cat-file", "--buffer", mode.as_str()],
+                    &input,
+                    true,
+                );
+            }
+        }
+        let nul = input.replace('\n', "\0");
+        compare(&scene, &["cat-file", "-Z", "--batch"], &nul, true);
+        compare(&scene, &["cat-file", "-z", "--batch-check"], &nul, true);
+        let commands = format!(
+            "info main\ncontents {}\nflush\ninfo main:\n",
+            scene.blobs[0]
+        );
+        compare(
+            &scene,
+            &["cat-file", "--buffer", "--batch-command"],
+            &commands,
+            true,
+        );
+        compare(&scene, &["cat-file", "--batch-command"], &commands, true);
+        compare(&scene, &["cat-file", "--batch-command"], "info\n", true);
+        compare(&scene, &["cat-file", "--batch-check=%(what)"], "", true);
+    }
+}
+
+#[test]
+fn one_object_is_told_and_printed() {
+    for scene in scenes() {
+        let missing = "1".repeat(scene.blobs[0].len());
+        let tag = scene.tags.last().unwrap();
+        for name in [
+            &scene.blobs[0],
+            &scene.commits[3],
+            &scene.trees[4],
+            tag,
+            &missing,
+        ] {
+            for mode in [
+                "-t", "-s", "-p", "-e", "blob", "tree", "commit", "tag", "thing",
+            ] {
+                compare(&scene, &["cat-file", mode, name], "", true);
+            }
+        }
+        compare(&scene, &["cat-file", "-t", "nothing"], "", true);
+        compare(&scene, &["cat-file", "-e", "nothing"], "", true);
+    }
+}
+
+#[test]
+fn without_a_reverse_index_sizes_are_the_same() {
+    let scene = scene(24, "sha1", Storage::Packed, Graph::None);
+    let packs = scene.root.join(".git/objects/pack");
+    for entry in std::fs::read_dir(packs).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "rev") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let words = ["cat-file", "--batch-check=%(objectsize:disk) %(deltabase)"];
+    compare(&scene, &words, &format!("{}\n", scene.trees[3]), true);
+    compare(&scene, &words, &scene.commits.join("\n"), true);
+    compare(
+        &scene,
+        &[&words[..], &["--batch-all-objects"]].concat(),
+        "",
+        true,
+    );
+}

@@ -1,0 +1,188 @@
+use super::generate::{both, scene, Graph, Scene, Storage};
+use super::oracle::random::Random;
+
+/// Options that may come together in any number. Left out is what git itself changed since the
+/// oldest version that tests are run with, and what that one fails at.
+const OPTIONS: [&str; 39] = [
+    "--objects",
+    "--objects",
+    "--objects",
+    "--topo-order",
+    "--date-order",
+    "--reverse",
+    "-n3",
+    "--skip=2",
+    "--parents",
+    "--first-parent",
+    "--no-merges",
+    "--merges",
+    "--boundary",
+    "--left-right",
+    "--count",
+    "--timestamp",
+    "--objects-edge",
+    "--in-commit-order",
+    "--no-object-names",
+    "--filter=blob:none",
+    "--filter=blob:limit=100",
+    "--filter=tree:1",
+    "--filter=tree:2",
+    "--filter=tree:0",
+    "--filter=object:type=tree",
+    "--filter=object:type=tag",
+    "--filter=object:type=commit",
+    "--filter=combine:tree:2+blob:limit=50",
+    "--filter-provided-objects",
+    "--filter-print-omitted",
+    "--disk-usage",
+    "--disk-usage=human",
+    "--quiet",
+    "--since=1000000055",
+    "--until=1000000058",
+    "--min-parents=1",
+    "--no-walk",
+    "--missing=allow-any",
+    "--missing=print",
+];
+
+fn revision(scene: &Scene, random: &mut Random) -> String {
+    let named = ["main".to_owned(), "b1".into(), "HEAD".into()];
+    let from = match random.chance(30) {
+        true => random.pick(&named),
+        false => random.pick(&scene.commits),
+    };
+    let to = random.pick(&scene.commits);
+    match random.below(22) {
+        0..=3 => from.clone(),
+        4 | 5 => format!("^{to}"),
+        6 | 7 => format!("{from}..{to}"),
+        8 | 9 => format!("{from}...{to}"),
+        10 => format!("{from}^@"),
+        11 => format!("{from}^!"),
+        12 => format!("{from}^-"),
+        13 => "--not".into(),
+        14 => "--branches".into(),
+        15 => "--tags".into(),
+        16 => "--glob=heads/b*".into(),
+        17 => "--branches=b[12]".into(),
+        18 => "--exclude=*b2".into(),
+        19 => random.pick(&scene.tags).clone(),
+        20 => random.pick(&scene.trees).clone(),
+        _ => "--all".into(),
+    }
+}
+
+fn compare(scene: &Scene, words: &[&str], input: &str) {
+    let [expected, found] = both(scene, words, input);
+    found.assert_civil(&words.join(" "));
+    // What the filter left out has no order.
+    let lines = |output: &[u8]| {
+        let text = String::from_utf8_lossy(output).into_owned();
+        let lines = text.lines().map(ToOwned::to_owned);
+        let (mut odd, mut plain): (Vec<String>, Vec<String>) =
+            lines.partition(|line| line.starts_with(['~', '?']));
+        odd.sort();
+        plain.extend(odd);
+        plain
+    };
+    let stderr = &found.stderr;
+    assert_eq!(
+        lines(&found.stdout),
+        lines(&expected.stdout),
+        "{words:?} {stderr}"
+    );
+    assert_eq!(
+        found.code, expected.code,
+        "{words:?} {stderr} {}",
+        expected.stderr
+    );
+}
+
+fn any_questions(seed: u64, format: &str, storage: Storage, graph: Graph) {
+    let scene = scene(seed, format, storage, graph);
+    let random = &mut Random::new(seed + 1000);
+    for _ in 0..60 {
+        let mut words = vec!["rev-list".to_owned()];
+        for _ in 0..random.below(5) {
+            words.push((*random.pick(&OPTIONS)).to_owned());
+        }
+        let filters = words
+            .iter()
+            .filter(|word| word.starts_with("--filter="))
+            .count();
+        if filters > 1 {
+            words.retain(|word| word != "--filter-print-omitted");
+        }
+        if words.iter().any(|word| word.starts_with("--filter")) {
+            words.push("--objects".into());
+        }
+        for _ in 0..=random.below(3) {
+            words.push(revision(&scene, random));
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        compare(&scene, &words, "");
+    }
+}
+
+#[test]
+fn loose_objects_without_a_graph() {
+    any_questions(1, "sha1", Storage::Loose, Graph::None);
+}
+
+#[test]
+fn a_pack_with_a_graph() {
+    any_questions(2, "sha1", Storage::Packed, Graph::File);
+    any_questions(3, "sha1", Storage::Packed, Graph::File);
+}
+
+#[test]
+fn a_pack_and_newer_objects_with_a_chain_of_graphs() {
+    any_questions(4, "sha1", Storage::Both, Graph::Chain);
+    any_questions(5, "sha1", Storage::Both, Graph::Chain);
+}
+
+#[test]
+fn objects_of_another_repository() {
+    any_questions(6, "sha1", Storage::Alternate, Graph::File);
+}
+
+#[test]
+fn long_ids() {
+    any_questions(7, "sha256", Storage::Packed, Graph::Chain);
+}
+
+#[test]
+fn revisions_come_from_standard_input() {
+    let scene = scene(8, "sha1", Storage::Packed, Graph::None);
+    let commits = &scene.commits;
+    let input = format!("main\n--not\n{}\n--tags=t1\n", commits[2]);
+    compare(
+        &scene,
+        &["rev-list", "--objects", "--stdin", &commits[5]],
+        &input,
+    );
+    compare(&scene, &["rev-list", "--stdin"], "main\n--what\n");
+    compare(&scene, &["rev-list", "--stdin"], "nothing\n");
+    compare(&scene, &["rev-list", "--objects", "main:d0"], "");
+    compare(&scene, &["rev-list", "nothing"], "");
+    compare(&scene, &["rev-list", "nothing", "--"], "");
+    compare(&scene, &["rev-list", &"1".repeat(40)], "");
+    compare(&scene, &["rev-list"], "");
+}
+
+#[test]
+fn replacements_and_the_boundary_of_a_shallow_clone_count() {
+    let scene = scene(9, "sha1", Storage::Loose, Graph::File);
+    let commits = &scene.commits;
+    scene.git(&["replace", &commits[6], &commits[3]]);
+    compare(&scene, &["rev-list", "--objects", "--all"], "");
+    compare(
+        &scene,
+        &["rev-list", "--topo-order", "--parents", "--all"],
+        "",
+    );
+    scene.git(&["replace", "-d", &commits[6]]);
+    std::fs::write(scene.root.join(".git/shallow"), format!("{}\n", commits[4])).unwrap();
+    compare(&scene, &["rev-list", "--objects", "--all"], "");
+    compare(&scene, &["rev-list", "--count", "--objects", "--all"], "");
+}

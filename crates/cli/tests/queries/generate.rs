@@ -113,8 +113,8 @@ impl Scene {
         String::from_utf8(id).unwrap().trim().to_owned()
     }
 
-    fn point(&self, name: &str, id: &str) {
-        self.git(&["update-ref", name, id.as_str()]);
+    fn point(&self, name: &str, id: impl AsRef<str>) {
+        self.git(&["update-ref", name, id.as_ref()]);
     }
 
     fn add_tree(&mut self, random: &mut Random) {

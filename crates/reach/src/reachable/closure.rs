@@ -20,7 +20,7 @@ pub(super) struct Closure<'b, 's> {
     reader: Reader<'s>,
     threads: usize,
     trace: Trace,
-    /// What the tips lead to, past all tags.
+    /// The tips, and what those that are tags lead to, step by step.
     ends: Vec<ObjectId>,
 }
 
@@ -50,7 +50,7 @@ impl<'b, 's> Closure<'b, 's> {
         }
     }
 
-    /// How it was found, and what the tips led to, past all tags.
+    /// How it was found, and what the tips led to.
     pub fn into_parts(self) -> (Trace, Vec<ObjectId>) {
         (self.trace, self.ends)
     }
@@ -111,6 +111,7 @@ impl<'b, 's> Closure<'b, 's> {
         commits: &mut Vec<ObjectId>,
     ) {
         let Followed { tags, end, kind } = followed;
+        self.ends.extend(&tags);
         self.ends.push(end);
         let plain = |id, kind| Extra {
             id,

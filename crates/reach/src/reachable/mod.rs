@@ -71,9 +71,8 @@ pub fn reachable<'b, 's>(
     }
     let (mut trace, mut spared) = closure.into_parts();
     if let Some(filter) = &question.filter {
-        match question.filter_wants {
-            true => spared.clear(),
-            false => spared.extend(&question.wants),
+        if question.filter_wants {
+            spared.clear();
         }
         filter::apply(filter, source, &mut objects, &spared, question.threads)?;
     }

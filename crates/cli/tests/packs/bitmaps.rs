@@ -1,0 +1,228 @@
+use super::generate::{scene, Graph, Scene, Storage};
+use super::oracle::random::Random;
+use super::{beside_pack, hedgerow, lines, printed};
+
+const FILTERS: [&str; 7] = [
+    "",
+    "--filter=blob:none",
+    "--filter=blob:limit=100",
+    "--filter=tree:0",
+    "--filter=object:type=tree",
+    "--filter=object:type=tag",
+    "--filter=combine:blob:none+object:type=commit",
+];
+
+/// What `want` reaches and `have` does not, by two walks of git.
+pub fn difference(scene: &Scene, want: &str, have: &str) -> Vec<String> {
+    let reached = |tip| lines(&scene.git(&["rev-list", "--objects", "--no-object-names", tip]));
+    let had = reached(have);
+    let mut wanted = reached(want);
+    wanted.retain(|id| had.binary_search(id).is_err());
+    wanted
+}
+
+/// Asks for what a commit or everything reaches through each filter, and for differences.
+fn compare(scene: &Scene, random: &mut Random, questions: usize) {
+    for _ in 0..questions {
+        let want = random.pick(&scene.commits).as_str();
+        let tip = if random.chance(50) { want } else { "--all" };
+        let mut words = vec!["rev-list", "--objects", "--no-object-names", tip];
+        let filter = FILTERS[random.below(FILTERS.len())];
+        words.extend(Some(filter).filter(|filter| !filter.is_empty()));
+        // A tree that is named and reached is left out only by a walk.
+        words.push("--use-bitmap-index");
+        let expected = lines(&scene.git(&words));
+        let found = printed(scene, &words);
+        assert_eq!(lines(found.as_bytes()), expected, "{words:?}");
+        words.push("--count");
+        let count = printed(scene, &words);
+        assert_eq!(count.trim(), expected.len().to_string(), "{words:?}");
+
+        let have = random.pick(&scene.commits);
+        let not = format!("^{have}");
+        let found = printed(
+            scene,
+            &["rev-list", "--objects", "--use-bitmap-index", want, &not],
+        );
+        assert_eq!(
+            lines(found.as_bytes()),
+            difference(scene, want, have),
+            "{want} {not}"
+        );
+    }
+}
+
+fn is_accepted_by_git(scene: &Scene) {
+    scene.git(&["fsck", "--no-progress"]);
+    for commit in ["main", "b0", "b1", "b2", "b3"] {
+        scene.git(&["rev-list", "--test-bitmap", commit]);
+    }
+}
+
+#[test]
+fn git_reads_what_we_write() {
+    let mut random = Random::new(5);
+    for (seed, format) in [(1, "sha1"), (2, "sha256"), (3, "sha1")] {
+        for storage in [Storage::Packed, Storage::Both] {
+            let scene = scene(seed, format, storage, Graph::None);
+            for table in ["false", "true"] {
+                scene.git(&["config", "pack.writeBitmapLookupTable", table]);
+                printed(&scene, &["bitmap", "write"]);
+                is_accepted_by_git(&scene);
+                printed(&scene, &["bitmap", "verify"]);
+                compare(&scene, &mut random, 10);
+            }
+        }
+    }
+}
+
+#[test]
+fn we_read_what_git_writes() {
+    let mut random = Random::new(6);
+    for (seed, format) in [(4, "sha1"), (5, "sha256")] {
+        let scene = scene(seed, format, Storage::Packed, Graph::None);
+        let settings: [&[(&str, &str)]; 3] = [
+            &[],
+            &[("pack.writeBitmapLookupTable", "true")],
+            &[
+                ("bitmapPseudoMerge.all.pattern", "refs/heads/"),
+                ("bitmapPseudoMerge.all.threshold", "now"),
+                ("bitmapPseudoMerge.all.stableThreshold", "never"),
+            ],
+        ];
+        for settings in settings {
+            for (name, value) in settings {
+                scene.git(&["config", name, value]);
+            }
+            scene.git(&["repack", "-adbq"]);
+            printed(&scene, &["bitmap", "verify"]);
+            compare(&scene, &mut random, 15);
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_file() {
+    let scene = scene(7, "sha1", Storage::Packed, Graph::None);
+    let write = |threads| {
+        printed(&scene, &["-j", threads, "bitmap", "write"]);
+        std::fs::read(beside_pack(&scene, "bitmap")).unwrap()
+    };
+    let first = write("1");
+    for threads in ["2", "3", "16"] {
+        assert!(write(threads) == first, "{threads}");
+    }
+}
+
+#[test]
+fn a_damaged_accelerator_gives_no_wrong_answer() {
+    let scene = scene(8, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["config", "pack.writeBitmapLookupTable", "true"]);
+    printed(&scene, &["bitmap", "write"]);
+    let words = [
+        "rev-list",
+        "--objects",
+        "--no-object-names",
+        "--use-bitmap-index",
+        "main",
+        "^b1",
+    ];
+    // Without bitmaps, some objects are listed that trees before the boundary have.
+    let plain: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !word.contains("bitmap"))
+        .collect();
+    let expected = [lines(&scene.git(&words)), lines(&scene.git(&plain))];
+    let mut random = Random::new(9);
+    for extension in ["bitmap", "rev"] {
+        let path = beside_pack(&scene, extension);
+        let whole = std::fs::read(&path).unwrap();
+        // They are read-only.
+        std::fs::remove_file(&path).unwrap();
+        for _ in 0..100 {
+            let mut damaged = whole.clone();
+            let at = random.below(damaged.len());
+            damaged[at] ^= 1 << random.below(8);
+            std::fs::write(&path, damaged).unwrap();
+            let found = hedgerow(&scene, &words);
+            assert_eq!(found.code, 0, "{}", found.stderr);
+            assert!(
+                expected.contains(&lines(&found.stdout)),
+                "byte {at} of the .{extension}"
+            );
+            assert!(found.stderr.contains("warning"), "{}", found.stderr);
+        }
+        std::fs::write(&path, whole).unwrap();
+    }
+}
+
+#[test]
+fn a_fetch_is_explained() {
+    let scene = scene(10, "sha1", Storage::Both, Graph::None);
+    let none = printed(&scene, &["bitmap", "explain", "main"]);
+    assert!(
+        none.contains("bitmaps: none") && none.contains("hedgerow bitmap write"),
+        "{none}"
+    );
+    printed(&scene, &["bitmap", "write"]);
+    let text = printed(&scene, &["bitmap", "explain", "new", "--not", "b1"]);
+    assert!(
+        text.contains("haves: 1 commits") && text.contains("lookup table"),
+        "{text}"
+    );
+    let json = printed(
+        &scene,
+        &["--json", "bitmap", "explain", "new", "--not", "b1"],
+    );
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let count = scene.git(&[
+        "rev-list",
+        "--count",
+        "--objects",
+        "new",
+        "^b1",
+        "--use-bitmap-index",
+    ]);
+    let count: u64 = String::from_utf8(count).unwrap().trim().parse().unwrap();
+    assert_eq!(json["objects"], count);
+    assert_eq!(json["wants"]["commits_walked"], 1);
+}
+
+#[test]
+fn a_pack_that_is_not_closed_is_refused() {
+    let scene = scene(11, "sha1", Storage::Packed, Graph::None);
+    let pack = beside_pack(&scene, "pack");
+    let stem = pack.file_stem().unwrap().to_str().unwrap().to_owned();
+    printed(&scene, &["bitmap", "write", pack.to_str().unwrap()]);
+    let tree = scene.git(&["rev-parse", "main^{tree}"]);
+    let commit = [
+        b"tree ".as_slice(),
+        &tree,
+        b"author a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx",
+    ]
+    .concat();
+    let commit = super::oracle::program::git(
+        &scene.root,
+        &["hash-object", "-w", "-t", "commit", "--stdin"],
+        &commit,
+    );
+    let list = scene.root.join(".git/objects/pack/pack");
+    super::oracle::program::git(
+        &scene.root,
+        &["pack-objects", "-q", list.to_str().unwrap()],
+        &commit,
+    );
+    let packs = std::fs::read_dir(scene.root.join(".git/objects/pack")).unwrap();
+    let mut names = packs.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let alone = names
+        .find(|name| name.ends_with(".pack") && !name.starts_with(&stem))
+        .unwrap();
+    let refused = hedgerow(&scene, &["bitmap", "write", &alone]);
+    assert_eq!(refused.code, 128);
+    assert!(
+        refused.stderr.contains("is not closed"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -1,0 +1,118 @@
+//! `pack-objects --revs` and `--all`.
+
+use super::bitmaps::difference;
+use super::generate::{scene, Graph, Scene, Storage};
+use super::oracle::program::{git, run, Program};
+use super::oracle::random::Random;
+use super::{lines, printed};
+use std::io::Write;
+use std::process::Stdio;
+
+/// The pack that hedgerow makes for the request `input`.
+fn pack(scene: &Scene, words: &[&str], input: &str) -> Vec<u8> {
+    let mut command = Program::Hedgerow.command(&scene.root);
+    command
+        .arg("pack-objects")
+        .args(words)
+        .arg("--stdout")
+        .arg("-q");
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(input.as_bytes()).unwrap();
+    std::io::Seek::rewind(&mut file).unwrap();
+    command.stdin(Stdio::from(file));
+    let outcome = run(command);
+    assert_eq!(outcome.code, 0, "{words:?} {input}: {}", outcome.stderr);
+    outcome.stdout
+}
+
+/// The objects of `pack`, which git indexes strictly in the repository of `scene`.
+fn contents(scene: &Scene, pack: &[u8], words: &[&str]) -> Vec<String> {
+    let directory = tempfile::tempdir_in(scene.root.join(".git")).unwrap();
+    let target = directory.path().join("a.pack");
+    let index = [
+        &["index-pack", "--stdin", "--strict"],
+        words,
+        &[target.to_str().unwrap()],
+    ]
+    .concat();
+    git(&scene.root, &index, pack);
+    let index = std::fs::read(target.with_extension("idx")).unwrap();
+    let shown = git(&scene.root, &["show-index"], &index);
+    let shown = lines(&shown);
+    let mut ids: Vec<String> = shown
+        .iter()
+        .map(|line| line.split(' ').nth(1).unwrap().to_owned())
+        .collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn packs_hold_what_git_says() {
+    let mut random = Random::new(20);
+    for (seed, format, storage) in [
+        (21, "sha1", Storage::Packed),
+        (22, "sha1", Storage::Both),
+        (23, "sha1", Storage::Loose),
+    ] {
+        let scene = scene(seed, format, storage, Graph::None);
+        for has_bitmap in [false, true] {
+            if has_bitmap && storage != Storage::Loose {
+                printed(&scene, &["bitmap", "write"]);
+            }
+            for filter in [
+                "",
+                "--filter=blob:none",
+                "--filter=blob:limit=100",
+                "--filter=tree:0",
+            ] {
+                let want = random.pick(&scene.commits).clone();
+                let have = random.pick(&scene.commits).clone();
+                let input = format!("{want}\n--not\n{have}\n");
+                let mut words = vec!["--revs", "--delta-base-offset"];
+                words.extend(Some(filter).filter(|filter| !filter.is_empty()));
+                let made = pack(&scene, &words, &input);
+                let found = contents(&scene, &made, &[]);
+                let expected = difference(&scene, &want, &have);
+                match filter {
+                    "" => assert_eq!(found, expected, "{input}"),
+                    _ => assert!(found.iter().all(|id| expected.contains(id)), "{input}"),
+                }
+                let thin = pack(&scene, &[&words[..], &["--thin"]].concat(), &input);
+                let thin = contents(&scene, &thin, &["--fix-thin"]);
+                assert!(found.iter().all(|id| thin.contains(id)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clone_is_all_there_is() {
+    let scene = scene(24, "sha256", Storage::Both, Graph::None);
+    printed(&scene, &["bitmap", "write"]);
+    let made = pack(&scene, &["--all", "--delta-base-offset"], "");
+    let expected = lines(&scene.git(&["rev-list", "--objects", "--no-object-names", "--all"]));
+    let words = ["--check-self-contained-and-connected"];
+    assert_eq!(contents(&scene, &made, &words), expected);
+}
+
+#[test]
+fn tags_go_along_with_what_they_are_of() {
+    let scene = scene(25, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["tag", "-a", "-m", "x", "marked", "main"]);
+    let tag = String::from_utf8(scene.git(&["rev-parse", "marked"])).unwrap();
+    let input = format!(
+        "{}\n",
+        String::from_utf8(scene.git(&["rev-parse", "main"]))
+            .unwrap()
+            .trim()
+    );
+    let without = contents(&scene, &pack(&scene, &["--revs"], &input), &[]);
+    let with = contents(
+        &scene,
+        &pack(&scene, &["--revs", "--include-tag"], &input),
+        &[],
+    );
+    assert!(!without.contains(&tag.trim().to_owned()));
+    assert!(with.contains(&tag.trim().to_owned()));
+}

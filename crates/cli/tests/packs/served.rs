@@ -1,0 +1,201 @@
+//! A stock git server with the hook.
+
+use super::generate::{scene, Graph, Scene, Storage};
+use super::oracle::program::{git, Program};
+use super::{lines, printed};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A git daemon that serves the repository of a scene, and what it logs.
+struct Daemon {
+    child: Child,
+    url: String,
+    log: PathBuf,
+    clones: tempfile::TempDir,
+}
+
+impl Daemon {
+    fn start(scene: &Scene, cache: bool) -> Daemon {
+        let clones = tempfile::tempdir().unwrap();
+        let log = clones.path().join("serve.log");
+        let responses = clones.path().join("responses");
+        let hook = format!("{} upload-pack-hook", env!("CARGO_BIN_EXE_hedgerow"));
+        // git heeds a hook only from outside the repository.
+        let mut config = format!(
+            "[uploadpack]\n\tpackObjectsHook = \"{hook}\"\n\tallowFilter = true\n\
+             [hedgerow]\n\tserveLog = {}\n[safe]\n\tdirectory = *\n",
+            log.display()
+        );
+        if cache {
+            config += &format!("[hedgerow]\n\tresponseCache = {}\n", responses.display());
+        }
+        let home = clones.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        std::fs::write(home.join("config"), config).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let mut command = Program::Git.command(&scene.root);
+        command
+            .env("GIT_CONFIG_GLOBAL", home.join("config"))
+            .args([
+                "daemon",
+                "--export-all",
+                "--listen=127.0.0.1",
+                "--reuseaddr",
+            ])
+            .arg(format!("--port={port}"))
+            .arg(format!("--base-path={}", scene.root.display()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < until, "the daemon listens");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Daemon {
+            child,
+            url: format!("git://127.0.0.1:{port}/.git"),
+            log,
+            clones,
+        }
+    }
+
+    /// Clones into a new directory and has git check it.
+    fn clone(&self, name: &str, words: &[&str]) -> PathBuf {
+        let target = self.clones.path().join(name);
+        let clone = [
+            &["clone", "-q", "--bare"],
+            words,
+            &[&self.url, target.to_str().unwrap()],
+        ]
+        .concat();
+        git(self.clones.path(), &clone, b"");
+        git(&target, &["fsck", "--no-progress"], b"");
+        target
+    }
+
+    /// Who served each request so far.
+    fn served_by(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let parse = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        let served = log
+            .lines()
+            .map(|line| parse(line)["served_by"].as_str().unwrap().to_owned());
+        served.collect()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn objects(repository: &Path) -> Vec<String> {
+    let all = git(
+        repository,
+        &["rev-list", "--objects", "--no-object-names", "--all"],
+        b"",
+    );
+    lines(&all)
+}
+
+/// Whether there is a git daemon at all.
+fn has_daemon() -> bool {
+    let mut command = Program::Git.command(Path::new("/"));
+    let found = command
+        .args(["daemon", "--help-me"])
+        .stderr(Stdio::piped())
+        .output();
+    let found =
+        found.is_ok_and(|output| !output.stderr.is_empty() && output.status.code() != Some(1));
+    if !found {
+        println!("skipped: there is no git daemon");
+    }
+    found
+}
+
+#[test]
+fn clones_and_fetches_are_whole() {
+    if !has_daemon() {
+        return;
+    }
+    for (seed, format, storage) in [
+        (30, "sha1", Storage::Packed),
+        (31, "sha1", Storage::Both),
+        (32, "sha256", Storage::Both),
+    ] {
+        let scene = scene(seed, format, storage, Graph::None);
+        printed(&scene, &["bitmap", "write"]);
+        let daemon = Daemon::start(&scene, false);
+        let full = daemon.clone("full", &[]);
+        assert_eq!(objects(&full), objects(&scene.root));
+        daemon.clone("partial", &["--filter=blob:none"]);
+        daemon.clone("sparse", &["--filter=tree:0"]);
+        daemon.clone("branch", &["--single-branch", "-b", "b1"]);
+        let depths = git(
+            &daemon.clone("shallow", &["--depth=1"]),
+            &["rev-list", "--count", "HEAD"],
+            b"",
+        );
+        assert_eq!(depths, b"1\n");
+        git(
+            &scene.root,
+            &[
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                "later",
+                "--no-verify",
+            ],
+            b"",
+        );
+        let branch = daemon.clones.path().join("branch");
+        git(
+            &branch,
+            &["fetch", "-q", &daemon.url, "refs/heads/*:refs/heads/*"],
+            b"",
+        );
+        git(&branch, &["fsck", "--no-progress"], b"");
+        let served = daemon.served_by();
+        let ours = served.iter().filter(|by| *by == "hedgerow").count();
+        let gits = served.iter().filter(|by| *by == "git").count();
+        assert!(ours >= 5 && gits >= 1, "{served:?}");
+    }
+}
+
+#[test]
+fn many_clients_share_the_cache() {
+    if !has_daemon() {
+        return;
+    }
+    let scene = scene(33, "sha1", Storage::Packed, Graph::None);
+    printed(&scene, &["bitmap", "write"]);
+    let daemon = Daemon::start(&scene, true);
+    let expected = objects(&scene.root);
+    std::thread::scope(|scope| {
+        for number in 0..32 {
+            let (daemon, expected) = (&daemon, &expected);
+            scope.spawn(move || {
+                let clone = daemon.clone(&format!("clone{number}"), &[]);
+                assert_eq!(&objects(&clone), expected);
+            });
+        }
+    });
+    daemon.clone("last", &[]);
+    let served = daemon.served_by();
+    assert_eq!(served.len(), 33);
+    assert_eq!(served.last().unwrap(), "cache");
+    assert!(served.iter().all(|by| by != "git"), "{served:?}");
+    let kept = std::fs::read_dir(daemon.clones.path().join("responses")).unwrap();
+    assert_eq!(kept.count(), 1);
+}

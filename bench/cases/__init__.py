@@ -24,7 +24,7 @@ def all_cases():
     """Name and function of each case."""
     from cases import (automatic, committing, directory, empty_tree, equal_sizes, extracting,
                        image_latency, image_memory, latency, memory, mercurial, packing,
-                       rebuilding, restore, statuses, switching, walking)
+                       packs, rebuilding, restore, statuses, switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -64,4 +64,7 @@ def all_cases():
         "image-memory": image_memory.image_memory,
         "image-memory-5m": image_memory.image_memory_5m,
         "image-latency": image_latency.image_latency,
+        "pack-queries": packs.pack_queries,
+        "pack-making": packs.pack_making,
+        "pack-indexing": packs.pack_indexing,
     }

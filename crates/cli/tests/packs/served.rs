@@ -47,6 +47,7 @@ impl Daemon {
                 "--export-all",
                 "--listen=127.0.0.1",
                 "--reuseaddr",
+                "--max-connections=0",
             ])
             .arg(format!("--port={port}"))
             .arg(format!("--base-path={}", scene.root.display()))

@@ -57,6 +57,10 @@ impl<'s> Kept<'s> {
     /// looked at until nothing changes.
     fn reject(&mut self, options: &PackOptions) -> Result<()> {
         self.leading = self.leading_ones();
+        if self.leading == self.entries.count() && options.reuse_deltas {
+            // A whole pack stands by itself: every base is in it.
+            return Ok(());
+        }
         let mut references = Vec::new();
         for order in 0..self.entries.count() {
             if !self.selects(order) {

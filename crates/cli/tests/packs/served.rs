@@ -1,7 +1,7 @@
 //! A stock git server with the hook.
 
 use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::{git, Program};
+use super::oracle::program::{git, run, Program};
 use super::{lines, printed};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,18 @@ impl Daemon {
             &[&self.url, target.to_str().unwrap()],
         ]
         .concat();
-        git(self.clones.path(), &clone, b"");
+        // A daemon that is asked by many at once resets connections before it reads from them.
+        for attempt in 0.. {
+            let mut command = Program::Git.command(self.clones.path());
+            command.args(&clone);
+            let outcome = run(command);
+            if outcome.code == 0 {
+                break;
+            }
+            let was_reset = outcome.stderr.contains("Connection reset");
+            assert!(was_reset && attempt < 20, "{}", outcome.stderr);
+            std::thread::sleep(Duration::from_millis(100));
+        }
         git(&target, &["fsck", "--no-progress"], b"");
         target
     }

@@ -17,6 +17,8 @@ pub(super) struct Closure<'b, 's> {
     source: Source<'s>,
     bitmaps: Option<&'b Bitmaps<'s>>,
     commits: Commits<'s>,
+    /// Whether trees are walked.
+    needs_trees: bool,
     reader: Reader<'s>,
     threads: usize,
     trace: Trace,
@@ -38,11 +40,17 @@ struct Finding<'f, 'b, 's> {
 }
 
 impl<'b, 's> Closure<'b, 's> {
-    pub fn new(source: Source<'s>, bitmaps: Option<&'b Bitmaps<'s>>, threads: usize) -> Self {
+    pub fn new(
+        source: Source<'s>,
+        bitmaps: Option<&'b Bitmaps<'s>>,
+        needs_trees: bool,
+        threads: usize,
+    ) -> Self {
         Closure {
             source,
             bitmaps,
             commits: Commits::new(source),
+            needs_trees,
             reader: Reader::new(source.store),
             threads,
             trace: Trace::default(),
@@ -217,7 +225,9 @@ impl<'b, 's> Closure<'b, 's> {
                 kind,
                 name_hash: 0,
             });
-            finding.trees.push(root(self.commits.node(index).tree));
+            if self.needs_trees {
+                finding.trees.push(root(self.commits.node(index).tree));
+            }
             for at in 0.. {
                 let Some(parent) = self.commits.parent(index, at) else {
                     break;

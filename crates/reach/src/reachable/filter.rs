@@ -19,6 +19,15 @@ pub(crate) fn is_possible(filter: &Filter) -> bool {
     }
 }
 
+/// Whether `filter` leaves out all trees and blobs but those that are wants themselves.
+pub(crate) fn leaves_out_trees(filter: &Filter) -> bool {
+    match filter {
+        Filter::TreeDepth(0) | Filter::Kind(ObjectKind::Commit | ObjectKind::Tag) => true,
+        Filter::Combine(filters) => filters.iter().any(leaves_out_trees),
+        _ => false,
+    }
+}
+
 /// Leaves out of `objects` what `filter` says, but none of `spared`.
 pub(super) fn apply(
     filter: &Filter,

@@ -28,6 +28,8 @@ pub struct Question {
     pub filter: Option<Filter>,
     /// Whether the filter applies to `wants`, too.
     pub filter_wants: bool,
+    /// Whether commits and tags are all that is wanted.
+    pub only_commits: bool,
     /// How many threads walk.
     pub threads: usize,
 }
@@ -36,6 +38,11 @@ impl Question {
     /// Whether it can be answered as a set: no filter depends on how deep a path is.
     pub fn is_set(&self) -> bool {
         self.filter.as_ref().is_none_or(filter::is_possible)
+    }
+
+    /// Whether trees need be walked: their objects may be wanted.
+    fn needs_trees(&self) -> bool {
+        !self.only_commits && !self.filter.as_ref().is_some_and(filter::leaves_out_trees)
     }
 }
 
@@ -60,7 +67,8 @@ pub fn reachable<'b, 's>(
     bitmaps: Option<&'b Bitmaps<'s>>,
     question: &Question,
 ) -> Result<Answer<'b, 's>> {
-    let mut closure = Closure::new(source, bitmaps, question.threads);
+    let needs_trees = question.needs_trees();
+    let mut closure = Closure::new(source, bitmaps, needs_trees, question.threads);
     let had = match question.haves.is_empty() {
         true => None,
         false => Some(closure.of_haves(&question.haves)?),

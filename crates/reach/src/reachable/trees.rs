@@ -7,7 +7,7 @@ use crate::object::{EntryKind, TreeEntries};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
-use gix_hash::ObjectId;
+use gix_hash::{oid, ObjectId};
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +17,9 @@ const ALONE: u64 = 256;
 const SHARE_FROM: usize = 16;
 /// Directories may be nested this deep, as for git.
 const MAX_DEPTH: u32 = 2048;
+/// Objects that each thread remembers it has met: most entries of a tree are those of the tree that
+/// was at the same place before. A power of two.
+const REMEMBERED: usize = 8192;
 
 /// A tree that is in the set and whose entries are not.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +73,8 @@ struct Walker<'w, 'b, 's> {
     missing_ok: bool,
     pending: Vec<Pending>,
     read: u64,
+    /// Objects that were met, each in a place that follows from its id.
+    met: Vec<ObjectId>,
 }
 
 impl<'w, 'b, 's> Walker<'w, 'b, 's> {
@@ -81,6 +86,24 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             missing_ok,
             pending: Vec::new(),
             read: 0,
+            met: vec![ObjectId::null(source.store.hash_kind()); REMEMBERED],
+        }
+    }
+
+    /// Whether `id` was met lately; from now on it was.
+    fn has_met(&mut self, id: &oid) -> bool {
+        let bytes = id.as_bytes();
+        let place = bytes
+            .iter()
+            .take(2)
+            .fold(0, |place, byte| place << 8 | usize::from(*byte));
+        match self.met.get_mut(place % REMEMBERED) {
+            Some(met) if **met == *id => true,
+            Some(met) => {
+                *met = id.to_owned();
+                false
+            }
+            None => false,
         }
     }
 
@@ -107,6 +130,9 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
                 EntryKind::Blob => ObjectKind::Blob,
                 EntryKind::Submodule => continue,
             };
+            if self.has_met(entry.id) {
+                continue;
+            }
             let mut path = tree.path;
             if tree.depth > 0 {
                 path.add(b"/");

@@ -58,6 +58,7 @@ fn question(options: &Options) -> Question {
         haves: tips(true),
         filter: request.filter.clone(),
         filter_wants: request.filter_tips,
+        only_commits: request.objects == Objects::None,
         threads: hedgerow_fs::cpu::available(),
     }
 }

@@ -7,7 +7,6 @@ mod encode;
 mod expire;
 mod layers;
 mod order;
-#[allow(dead_code, reason = "bitmaps and the writer read by position")]
 mod read;
 mod refusal;
 mod select;
@@ -18,7 +17,6 @@ mod write;
 
 pub use expire::expire_midx_packs;
 pub(crate) use layers::{Layers, Loaded};
-#[allow(unused_imports, reason = "bitmaps read these")]
-pub(crate) use read::{BitmappedPacks, MultiPackIndex, PseudoPackOrder};
+pub(crate) use read::MultiPackIndex;
 pub use verify::{verify_midx, MidxComplaint};
 pub use write::{write_midx, MidxOptions, WrittenMidx};

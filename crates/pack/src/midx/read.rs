@@ -12,8 +12,6 @@ pub(crate) const SIGNATURE: &[u8; 4] = b"MIDX";
 pub(crate) const LARGE: u32 = 1 << 31;
 /// Bytes of a row of pack number and offset.
 pub(crate) const OFFSET_ROW_BYTES: usize = 8;
-/// Bytes of a row of the chunk BTMP.
-const BITMAPPED_ROW_BYTES: usize = 8;
 
 /// One file of a multi-pack-index: one table of ids for many packs. Positions are in order of
 /// ids; packs are numbered in the order of their names in the file.
@@ -27,41 +25,10 @@ pub(crate) struct MultiPackIndex {
     rows: usize,
     /// The table of 64-bit offsets; without one, a 32-bit offset has no marker bit.
     large: Option<Range<usize>>,
-    /// The chunk RIDX.
-    order: Option<Range<usize>>,
-    /// The chunk BTMP.
-    bitmapped: Option<Range<usize>>,
+    /// Whether there is a chunk RIDX.
+    has_order: bool,
     /// The file names of the packs' indexes.
     names: Vec<String>,
-}
-
-/// The objects in pseudo-pack order: those of the preferred pack, then those of the others by
-/// their numbers, in each by offset. The bits of a bitmap are in this order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PseudoPackOrder<'m> {
-    chunk: &'m [u8],
-}
-
-impl PseudoPackOrder<'_> {
-    /// The position of the object of `bit`. It is what the file says: it may be out of range.
-    pub fn position(&self, bit: u32) -> Option<u32> {
-        u32_at(self.chunk, bit as usize * 4)
-    }
-}
-
-/// What part of the pseudo-pack order is of which pack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BitmappedPacks<'m> {
-    chunk: &'m [u8],
-}
-
-impl BitmappedPacks<'_> {
-    /// The first bit of the pack `number`, and how many bits it has. It is what the file says:
-    /// it may be out of range.
-    pub fn bits(&self, number: u32) -> Option<(u32, u32)> {
-        let row = number as usize * BITMAPPED_ROW_BYTES;
-        Some((u32_at(self.chunk, row)?, u32_at(self.chunk, row + 4)?))
-    }
 }
 
 impl MultiPackIndex {
@@ -94,18 +61,14 @@ impl MultiPackIndex {
             .ok_or_else(|| Refusal::chunk("pack-name", None))?;
         let names = parse_names(map.get(named).unwrap_or_default(), packs, version)?;
         // A chunk that is too short for its table is as good as none.
-        let at_least = |name, bytes: usize| {
-            chunks
-                .get(name)
-                .filter(|chunk: &Range<usize>| chunk.len() >= bytes)
-        };
+        let order_bytes = ids.count() as usize * 4;
+        let order = chunks.get(b"RIDX");
         Ok(MultiPackIndex {
             hash_len,
             version,
             rows: rows.start,
             large: chunks.get(b"LOFF"),
-            order: at_least(b"RIDX", ids.count() as usize * 4),
-            bitmapped: at_least(b"BTMP", names.len() * BITMAPPED_ROW_BYTES),
+            has_order: order.is_some_and(|chunk| chunk.len() >= order_bytes),
             ids,
             names,
             map,
@@ -179,16 +142,9 @@ impl MultiPackIndex {
         self.row(self.position_of(id)?)
     }
 
-    /// The pseudo-pack order, if the file was written along with a bitmap.
-    pub fn ridx(&self) -> Option<PseudoPackOrder<'_>> {
-        let chunk = self.map.get(self.order.clone()?)?;
-        Some(PseudoPackOrder { chunk })
-    }
-
-    /// The packs' parts of the pseudo-pack order, if the file was written along with a bitmap.
-    pub fn btmp(&self) -> Option<BitmappedPacks<'_>> {
-        let chunk = self.map.get(self.bitmapped.clone()?)?;
-        Some(BitmappedPacks { chunk })
+    /// Whether it has the pseudo-pack order: it was written along with a bitmap.
+    pub fn has_pseudo_pack_order(&self) -> bool {
+        self.has_order
     }
 }
 

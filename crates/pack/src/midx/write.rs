@@ -41,7 +41,6 @@ pub struct WrittenMidx {
     packs: PathBuf,
     checksum: ObjectId,
     order: Option<Order>,
-    index: MultiPackIndex,
 }
 
 impl WrittenMidx {
@@ -57,12 +56,6 @@ impl WrittenMidx {
             Some(order) => &order.positions,
             None => &[],
         }
-    }
-
-    /// What was written.
-    #[allow(dead_code, reason = "bitmaps are made from it")]
-    pub(crate) fn index(&self) -> &MultiPackIndex {
-        &self.index
     }
 
     /// Puts it in its place, and removes the bitmaps and reverse indexes of others.
@@ -127,14 +120,14 @@ pub(super) fn write(
     let path = plain_path(packs);
     let mut lock = LockFile::acquire(&path)?;
     let checksum = content.write(&mut lock)?;
-    let index = MultiPackIndex::open(&path.with_extension("lock"), options.hash)
+    // What was written must be readable before it takes the place of another.
+    MultiPackIndex::open(&path.with_extension("lock"), options.hash)
         .map_err(|refusal| failed(packs, refusal.to_string()))?;
     Ok(Some(WrittenMidx {
         lock,
         packs: packs.to_owned(),
         checksum,
         order: table.order,
-        index,
     }))
 }
 

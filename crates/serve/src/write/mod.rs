@@ -50,6 +50,25 @@ pub struct PackWritten {
     pub index: Vec<IndexEntry>,
 }
 
+/// What git says of a pack it has made.
+impl std::fmt::Display for PackWritten {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let PackWritten {
+            objects,
+            deltas,
+            reused,
+            reused_deltas,
+            verbatim,
+            ..
+        } = self;
+        write!(
+            f,
+            "Total {objects} (delta {deltas}), reused {reused} (delta {reused_deltas}), \
+             pack-reused {verbatim}"
+        )
+    }
+}
+
 /// Writes what is `kept` and what is planned to `sink`. `list`: with the entries of its index.
 pub(crate) fn write(
     plan: &Plan<'_>,

@@ -155,21 +155,7 @@ fn tell(
     if !command.stdout {
         output.data(format!("{}\n", written.checksum).as_bytes());
     }
-    let PackWritten {
-        objects,
-        deltas,
-        reused,
-        reused_deltas,
-        verbatim,
-        ..
-    } = written;
-    output.for_people(
-        global,
-        format_args!(
-            "Total {objects} (delta {deltas}), reused {reused} (delta {reused_deltas}), \
-             pack-reused {verbatim}"
-        ),
-    );
+    output.for_people(global, written);
 }
 
 fn write(

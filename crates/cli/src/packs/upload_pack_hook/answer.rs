@@ -7,9 +7,7 @@ use crate::packs::sources::{bitmaps, Sources};
 use hedgerow_fs::{ReadFile, StandardOutput};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::oid;
-use hedgerow_serve::{
-    write_pack, Error, NewResponse, PackOptions, PackWritten, ResponseCache, Selected,
-};
+use hedgerow_serve::{write_pack, Error, NewResponse, PackOptions, ResponseCache, Selected};
 use std::io::{self, Write};
 
 /// Of what a response is copied at a time, in bytes.
@@ -124,7 +122,7 @@ fn make(
             entry.served_by = Server::Hedgerow;
             entry.count(&written);
             let said = match request.progress {
-                true => vec![total(&written)],
+                true => vec![written.to_string()],
                 false => Vec::new(),
             };
             Ok(Answered { said })
@@ -134,22 +132,6 @@ fn make(
         }
         Err(error) => Err(Failed::Broken(error.to_string())),
     }
-}
-
-/// What git says at the end.
-fn total(written: &PackWritten) -> String {
-    let PackWritten {
-        objects,
-        deltas,
-        reused,
-        reused_deltas,
-        verbatim,
-        ..
-    } = written;
-    format!(
-        "Total {objects} (delta {deltas}), reused {reused} (delta {reused_deltas}), pack-reused \
-         {verbatim}"
-    )
 }
 
 /// Standard output, and the response that is to be kept.

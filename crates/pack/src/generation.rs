@@ -2,12 +2,13 @@
 
 use crate::midx::{Layers, Loaded, MultiPackIndex};
 use crate::pack::Pack;
+use crate::verified::VerifiedFiles;
 use crate::{HashKind, Result, StoreOptions};
 use hedgerow_fs::Timestamp;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Packs that were found by one listing of the pack directories. Those that appear later are in
 /// a generation after it, so that numbers and references stay what they are.
@@ -50,21 +51,23 @@ impl Generation {
             ..Generation::default()
         };
         for directory in objects {
-            generation.add(&directory.join("pack"), options, known, warnings)?;
+            generation.add(directory, options, known, warnings)?;
         }
         Ok(generation)
     }
 
     fn add(
         &mut self,
-        directory: &Path,
+        objects: &Path,
         options: &StoreOptions,
         known: &Known,
         warnings: &mut Vec<String>,
     ) -> Result<()> {
+        let directory = &objects.join("pack");
         let Some(listing) = list_packs(directory)? else {
             return Ok(());
         };
+        let verified = Arc::new(VerifiedFiles::new(objects, options.note_verified));
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut new = Vec::new();
         for found in listing.packs {
@@ -72,7 +75,9 @@ impl Generation {
             let number = known.get(&path).copied().unwrap_or_else(|| {
                 let number = self.first + self.packs.len() as u32;
                 let has_reverse = found.has_reverse && options.read_reverse_index;
-                self.packs.push(Pack::new(path, options.hash, has_reverse));
+                let verified = Arc::clone(&verified);
+                self.packs
+                    .push(Pack::new(path, options.hash, has_reverse, verified));
                 new.push(number);
                 number
             });

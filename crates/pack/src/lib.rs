@@ -35,6 +35,7 @@ mod object;
 mod on_disk;
 mod order;
 mod pack;
+mod pack_order;
 mod prefix;
 mod pull;
 mod raw_entry;
@@ -47,6 +48,7 @@ mod reverse;
 mod reverse_writer;
 mod store;
 mod stream;
+mod verified;
 
 pub use bases::SharedBases;
 pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};

@@ -1,7 +1,7 @@
 use crate::big_endian::u32_at;
-use crate::bitmap::is_whole;
 use crate::index::PackIndex;
 use crate::map::Map;
+use crate::pack_order::rises;
 use std::path::Path;
 
 const HEADER_BYTES: usize = 12;
@@ -23,9 +23,15 @@ impl ReverseIndex {
         Ok(ReverseIndex { map, count })
     }
 
-    /// Whether its checksum is right.
-    pub fn is_whole(&self, hash: gix_hash::Kind) -> bool {
-        is_whole(&self.map, hash)
+    /// Whether it has all entries of the pack of `index`, which end at `end`, in order.
+    pub fn is_order_of(&self, index: &PackIndex, end: u64) -> bool {
+        let offset = |order| index.offset(self.position(order)?);
+        rises((0..self.count).map(offset), end)
+    }
+
+    /// The file.
+    pub fn map(&self) -> &Map {
+        &self.map
     }
 
     /// The position in `index` of the entry at `offset`, and the offset of the entry after it.

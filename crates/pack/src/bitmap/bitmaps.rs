@@ -1,6 +1,7 @@
 use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
 use super::{BitOrder, Words};
+use crate::verified::VerifiedFiles;
 use crate::{ObjectKind, ObjectStore};
 use gix_hash::oid;
 use std::sync::OnceLock;
@@ -27,10 +28,9 @@ impl<'s> Bitmaps<'s> {
             if !hedgerow_fs::exists(&path) {
                 continue;
             }
-            let warn = |warning| store.warn(warning);
-            let opened = BitOrder::of_pack(pack, number, warn)
+            let opened = BitOrder::of_pack(pack, number)
                 .map_err(str::to_owned)
-                .and_then(|order| Self::of(order, store));
+                .and_then(|order| Self::of(order, pack.verified(), store));
             match opened {
                 Ok(bitmaps) => return Some(bitmaps),
                 Err(reason) => store.warn(format!("'{}': {reason}", path.display())),
@@ -39,9 +39,13 @@ impl<'s> Bitmaps<'s> {
         None
     }
 
-    fn of(order: BitOrder<'s>, store: &ObjectStore) -> Result<Self, String> {
-        let hash = store.hash_kind();
-        let file = BitmapFile::open(&order.path(), order.checksum(), order.count(), hash)?;
+    fn of(
+        order: BitOrder<'s>,
+        verified: &VerifiedFiles,
+        store: &ObjectStore,
+    ) -> Result<Self, String> {
+        let (path, hash) = (order.path(), store.hash_kind());
+        let file = BitmapFile::open(&path, order.checksum(), order.count(), hash, verified)?;
         Ok(Bitmaps {
             order,
             file,

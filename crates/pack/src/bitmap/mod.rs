@@ -9,8 +9,6 @@ mod order;
 mod words;
 mod write;
 
-pub(crate) use order::is_whole;
-
 pub use bitmaps::{Bitmaps, DamagedBitmap};
 pub use order::BitOrder;
 pub use words::Words;

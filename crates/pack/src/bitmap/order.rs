@@ -5,7 +5,7 @@ use crate::hashed_file::TrailerHasher;
 use crate::index::PackIndex;
 use crate::map::Map;
 use crate::pack::Pack;
-use crate::reverse::ReverseIndex;
+use crate::pack_order::PackOrder;
 use crate::{Fault, Location};
 use gix_hash::{oid, Kind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,44 +22,20 @@ pub struct BitOrder<'s> {
     pack: &'s Pack,
     number: u32,
     index: &'s PackIndex,
-    rows: Rows,
+    order: PackOrder<'s>,
     /// The bit of each row, once that has been asked for often.
     bits: OnceLock<Vec<u32>>,
     searches: AtomicU32,
 }
 
-/// The row of each bit.
-#[derive(Debug)]
-enum Rows {
-    /// In the reverse index of the pack.
-    Mapped(ReverseIndex),
-    /// Computed, for a pack without one that can be used.
-    Sorted(Vec<u32>),
-}
-
 impl<'s> BitOrder<'s> {
-    /// The order of `pack`, whose number in its store is `number`. A reverse index that is damaged
-    /// is told to `warn` and done without. An error is a reason.
-    pub(crate) fn of_pack(
-        pack: &'s Pack,
-        number: u32,
-        warn: impl FnOnce(String),
-    ) -> Result<Self, &'s str> {
-        let index = pack.index()?;
-        let rows = match pack.open_reverse() {
-            Some(Ok(reverse)) => Rows::Mapped(reverse),
-            Some(Err(reason)) => {
-                let path = pack.path().with_extension("rev");
-                warn(format!("'{}': {reason}", path.display()));
-                Rows::Sorted(sorted(index))
-            }
-            None => Rows::Sorted(sorted(index)),
-        };
+    /// The order of `pack`, whose number in its store is `number`. An error is a reason.
+    pub(crate) fn of_pack(pack: &'s Pack, number: u32) -> Result<Self, &'s str> {
         Ok(BitOrder {
             pack,
             number,
-            index,
-            rows,
+            index: pack.index()?,
+            order: pack.order()?,
             bits: OnceLock::new(),
             searches: AtomicU32::new(0),
         })
@@ -168,10 +144,7 @@ impl<'s> BitOrder<'s> {
 
     /// The row, in order of ids, of the object with this bit.
     pub(crate) fn row(&self, bit: u32) -> Option<u32> {
-        match &self.rows {
-            Rows::Mapped(reverse) => reverse.position(bit),
-            Rows::Sorted(rows) => rows.get(bit as usize).copied(),
-        }
+        self.order.position(bit)
     }
 
     pub(crate) fn id_of_row(&self, row: u32) -> Option<&'s oid> {
@@ -216,13 +189,6 @@ fn set_kind(kinds: &mut [Words; 4], bit: u32, number: usize) {
 
 fn kind_number(kinds: &[Words; 4], bit: u32) -> Option<usize> {
     kinds.iter().position(|words| words.contains(bit))
-}
-
-/// The rows of `index` in order of their offsets.
-fn sorted(index: &PackIndex) -> Vec<u32> {
-    let mut rows: Vec<u32> = (0..index.count()).collect();
-    rows.sort_by_cached_key(|row| index.offset(*row));
-    rows
 }
 
 /// Whether the hash at the end of `map` is that of what comes before it.

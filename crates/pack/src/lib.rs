@@ -51,7 +51,9 @@ mod stream;
 mod verified;
 
 pub use bases::SharedBases;
-pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};
+pub use bitmap::{
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, Words,
+};
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use delta::apply_delta;
 pub use delta_encode::DeltaIndex;

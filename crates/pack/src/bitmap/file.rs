@@ -1,6 +1,7 @@
 use super::ewah::{Change, Ewah};
-use super::order::{checksum_at, is_whole, number_at};
+use super::order::{checksum_at, number_at};
 use crate::big_endian::{u32_at, u64_at};
+use crate::hashed_file::is_whole;
 use crate::map::Map;
 use crate::verified::VerifiedFiles;
 use crate::ObjectKind;

@@ -11,6 +11,7 @@ mod marks;
 mod merge_bases;
 mod name_hash;
 pub mod object;
+mod previous_trees;
 mod promised;
 mod reachable;
 mod request;

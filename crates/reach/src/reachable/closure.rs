@@ -6,6 +6,7 @@ use super::tips::{follow, BitmapUse, Followed, Trace};
 use super::trees::{self, Pending};
 use crate::commits::{CommitIndex, Commits};
 use crate::name_hash::NameHash;
+use crate::previous_trees::PathKey;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
@@ -34,6 +35,8 @@ struct Finding<'f, 'b, 's> {
     queue: BinaryHeap<(u64, std::cmp::Reverse<CommitIndex>)>,
     /// Trees whose entries are still to be found.
     trees: Vec<Pending>,
+    /// The tree of a commit all of which is known, as near as there is one.
+    known_tree: Option<ObjectId>,
     /// What is nowhere leads nowhere.
     missing_ok: bool,
     used: BitmapUse,
@@ -92,6 +95,7 @@ impl<'b, 's> Closure<'b, 's> {
             shunned,
             queue: BinaryHeap::new(),
             trees: Vec::new(),
+            known_tree: None,
             missing_ok,
             used: BitmapUse::default(),
         };
@@ -210,6 +214,9 @@ impl<'b, 's> Closure<'b, 's> {
         while let Some((_, std::cmp::Reverse(index))) = finding.queue.pop() {
             let id = self.commits.id(index);
             if finding.is_known(&id) || self.add_bitmap(finding, &id)? {
+                if finding.known_tree.is_none() && self.commits.load(index)? {
+                    finding.known_tree = Some(self.commits.node(index).tree);
+                }
                 continue;
             }
             if !self.commits.load(index)? {
@@ -246,7 +253,8 @@ impl<'b, 's> Closure<'b, 's> {
         let Finding {
             mut set,
             shunned,
-            trees,
+            mut trees,
+            known_tree,
             missing_ok,
             mut used,
             ..
@@ -255,6 +263,7 @@ impl<'b, 's> Closure<'b, 's> {
             used.outside = set.extra.len() as u64;
             return Ok((set, used));
         }
+        trees.iter_mut().for_each(|tree| tree.like = known_tree);
         let shared = SharedSet::new(&set, shunned);
         let is_new = |tree: &Pending| {
             shared.insert(Extra {
@@ -291,7 +300,9 @@ fn root(id: ObjectId) -> Pending {
     Pending {
         id,
         path: NameHash::default(),
+        key: PathKey::default(),
         depth: 0,
+        like: None,
     }
 }
 

@@ -3,11 +3,12 @@
 use super::set::Extra;
 use super::shared::SharedSet;
 use crate::name_hash::NameHash;
-use crate::object::{EntryKind, TreeEntries};
+use crate::object::{EntryKind, TreeEntry};
+use crate::previous_trees::{PathKey, PreviousTrees};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
-use gix_hash::{oid, ObjectId};
+use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,16 +18,15 @@ const ALONE: u64 = 256;
 const SHARE_FROM: usize = 16;
 /// Directories may be nested this deep, as for git.
 const MAX_DEPTH: u32 = 2048;
-/// Objects that each thread remembers it has met: most entries of a tree are those of the tree that
-/// was at the same place before. A power of two.
-const REMEMBERED: usize = 8192;
-
 /// A tree that is in the set and whose entries are not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub id: ObjectId,
     pub path: NameHash,
+    pub key: PathKey,
     pub depth: u32,
+    /// A tree that is likely to be similar, all of which is or will be known.
+    pub like: Option<ObjectId>,
 }
 
 /// Adds to `set` what the trees `roots`, which are in it, lead to. `missing_ok`: a tree that is
@@ -73,8 +73,7 @@ struct Walker<'w, 'b, 's> {
     missing_ok: bool,
     pending: Vec<Pending>,
     read: u64,
-    /// Objects that were met, each in a place that follows from its id.
-    met: Vec<ObjectId>,
+    previous: PreviousTrees,
 }
 
 impl<'w, 'b, 's> Walker<'w, 'b, 's> {
@@ -86,24 +85,7 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             missing_ok,
             pending: Vec::new(),
             read: 0,
-            met: vec![ObjectId::null(source.store.hash_kind()); REMEMBERED],
-        }
-    }
-
-    /// Whether `id` was met lately; from now on it was.
-    fn has_met(&mut self, id: &oid) -> bool {
-        let bytes = id.as_bytes();
-        let place = bytes
-            .iter()
-            .take(2)
-            .fold(0, |place, byte| place << 8 | usize::from(*byte));
-        match self.met.get_mut(place % REMEMBERED) {
-            Some(met) if **met == *id => true,
-            Some(met) => {
-                *met = id.to_owned();
-                false
-            }
-            None => false,
+            previous: PreviousTrees::default(),
         }
     }
 
@@ -123,33 +105,21 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             };
         };
         let first = self.pending.len();
-        let mut entries = TreeEntries::new(&content, self.source.store.hash_kind().len_in_bytes());
-        while let Some(entry) = entries.next_of(&tree.id)? {
-            let kind = match entry.kind() {
-                EntryKind::Tree => ObjectKind::Tree,
-                EntryKind::Blob => ObjectKind::Blob,
-                EntryKind::Submodule => continue,
-            };
-            if self.has_met(entry.id) {
-                continue;
-            }
-            let mut path = tree.path;
-            if tree.depth > 0 {
-                path.add(b"/");
-            }
-            path.add(entry.name);
-            let id = entry.id.to_owned();
-            let name_hash = path.value();
-            let is_new = self.set.insert(Extra {
-                id,
-                kind,
-                name_hash,
-            });
-            if is_new && kind == ObjectKind::Tree {
-                let depth = tree.depth + 1;
-                self.pending.push(Pending { id, path, depth });
+        let hash_len = self.source.store.hash_kind().len_in_bytes();
+        if let (Some(like), false) = (tree.like, self.previous.has(tree.key)) {
+            // Without it, there is more to look at.
+            if let Ok(Some(known)) = self.trees.read(&like) {
+                self.previous.assume(tree.key, &known, hash_len);
+                self.trees.give_back(known);
             }
         }
+        let (set, pending) = (self.set, &mut self.pending);
+        let previous = &mut self.previous;
+        let met = previous.meet_new(tree.key, &content, hash_len, |entry, before| {
+            pending.extend(add(set, &tree, entry, before));
+            Ok::<_, &'static str>(())
+        });
+        met.map_err(|reason| Error::malformed("tree", &tree.id, reason))?;
         // The first directory of a tree is read first: it is likeliest to be near in the pack.
         if let Some(found) = self.pending.get_mut(first..) {
             found.reverse();
@@ -157,6 +127,41 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
         self.trees.give_back(content);
         Ok(true)
     }
+}
+
+/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not there. `before`: what
+/// had its name in a tree all of which is or will be known.
+fn add(
+    set: &SharedSet<'_, '_, '_>,
+    tree: &Pending,
+    entry: TreeEntry<'_>,
+    before: Option<TreeEntry<'_>>,
+) -> Option<Pending> {
+    let kind = match entry.kind() {
+        EntryKind::Tree => ObjectKind::Tree,
+        EntryKind::Blob => ObjectKind::Blob,
+        EntryKind::Submodule => return None,
+    };
+    let mut path = tree.path;
+    if tree.depth > 0 {
+        path.add(b"/");
+    }
+    path.add(entry.name);
+    let id = entry.id.to_owned();
+    let is_new = set.insert(Extra {
+        id,
+        kind,
+        name_hash: path.value(),
+    });
+    (is_new && kind == ObjectKind::Tree).then(|| Pending {
+        id,
+        path,
+        key: tree.key.join(entry.name, set.hasher()),
+        depth: tree.depth + 1,
+        like: before
+            .filter(|before| before.kind() == EntryKind::Tree)
+            .map(|before| before.id.to_owned()),
+    })
 }
 
 /// What threads share: trees that those who have none take.

@@ -1,16 +1,28 @@
 //! What a tree has in common with the one that was last looked at in its place: most of it, and
 //! that need not be looked at again.
 
+use crate::ids::IdHashBuilder;
 use crate::object::{TreeEntries, TreeEntry};
 use std::collections::HashMap;
 
 /// Bytes of trees that are kept.
 const BUDGET_BYTES: usize = 48 << 20;
 
+/// What stands for the path of a tree. Paths that share one only share less than they could.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct PathKey(u64);
+
+impl PathKey {
+    /// That of `name` in the tree with this one.
+    pub fn join(self, name: &[u8], hash: &IdHashBuilder) -> Self {
+        PathKey(hash.of(name) ^ self.0.rotate_left(7))
+    }
+}
+
 /// The last tree of each path.
 #[derive(Debug, Default)]
-pub(super) struct PreviousTrees {
-    trees: HashMap<u64, Previous>,
+pub(crate) struct PreviousTrees {
+    trees: HashMap<PathKey, Previous>,
     held_bytes: usize,
 }
 
@@ -23,14 +35,36 @@ struct Previous {
 }
 
 impl PreviousTrees {
+    /// Whether there was a tree at the path `key`.
+    pub fn has(&self, key: PathKey) -> bool {
+        self.trees.contains_key(&key)
+    }
+
+    /// Takes `content`, a tree whose entries need not be met, for the last one at the path `key`.
+    /// One that is malformed is as good as none.
+    pub fn assume(&mut self, key: PathKey, content: &[u8], hash_len: usize) {
+        let mut bounds = Vec::new();
+        let mut entries = TreeEntries::new(content, hash_len);
+        loop {
+            bounds.push((content.len() - entries.rest().len()) as u32);
+            match entries.next_entry() {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        self.keep(key, Previous::default(), content, bounds);
+    }
+
     /// Passes to `meet` the entries of `content`, the tree at the path `key`, but for those that
-    /// it shares with the last one there. An error is a reason; or it is that of `meet`.
+    /// it shares with the last one there; each with what had its name in that. An error is a
+    /// reason; or it is that of `meet`.
     pub fn meet_new<'d, E: From<&'static str>>(
         &mut self,
-        key: u64,
+        key: PathKey,
         content: &'d [u8],
         hash_len: usize,
-        mut meet: impl FnMut(TreeEntry<'d>) -> Result<(), E>,
+        mut meet: impl FnMut(TreeEntry<'d>, Option<TreeEntry<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let before = self.trees.remove(&key).unwrap_or_default();
         self.held_bytes -= before.content.len().min(self.held_bytes);
@@ -53,15 +87,15 @@ impl PreviousTrees {
             };
             bounds.push(at as u32);
             at += rest.len() - entries.rest().len();
-            old.pass(entry.name, hash_len);
-            meet(entry)?;
+            let before = old.pass(entry.name, hash_len);
+            meet(entry, before)?;
         }
         bounds.push(at as u32);
         self.keep(key, before, content, bounds);
         Ok(())
     }
 
-    fn keep(&mut self, key: u64, before: Previous, content: &[u8], bounds: Vec<u32>) {
+    fn keep(&mut self, key: PathKey, before: Previous, content: &[u8], bounds: Vec<u32>) {
         if self.held_bytes + content.len() > BUDGET_BYTES {
             self.trees.clear();
             self.held_bytes = 0;
@@ -85,7 +119,7 @@ struct Cursor<'p> {
     row: usize,
 }
 
-impl Cursor<'_> {
+impl<'p> Cursor<'p> {
     /// Steps over the entries that `content` has from `at` on, too, and adds their places in it to
     /// `bounds`. Returns their bytes.
     fn skip_common(&mut self, content: &[u8], at: usize, bounds: &mut Vec<u32>) -> usize {
@@ -107,23 +141,23 @@ impl Cursor<'_> {
         (end - start) as usize
     }
 
-    /// Steps over the entries up to the one called `name`, if it is near.
-    fn pass(&mut self, name: &[u8], hash_len: usize) {
+    /// Steps over the entries up to the one called `name`, if it is near, and returns it.
+    fn pass(&mut self, name: &[u8], hash_len: usize) -> Option<TreeEntry<'p>> {
         for row in self.row..self.row + 4 {
-            if self.name(row, hash_len) == Some(name) {
+            let entry = self.entry(row, hash_len)?;
+            if entry.name == name {
                 self.row = row + 1;
-                return;
+                return Some(entry);
             }
         }
+        None
     }
 
-    fn name(&self, row: usize, hash_len: usize) -> Option<&[u8]> {
+    fn entry(&self, row: usize, hash_len: usize) -> Option<TreeEntry<'p>> {
         let start = *self.tree.bounds.get(row)? as usize;
         let end = *self.tree.bounds.get(row + 1)? as usize;
         let entry = self.tree.content.get(start..end)?;
-        let entry = entry.get(..entry.len().checked_sub(hash_len + 1)?)?;
-        let space = entry.iter().position(|byte| *byte == b' ')?;
-        entry.get(space + 1..)
+        TreeEntries::new(entry, hash_len).next_entry().ok()?
     }
 }
 
@@ -161,7 +195,7 @@ mod tests {
             let mut met = std::collections::HashSet::new();
             for tree in &trees {
                 let content = content(tree);
-                let result: Result<(), &str> = previous.meet_new(7, &content, 20, |entry| {
+                let result: Result<(), &str> = previous.meet_new(PathKey(7), &content, 20, |entry, _| {
                     met.insert((entry.name.to_vec(), entry.id.as_bytes()[0]));
                     Ok(())
                 });
@@ -169,7 +203,7 @@ mod tests {
                 for (name, id) in tree {
                     prop_assert!(met.contains(&(name.to_string().into_bytes(), *id)));
                 }
-                let kept = &previous.trees[&7];
+                let kept = &previous.trees[&PathKey(7)];
                 prop_assert_eq!(kept.bounds.len(), tree.len() + 1);
                 prop_assert_eq!(kept.bounds.last().copied(), Some(content.len() as u32));
             }

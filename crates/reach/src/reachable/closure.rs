@@ -3,10 +3,11 @@
 use super::set::{Extra, ObjectSet};
 use super::shared::SharedSet;
 use super::tips::{follow, BitmapUse, Followed, Trace};
-use super::trees::{self, Pending};
+use super::trees::{self, Like, Pending};
 use crate::commits::{CommitIndex, Commits};
+use crate::ids::IdSet;
+use crate::met_trees::PathKey;
 use crate::name_hash::NameHash;
-use crate::previous_trees::PathKey;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
@@ -35,8 +36,6 @@ struct Finding<'f, 'b, 's> {
     queue: BinaryHeap<(u64, std::cmp::Reverse<CommitIndex>)>,
     /// Trees whose entries are still to be found.
     trees: Vec<Pending>,
-    /// The tree of a commit all of which is known, as near as there is one.
-    known_tree: Option<ObjectId>,
     /// What is nowhere leads nowhere.
     missing_ok: bool,
     used: BitmapUse,
@@ -95,7 +94,6 @@ impl<'b, 's> Closure<'b, 's> {
             shunned,
             queue: BinaryHeap::new(),
             trees: Vec::new(),
-            known_tree: None,
             missing_ok,
             used: BitmapUse::default(),
         };
@@ -214,9 +212,6 @@ impl<'b, 's> Closure<'b, 's> {
         while let Some((_, std::cmp::Reverse(index))) = finding.queue.pop() {
             let id = self.commits.id(index);
             if finding.is_known(&id) || self.add_bitmap(finding, &id)? {
-                if finding.known_tree.is_none() && self.commits.load(index)? {
-                    finding.known_tree = Some(self.commits.node(index).tree);
-                }
                 continue;
             }
             if !self.commits.load(index)? {
@@ -232,18 +227,22 @@ impl<'b, 's> Closure<'b, 's> {
                 kind,
                 name_hash: 0,
             });
-            if self.needs_trees {
-                finding.trees.push(root(self.commits.node(index).tree));
-            }
+            let mut like = None;
             for at in 0.. {
                 let Some(parent) = self.commits.parent(index, at) else {
                     break;
                 };
                 if self.commits.load(parent)? {
                     finding.push(&self.commits, parent);
+                    like = like.or(Some(self.commits.node(parent).tree));
                 } else if !finding.missing_ok {
                     return Err(missing_commit(&self.commits.id(parent)));
                 }
+            }
+            if self.needs_trees {
+                let like = like.map(Like::Known);
+                let tree = root(self.commits.node(index).tree);
+                finding.trees.push(Pending { like, ..tree });
             }
         }
         Ok(())
@@ -253,8 +252,7 @@ impl<'b, 's> Closure<'b, 's> {
         let Finding {
             mut set,
             shunned,
-            mut trees,
-            known_tree,
+            trees,
             missing_ok,
             mut used,
             ..
@@ -263,7 +261,6 @@ impl<'b, 's> Closure<'b, 's> {
             used.outside = set.extra.len() as u64;
             return Ok((set, used));
         }
-        trees.iter_mut().for_each(|tree| tree.like = known_tree);
         let shared = SharedSet::new(&set, shunned);
         let is_new = |tree: &Pending| {
             shared.insert(Extra {
@@ -272,7 +269,15 @@ impl<'b, 's> Closure<'b, 's> {
                 name_hash: 0,
             })
         };
-        let roots = trees.into_iter().filter(is_new).collect();
+        let mut roots: Vec<Pending> = trees.into_iter().filter(is_new).collect();
+        // Those of parents first.
+        roots.reverse();
+        let walked: IdSet = roots.iter().map(|root| root.id).collect();
+        for root in &mut roots {
+            if let Some(Like::Known(like)) = root.like.filter(|like| walked.contains(like.id())) {
+                root.like = Some(Like::OnceMet(like));
+            }
+        }
         used.trees_read = trees::walk(self.source, &shared, roots, missing_ok, self.threads)?;
         let (bits, extra) = shared.into_parts();
         set.bits = bits;

@@ -2,9 +2,9 @@
 
 use super::set::Extra;
 use super::shared::SharedSet;
+use crate::met_trees::{MetTrees, NewTree, PathKey};
 use crate::name_hash::NameHash;
 use crate::object::{EntryKind, TreeEntry};
-use crate::previous_trees::{PathKey, PreviousTrees};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
@@ -25,8 +25,24 @@ pub(super) struct Pending {
     pub path: NameHash,
     pub key: PathKey,
     pub depth: u32,
-    /// A tree that is likely to be similar, all of which is or will be known.
-    pub like: Option<ObjectId>,
+    pub like: Option<Like>,
+}
+
+/// A tree that another one is likely to be similar to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Like {
+    /// All of it was known before the other one was found, or is sure to be met without it.
+    Known(ObjectId),
+    /// It is of use once it has been met: till then, each of the two might wait for the other.
+    OnceMet(ObjectId),
+}
+
+impl Like {
+    pub fn id(&self) -> &ObjectId {
+        match self {
+            Like::Known(id) | Like::OnceMet(id) => id,
+        }
+    }
 }
 
 /// Adds to `set` what the trees `roots`, which are in it, lead to. `missing_ok`: a tree that is
@@ -55,9 +71,13 @@ pub(super) fn walk(
         }),
         changed: Condvar::new(),
     };
-    let mut read = walker.read;
+    let (pool, mut read) = (&pool, walker.read);
     std::thread::scope(|scope| {
-        let start = |_| scope.spawn(|| pool.work(Walker::new(source, set, missing_ok)));
+        let start = |_| {
+            let met = walker.met.clone();
+            let walker = Walker::new(source, set, missing_ok);
+            scope.spawn(move || pool.work(Walker { met, ..walker }))
+        };
         let workers: Vec<_> = (0..threads).map(start).collect();
         for worker in workers {
             read += worker.join().map_err(|_| Error::Panicked)??;
@@ -67,26 +87,38 @@ pub(super) fn walk(
 }
 
 struct Walker<'w, 'b, 's> {
-    source: Source<'s>,
     set: &'w SharedSet<'w, 'b, 's>,
     trees: TreeReader<'s>,
     missing_ok: bool,
     pending: Vec<Pending>,
     read: u64,
-    previous: PreviousTrees,
+    met: MetTrees,
 }
 
 impl<'w, 'b, 's> Walker<'w, 'b, 's> {
     fn new(source: Source<'s>, set: &'w SharedSet<'w, 'b, 's>, missing_ok: bool) -> Self {
         Walker {
-            source,
             set,
             trees: TreeReader::new(source),
             missing_ok,
             pending: Vec::new(),
             read: 0,
-            previous: PreviousTrees::default(),
+            met: MetTrees::default(),
         }
+    }
+
+    /// Whether what a tree shares with the one that it is `like` can be passed over.
+    fn is_ready(&mut self, like: Like) -> bool {
+        let Like::Known(id) = like else {
+            return self.met.has_met(like.id());
+        };
+        if !self.met.contains(&id) {
+            // Without it, there is more to look at.
+            if let Ok(Some(content)) = self.trees.read(&id) {
+                self.met.assume(&id, &content);
+            }
+        }
+        true
     }
 
     /// Reads one tree. `Ok(false)`: there is none to read.
@@ -105,17 +137,15 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             };
         };
         let first = self.pending.len();
-        let hash_len = self.source.store.hash_kind().len_in_bytes();
-        if let (Some(like), false) = (tree.like, self.previous.has(tree.key)) {
-            // Without it, there is more to look at.
-            if let Ok(Some(known)) = self.trees.read(&like) {
-                self.previous.assume(tree.key, &known, hash_len);
-                self.trees.give_back(known);
-            }
-        }
+        let like = tree.like.filter(|like| self.is_ready(*like));
+        let new = NewTree {
+            id: &tree.id,
+            key: tree.key,
+            content: &content,
+            like: like.as_ref().map(Like::id),
+        };
         let (set, pending) = (self.set, &mut self.pending);
-        let previous = &mut self.previous;
-        let met = previous.meet_new(tree.key, &content, hash_len, |entry, before| {
+        let met = self.met.meet_new(new, |entry, before| {
             pending.extend(add(set, &tree, entry, before));
             Ok::<_, &'static str>(())
         });
@@ -124,7 +154,6 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
         if let Some(found) = self.pending.get_mut(first..) {
             found.reverse();
         }
-        self.trees.give_back(content);
         Ok(true)
     }
 }
@@ -160,7 +189,7 @@ fn add(
         depth: tree.depth + 1,
         like: before
             .filter(|before| before.kind() == EntryKind::Tree)
-            .map(|before| before.id.to_owned()),
+            .map(|before| Like::Known(before.id.to_owned())),
     })
 }
 

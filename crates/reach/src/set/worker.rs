@@ -1,13 +1,14 @@
 use super::{Seen, Shared};
 use crate::ids::IdHashBuilder;
 use crate::marks::mark;
+use crate::met_trees::{MetTrees, NewTree, PathKey};
 use crate::name_hash::NameHash;
 use crate::object::{EntryKind, TreeEntry};
-use crate::previous_trees::{PathKey, PreviousTrees};
 use crate::trees::RECENT_BYTES;
 use crate::{Error, Result};
 use gix_hash::{oid, ObjectId};
 use hedgerow_pack::{ObjectKind, Reader};
+use std::sync::Arc;
 
 /// Slots of the memory for what was asked last.
 const RECENT: usize = 1 << 15;
@@ -21,7 +22,7 @@ pub(super) struct Worker<'w, S> {
     /// those of the tree that was looked at before.
     recent: Vec<ObjectId>,
     hash: IdHashBuilder,
-    previous: PreviousTrees,
+    met: MetTrees,
     /// Trees that are to be read.
     pending: Vec<Subtree>,
 }
@@ -53,7 +54,7 @@ impl<'w, S: Seen> Worker<'w, S> {
             reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
             recent: vec![null; RECENT],
             hash: IdHashBuilder::default(),
-            previous: PreviousTrees::default(),
+            met: MetTrees::default(),
             pending: Vec::new(),
             shared,
         }
@@ -109,8 +110,8 @@ impl<'w, S: Seen> Worker<'w, S> {
             .found(&tree.id, ObjectKind::Tree, Some(location));
         let reader = self.reader.take();
         let mut reader = reader.unwrap_or_else(|| Reader::with_recent(source.store, RECENT_BYTES));
-        let done = match reader.read(&found, location) {
-            Ok((ObjectKind::Tree, content)) => self.entries(tree, content),
+        let done = match reader.read_shared(&found, location) {
+            Ok((ObjectKind::Tree, content)) => self.entries(tree, &content),
             Ok((kind, _)) => Err(Error::WrongKind {
                 id: tree.id,
                 found: kind.name(),
@@ -122,13 +123,16 @@ impl<'w, S: Seen> Worker<'w, S> {
         done
     }
 
-    fn entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
-        let mut previous = std::mem::take(&mut self.previous);
-        let hash_len = tree.id.as_slice().len();
-        let met = previous.meet_new(tree.key, content, hash_len, |entry, _| {
-            self.entry(tree, entry).map_err(Stop::Error)
-        });
-        self.previous = previous;
+    fn entries(&mut self, tree: &Subtree, content: &Arc<[u8]>) -> Result<()> {
+        let mut trees = std::mem::take(&mut self.met);
+        let new = NewTree {
+            id: &tree.id,
+            key: tree.key,
+            content,
+            like: None,
+        };
+        let met = trees.meet_new(new, |entry, _| self.entry(tree, entry).map_err(Stop::Error));
+        self.met = trees;
         met.map_err(|stop| match stop {
             Stop::Error(error) => error,
             Stop::Malformed(reason) => Error::malformed("tree", &tree.id, reason),

@@ -1,9 +1,11 @@
-//! What a tree has in common with the one that was last looked at in its place: most of it, and
-//! that need not be looked at again.
+//! What a tree has in common with one that was looked at before: most of it, and that need not be
+//! looked at again.
 
-use crate::ids::IdHashBuilder;
+use crate::ids::{IdHashBuilder, IdMap};
 use crate::object::{TreeEntries, TreeEntry};
+use gix_hash::ObjectId;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Bytes of trees that are kept.
 const BUDGET_BYTES: usize = 48 << 20;
@@ -19,32 +21,49 @@ impl PathKey {
     }
 }
 
-/// The last tree of each path.
-#[derive(Debug, Default)]
-pub(crate) struct PreviousTrees {
-    trees: HashMap<PathKey, Previous>,
+/// A tree whose entries are to be met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewTree<'c> {
+    pub id: &'c ObjectId,
+    pub key: PathKey,
+    pub content: &'c Arc<[u8]>,
+    /// A tree that is likely to be similar.
+    pub like: Option<&'c ObjectId>,
+}
+
+/// Trees all of whose entries have been met, or need not be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MetTrees {
+    trees: IdMap<Arc<MetTree>>,
+    /// The last one at each path.
+    last: HashMap<PathKey, ObjectId>,
     held_bytes: usize,
 }
 
-/// A tree whose entries are all in the set.
 #[derive(Debug, Default)]
-struct Previous {
-    content: Vec<u8>,
+struct MetTree {
+    content: Arc<[u8]>,
     /// Where its entries start, and where the last one ends.
     bounds: Vec<u32>,
+    is_assumed: bool,
 }
 
-impl PreviousTrees {
-    /// Whether there was a tree at the path `key`.
-    pub fn has(&self, key: PathKey) -> bool {
-        self.trees.contains_key(&key)
+impl MetTrees {
+    /// Whether the tree `id` is remembered.
+    pub fn contains(&self, id: &ObjectId) -> bool {
+        self.trees.contains_key(id)
     }
 
-    /// Takes `content`, a tree whose entries need not be met, for the last one at the path `key`.
-    /// One that is malformed is as good as none.
-    pub fn assume(&mut self, key: PathKey, content: &[u8], hash_len: usize) {
+    /// Whether the entries of the tree `id` have been met here, and are remembered.
+    pub fn has_met(&self, id: &ObjectId) -> bool {
+        self.trees.get(id).is_some_and(|tree| !tree.is_assumed)
+    }
+
+    /// Remembers the tree `id`, whose entries need not be met. One that is malformed is as good as
+    /// none.
+    pub fn assume(&mut self, id: &ObjectId, content: &Arc<[u8]>) {
         let mut bounds = Vec::new();
-        let mut entries = TreeEntries::new(content, hash_len);
+        let mut entries = TreeEntries::new(content, id.as_slice().len());
         loop {
             bounds.push((content.len() - entries.rest().len()) as u32);
             match entries.next_entry() {
@@ -53,21 +72,21 @@ impl PreviousTrees {
                 Err(_) => return,
             }
         }
-        self.keep(key, Previous::default(), content, bounds);
+        self.keep(id, content, bounds, true);
     }
 
-    /// Passes to `meet` the entries of `content`, the tree at the path `key`, but for those that
-    /// it shares with the last one there; each with what had its name in that. An error is a
-    /// reason; or it is that of `meet`.
+    /// Passes to `meet` the entries of `tree`, but for those that it shares with the one it is
+    /// like, if that is remembered, or else with the last one at its path; each with what had its
+    /// name in that. An error is a reason; or it is that of `meet`.
     pub fn meet_new<'d, E: From<&'static str>>(
         &mut self,
-        key: PathKey,
-        content: &'d [u8],
-        hash_len: usize,
+        tree: NewTree<'d>,
         mut meet: impl FnMut(TreeEntry<'d>, Option<TreeEntry<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let before = self.trees.remove(&key).unwrap_or_default();
-        self.held_bytes -= before.content.len().min(self.held_bytes);
+        let (content, hash_len) = (tree.content, tree.id.as_slice().len());
+        let last = || self.trees.get(self.last.get(&tree.key)?);
+        let before = tree.like.and_then(|like| self.trees.get(like));
+        let before = before.or_else(last).cloned().unwrap_or_default();
         let mut bounds = Vec::with_capacity(before.bounds.len() + 8);
         // Both are at the start of an entry.
         let (mut at, mut old) = (
@@ -87,34 +106,37 @@ impl PreviousTrees {
             };
             bounds.push(at as u32);
             at += rest.len() - entries.rest().len();
-            let before = old.pass(entry.name, hash_len);
+            let before = old.pass(&entry, hash_len);
             meet(entry, before)?;
         }
         bounds.push(at as u32);
-        self.keep(key, before, content, bounds);
+        self.keep(tree.id, content, bounds, false);
+        self.last.insert(tree.key, *tree.id);
         Ok(())
     }
 
-    fn keep(&mut self, key: PathKey, before: Previous, content: &[u8], bounds: Vec<u32>) {
-        if self.held_bytes + content.len() > BUDGET_BYTES {
+    fn keep(&mut self, id: &ObjectId, content: &Arc<[u8]>, bounds: Vec<u32>, is_assumed: bool) {
+        let size = content.len() + bounds.len() * 4;
+        if self.held_bytes + size > BUDGET_BYTES {
             self.trees.clear();
+            self.last.clear();
             self.held_bytes = 0;
         }
-        if content.len() > BUDGET_BYTES / 4 {
-            return;
+        if size <= BUDGET_BYTES / 4 {
+            self.held_bytes += size;
+            let tree = MetTree {
+                content: Arc::clone(content),
+                bounds,
+                is_assumed,
+            };
+            self.trees.insert(*id, Arc::new(tree));
         }
-        let mut kept = before.content;
-        kept.clear();
-        kept.extend_from_slice(content);
-        self.held_bytes += kept.len();
-        let content = kept;
-        self.trees.insert(key, Previous { content, bounds });
     }
 }
 
-/// A place in the previous tree.
+/// A place in a tree.
 struct Cursor<'p> {
-    tree: &'p Previous,
+    tree: &'p MetTree,
     /// The number of an entry.
     row: usize,
 }
@@ -141,16 +163,20 @@ impl<'p> Cursor<'p> {
         (end - start) as usize
     }
 
-    /// Steps over the entries up to the one called `name`, if it is near, and returns it.
-    fn pass(&mut self, name: &[u8], hash_len: usize) -> Option<TreeEntry<'p>> {
-        for row in self.row..self.row + 4 {
-            let entry = self.entry(row, hash_len)?;
-            if entry.name == name {
-                self.row = row + 1;
-                return Some(entry);
+    /// Steps over the entries before the place of `entry`, and over the one there, which it
+    /// returns.
+    fn pass(&mut self, entry: &TreeEntry<'_>, hash_len: usize) -> Option<TreeEntry<'p>> {
+        loop {
+            let old = self.entry(self.row, hash_len)?;
+            if old.name == entry.name {
+                self.row += 1;
+                return Some(old);
             }
+            if old.cmp_place(entry).is_ge() {
+                return None;
+            }
+            self.row += 1;
         }
-        None
     }
 
     fn entry(&self, row: usize, hash_len: usize) -> Option<TreeEntry<'p>> {
@@ -185,25 +211,39 @@ mod tests {
         content
     }
 
+    fn id(number: usize) -> ObjectId {
+        ObjectId::from_bytes_or_panic(&[number as u8; 20])
+    }
+
     proptest! {
         #[test]
         fn whatever_is_new_is_met(
             trees in prop::collection::vec(
                 prop::collection::btree_map(0_u8..30, 0_u8..3, 0..30), 1..12),
+            like in prop::collection::vec(0_usize..12, 0..12),
         ) {
-            let mut previous = PreviousTrees::default();
+            let mut trees_met = MetTrees::default();
             let mut met = std::collections::HashSet::new();
-            for tree in &trees {
-                let content = content(tree);
-                let result: Result<(), &str> = previous.meet_new(PathKey(7), &content, 20, |entry, _| {
+            for (number, tree) in trees.iter().enumerate() {
+                let content: Arc<[u8]> = content(tree).into();
+                let id = id(number);
+                let like = like.get(number).map(|like| self::id(*like));
+                let new = NewTree {
+                    id: &id,
+                    key: PathKey(number as u64 % 2),
+                    content: &content,
+                    like: like.as_ref(),
+                };
+                let result: Result<(), &str> = trees_met.meet_new(new, |entry, before| {
                     met.insert((entry.name.to_vec(), entry.id.as_bytes()[0]));
+                    assert!(before.is_none_or(|before| before.name == entry.name));
                     Ok(())
                 });
                 prop_assert!(result.is_ok());
                 for (name, id) in tree {
                     prop_assert!(met.contains(&(name.to_string().into_bytes(), *id)));
                 }
-                let kept = &previous.trees[&PathKey(7)];
+                let kept = &trees_met.trees[&id];
                 prop_assert_eq!(kept.bounds.len(), tree.len() + 1);
                 prop_assert_eq!(kept.bounds.last().copied(), Some(content.len() as u32));
             }

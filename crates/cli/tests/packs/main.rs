@@ -12,6 +12,7 @@ mod bitmaps;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
+mod index_pack;
 mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]

@@ -128,6 +128,8 @@ pub struct IndexedPack {
     pub missing_modules: Vec<ObjectId>,
     /// How many bases were added to a thin pack.
     pub added: usize,
+    /// What was read of a stream behind the pack: it is somebody else's.
+    pub rest: Vec<u8>,
     /// The pack itself, if it was received.
     file: Option<OutputFile>,
 }
@@ -203,11 +205,16 @@ pub fn receive_pack(
     let (records, findings) = (received.records, received.findings);
     let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
     drop(map);
-    if concluded.outside.is_empty() {
-        return concluded.into_pack(received.checksum, options, Vec::new(), Some(file));
-    }
-    let thin = thin::complete(&file, received.end, &concluded, options)?;
-    concluded.into_pack(thin.checksum, options, thin.added, Some(file))
+    let (checksum, added) = match concluded.outside.is_empty() {
+        true => (received.checksum, Vec::new()),
+        false => {
+            let thin = thin::complete(&file, received.end, &concluded, options)?;
+            (thin.checksum, thin.added)
+        }
+    };
+    let mut indexed = concluded.into_pack(checksum, options, added, Some(file))?;
+    indexed.rest = received.rest;
+    Ok(indexed)
 }
 
 impl IndexedPack {

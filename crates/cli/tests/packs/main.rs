@@ -9,6 +9,7 @@
 )]
 
 mod bitmaps;
+mod corrupt;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;

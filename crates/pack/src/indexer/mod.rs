@@ -57,7 +57,7 @@ pub struct IndexOptions<'s> {
     pub links: bool,
     /// Whether an object that is there twice is an error.
     pub unique: bool,
-    /// The most that is taken from a stream, in bytes.
+    /// The largest pack that is taken, in bytes.
     pub max_input_bytes: Option<u64>,
     /// The zlib level of what is added to a thin pack.
     pub compression: i32,
@@ -145,6 +145,11 @@ pub fn index_pack_file(
 ) -> Result<IndexedPack> {
     let map = Map::open(path)?;
     let count = receive::parse_header(&map)?;
+    if let Some(limit) = options.max_input_bytes {
+        if map.len() as u64 > limit {
+            return Err(Refusal::TooLarge { limit }.into());
+        }
+    }
     let end = map.len().checked_sub(options.hash.len_in_bytes());
     let end = end.filter(|end| *end as u64 >= crate::entry::PACK_HEADER_BYTES);
     let (data, trailer) = map.split_at(end.ok_or(Refusal::EarlyEnd)?);

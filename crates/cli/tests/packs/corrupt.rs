@@ -155,7 +155,9 @@ fn another_copy_is_taken() {
         let outcome = pack(root, words, &ids);
         assert_eq!(outcome.code, 0, "{words:?} {outcome:?}");
         let name = String::from_utf8(outcome.stdout).unwrap();
-        let name = format!("new-{}.pack", name.trim());
-        git(root, &["verify-pack", &name], b"");
+        let made = root.join(format!("new-{}.pack", name.trim()));
+        // Not in the repository: there, git would compare it with the damaged copy.
+        let outside = root.parent().unwrap();
+        git(outside, &["verify-pack", made.to_str().unwrap()], b"");
     }
 }

@@ -1,13 +1,14 @@
 //! The packs of an object store as they were listed at one time.
 
-use crate::midx::{Layers, Loaded, MultiPackIndex};
+use crate::midx::{Layers, Loaded, MultiPackIndex, PLAIN_NAME};
 use crate::pack::Pack;
-use crate::{HashKind, Result, StoreOptions};
+use crate::verified::VerifiedFiles;
+use crate::{Result, StoreOptions};
 use hedgerow_fs::Timestamp;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Packs that were found by one listing of the pack directories. Those that appear later are in
 /// a generation after it, so that numbers and references stay what they are.
@@ -30,6 +31,15 @@ pub(crate) struct MultiIndex {
     pub path: PathBuf,
     pub file: MultiPackIndex,
     pub packs: Vec<u32>,
+    /// What was found right before of the files of its directory.
+    pub verified: Arc<VerifiedFiles>,
+}
+
+impl MultiIndex {
+    /// Whether it is one of a chain of files.
+    pub fn is_layer(&self) -> bool {
+        self.path.file_name() != Some(PLAIN_NAME.as_ref())
+    }
 }
 
 /// The packs that a store has already, by the paths of their files.
@@ -50,21 +60,23 @@ impl Generation {
             ..Generation::default()
         };
         for directory in objects {
-            generation.add(&directory.join("pack"), options, known, warnings)?;
+            generation.add(directory, options, known, warnings)?;
         }
         Ok(generation)
     }
 
     fn add(
         &mut self,
-        directory: &Path,
+        objects: &Path,
         options: &StoreOptions,
         known: &Known,
         warnings: &mut Vec<String>,
     ) -> Result<()> {
+        let directory = &objects.join("pack");
         let Some(listing) = list_packs(directory)? else {
             return Ok(());
         };
+        let verified = Arc::new(VerifiedFiles::new(objects, options.note_verified));
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut new = Vec::new();
         for found in listing.packs {
@@ -72,7 +84,9 @@ impl Generation {
             let number = known.get(&path).copied().unwrap_or_else(|| {
                 let number = self.first + self.packs.len() as u32;
                 let has_reverse = found.has_reverse && options.read_reverse_index;
-                self.packs.push(Pack::new(path, options.hash, has_reverse));
+                let verified = Arc::clone(&verified);
+                self.packs
+                    .push(Pack::new(path, options.hash, has_reverse, verified));
                 new.push(number);
                 number
             });
@@ -80,7 +94,7 @@ impl Generation {
         }
         let mut covered = Vec::new();
         if listing.has_multi_index && options.read_multi_pack_index {
-            let added = self.add_multi_indexes(directory, &numbers, options.hash, warnings);
+            let added = self.add_multi_indexes(directory, &numbers, &verified, options, warnings);
             covered = added?;
         }
         covered.sort_unstable();
@@ -95,10 +109,11 @@ impl Generation {
         &mut self,
         directory: &Path,
         numbers: &HashMap<String, u32>,
-        hash: HashKind,
+        verified: &Arc<VerifiedFiles>,
+        options: &StoreOptions,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<u32>> {
-        let loaded = Loaded::open(directory, hash)?;
+        let loaded = Loaded::open(directory, options.hash)?;
         warnings.extend(loaded.complaints());
         let mut covered = Vec::new();
         // The newest layer is searched first.
@@ -115,6 +130,7 @@ impl Generation {
                         path: layer.path,
                         file: layer.file,
                         packs,
+                        verified: Arc::clone(verified),
                     });
                 }
                 Err(stem) => warnings.push(format!(
@@ -178,6 +194,6 @@ fn list_packs(directory: &Path) -> Result<Option<Listing>> {
     });
     Ok(Some(Listing {
         packs,
-        has_multi_index: has("multi-pack-index") || has("multi-pack-index.d"),
+        has_multi_index: has(PLAIN_NAME) || has("multi-pack-index.d"),
     }))
 }

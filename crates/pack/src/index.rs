@@ -46,6 +46,11 @@ impl PackIndex {
         })
     }
 
+    /// The file.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
     /// How many objects it lists.
     pub fn count(&self) -> u32 {
         self.ids.count()

@@ -35,6 +35,7 @@ mod object;
 mod on_disk;
 mod order;
 mod pack;
+mod pack_order;
 mod prefix;
 mod pull;
 mod raw_entry;
@@ -47,9 +48,12 @@ mod reverse;
 mod reverse_writer;
 mod store;
 mod stream;
+mod verified;
 
 pub use bases::SharedBases;
-pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};
+pub use bitmap::{
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, Words,
+};
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use delta::apply_delta;
 pub use delta_encode::DeltaIndex;

@@ -2,14 +2,15 @@ use crate::big_endian::u32_at;
 use crate::entry::{self, Entry};
 use crate::index::PackIndex;
 use crate::map::Map;
-use crate::raw_entry::PackOrder;
+use crate::pack_order::{self, PackOrder};
 use crate::reverse::ReverseIndex;
+use crate::verified::VerifiedFiles;
 use crate::Fault;
 use gix_hash::ObjectId;
 use hedgerow_codec::can_expand_to;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One pack and what belongs to it. Each file is mapped when it is first needed; from then on
 /// every thread reads it without a lock.
@@ -23,7 +24,10 @@ pub(crate) struct Pack {
     index: OnceLock<Result<PackIndex, String>>,
     entries: OnceLock<Result<Entries, String>>,
     reverse: OnceLock<Result<ReverseIndex, String>>,
-    order: OnceLock<Result<PackOrder, String>>,
+    /// The order of its entries; `None` if the reverse index is right about it.
+    order: OnceLock<Result<Option<Vec<u32>>, String>>,
+    /// What was found right before, of its directory.
+    verified: Arc<VerifiedFiles>,
     /// Whether the reverse index was caught in a wrong answer.
     reverse_lies: AtomicBool,
     is_gone: AtomicBool,
@@ -41,7 +45,12 @@ struct Entries {
 }
 
 impl Pack {
-    pub fn new(path: PathBuf, hash: gix_hash::Kind, has_reverse: bool) -> Self {
+    pub fn new(
+        path: PathBuf,
+        hash: gix_hash::Kind,
+        has_reverse: bool,
+        verified: Arc<VerifiedFiles>,
+    ) -> Self {
         Pack {
             path,
             hash,
@@ -50,6 +59,7 @@ impl Pack {
             entries: OnceLock::new(),
             reverse: OnceLock::new(),
             order: OnceLock::new(),
+            verified,
             reverse_lies: AtomicBool::new(false),
             is_gone: AtomicBool::new(false),
             sorted_offsets: OnceLock::new(),
@@ -148,19 +158,6 @@ impl Pack {
         index.id(position).map(ObjectId::from_bytes_or_panic)
     }
 
-    /// Its reverse index, hashed, or the reason why that cannot be used; `None` if there is none
-    /// or none is wanted.
-    pub fn open_reverse(&self) -> Option<Result<ReverseIndex, String>> {
-        let index = self.index().ok().filter(|_| self.has_reverse)?;
-        let opened = ReverseIndex::open(&self.path.with_extension("rev"), index, self.hash);
-        Some(
-            opened.and_then(|reverse| match reverse.is_whole(self.hash) {
-                true => Ok(reverse),
-                false => Err("bad reverse index: its checksum is wrong".into()),
-            }),
-        )
-    }
-
     /// Where the entry after the one at `offset` starts, if there is one: by the reverse index, and
     /// where there is none, by looking through all offsets; from the second time on, by all of
     /// them in order. `None` if there is no entry at `offset`.
@@ -192,17 +189,42 @@ impl Pack {
         Some(sorted.get(at + 1).copied())
     }
 
-    /// The order of its entries, or the reason why there is none.
-    pub fn order(&self) -> Result<&PackOrder, &str> {
+    /// The order of its entries: by the reverse index, if that is right. Or the reason why the pack
+    /// cannot be used.
+    pub fn order(&self) -> Result<PackOrder<'_>, &str> {
         let (index, data) = (self.index()?, self.data()?);
-        let build = || {
-            let reverse = self.reverse();
-            let (order, lies) = PackOrder::new(index, data.len() as u64, reverse)?;
-            self.reverse_lies.fetch_or(lies, Ordering::Relaxed);
-            Ok(order)
+        let build = || match self.reverse() {
+            Some(reverse) if self.is_right(reverse, index, data.len() as u64) => Ok(None),
+            _ => pack_order::computed(index, data.len() as u64).map(Some),
         };
-        let order = self.order.get_or_init(build);
-        order.as_ref().map_err(String::as_str)
+        match self.order.get_or_init(build) {
+            Ok(Some(positions)) => Ok(PackOrder::Memory(positions)),
+            Ok(None) => {
+                let reverse = self.reverse().ok_or("its reverse index is gone")?;
+                Ok(PackOrder::File(reverse))
+            }
+            Err(reason) => Err(reason),
+        }
+    }
+
+    fn is_right(&self, reverse: &ReverseIndex, index: &PackIndex, end: u64) -> bool {
+        let files = ["idx", "rev"].map(|extension| self.path.with_extension(extension));
+        let [index_path, reverse_path] = &files;
+        let files = [
+            (&**index_path, index.map()),
+            (&**reverse_path, reverse.map()),
+        ];
+        let check = || reverse.is_order_of(index, end);
+        let is_right = self
+            .verified
+            .pass(&format!("order-to-{end}"), &files, check);
+        self.reverse_lies.fetch_or(!is_right, Ordering::Relaxed);
+        is_right
+    }
+
+    /// What was found right before of the files of its directory.
+    pub fn verified(&self) -> &VerifiedFiles {
+        &self.verified
     }
 
     pub fn reverse(&self) -> Option<&ReverseIndex> {

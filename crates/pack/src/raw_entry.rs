@@ -1,10 +1,9 @@
 //! Entries of packs as they are stored, for those who copy them: what they are, and their bytes.
 
-use crate::entry::{self, EntryKind, PACK_HEADER_BYTES};
+use crate::entry::{self, EntryKind};
 use crate::index::PackIndex;
-use crate::order;
 use crate::pack::Pack;
-use crate::reverse::ReverseIndex;
+use crate::pack_order::PackOrder;
 use crate::{Fault, Location, ObjectStore};
 use gix_hash::{oid, ObjectId};
 use std::path::Path;
@@ -32,20 +31,10 @@ impl<'s> RawEntry<'s> {
 /// The entries of one pack in the order they are stored in. Cheap to copy, free of locks.
 #[derive(Clone, Copy, Debug)]
 pub struct PackEntries<'s> {
-    pack: &'s Pack,
     index: &'s PackIndex,
-    order: &'s PackOrder,
+    order: PackOrder<'s>,
     data: &'s [u8],
     hash_len: usize,
-}
-
-/// Which position of the index is where in the pack.
-#[derive(Debug)]
-pub(crate) enum PackOrder {
-    /// The reverse index says so, and has been checked.
-    File,
-    /// There is none that can be used.
-    Memory(Vec<u32>),
 }
 
 impl ObjectStore {
@@ -74,7 +63,6 @@ impl ObjectStore {
         let pack = self.pack(number).ok_or(Fault::Outside)?;
         let unreadable = |reason: &str| Fault::Unreadable(reason.to_owned());
         Ok(PackEntries {
-            pack,
             index: pack.index().map_err(unreadable)?,
             order: pack.order().map_err(unreadable)?,
             data: pack.data().map_err(unreadable)?,
@@ -180,67 +168,6 @@ impl<'s> PackEntries<'s> {
     }
 
     fn position(&self, order: u32) -> Option<u32> {
-        match self.order {
-            PackOrder::File => self.pack.reverse()?.position(order),
-            PackOrder::Memory(positions) => positions.get(order as usize).copied(),
-        }
-    }
-}
-
-impl PackOrder {
-    /// The order of the pack of `index`, whose entries end at `end`, by `reverse` if that is right.
-    /// Says whether it was not. An error is a reason.
-    pub fn new(
-        index: &PackIndex,
-        end: u64,
-        reverse: Option<&ReverseIndex>,
-    ) -> Result<(Self, bool), String> {
-        let is_right = |position: &dyn Fn(u32) -> Option<u32>| {
-            let offset = |order| index.offset(position(order)?);
-            rises((0..index.count()).map(offset), end)
-        };
-        if reverse.is_some_and(|reverse| is_right(&|order| reverse.position(order))) {
-            return Ok((PackOrder::File, false));
-        }
-        let offset = |position: usize| index.offset(position as u32).unwrap_or(u64::MAX);
-        let positions = order::sorted(index.count() as usize, offset, 1);
-        if !is_right(&|order| positions.get(order as usize).copied()) {
-            return Err("the offsets of its index make no sense".into());
-        }
-        Ok((PackOrder::Memory(positions), reverse.is_some()))
-    }
-}
-
-/// Whether `offsets` start with that of the first entry of a pack and rise up to below `end`. As
-/// many different offsets as there are objects are those of all of them.
-fn rises(mut offsets: impl Iterator<Item = Option<u64>>, end: u64) -> bool {
-    let Some(first) = offsets.next() else {
-        return end == PACK_HEADER_BYTES;
-    };
-    if first != Some(PACK_HEADER_BYTES) {
-        return false;
-    }
-    let mut last = PACK_HEADER_BYTES;
-    offsets.all(|offset| offset.is_some_and(|next| std::mem::replace(&mut last, next) < next))
-        && last < end
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn offsets_rise_from_the_first_entry_to_the_end() {
-        let rises = |offsets: &[u64], end| rises(offsets.iter().copied().map(Some), end);
-        assert!(rises(&[], 12) && rises(&[12, 20, 30], 31));
-        for (offsets, end) in [
-            (&[][..], 13),
-            (&[13, 20], 30),
-            (&[12, 20, 20], 30),
-            (&[12, 30, 20], 40),
-            (&[12, 30], 30),
-        ] {
-            assert!(!rises(offsets, end), "{offsets:?} {end}");
-        }
+        self.order.position(order)
     }
 }

@@ -18,6 +18,9 @@ pub struct StoreOptions {
     pub read_reverse_index: bool,
     /// Whether to use a multi-pack-index (`core.multiPackIndex`).
     pub read_multi_pack_index: bool,
+    /// Whether to note, in the object directory, which accelerators were found right, so that the
+    /// next process need not check them again.
+    pub note_verified: bool,
     /// The largest object, or delta base, that is built in memory, in bytes. Streamed objects may
     /// be larger.
     pub object_size_limit: u64,
@@ -32,6 +35,7 @@ impl Default for StoreOptions {
             hash: HashKind::Sha1,
             read_reverse_index: true,
             read_multi_pack_index: true,
+            note_verified: false,
             object_size_limit: 4 << 30,
             alternates: Vec::new(),
         }
@@ -109,7 +113,7 @@ impl ObjectStore {
     /// The reason why the pack or its index cannot be used.
     pub fn pack_order(&self, number: u32) -> Result<BitOrder<'_>, &str> {
         let pack = self.pack(number).ok_or("no such pack")?;
-        BitOrder::of_pack(pack, number, |warning| self.warn(warning))
+        BitOrder::of_pack(pack, number)
     }
 
     /// The object `id`, whole. For more than a few objects, use a [`Reader`].

@@ -15,6 +15,7 @@ mod plan;
 mod request;
 mod search;
 mod selection;
+mod spread;
 mod verbatim;
 mod write;
 
@@ -24,14 +25,14 @@ pub use edges::Edges;
 pub use error::{Error, Result};
 pub use file::{write_pack_files, FileOptions};
 pub use options::{PackOptions, Progress};
-pub use request::{Selected, Tag};
+pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
 pub use write::PackWritten;
 
 use hedgerow_pack::ObjectStore;
 use plan::Plan;
 use std::io::Write;
-use verbatim::Kept;
+use verbatim::KeptPacks;
 
 /// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: [`PackWritten::index`] is
 /// wanted.
@@ -50,8 +51,8 @@ pub fn write_pack(
     list: bool,
     sink: &mut dyn Write,
 ) -> Result<PackWritten> {
-    let kept = Kept::new(store, contents, options)?;
-    let mut plan = Plan::new(store, contents, kept.as_ref(), options)?;
+    let kept = KeptPacks::new(store, contents, options)?;
+    let mut plan = Plan::new(store, contents, &kept, options)?;
     search::search(&mut plan, store, options)?;
-    write::write(&plan, kept.as_ref(), store, options, list, sink)
+    write::write(&plan, &kept, store, options, list, sink)
 }

@@ -1,7 +1,9 @@
 use super::ewah::{Change, Ewah};
-use super::order::{checksum_at, is_whole, number_at};
+use super::order::{checksum_at, number_at};
 use crate::big_endian::{u32_at, u64_at};
+use crate::hashed_file::is_whole;
 use crate::map::Map;
+use crate::verified::VerifiedFiles;
 use crate::ObjectKind;
 use gix_hash::Kind;
 use std::path::Path;
@@ -95,10 +97,16 @@ pub(crate) enum Base {
 impl BitmapFile {
     /// Maps the file at `path`, which is to be about `objects` objects of the pack or
     /// multi-pack-index with the trailer `checksum`. It is hashed, since a single wrong bit would
-    /// be a wrong answer. An error is a reason.
-    pub fn open(path: &Path, checksum: &[u8], objects: u32, hash: Kind) -> Result<Self, String> {
+    /// be a wrong answer, unless it was `verified` before. An error is a reason.
+    pub fn open(
+        path: &Path,
+        checksum: &[u8],
+        objects: u32,
+        hash: Kind,
+        verified: &VerifiedFiles,
+    ) -> Result<Self, String> {
         let map = Map::open(path).map_err(|error| error.to_string())?;
-        if !is_whole(&map, hash) {
+        if !verified.pass("hash", &[(path, &map)], || is_whole(&map, hash)) {
             return Err("bad bitmap: its checksum is wrong".into());
         }
         Self::parse(map, checksum, objects, hash).map_err(|reason| format!("bad bitmap: {reason}"))

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// Bits of one word.
 pub(crate) const WORD_BITS: usize = u64::BITS as usize;
 
@@ -117,7 +119,19 @@ impl Words {
 
     /// The bits, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, word)| {
+        self.from_word(0)
+    }
+
+    /// The bits in `range`, ascending.
+    pub fn range(&self, range: Range<u32>) -> impl Iterator<Item = u32> + '_ {
+        let from = self.from_word(range.start as usize / WORD_BITS);
+        from.skip_while(move |bit| *bit < range.start)
+            .take_while(move |bit| *bit < range.end)
+    }
+
+    fn from_word(&self, first: usize) -> impl Iterator<Item = u32> + '_ {
+        let words = self.words.iter().enumerate().skip(first);
+        words.flat_map(|(at, word)| {
             let mut rest = *word;
             std::iter::from_fn(move || {
                 let bit = rest.trailing_zeros();
@@ -171,6 +185,8 @@ mod tests {
             prop_assert_eq!(a.contains_all(&b), right.is_subset(&left));
             prop_assert_eq!(a == b, left == right);
             prop_assert_eq!(a.is_empty(), left.is_empty());
+            let part: Vec<u32> = left.range(70..250).copied().collect();
+            prop_assert_eq!(a.range(70..250).collect::<Vec<_>>(), part);
             let after = |change: fn(&mut Words, &Words)| {
                 let mut own = a.clone();
                 change(&mut own, &b);

@@ -74,7 +74,7 @@ impl BitmapContents<'_> {
     /// If a system call fails, or a bit is none of the order ([`Error::ForeignLocation`]).
     pub fn write(&self, threads: usize, sync: bool) -> Result<PathBuf> {
         let planned = self.plan(threads)?;
-        let path = self.order.path();
+        let path = self.order.bitmap_path();
         let hash = self.order.hash_kind();
         let mut file = HashedFile::create(&path, hash)?;
         file.write(&file::header(

@@ -2,12 +2,13 @@
 
 use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
-use super::write::has_its_hash;
 use crate::pack::Pack;
+use crate::verified::VerifiedFiles;
 use crate::{HashKind, Result};
 use hedgerow_fs::FileKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Something wrong with a multi-pack-index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub fn verify_midx(
     };
     let mut report = |finding| complain(MidxComplaint::Finding(finding));
     for layer in loaded.layers.iter() {
-        if !has_its_hash(&layer.file, hash) {
+        if !layer.file.is_whole(hash) {
             report("incorrect checksum".into());
         }
     }
@@ -85,6 +86,7 @@ fn list_packs(
     report: &mut dyn FnMut(String),
 ) -> Vec<Option<Pack>> {
     let mut listed = Vec::new();
+    let verified = Arc::new(VerifiedFiles::new(packs, false));
     for (number, name) in layers.names().enumerate() {
         let path = packs.join(name).with_extension("pack");
         let stat = hedgerow_fs::stat(&path).ok().flatten();
@@ -92,7 +94,8 @@ fn list_packs(
         if !is_there {
             report(format!("failed to load pack in position {number}"));
         }
-        listed.push(is_there.then(|| Pack::new(path, hash, false)));
+        let verified = Arc::clone(&verified);
+        listed.push(is_there.then(|| Pack::new(path, hash, false, verified)));
     }
     listed
 }

@@ -15,8 +15,8 @@ use hedgerow_fs::StandardOutput;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
 use hedgerow_serve::{
-    write_pack, write_pack_files, Contents, Error, FileOptions, PackOptions, PackWritten, Progress,
-    Selection,
+    write_pack, write_pack_files, Contents, Error, FileOptions, PackOptions, PackReuse,
+    PackWritten, Progress, Selection,
 };
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -245,6 +245,19 @@ pub fn pack_options(repository: &Repository) -> Result<PackOptions, Failure> {
         threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
         ..usual
     })
+}
+
+/// What `pack.allowPackReuse` says.
+pub fn pack_reuse(repository: &Repository) -> Result<PackReuse, Failure> {
+    let config = repository.config();
+    match config.string("pack.allowPackReuse").as_deref() {
+        Some(value) if value.eq_ignore_ascii_case(b"single") => Ok(PackReuse::Single),
+        Some(value) if value.eq_ignore_ascii_case(b"multi") => Ok(PackReuse::Multi),
+        _ => Ok(match config.bool("pack.allowPackReuse")? {
+            Some(false) => PackReuse::None,
+            _ => PackReuse::Single,
+        }),
+    }
 }
 
 fn compression(level: i64) -> Result<i32, Failure> {

@@ -1,7 +1,7 @@
 //! Packs of what revisions reach.
 
 use super::revisions::{question, tags, More};
-use super::{tell, write, PackObjects};
+use super::{pack_reuse, tell, write, PackObjects};
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -38,7 +38,13 @@ pub fn run(
         true => tags(repository)?,
         false => Vec::new(),
     };
-    let selected = Selected::find(source, bitmaps.as_ref(), &question, &tags)?;
+    let selected = Selected::find(
+        source,
+        bitmaps.as_ref(),
+        &question,
+        &tags,
+        pack_reuse(repository)?,
+    )?;
     if command.non_empty && selected.count() == 0 {
         return Ok(0);
     }

@@ -173,6 +173,12 @@ pub enum Fault {
     /// Bytes after the end of a loose object.
     #[error("garbage at the end of a loose object")]
     LooseGarbage,
+    /// It was read without a fault, but is another object.
+    #[error("content hashes to {0}")]
+    OtherContent(ObjectId),
+    /// Content that carries the marks of a collision attack on SHA-1.
+    #[error("content is part of a SHA-1 collision attack")]
+    Attack,
     /// The file could not be opened, mapped or read.
     #[error("{0}")]
     Unreadable(String),

@@ -150,6 +150,25 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// As [`Reader::read`], but content that is not what `id` names is a damaged copy, too: for
+    /// those who write what stays.
+    pub fn read_verified(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, &[u8])> {
+        let hash_kind = self.store.options.hash;
+        let (kind, built) = self.repairing(id, location, |reader, location| {
+            let (kind, built) = reader.build(id, location)?;
+            let fault = match hash(hash_kind, kind, reader.content(built)) {
+                Some(actual) if *actual == *id => return Ok((kind, built)),
+                Some(actual) => Fault::OtherContent(actual),
+                None => Fault::Attack,
+            };
+            Err(match location {
+                Location::Packed { pack, offset } => Failure::new(Place { pack, offset }, fault),
+                Location::Loose { directory } => Failure::loose(directory, id.to_owned(), fault),
+            })
+        })?;
+        Ok((kind, self.content(built)))
+    }
+
     fn content(&self, built: Built) -> &[u8] {
         match (built, &self.held) {
             (Built::Own { start, end }, _) => self.result.get(start..end).unwrap_or_default(),

@@ -38,7 +38,8 @@ use verbatim::KeptPacks;
 /// wanted.
 ///
 /// What is copied is not inflated, let alone hashed: whoever receives the pack indexes it and sees
-/// what is wrong with it. With [`PackOptions::check_copies`], it is compared with its CRC-32.
+/// what is wrong with it. With [`PackOptions::check_copies`], it is compared with its CRC-32, and
+/// what is compressed anew with its id.
 ///
 /// # Errors
 /// [`Error::Object`] if an object cannot be read, [`Error::Copy`] if the pack that is copied

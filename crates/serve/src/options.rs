@@ -30,8 +30,8 @@ pub struct PackOptions {
     pub reuse_deltas: bool,
     /// Compressed objects of the store's packs are sent as they are.
     pub reuse_objects: bool,
-    /// What is copied is compared with the CRC-32 in its index: for packs that stay, whose
-    /// receiver does not check everything.
+    /// What is copied is compared with the CRC-32 in its index, and what is read to be compressed
+    /// with its id: for packs that stay, whose receiver does not check everything.
     pub check_copies: bool,
     /// Ends the work early.
     pub cancel: CancelToken,

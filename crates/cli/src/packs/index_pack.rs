@@ -101,6 +101,9 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
         (None, Some(pack)) => Some(derive(pack, "pack", "idx")?),
         (None, None) => None,
     };
+    if let Some(pack) = pack.as_ref().filter(|_| command.stdin) {
+        refuse_existing(pack)?;
+    }
     let counters = Counters::default();
     let title = match (&command.progress_title, command.stdin) {
         (Some(title), _) => title,
@@ -169,6 +172,17 @@ fn check_combination(command: &IndexPack, surroundings: &Surroundings) -> Result
         return Ok(());
     };
     Err(Failure::fatal(reason))
+}
+
+/// Refuses to receive a pack under a name that somebody gave, if that is taken.
+fn refuse_existing(pack: &Path) -> Result<(), Failure> {
+    match hedgerow_fs::exists(pack) {
+        true => Err(Failure::fatal(format_args!(
+            "unable to create '{}': File exists",
+            pack.display()
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn hash(command: &IndexPack, surroundings: &Surroundings) -> Result<HashKind, Failure> {
@@ -399,6 +413,7 @@ fn install(
         (true, false) => format!("pack\t{}\n", indexed.checksum),
     };
     output.data(report.as_bytes());
+    output.data(&indexed.rest);
     Ok(())
 }
 

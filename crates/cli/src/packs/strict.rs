@@ -14,6 +14,7 @@ pub fn severities(words: &[&str]) -> Result<Severities, Failure> {
     let words = words.iter().flat_map(|words| words.split([' ', ',', '|']));
     for word in words.filter(|word| !word.is_empty()) {
         let Some((name, level)) = word.split_once(['=', ':']) else {
+            let word = word.to_ascii_lowercase();
             return Err(Failure::fatal(format_args!("Missing '=': '{word}'")));
         };
         if name.eq_ignore_ascii_case("skiplist") {

@@ -151,7 +151,10 @@ fn a_damaged_accelerator_gives_no_wrong_answer() {
                 expected.contains(&lines(&found.stdout)),
                 "byte {at} of the .{extension}"
             );
-            assert!(found.stderr.contains("warning"), "{}", found.stderr);
+            // The hash at the end of a reverse index all of which was compared says nothing more.
+            let is_said_twice = extension == "rev" && at + 20 >= whole.len();
+            let is_told = found.stderr.contains("warning");
+            assert!(is_told || is_said_twice, "{at} {}", found.stderr);
         }
         std::fs::write(&path, whole).unwrap();
     }

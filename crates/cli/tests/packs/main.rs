@@ -9,9 +9,13 @@
 )]
 
 mod bitmaps;
+mod corrupt;
+mod flips;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
+mod index_pack;
+mod large;
 mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]

@@ -134,6 +134,7 @@ impl Conclusion {
             refers_outside: self.refers_outside,
             missing_modules: self.missing_modules,
             added: added_count,
+            rest: Vec::new(),
             file,
         })
     }

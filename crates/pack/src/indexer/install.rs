@@ -7,6 +7,9 @@ use crate::{reverse_positions, reverse_writer, Result};
 use hedgerow_fs::OutputFile;
 use std::path::{Path, PathBuf};
 
+/// As git makes notes: nobody else has to read them.
+const PRIVATE: u32 = 0o600;
+
 /// Where the files of a pack go, and how.
 #[derive(Clone, Debug)]
 pub struct Installation {
@@ -97,6 +100,7 @@ fn note(path: &Path, content: &[u8]) -> Result<bool> {
     }
     let file = OutputFile::create(path)?;
     file.write_at(content, 0)?;
+    file.set_permissions(PRIVATE)?;
     match file.commit(false) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         outcome => Ok(outcome.map(|()| true)?),

@@ -57,7 +57,7 @@ pub struct IndexOptions<'s> {
     pub links: bool,
     /// Whether an object that is there twice is an error.
     pub unique: bool,
-    /// The most that is taken from a stream, in bytes.
+    /// The largest pack that is taken, in bytes.
     pub max_input_bytes: Option<u64>,
     /// The zlib level of what is added to a thin pack.
     pub compression: i32,
@@ -128,6 +128,8 @@ pub struct IndexedPack {
     pub missing_modules: Vec<ObjectId>,
     /// How many bases were added to a thin pack.
     pub added: usize,
+    /// What was read of a stream behind the pack: it is somebody else's.
+    pub rest: Vec<u8>,
     /// The pack itself, if it was received.
     file: Option<OutputFile>,
 }
@@ -143,6 +145,11 @@ pub fn index_pack_file(
 ) -> Result<IndexedPack> {
     let map = Map::open(path)?;
     let count = receive::parse_header(&map)?;
+    if let Some(limit) = options.max_input_bytes {
+        if map.len() as u64 > limit {
+            return Err(Refusal::TooLarge { limit }.into());
+        }
+    }
     let end = map.len().checked_sub(options.hash.len_in_bytes());
     let end = end.filter(|end| *end as u64 >= crate::entry::PACK_HEADER_BYTES);
     let (data, trailer) = map.split_at(end.ok_or(Refusal::EarlyEnd)?);
@@ -203,11 +210,16 @@ pub fn receive_pack(
     let (records, findings) = (received.records, received.findings);
     let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
     drop(map);
-    if concluded.outside.is_empty() {
-        return concluded.into_pack(received.checksum, options, Vec::new(), Some(file));
-    }
-    let thin = thin::complete(&file, received.end, &concluded, options)?;
-    concluded.into_pack(thin.checksum, options, thin.added, Some(file))
+    let (checksum, added) = match concluded.outside.is_empty() {
+        true => (received.checksum, Vec::new()),
+        false => {
+            let thin = thin::complete(&file, received.end, &concluded, options)?;
+            (thin.checksum, thin.added)
+        }
+    };
+    let mut indexed = concluded.into_pack(checksum, options, added, Some(file))?;
+    indexed.rest = received.rest;
+    Ok(indexed)
 }
 
 impl IndexedPack {

@@ -6,6 +6,7 @@ use super::conclude::Known;
 use super::examine::Examination;
 use super::resolve::Ground;
 use super::scan::HELD_BYTES;
+use super::Refusal;
 use crate::{ObjectKind, Reader, Result};
 use gix_hash::ObjectId;
 
@@ -39,17 +40,16 @@ pub(crate) fn check(
             }
             continue;
         }
-        let located = match ground.store {
-            Some(store) => store.locate(&id)?,
-            None => None,
+        let (Some(store), Some(reader)) = (ground.store, reader.as_mut()) else {
+            return Err(Refusal::NoRepository.into());
         };
-        match (located, reader.as_mut()) {
-            (Some(location), Some(reader)) => {
+        match store.locate(&id)? {
+            Some(location) => {
                 let (kind, content) = reader.read(&id, location)?;
                 check(kind, Some(content))?;
             }
-            _ if is_modules => missing.push(id),
-            _ => {}
+            None if is_modules => missing.push(id),
+            None => {}
         }
     }
     Ok(missing)

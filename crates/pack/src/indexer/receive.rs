@@ -30,6 +30,8 @@ pub(crate) struct Received {
     pub end: u64,
     /// What the pack ends with.
     pub checksum: ObjectId,
+    /// What was read behind it.
+    pub rest: Vec<u8>,
 }
 
 /// Receives the pack that `input` sends behind `before`, what was read of it already, into `file`.
@@ -57,7 +59,7 @@ pub(crate) fn receive(
         };
         let scanned = scan(&mut feed, examination, counters);
         let trailer = scanned.and_then(|scanned| {
-            feed.flush();
+            feed.flush()?;
             feed.fill(hash.len_in_bytes())?;
             Ok(scanned)
         });
@@ -69,6 +71,7 @@ pub(crate) fn receive(
             ..
         } = feed;
         drop(sender);
+        // Should the writer have failed, that is why the rest did.
         let written = writer.join().expect("writing does not panic")?;
         let (records, findings) = trailer?;
         let rest = window.get(start..).unwrap_or_default();
@@ -85,6 +88,7 @@ pub(crate) fn receive(
             findings,
             end,
             checksum: written,
+            rest: rest.to_vec(),
         })
     })
 }
@@ -278,7 +282,7 @@ impl Feed<'_> {
 
     /// Waits for more; there must be some.
     fn read_more(&mut self) -> Result<()> {
-        self.flush();
+        self.flush()?;
         self.window.drain(..self.start);
         (self.start, self.flushed) = (0, 0);
         let held = self.window.len();
@@ -297,16 +301,17 @@ impl Feed<'_> {
         }
     }
 
-    /// Passes on what was scanned.
-    fn flush(&mut self) {
+    /// Passes on what was scanned. Fails if the writer has, which tells why.
+    fn flush(&mut self) -> Result<()> {
         let piece = self
             .window
             .get(self.flushed..self.start)
             .unwrap_or_default();
         if !piece.is_empty() {
-            // Should the writer have failed, it tells when it is waited for.
-            let _ = self.sender.send(piece.to_vec());
+            let sent = self.sender.send(piece.to_vec());
+            sent.map_err(|_| Refusal::EarlyEnd)?;
         }
         self.flushed = self.start;
+        Ok(())
     }
 }

@@ -55,6 +55,9 @@ pub enum Refusal {
     /// An object that breaks a rule of git-fsck; what it is has been told.
     #[error("fsck error in packed object")]
     Check,
+    /// A `.gitmodules` or `.gitattributes` that may be anywhere, and no repository to look in.
+    #[error("cannot perform queued object checks outside of a repository")]
+    NoRepository,
     /// A `.gitmodules` or `.gitattributes` that breaks a rule of git-fsck.
     #[error("fsck error in pack objects")]
     QueuedCheck,
@@ -81,7 +84,7 @@ pub enum Refusal {
     #[error("local object {0} is corrupt")]
     LocalCorrupt(ObjectId),
     /// An index or reverse index that is not the one of the pack.
-    #[error("'{path}' does not match the pack")]
+    #[error("'{path}' does not match the pack: validation error")]
     Differs {
         /// Which file.
         path: String,

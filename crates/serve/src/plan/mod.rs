@@ -7,7 +7,7 @@ mod reuse;
 
 use crate::verbatim::KeptPacks;
 use crate::{Contents, PackOptions, Result, Wanted};
-use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore};
+use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore, Reader};
 use places::Places;
 pub(crate) use reuse::is_intact;
 
@@ -149,6 +149,18 @@ impl Entry<'_> {
             depth: 0,
             height: 0,
         }
+    }
+
+    /// Its kind and content; what is not what its id says is refused if `options` ask for that.
+    pub fn read<'r>(
+        &self,
+        reader: &'r mut Reader<'_>,
+        options: &PackOptions,
+    ) -> Result<(ObjectKind, &'r [u8])> {
+        Ok(match options.check_copies {
+            true => reader.read_verified(&self.id, self.location)?,
+            false => reader.read(&self.id, self.location)?,
+        })
     }
 }
 

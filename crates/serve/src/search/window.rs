@@ -219,7 +219,7 @@ impl<'p, 's> Search<'p, 's> {
     fn load(&mut self, slot: &mut Slot) -> Result<()> {
         if slot.content.is_none() {
             if let Some(entry) = self.plan.entries.get(slot.number as usize) {
-                let (_, content) = self.reader.read(&entry.id, entry.location)?;
+                let (_, content) = entry.read(&mut self.reader, self.options)?;
                 slot.content = Some(content.to_vec());
             }
         }

@@ -89,11 +89,11 @@ impl<'p, 's> BodyMaker<'p, 's> {
         let mut base = Vec::new();
         if let Base::Entry(number) = delta.base {
             if let Some(entry) = self.plan.entries.get(number as usize) {
-                let (_, content) = self.reader.read(&entry.id, entry.location)?;
+                let (_, content) = entry.read(&mut self.reader, self.options)?;
                 base.extend_from_slice(content);
             }
         }
-        let (_, content) = self.reader.read(&entry.id, entry.location)?;
+        let (_, content) = entry.read(&mut self.reader, self.options)?;
         let mut bytes = Vec::new();
         DeltaIndex::new(&base).encode(&base, content, usize::MAX, &mut bytes);
         debug_assert_eq!(bytes.len() as u64, delta.size);
@@ -107,7 +107,7 @@ impl<'p, 's> BodyMaker<'p, 's> {
                 return Ok((kind, size, Data::Stream(Box::new(stream))));
             }
         }
-        let (kind, content) = self.reader.read(&entry.id, entry.location)?;
+        let (kind, content) = entry.read(&mut self.reader, self.options)?;
         let size = content.len() as u64;
         Ok((kind, size, Data::Owned(self.deflater.zlib(content))))
     }

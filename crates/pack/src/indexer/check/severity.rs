@@ -42,6 +42,7 @@ impl Severities {
             .iter()
             .find(|(_, known, _)| known.eq_ignore_ascii_case(name));
         let Some((rule, known, class)) = found else {
+            let name = name.to_lowercase();
             return Err(format!("Unhandled message id: {name}"));
         };
         let severity = match level {

@@ -268,7 +268,7 @@ fn compression(level: i64) -> Result<i32, Failure> {
 }
 
 /// A number of bytes, with a unit of `k`, `m` or `g`.
-fn parse_bytes(text: &str) -> Result<u64, String> {
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
         Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),

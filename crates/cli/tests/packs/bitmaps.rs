@@ -22,7 +22,7 @@ pub fn difference(scene: &Scene, want: &str, have: &str) -> Vec<String> {
 }
 
 /// Asks for what a commit or everything reaches through each filter, and for differences.
-fn compare(scene: &Scene, random: &mut Random, questions: usize) {
+pub fn compare(scene: &Scene, random: &mut Random, questions: usize) {
     for _ in 0..questions {
         let want = random.pick(&scene.commits).as_str();
         let tip = if random.chance(50) { want } else { "--all" };

@@ -221,7 +221,7 @@ fn a_pack_that_is_not_closed_is_refused() {
     let refused = hedgerow(&scene, &["bitmap", "write", &alone]);
     assert_eq!(refused.code, 128);
     assert!(
-        refused.stderr.contains("is not closed"),
+        refused.stderr.contains("doesn't have full closure"),
         "{}",
         refused.stderr
     );

@@ -43,7 +43,7 @@ pub enum Action {
 }
 
 pub fn run(command: &Bitmap, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     let code = match &command.action {
         Action::Write { pack, anew } => write(&repository, pack.as_deref(), *anew, global, output),
         Action::Verify => verify(&repository, global, output),

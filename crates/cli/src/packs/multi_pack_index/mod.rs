@@ -49,7 +49,7 @@ struct Place<'c> {
 }
 
 pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     let objects = match &command.object_dir {
         Some(directory) => {
             let directory = environment::from_directory(global, directory);

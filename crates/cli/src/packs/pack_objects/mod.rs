@@ -107,7 +107,7 @@ pub struct PackObjects {
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     let options = PackOptions {
         cancel: CancelToken::from_static(interrupted),
         ..options(command, global, &repository)?

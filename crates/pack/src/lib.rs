@@ -52,7 +52,7 @@ mod verified;
 
 pub use bases::SharedBases;
 pub use bitmap::{
-    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, Words,
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, PseudoMerge, Words,
 };
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use delta::apply_delta;
@@ -63,7 +63,8 @@ pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use hashed_file::TrailerHasher;
 pub use index_writer::{sort_index_entries, write_index, IndexEntry, IndexLayout};
 pub use midx::{
-    expire_midx_packs, verify_midx, write_midx, MidxComplaint, MidxOptions, WrittenMidx,
+    expire_midx_packs, midx_objects_to_repack, verify_midx, write_midx, MidxComplaint, MidxOptions,
+    WrittenMidx,
 };
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use on_disk::PackedEntry;

@@ -107,7 +107,7 @@ pub struct PackObjects {
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     let options = PackOptions {
         cancel: CancelToken::from_static(interrupted),
         ..options(command, global, &repository)?
@@ -268,7 +268,7 @@ fn compression(level: i64) -> Result<i32, Failure> {
 }
 
 /// A number of bytes, with a unit of `k`, `m` or `g`.
-fn parse_bytes(text: &str) -> Result<u64, String> {
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
         Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),

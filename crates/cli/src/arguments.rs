@@ -10,6 +10,7 @@ pub use crate::packs::cat_file::CatFile;
 pub use crate::packs::index_pack::IndexPack;
 pub use crate::packs::multi_pack_index::MultiPackIndex;
 pub use crate::packs::pack_objects::PackObjects;
+pub use crate::packs::repack::Repack;
 pub use crate::packs::rev_list::RevList;
 pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::upload_pack_hook::UploadPackHook;
@@ -98,6 +99,7 @@ pub enum Command {
     IndexPack(IndexPack),
     MultiPackIndex(MultiPackIndex),
     PackObjects(PackObjects),
+    Repack(Repack),
     ReverseIndex(ReverseIndex),
     RevList(RevList),
     Stats(Stats),

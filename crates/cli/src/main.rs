@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         Some(Command::PackObjects(command)) => {
             packs::pack_objects::run(command, &arguments.global, &output)
         }
+        Some(Command::Repack(command)) => packs::repack::run(command, &arguments.global, &output),
         Some(Command::IndexPack(command)) => {
             packs::index_pack::run(command, &arguments.global, &output)
         }

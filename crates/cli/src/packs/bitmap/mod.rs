@@ -63,7 +63,7 @@ fn write(
     )?;
     let store = repository.objects();
     let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = options(repository, global)?;
+    let options = options(repository, threads(global))?;
     let contents = build(store, &order, &options).map_err(Failure::fatal)?;
     let path = contents
         .write(options.threads, true)
@@ -93,7 +93,8 @@ fn chosen(repository: &Repository, named: Option<PathBuf>) -> Result<u32, Failur
     })
 }
 
-fn options(repository: &Repository, global: &Global) -> Result<BuildOptions, Failure> {
+/// How the bitmaps of a repository are made, by its references and its configuration.
+pub fn options(repository: &Repository, threads: usize) -> Result<BuildOptions, Failure> {
     let config = repository.config();
     let flag = |key| config.bool(key).map_err(Failure::from);
     let mut tips = Vec::new();
@@ -119,7 +120,7 @@ fn options(repository: &Repository, global: &Global) -> Result<BuildOptions, Fai
         shallow: shallow(repository)?,
         name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
         lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
-        threads: threads(global),
+        threads,
     })
 }
 

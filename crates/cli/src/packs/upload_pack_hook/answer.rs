@@ -107,7 +107,7 @@ fn make(
         ..options
     };
     let sources = Sources::read(repository).map_err(|failure| unanswered(failure.message))?;
-    let source = sources.of(repository);
+    let source = sources.without_replacements(repository);
     let bitmaps = bitmaps(repository);
     let selected = Selected::find(source, bitmaps.as_ref(), &request.question, &request.tags);
     let selected = selected.map_err(|error| unanswered(error.to_string()))?;

@@ -2,11 +2,12 @@
 //! in.
 
 use crate::{Error, Result, Wanted};
-use hedgerow_pack::{Location, ObjectId, ObjectKind};
+use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
 use hedgerow_reach::{
-    reachable, Found, NameHash, Objects, Question, Request, Source, Tip, Visitor, Walk,
+    walk_set, Found, NameHash, Objects, Request, Seen, SeenIds, Source, Tip, Visitor, Walk,
 };
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 /// What `tips` reach, found by `threads` threads and without bitmaps: one that is wrong would lose
 /// what it does not know of. Commits come newest first, the others as [`sort_by_place`] has them.
@@ -14,24 +15,25 @@ use std::ops::ControlFlow;
 /// # Errors
 /// [`Error::Reach`] if something that is reachable is missing or damaged.
 pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<Wanted>> {
-    let question = Question {
-        wants: tips.iter().map(|tip| tip.id).collect(),
-        threads,
-        ..Question::default()
+    let request = Request {
+        tips: tips.to_vec(),
+        objects: Objects::All,
+        ..Request::default()
     };
-    let answer = reachable(source, None, &question)?;
-    let extra = answer.objects.extra();
-    let ids: Vec<ObjectId> = extra.iter().map(|object| object.id).collect();
+    let gathered = Gathered::default();
+    walk_set(source, request, threads, &gathered)?;
+    let met = gathered.into_met();
+    let ids: Vec<ObjectId> = met.iter().map(|object| object.id).collect();
     let locations = source.store.locate_all(&ids).map_err(Error::Object)?;
     let mut wanted = Vec::with_capacity(ids.len());
-    for (object, location) in extra.iter().zip(locations) {
-        let (id, kind) = (object.id, object.kind);
+    for (object, location) in met.into_iter().zip(locations) {
+        let (id, kind, name_hash) = (object.id, object.kind, object.name_hash);
         match location {
             Some(location) => wanted.push(Wanted {
                 id,
                 location,
                 kind,
-                name_hash: object.name_hash,
+                name_hash,
             }),
             // Git knows it by heart.
             None if id.is_empty_tree() => {}
@@ -41,6 +43,70 @@ pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<W
     name_tips(tips, &mut wanted);
     sort_by_place(&mut wanted);
     Ok(wanted)
+}
+
+/// How many parts of the set are locked apart.
+const SHARDS: usize = 64;
+
+/// An object and how it was met first.
+#[derive(Clone, Copy)]
+struct Met {
+    id: ObjectId,
+    kind: ObjectKind,
+    name_hash: u32,
+}
+
+/// The set that threads put what they meet into.
+struct Gathered {
+    seen: SeenIds,
+    /// One thread meets the commits, newest first.
+    commits: Mutex<Vec<Met>>,
+    others: Vec<Mutex<Vec<Met>>>,
+}
+
+impl Default for Gathered {
+    fn default() -> Self {
+        Gathered {
+            seen: SeenIds::default(),
+            commits: Mutex::default(),
+            others: (0..SHARDS).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+impl Gathered {
+    fn into_met(self) -> Vec<Met> {
+        let mut met = self
+            .commits
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        for others in self.others {
+            met.extend(others.into_inner().unwrap_or_else(PoisonError::into_inner));
+        }
+        met
+    }
+}
+
+impl Seen for Gathered {
+    fn insert(&self, id: &oid, kind: ObjectKind, name_hash: u32) -> bool {
+        if !self.seen.insert(id, kind, name_hash) {
+            return false;
+        }
+        let last = id.as_bytes().last().copied().unwrap_or_default();
+        let list = match kind {
+            ObjectKind::Commit => Some(&self.commits),
+            _ => self.others.get(usize::from(last) % SHARDS),
+        };
+        if let Some(list) = list {
+            let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(Met {
+                id: id.to_owned(),
+                kind,
+                name_hash,
+            });
+        }
+        true
+    }
 }
 
 /// What the walk that `request` describes gives out, in its order: for questions that depend on

@@ -46,12 +46,20 @@ pub fn add_loose(
     Ok(())
 }
 
-/// Adds what `starts` reach and is here, not entering what the packs `limit` have. What is missing
-/// or broken leads nowhere.
+/// Where a walk does not go.
+#[derive(Default)]
+pub struct Limits {
+    /// What these packs have is not entered.
+    pub ends: Vec<u32>,
+    /// Of the commits that these packs have only the parents are looked at.
+    pub passed: Vec<u32>,
+}
+
+/// Adds what `starts` reach and is here, within `limits`. What is missing or broken leads nowhere.
 pub fn follow(
     store: &ObjectStore,
     starts: Vec<Wanted>,
-    limit: &[u32],
+    limits: &Limits,
     wanted: &mut Vec<Wanted>,
 ) -> Result<(), Failure> {
     let mut known = ids(wanted);
@@ -59,15 +67,17 @@ pub fn follow(
     let mut reader = Reader::with_recent(store, 16 << 20);
     let mut pending = starts;
     while let Some(object) = pending.pop() {
-        let is_behind = |number: &u32| store.offset_in_pack(*number, &object.id).is_some();
-        if limit.iter().any(is_behind) {
+        let is_in = |number: &u32| store.offset_in_pack(*number, &object.id).is_some();
+        if limits.ends.iter().any(is_in) {
             continue;
         }
-        if known.insert(object.id) {
+        let is_passed = object.kind == ObjectKind::Commit && limits.passed.iter().any(is_in);
+        if !is_passed && known.insert(object.id) {
             wanted.push(object);
         }
         for (id, kind) in links(&mut reader, &object) {
-            if met.insert(id) {
+            let is_parent = kind == Some(ObjectKind::Commit);
+            if (is_parent || !is_passed) && met.insert(id) {
                 pending.extend(placed(store, &mut reader, id, kind));
             }
         }

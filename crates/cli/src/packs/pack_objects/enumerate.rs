@@ -6,7 +6,7 @@ use super::{Making, PackObjects};
 use crate::failure::Failure;
 use crate::packs::roots::Roots;
 use crate::packs::sources::Sources;
-use crate::packs::unreachable;
+use crate::packs::unreachable::{self, Limits};
 use bstr::ByteSlice;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectKind;
@@ -186,8 +186,16 @@ pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
         for number in of(|named| named.is_open) {
             starts.extend(objects_of_pack(store, number)?);
         }
-        let limit = of(|named| named.is_closed);
-        unreachable::follow(store, starts, &limit, &mut wanted)?;
+        let (closed, open) = (of(|named| named.is_closed), of(|named| named.is_open));
+        let mut limits = Limits::default();
+        match open.is_empty() {
+            true => limits.passed = closed,
+            false => limits.ends = closed,
+        }
+        if command.exclude_promisor_objects {
+            limits.ends.extend(store.promisor_packs());
+        }
+        unreachable::follow(store, starts, &limits, &mut wanted)?;
     }
     Selector::new(store, &selection).retain(&mut wanted);
     name_objects(store, &mut wanted);

@@ -4,7 +4,7 @@ use super::existing::Role;
 use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::packs::unreachable;
+use crate::packs::unreachable::{self, Limits};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{read_mtimes, ObjectId, ObjectStore};
 use hedgerow_serve::{
@@ -38,7 +38,7 @@ pub fn plan(
         };
         let young: Vec<Wanted> = wanted.iter().filter(|o| is_young(o)).copied().collect();
         let mut kept = young.clone();
-        unreachable::follow(store, young, &[], &mut kept)?;
+        unreachable::follow(store, young, &Limits::default(), &mut kept)?;
         kept.retain(|object| !packed.contains(&object.id));
         for object in &kept {
             // Older ones count as just old enough to go the next time.
@@ -76,7 +76,7 @@ pub fn recent(
     };
     let young: Vec<Wanted> = wanted.into_iter().filter(is_young).collect();
     let mut reached = young.clone();
-    unreachable::follow(store, young, &[], &mut reached)?;
+    unreachable::follow(store, young, &Limits::default(), &mut reached)?;
     Ok(reached.iter().map(|object| object.id).collect())
 }
 

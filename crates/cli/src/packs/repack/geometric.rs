@@ -5,7 +5,7 @@ use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::unreachable;
+use crate::packs::unreachable::{self, Limits};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{ObjectKind, ObjectStore};
 use hedgerow_serve::{
@@ -126,9 +126,14 @@ fn follow(
     let is_listed = |pack: &&ExistingPack| plan.existing.in_midx.contains(&pack.index_name());
     let (closed, open): (Vec<_>, Vec<_>) = above.iter().partition(is_listed);
     let mut starts = wanted.clone();
-    for pack in open {
+    let mut limits = Limits::default();
+    for pack in &open {
         starts.extend(objects_of_pack(store, pack.number)?);
     }
-    let limit: Vec<u32> = closed.iter().map(|pack| pack.number).collect();
-    unreachable::follow(store, starts, &limit, wanted)
+    let closed = closed.iter().map(|pack| pack.number).collect();
+    match open.is_empty() {
+        true => limits.passed = closed,
+        false => limits.ends = closed,
+    }
+    unreachable::follow(store, starts, &limits, wanted)
 }

@@ -8,6 +8,7 @@ pub use crate::image::Image;
 pub use crate::packs::bitmap::Bitmap;
 pub use crate::packs::cat_file::CatFile;
 pub use crate::packs::index_pack::IndexPack;
+pub use crate::packs::maintenance::Maintenance;
 pub use crate::packs::multi_pack_index::MultiPackIndex;
 pub use crate::packs::pack_objects::PackObjects;
 pub use crate::packs::repack::Repack;
@@ -97,6 +98,7 @@ pub enum Command {
     HgStatus(HgStatus),
     Image(Image),
     IndexPack(IndexPack),
+    Maintenance(Maintenance),
     MultiPackIndex(MultiPackIndex),
     PackObjects(PackObjects),
     Repack(Repack),

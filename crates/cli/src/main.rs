@@ -63,6 +63,9 @@ fn main() -> ExitCode {
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
         Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
+        Some(Command::Maintenance(command)) => {
+            packs::maintenance::run(command, &arguments.global, &output)
+        }
         Some(Command::MultiPackIndex(command)) => {
             packs::multi_pack_index::run(command, &arguments.global, &output)
         }

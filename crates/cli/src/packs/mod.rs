@@ -5,6 +5,7 @@ pub mod cat_file;
 pub mod fsync;
 pub mod index_pack;
 pub mod index_progress;
+pub mod maintenance;
 pub mod multi_pack_index;
 mod new_packs;
 pub mod object_list;

@@ -1,6 +1,6 @@
 //! Rolling up the smallest packs: `--geometric`.
 
-use super::existing::{ExistingPack, Role};
+use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
 use crate::failure::Failure;
@@ -23,13 +23,7 @@ pub fn plan(
     output: &Output,
 ) -> Result<(), Failure> {
     let store = repository.objects();
-    let is_member = |pack: &&ExistingPack| {
-        let is_left_out = pack.role == Role::Kept && (pack.is_named || !settings.packs_kept);
-        let is_cruft = hedgerow_fs::exists(&pack.path.with_extension("mtimes"));
-        (pack.is_local || !settings.local) && !is_left_out && !is_cruft
-    };
-    let members = plan.existing.packs.iter().filter(is_member).cloned();
-    let (promisor, plain): (Vec<_>, Vec<_>) = members.partition(|pack| pack.is_promisor);
+    let (promisor, plain) = members(&plan.existing, settings);
     let (rolled_up, above) = divide(promisor, factor)?;
     if !rolled_up.is_empty() {
         let wanted = objects(store, &rolled_up)?;
@@ -60,8 +54,22 @@ pub fn plan(
     Ok(())
 }
 
+/// The packs that are to be a progression: those of a partial clone's remote, and the others.
+pub fn members(
+    existing: &ExistingPacks,
+    settings: &Settings,
+) -> (Vec<ExistingPack>, Vec<ExistingPack>) {
+    let is_member = |pack: &&ExistingPack| {
+        let is_left_out = pack.role == Role::Kept && (pack.is_named || !settings.packs_kept);
+        let is_cruft = hedgerow_fs::exists(&pack.path.with_extension("mtimes"));
+        (pack.is_local || !settings.local) && !is_left_out && !is_cruft
+    };
+    let members = existing.packs.iter().filter(is_member).cloned();
+    members.partition(|pack| pack.is_promisor)
+}
+
 /// The packs to roll up, and those above, the smallest first.
-fn divide(
+pub fn divide(
     mut packs: Vec<ExistingPack>,
     factor: u32,
 ) -> Result<(Vec<ExistingPack>, Vec<ExistingPack>), Failure> {

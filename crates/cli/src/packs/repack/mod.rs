@@ -13,6 +13,9 @@ mod prune;
 mod server_info;
 mod settings;
 
+pub use existing::{count_loose, ExistingPacks};
+pub use geometric::{divide, members};
+pub use plan::has_promisor_remote;
 pub use settings::Settings;
 
 use crate::arguments::Global;

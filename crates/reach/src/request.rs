@@ -112,6 +112,8 @@ pub struct Request {
     /// Objects that the remote of a partial clone has promised are not entered, and need not be
     /// there.
     pub exclude_promised: bool,
+    /// Pass over commits that are in packs, with their trees.
+    pub only_unpacked: bool,
     /// Trees within trees deeper than this are refused.
     pub tree_depth: usize,
 }
@@ -157,6 +159,7 @@ impl Default for Request {
             no_walk: None,
             missing: Missing::Error,
             exclude_promised: false,
+            only_unpacked: false,
             tree_depth: 2048,
         }
     }

@@ -150,6 +150,32 @@ impl Repository {
     /// All references whose full name starts with `prefix` (which ends in `/`), by name; broken
     /// ones are left out.
     pub fn references_below(&self, prefix: &BStr) -> Result<Vec<Reference>> {
+        let mut references = Vec::new();
+        for name in self.reference_names(prefix)? {
+            match self.reference(name.as_ref()) {
+                Ok(found) => references.extend(found),
+                Err(Error::Reference { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(references)
+    }
+
+    /// All references, by name: for those who delete what none reaches.
+    ///
+    /// # Errors
+    /// [`Error::Reference`] if one is broken: what it reaches is not known. A symbolic one whose
+    /// target does not exist is not.
+    pub fn all_references(&self) -> Result<Vec<Reference>> {
+        let names = self.reference_names("refs/".into())?;
+        let found: Result<Vec<_>> = names
+            .iter()
+            .map(|name| self.reference(name.as_ref()))
+            .collect();
+        Ok(found?.into_iter().flatten().collect())
+    }
+
+    fn reference_names(&self, prefix: &BStr) -> Result<Vec<BString>> {
         let mut names = BTreeMap::new();
         if let Some(packed) = self.packed_refs()? {
             let records = packed
@@ -166,15 +192,7 @@ impl Repository {
             list_loose(&directory, prefix, 0, &mut loose)?;
         }
         names.extend(loose.into_iter().map(|name| (name, ())));
-        let mut references = Vec::new();
-        for name in names.into_keys() {
-            match self.reference(name.as_ref()) {
-                Ok(found) => references.extend(found),
-                Err(Error::Reference { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(references)
+        Ok(names.into_keys().collect())
     }
 
     fn read_reference(&self, name: &BStr) -> Result<Option<Raw>> {

@@ -68,7 +68,7 @@ fn write(
     )?;
     let store = repository.objects();
     let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = build_options(repository, global, output, None)?;
+    let options = build_options(repository, threads(global), output, None)?;
     let previous = match anew {
         true => None,
         false => Bitmaps::open(store),

@@ -18,7 +18,7 @@ const LIMIT_BYTES: u64 = 1 << 30;
 /// How bitmaps are made. The tips are those of `refs_snapshot`, a file of ids, else the references.
 pub fn build_options(
     repository: &Repository,
-    global: &Global,
+    threads: usize,
     output: &Output,
     refs_snapshot: Option<&Path>,
 ) -> Result<BuildOptions, Failure> {
@@ -45,7 +45,7 @@ pub fn build_options(
         shallow: shallow(repository)?,
         name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
         lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
-        threads: threads(global),
+        threads,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::{failure, Place};
 use crate::failure::Failure;
+use crate::packs::new_packs::file_options;
 use crate::packs::pack_objects::{pack_options, parse_bytes};
 use crate::progress::Meter;
 use clap::Args;
@@ -9,7 +10,7 @@ use hedgerow_engine::CancelToken;
 use hedgerow_pack::{
     midx_objects_to_repack, write_midx, MidxOptions, ObjectId, ObjectStore, Reader,
 };
-use hedgerow_serve::{write_pack_files, Contents, FileOptions, PackOptions, Wanted};
+use hedgerow_serve::{stage_pack, Contents, PackOptions, Wanted};
 
 #[derive(Debug, Args)]
 pub struct Repack {
@@ -49,19 +50,10 @@ pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result
         cancel: CancelToken::from_static(interrupted),
         ..pack_options(repository)?
     };
-    let files = FileOptions {
-        index: Default::default(),
-        reverse_index: config.bool("pack.writeReverseIndex")?.unwrap_or(true),
-        sync: true,
-    };
     let meter = Meter::start(global, "Packing objects", &packing.progress);
-    write_pack_files(
-        store,
-        &contents,
-        &packing,
-        &files,
-        &objects.join("pack/pack"),
-    )?;
+    let files = file_options(repository)?;
+    let base = objects.join("pack/pack");
+    stage_pack(store, &contents, &packing, &files, &base)?.install()?;
     drop(meter);
     store.warnings().into_iter().for_each(&mut warn);
     if let Some(written) = write_midx(objects, options, &mut warn).map_err(failure)? {

@@ -3,10 +3,11 @@
 use super::{failure, Place};
 use crate::environment;
 use crate::failure::Failure;
-use crate::packs::bitmap::options::build_options;
+use crate::packs::bitmap::options::{build_options, threads};
+use crate::packs::fsync::Fsync;
+use crate::packs::midx_bitmap::commit_with_bitmap;
 use clap::Args;
-use hedgerow_pack::{write_midx, Bitmaps, MidxOptions, ObjectStore, WrittenMidx};
-use hedgerow_reach::{build, BuildOptions};
+use hedgerow_pack::{write_midx, MidxOptions};
 use std::io::BufRead;
 use std::path::PathBuf;
 
@@ -42,51 +43,17 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let Some(written) = written else {
         return Ok(());
     };
-    let bitmap = match command.bitmap {
-        true => write_bitmap(command, place, &written)?,
-        false => None,
-    };
-    written.commit().map_err(|error| {
-        if let Some(bitmap) = bitmap {
-            // There is nothing it could belong to.
-            let _ = hedgerow_fs::remove_file(&bitmap);
-        }
-        failure(error)
-    })
-}
-
-/// Writes the bitmap of what was `written`. Returns where, unless there is nothing it could be of.
-fn write_bitmap(
-    command: &Write,
-    place: &Place<'_>,
-    written: &WrittenMidx,
-) -> Result<Option<PathBuf>, Failure> {
-    let other = place.other_store()?;
-    let store: &ObjectStore = other.as_ref().unwrap_or(place.repository.objects());
-    let Some(order) = written.bit_order(store).map_err(failure)? else {
-        return Ok(None);
-    };
+    if !command.bitmap {
+        return written.commit().map_err(failure);
+    }
     let snapshot = command.refs_snapshot.as_ref();
     let snapshot = snapshot.map(|path| environment::from_directory(place.global, path));
-    let snapshot = snapshot.as_deref();
-    let options = build_options(place.repository, place.global, place.output, snapshot)?;
-    let options = BuildOptions {
-        only_reachable: true,
-        ..options
-    };
-    let previous = Bitmaps::open(store);
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::refused(format_args!("could not write multi-pack bitmap: {error}"))
-    };
-    let contents = build(store, &order, previous.as_ref(), &options);
-    let contents = contents.map_err(|error| failed(&error))?;
-    let path = contents.write(options.threads, true);
-    let path = path.map_err(|error| failed(&error))?;
-    store
-        .warnings()
-        .iter()
-        .for_each(|warning| place.output.warn(warning));
-    Ok(Some(path))
+    let (threads, output) = (threads(place.global), place.output);
+    let options = build_options(place.repository, threads, output, snapshot.as_deref())?;
+    let other = place.other_store()?;
+    let store = other.as_ref().unwrap_or(place.repository.objects());
+    let sync = Fsync::of(place.repository)?.pack_metadata;
+    commit_with_bitmap(written, store, options, sync, output)
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {

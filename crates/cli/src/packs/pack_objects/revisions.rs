@@ -6,7 +6,7 @@ use crate::packs::rev_list::revisions::Revisions;
 use bstr::{BStr, ByteSlice};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::{Filter, Question, Source};
+use hedgerow_reach::{Filter, Question, Source, Tip};
 use hedgerow_serve::Tag;
 
 /// What revisions are asked for beside those of standard input.
@@ -16,6 +16,17 @@ pub struct More {
     pub all: bool,
     /// Read revisions from standard input.
     pub input: bool,
+}
+
+/// The revisions that standard input names, one a line, up to an empty line.
+pub fn tips(
+    repository: &Repository,
+    source: Source<'_>,
+    output: &Output,
+) -> Result<Vec<Tip>, Failure> {
+    let mut revisions = Revisions::new(repository, source, true, output);
+    revisions.add_from_input()?;
+    Ok(revisions.tips)
 }
 
 /// Reads revisions from standard input, one a line, up to an empty line.

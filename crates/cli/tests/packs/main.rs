@@ -12,10 +12,15 @@ mod bitmaps;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
+mod killed;
+mod listed_packs;
+mod maintenance;
 mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]
 mod oracle;
+mod repack;
+mod repacked_states;
 mod served;
 
 use generate::Scene;

@@ -20,6 +20,9 @@ use hedgerow_pack::{remove_midx, stage_mtimes};
 use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackWritten, StagedPack};
 use std::path::PathBuf;
 
+/// What a pack need not have.
+const OPTIONAL: [&str; 4] = [".rev", ".bitmap", ".mtimes", ".promisor"];
+
 /// A pack that was written and has its name.
 pub struct NewFile {
     pub path: PathBuf,
@@ -152,7 +155,12 @@ fn install(staged: Vec<(StagedPack, bool)>) -> Result<(Vec<NewFile>, Vec<PackWri
     let (mut new, mut all) = (Vec::new(), Vec::new());
     for (pack, is_cruft) in staged {
         let path = pack.path(".pack");
+        let stale = pack.absent(&OPTIONAL);
         let mut written = pack.install()?;
+        // What belonged to an equal pack with other objects around it may be wrong now.
+        for path in stale {
+            hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
+        }
         written.index = Vec::new();
         new.push(NewFile {
             path,

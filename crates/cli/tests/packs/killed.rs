@@ -12,9 +12,9 @@ fn a_repack_that_is_killed_leaves_a_whole_repository() {
     let scene = scene(70, "sha1", Storage::Both, Graph::None);
     let root = &scene.root;
     let mut random = Random::new(71);
-    let before = objects(root);
     let mut was_killed = 0;
-    for round in 0..20 {
+    for round in 0..21 {
+        let before = objects(root);
         let words = [
             &["repack", "-a", "-d", "-b"][..],
             &["repack", "-d", "--geometric=2", "--write-midx"],

@@ -13,6 +13,13 @@ fn maintained(scene: &Scene, words: &[&str]) -> String {
     outcome.stderr
 }
 
+/// A scene without loose objects.
+fn tidy_scene(seed: u64, format: &str) -> Scene {
+    let scene = scene(seed, format, Storage::Packed, Graph::None);
+    scene.git(&["prune", "--expire=now"]);
+    scene
+}
+
 /// A pack of so many new blobs.
 fn add_pack(scene: &Scene, name: &str, count: usize) {
     let mut ids = Vec::new();
@@ -29,7 +36,7 @@ fn add_pack(scene: &Scene, name: &str, count: usize) {
 
 #[test]
 fn packs_that_pile_up_are_joined() {
-    let scene = scene(80, "sha1", Storage::Packed, Graph::None);
+    let scene = tidy_scene(80, "sha1");
     let nothing = maintained(&scene, &[]);
     assert!(nothing.starts_with("nothing to do: 1 packs"), "{nothing}");
     assert_eq!(maintained(&scene, &["--auto"]), "");
@@ -55,7 +62,7 @@ fn packs_that_pile_up_are_joined() {
 
 #[test]
 fn many_loose_objects_are_packed_and_few_are_not() {
-    let scene = scene(81, "sha1", Storage::Packed, Graph::None);
+    let scene = tidy_scene(81, "sha1");
     let blob = |number: usize| {
         let content = format!("loose {number}");
         git(
@@ -77,7 +84,7 @@ fn many_loose_objects_are_packed_and_few_are_not() {
 
 #[test]
 fn missing_bitmaps_are_made() {
-    let scene = scene(82, "sha256", Storage::Packed, Graph::None);
+    let scene = tidy_scene(82, "sha256");
     scene.git(&["config", "repack.writeBitmaps", "true"]);
     let said = maintained(&scene, &[]);
     assert_eq!(said, "full-repack: no pack has bitmaps\n");
@@ -96,7 +103,7 @@ fn missing_bitmaps_are_made() {
 
 #[test]
 fn the_lock_is_that_of_git() {
-    let scene = scene(83, "sha1", Storage::Packed, Graph::None);
+    let scene = tidy_scene(83, "sha1");
     add_pack(&scene, "a", 1);
     add_pack(&scene, "b", 1);
     let lock = scene.root.join(".git/objects/maintenance.lock");
@@ -115,6 +122,7 @@ fn the_lock_is_that_of_git() {
 #[test]
 fn tasks_are_done_when_asked_and_those_of_git_are_not_pretended() {
     let scene = scene(84, "sha1", Storage::Both, Graph::None);
+    scene.git(&["prune", "--expire=now"]);
     let said = maintained(&scene, &["--task=full-repack"]);
     assert_eq!(said, "full-repack: as asked\n");
     assert_eq!(packs(&scene.root, ".pack").len(), 1);

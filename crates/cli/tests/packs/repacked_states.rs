@@ -91,6 +91,52 @@ fn what_is_in_use_stays_and_what_is_not_goes_as_with_git() {
 }
 
 #[test]
+fn a_linked_working_tree_repacks_for_all() {
+    let Hidden { scene, alive, dead } = hidden(67, "sha1");
+    let linked = scene.root.with_file_name("linked67");
+    repacked(&linked, &["-a", "-d"]);
+    for id in &alive {
+        assert!(has(&scene.root, id), "{id}");
+    }
+    assert!(!has(&scene.root, &dead));
+    is_sound(&scene.root);
+}
+
+#[test]
+fn a_multi_pack_index_goes_with_its_packs() {
+    let scene = scene(68, "sha1", Storage::Both, Graph::None);
+    let root = &scene.root;
+    let midx = root.join(".git/objects/pack/multi-pack-index");
+    repacked(root, &["-d", "--geometric=2", "--write-midx"]);
+    assert!(midx.exists());
+    repacked(root, &["-a", "-d"]);
+    assert!(!midx.exists());
+    is_sound(root);
+    scene.git(&["repack", "-a", "-d", "-q", "-b", "--write-midx"]);
+    scene.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
+    repacked(root, &["-a", "-d", "-m"]);
+    let files = packs(root, "");
+    let of_midx = files
+        .iter()
+        .filter(|name| name.starts_with("multi-pack-index"));
+    assert_eq!(of_midx.collect::<Vec<_>>(), ["multi-pack-index"]);
+    scene.git(&["multi-pack-index", "verify"]);
+    is_sound(root);
+    // Nothing is left to list.
+    let empty = tempfile::tempdir().unwrap();
+    git(empty.path(), &["init", "-q"], b"");
+    let blob = git(empty.path(), &["hash-object", "-w", "--stdin"], b"x");
+    let base = empty.path().join(".git/objects/pack/pack");
+    let words = ["pack-objects", "-q", base.to_str().unwrap()];
+    git(empty.path(), &words, &blob);
+    git(empty.path(), &["multi-pack-index", "write"], b"");
+    git(empty.path(), &["prune-packed"], b"");
+    repacked(empty.path(), &["-a", "-d", "-m"]);
+    assert_eq!(packs(empty.path(), ""), [""; 0]);
+    git(empty.path(), &["fsck", "--full"], b"");
+}
+
+#[test]
 fn loosened_objects_are_as_old_as_their_pack() {
     let Hidden { scene, dead, .. } = hidden(62, "sha1");
     let directory = scene.root.join(".git/objects/pack");

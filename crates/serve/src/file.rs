@@ -107,6 +107,13 @@ impl StagedPack {
         self.files.insert(at, (extension, file));
     }
 
+    /// The names that files with those of `extensions` would have that are not there.
+    pub fn absent(&self, extensions: &[&str]) -> Vec<PathBuf> {
+        let is_there = |extension: &str| self.files.iter().any(|(other, _)| *other == extension);
+        let absent = extensions.iter().filter(|extension| !is_there(extension));
+        absent.map(|extension| self.path(extension)).collect()
+    }
+
     /// Gives the files their names. A file that has one already, of an equal pack, is replaced.
     ///
     /// # Errors

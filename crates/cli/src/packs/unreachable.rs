@@ -10,7 +10,8 @@ use hedgerow_reach::object::{CommitRef, EntryKind, TagRef, TreeEntries};
 use hedgerow_serve::{objects_of_pack, own_loose_objects, Selector, Wanted};
 use std::collections::HashSet;
 
-/// Adds the objects of all packs of the own directory, but for what is left out.
+/// Adds the objects of the packs of the own directory that have no `.keep` file, but for what is
+/// left out.
 pub fn add_packed(
     repository: &Repository,
     selector: &Selector<'_>,
@@ -18,8 +19,9 @@ pub fn add_packed(
 ) -> Result<(), Failure> {
     let mut known = ids(wanted);
     let store = repository.objects();
-    for (number, ..) in store.pack_files() {
-        if store.is_local_pack(number) {
+    for (number, path, _) in store.pack_files() {
+        let is_kept = hedgerow_fs::exists(&path.with_extension("keep"));
+        if store.is_local_pack(number) && !is_kept {
             for object in objects_of_pack(store, number)? {
                 if known.insert(object.id) && !selector.leaves_out(&object.id) {
                     wanted.push(object);

@@ -15,13 +15,18 @@ mod flips;
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
 mod index_pack;
+mod killed;
 mod large;
+mod listed_packs;
+mod maintenance;
 mod midx_bitmaps;
 mod midx_damage;
 mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]
 mod oracle;
+mod repack;
+mod repacked_states;
 mod served;
 mod several;
 

@@ -57,7 +57,8 @@ pub fn selection(command: &PackObjects, repository: &Repository) -> Selection {
         store.is_local_pack(*number) && name.is_some_and(is_named)
     });
     Selection {
-        incremental: command.incremental,
+        // Commits that are passed over are not all that is in packs.
+        incremental: command.incremental || command.unpacked && command.stdin_packs.is_none(),
         local: command.local,
         honor_pack_keep: command.honor_pack_keep,
         left_out: named.map(|(number, ..)| number).collect(),

@@ -16,9 +16,12 @@ use crate::packs::unreachable;
 use crate::progress::Meter;
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{remove_midx, stage_mtimes};
+use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
 use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackWritten, StagedPack};
 use std::path::PathBuf;
+
+/// What a pack need not have.
+const OPTIONAL: [&str; 4] = [".rev", ".bitmap", ".mtimes", ".promisor"];
 
 /// A pack that was written and has its name.
 pub struct NewFile {
@@ -30,13 +33,13 @@ pub struct NewFile {
 
 pub fn carry_out(
     repository: &Repository,
-    plan: Plan,
+    mut plan: Plan,
     settings: &Settings,
     global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
     let meter = Meter::start(global, "Packing objects", &settings.options.progress);
-    let (staged, with_bitmaps) = stage(repository, &plan, settings, output)?;
+    let (staged, with_bitmaps) = stage(repository, &mut plan, settings, output)?;
     drop(meter);
     let (new, written) = install(staged)?;
     for written in &written {
@@ -72,7 +75,7 @@ pub fn carry_out(
 /// Writes the new packs, without names. The path is that of the pack that is to have bitmaps.
 fn stage(
     repository: &Repository,
-    plan: &Plan,
+    plan: &mut Plan,
     settings: &Settings,
     output: &Output,
 ) -> Result<(Vec<(StagedPack, bool)>, Option<PathBuf>), Failure> {
@@ -82,19 +85,23 @@ fn stage(
     let (options, files) = (&settings.options, &settings.files);
     let mut all = Vec::new();
     let mut with_bitmaps = None;
-    for new in &plan.packs {
+    for new in &mut plan.packs {
         if new.wanted.is_empty() {
             continue;
         }
-        let wanted = new.wanted.clone();
         let mut staged = match settings.max_pack_bytes {
-            Some(limit) => stage_limited_packs(store, wanted, limit, options, files, &base)?,
+            Some(limit) => {
+                let wanted = new.wanted.clone();
+                stage_limited_packs(store, wanted, limit, options, files, &base)?
+            }
             None => {
                 let contents = Contents {
-                    wanted,
+                    wanted: std::mem::take(&mut new.wanted),
                     ..Contents::default()
                 };
-                vec![stage_pack(store, &contents, options, files, &base)?]
+                let pack = stage_pack(store, &contents, options, files, &base)?;
+                new.wanted = contents.wanted;
+                vec![pack]
             }
         };
         match &new.role {
@@ -152,7 +159,12 @@ fn install(staged: Vec<(StagedPack, bool)>) -> Result<(Vec<NewFile>, Vec<PackWri
     let (mut new, mut all) = (Vec::new(), Vec::new());
     for (pack, is_cruft) in staged {
         let path = pack.path(".pack");
+        let stale = pack.absent(&OPTIONAL);
         let mut written = pack.install()?;
+        // What belonged to an equal pack with other objects around it may be wrong now.
+        for path in stale {
+            hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
+        }
         written.index = Vec::new();
         new.push(NewFile {
             path,
@@ -187,8 +199,12 @@ fn delete(
     if !replaced.is_empty() && settings.files.sync_pack {
         hedgerow_fs::sync_directory(&pack_directory).map_err(Failure::fatal)?;
     }
-    let is_listed = |pack: &ExistingPack| plan.existing.in_midx.contains(&pack.index_name());
-    if !settings.midx && replaced.iter().any(is_listed) {
+    let hash = repository.hash_kind();
+    let listed = midx_packs(objects, hash).map_err(Failure::fatal)?;
+    if replaced
+        .iter()
+        .any(|pack| listed.contains(&pack.index_name()))
+    {
         remove_midx(objects).map_err(Failure::fatal)?;
     }
     for pack in &replaced {

@@ -1,4 +1,5 @@
 use super::contributions::{contributions, Found};
+use super::forecast::Forecast;
 use super::history::{History, Scope};
 use super::previous::Previous;
 use super::pseudo_merges::{self, PseudoMergeGroup};
@@ -46,10 +47,21 @@ pub fn build<'o>(
         shallow: &options.shallow,
     };
     let mut material = Material::read(store, order, scope, options.threads)?;
+    let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
+    // Of what a commit at the boundary reached when there was no boundary, part may be gone.
+    let previous = previous
+        .filter(|_| options.shallow.is_empty())
+        .filter(is_useful);
+    let previous = previous.map(|bitmaps| Previous::new(bitmaps, order, &material.history));
     let selected = select(
         &material.history,
         &material.numbers(&options.tips),
         &material.numbers(&options.preferred_tips),
+        |number| {
+            previous
+                .as_ref()
+                .is_some_and(|previous| previous.has(number))
+        },
     );
     let merges = pseudo_merges::select(
         &options.pseudo_merges,
@@ -57,14 +69,8 @@ pub fn build<'o>(
         |id| material.number(id),
         &selected.iter().copied().collect(),
     );
-    let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
-    // Of what a commit at the boundary reached when there was no boundary, part may be gone.
-    let previous = previous
-        .filter(|_| options.shallow.is_empty())
-        .filter(is_useful);
-    let previous = previous.map(|bitmaps| Previous::new(bitmaps, order, &material.history));
-    let roots = selected.iter().chain(merges.iter().flatten());
-    material.gather(store, roots, previous.as_ref(), options.threads)?;
+    let known = previous.as_ref();
+    material.gather(store, &selected, &merges, known, options.threads)?;
     let (commits, pseudo_merges) = material.combine(&selected, &merges);
     Ok(BitmapContents {
         order,
@@ -104,7 +110,7 @@ pub fn check(
         .copied()
         .collect();
     numbers.sort_unstable();
-    material.gather(store, numbers.iter(), None, threads)?;
+    material.gather(store, &numbers, &[], None, threads)?;
     let mut right = HashSet::new();
     for commit in material.combine(&numbers, &[]).0 {
         let (mut expected, mut found) = (bitmaps.empty(), bitmaps.empty());
@@ -155,50 +161,28 @@ impl<'o> Material<'o> {
         })
     }
 
-    /// Finds out what all commits bring on the way from `roots` to those that have a `previous`
-    /// bitmap.
-    fn gather<'r>(
+    /// Finds out what all commits bring that are walked for the bitmaps of `selected`, ascending,
+    /// and of `merges`: all, or those that no `previous` bitmap knows.
+    fn gather(
         &mut self,
         store: &ObjectStore,
-        roots: impl Iterator<Item = &'r u32>,
+        selected: &[u32],
+        merges: &[Vec<u32>],
         previous: Option<&Previous<'_, '_>>,
         threads: usize,
     ) -> Result<()> {
         let count = self.history.commits.len();
-        let (mut walked, mut known) = (vec![false; count], vec![false; count]);
-        let mut unusable: HashSet<u32> = HashSet::new();
-        let mut pending: Vec<u32> = roots.copied().collect();
-        loop {
-            let mut ends = Vec::new();
-            while let Some(number) = pending.pop() {
-                let at = number as usize;
-                let (Some(commit), false) = (self.history.commits.get(at), walked[at] || known[at])
-                else {
-                    continue;
-                };
-                let has = |previous: &Previous<'_, '_>| previous.has(number);
-                if previous.is_some_and(has) && !unusable.contains(&number) {
-                    known[at] = true;
-                    ends.push(number);
-                } else {
-                    walked[at] = true;
-                    pending.extend(&commit.parents);
-                }
+        let mut numbers: Vec<u32> = (0..count as u32).collect();
+        if let Some(previous) = previous {
+            let objects = self.order.count() as usize;
+            let mut forecast = Forecast::new(&self.history, previous, objects);
+            selected.iter().for_each(|number| forecast.add(*number));
+            for merge in merges {
+                forecast.walk(merge);
             }
-            let Some(previous) = previous.filter(|_| !ends.is_empty()) else {
-                break;
-            };
-            let read = previous.read(&self.history, &ends, threads);
-            for number in ends.iter().filter(|number| !read.contains_key(number)) {
-                known[*number as usize] = false;
-                unusable.insert(*number);
-                pending.push(*number);
-            }
-            self.made.extend(read);
+            numbers.retain(|number| forecast.walked[*number as usize]);
+            self.made = forecast.met;
         }
-        let numbers: Vec<u32> = (0..count as u32)
-            .filter(|at| walked[*at as usize])
-            .collect();
         let found = contributions(store, self.order, &self.history, &numbers, threads)?;
         self.found = vec![Vec::new(); count];
         for (number, found) in numbers.into_iter().zip(found) {

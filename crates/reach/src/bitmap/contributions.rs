@@ -102,12 +102,17 @@ impl Differ<'_, '_, '_> {
         let hash_len = id.as_bytes().len();
         let mut olds = TreeEntries::new(old, hash_len);
         let mut news = TreeEntries::new(new, hash_len);
+        news.skip_common(&mut olds);
         let mut other = olds.next_of(&id)?;
         while let Some(entry) = news.next_of(&id)? {
             while other.is_some_and(|other| other.cmp_place(&entry) == Ordering::Less) {
                 other = olds.next_of(&id)?;
             }
             let before = other.filter(|other| other.cmp_place(&entry) == Ordering::Equal);
+            if before.is_some() {
+                news.skip_common(&mut olds);
+                other = olds.next_of(&id)?;
+            }
             if entry.kind() == EntryKind::Submodule
                 || before.is_some_and(|before| before.id == entry.id)
             {

@@ -4,11 +4,14 @@ use super::history::{History, Scope};
 use super::previous::Previous;
 use super::pseudo_merges::{self, PseudoMergeGroup};
 use super::select::select;
+use super::workers::{BuildProgress, Workers};
 use crate::{Error, Result};
+use hedgerow_engine::CancelToken;
 use hedgerow_pack::{
     BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Words,
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// How to make bitmaps.
 #[derive(Clone, Debug)]
@@ -29,13 +32,18 @@ pub struct BuildOptions {
     pub lookup_table: bool,
     /// How many threads.
     pub threads: usize,
+    /// Ends the work early.
+    pub cancel: CancelToken,
+    /// How far it is.
+    pub progress: Arc<BuildProgress>,
 }
 
 /// Makes the bitmaps of the packs of `order`, which are of `store`. What `previous` ones know is
 /// not found out again.
 ///
 /// # Errors
-/// [`Error::NotClosed`] if something that is reachable from a commit of the packs is not in them.
+/// [`Error::NotClosed`] if something that is reachable from a commit of the packs is not in them;
+/// [`Error::Interrupted`].
 pub fn build<'o>(
     store: &ObjectStore,
     order: &'o BitOrder<'o>,
@@ -46,7 +54,13 @@ pub fn build<'o>(
         tips: options.only_reachable.then_some(&options.tips),
         shallow: &options.shallow,
     };
-    let mut material = Material::read(store, order, scope, options.threads)?;
+    let workers = Workers {
+        store,
+        threads: options.threads,
+        cancel: &options.cancel,
+        progress: &options.progress,
+    };
+    let mut material = Material::read(workers, order, scope)?;
     let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
     // Of what a commit at the boundary reached when there was no boundary, part may be gone.
     let previous = previous
@@ -70,7 +84,7 @@ pub fn build<'o>(
         &selected.iter().copied().collect(),
     );
     let known = previous.as_ref();
-    material.gather(store, &selected, &merges, known, options.threads)?;
+    material.gather(workers, &selected, &merges, known)?;
     let (commits, pseudo_merges) = material.combine(&selected, &merges);
     Ok(BitmapContents {
         order,
@@ -103,14 +117,20 @@ pub fn check(
         tips: Some(&tips),
         shallow,
     };
-    let mut material = Material::read(store, order, scope, threads)?;
+    let workers = Workers {
+        store,
+        threads,
+        cancel: &CancelToken::default(),
+        progress: &BuildProgress::default(),
+    };
+    let mut material = Material::read(workers, order, scope)?;
     let mut numbers: Vec<u32> = bits
         .iter()
         .filter_map(|bit| material.by_bit.get(bit))
         .copied()
         .collect();
     numbers.sort_unstable();
-    material.gather(store, &numbers, &[], None, threads)?;
+    material.gather(workers, &numbers, &[], None)?;
     let mut right = HashSet::new();
     for commit in material.combine(&numbers, &[]).0 {
         let (mut expected, mut found) = (bitmaps.empty(), bitmaps.empty());
@@ -140,17 +160,12 @@ struct Material<'o> {
 }
 
 impl<'o> Material<'o> {
-    fn read(
-        store: &ObjectStore,
-        order: &'o BitOrder<'o>,
-        scope: Scope<'_>,
-        threads: usize,
-    ) -> Result<Self> {
+    fn read(workers: Workers<'_>, order: &'o BitOrder<'o>, scope: Scope<'_>) -> Result<Self> {
         let kinds = order
             .kinds()
             .map_err(|(offset, fault)| Error::BadEntry { offset, fault })?;
         let [commits, ..] = &kinds;
-        let history = History::read(store, order, commits, scope, threads)?;
+        let history = History::read(workers, order, commits, scope)?;
         Ok(Material {
             order,
             kinds,
@@ -165,11 +180,10 @@ impl<'o> Material<'o> {
     /// and of `merges`: all, or those that no `previous` bitmap knows.
     fn gather(
         &mut self,
-        store: &ObjectStore,
+        workers: Workers<'_>,
         selected: &[u32],
         merges: &[Vec<u32>],
         previous: Option<&Previous<'_, '_>>,
-        threads: usize,
     ) -> Result<()> {
         let count = self.history.commits.len();
         let mut numbers: Vec<u32> = (0..count as u32).collect();
@@ -183,7 +197,7 @@ impl<'o> Material<'o> {
             numbers.retain(|number| forecast.walked[*number as usize]);
             self.made = forecast.met;
         }
-        let found = contributions(store, self.order, &self.history, &numbers, threads)?;
+        let found = contributions(workers, self.order, &self.history, &numbers)?;
         self.found = vec![Vec::new(); count];
         for (number, found) in numbers.into_iter().zip(found) {
             self.found[number as usize] = found;

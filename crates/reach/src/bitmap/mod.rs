@@ -10,6 +10,8 @@ mod history;
 mod previous;
 mod pseudo_merges;
 mod select;
+mod workers;
 
 pub use build::{build, check, BuildOptions};
 pub use pseudo_merges::PseudoMergeGroup;
+pub use workers::BuildProgress;

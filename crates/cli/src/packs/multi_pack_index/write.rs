@@ -3,10 +3,10 @@
 use super::{failure, Place};
 use crate::environment;
 use crate::failure::Failure;
-use crate::packs::bitmap::options::build_options;
+use crate::packs::bitmap::options::{build, build_options};
 use clap::Args;
 use hedgerow_pack::{write_midx, Bitmaps, MidxOptions, ObjectStore, WrittenMidx};
-use hedgerow_reach::{build, BuildOptions};
+use hedgerow_reach::BuildOptions;
 use std::io::BufRead;
 use std::path::PathBuf;
 
@@ -78,8 +78,14 @@ fn write_bitmap(
     let failed = |error: &dyn std::fmt::Display| {
         Failure::refused(format_args!("could not write multi-pack bitmap: {error}"))
     };
-    let contents = build(store, &order, previous.as_ref(), &options);
-    let contents = contents.map_err(|error| failed(&error))?;
+    let contents = build(
+        store,
+        &order,
+        previous.as_ref(),
+        &options,
+        place.global,
+        failed,
+    )?;
     let path = contents.write(options.threads, true);
     let path = path.map_err(|error| failed(&error))?;
     store

@@ -1,21 +1,25 @@
 //! The bitmap of a multi-pack-index.
 
+use super::bitmap::options::build;
+use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 use hedgerow_pack::{Bitmaps, ObjectStore, WrittenMidx};
-use hedgerow_reach::{build, BuildOptions};
+use hedgerow_reach::BuildOptions;
 use std::path::PathBuf;
 
 /// Gives `written`, whose packs are in `store`, its name, and its bitmap before that: nobody sees
-/// one without the other. `sync`: waits until the bitmap is on the disk.
+/// one without the other. `sync`: waits until the bitmap is on the disk. With `global`, shows how
+/// far it is.
 pub fn commit_with_bitmap(
     written: WrittenMidx,
     store: &ObjectStore,
     options: BuildOptions,
     sync: bool,
+    global: Option<&Global>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let bitmap = write(&written, store, options, sync)?;
+    let bitmap = write(&written, store, options, sync, global)?;
     store
         .warnings()
         .iter()
@@ -35,6 +39,7 @@ fn write(
     store: &ObjectStore,
     options: BuildOptions,
     sync: bool,
+    global: Option<&Global>,
 ) -> Result<Option<PathBuf>, Failure> {
     let Some(order) = written.bit_order(store).map_err(Failure::fatal)? else {
         return Ok(None);
@@ -47,8 +52,7 @@ fn write(
     let failed = |error: &dyn std::fmt::Display| {
         Failure::refused(format_args!("could not write multi-pack bitmap: {error}"))
     };
-    let contents = build(store, &order, previous.as_ref(), &options);
-    let contents = contents.map_err(|error| failed(&error))?;
+    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
     let path = contents.write(options.threads, sync);
     Ok(Some(path.map_err(|error| failed(&error))?))
 }

@@ -1,12 +1,11 @@
 //! What belongs to a pack that is made to stay.
 
-use super::bitmap::options::build_options;
+use super::bitmap::options::{build, build_options};
 use super::fsync::Fsync;
 use crate::failure::Failure;
 use crate::output::Output;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::Bitmaps;
-use hedgerow_reach::build;
 use hedgerow_serve::{FileOptions, StagedPack};
 use std::path::Path;
 
@@ -79,7 +78,8 @@ pub fn write_bitmaps(
     let order = store.pack_order(number).map_err(Failure::fatal)?;
     let options = build_options(&now, threads, output, None)?;
     let previous = Bitmaps::open(repository.objects());
-    let contents = build(store, &order, previous.as_ref(), &options).map_err(Failure::fatal)?;
+    let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
+    let contents = build(store, &order, previous.as_ref(), &options, None, failed)?;
     let sync = Fsync::of(&now)?.pack_metadata;
     contents.write(threads, sync).map_err(Failure::fatal)?;
     Ok(())

@@ -186,6 +186,34 @@ fn bitmaps_of_a_pack_are_taken_over() {
 }
 
 #[test]
+fn commits_that_had_a_bitmap_keep_it() {
+    let scene = scene(55, "sha1", Storage::Packed, Graph::None);
+    add_versions(&scene, "long", 0..600);
+    scene.git(&["repack", "-adq"]);
+    printed(&scene, &["bitmap", "write"]);
+    let commits = || {
+        let listed = printed(&scene, &["bitmap", "list"]);
+        let ids = listed.lines().filter_map(|line| line.split(' ').next());
+        ids.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let old = commits();
+    let end = lines(&scene.git(&["rev-parse", "long"])).remove(0);
+    add_versions(&scene, "longer", 700..720);
+    scene.git(&["repack", "-dq"]);
+    printed(&scene, &WRITE);
+    let newest = scene.git(&["rev-list", "--all", "--date-order", "--max-count=100"]);
+    let newest = lines(&newest);
+    let (kept, new): (Vec<String>, Vec<String>) =
+        commits().into_iter().partition(|id| old.contains(id));
+    // All of the newest hundred have one; of the others, those that had one.
+    assert!(kept.len() > 80 && kept.contains(&end), "{}", kept.len());
+    let surplus = new.iter().filter(|id| newest.binary_search(id).is_err());
+    assert_eq!(surplus.count(), 0);
+    is_accepted_by_git(&scene, &["long", "longer"]);
+    printed(&scene, &["bitmap", "verify"]);
+}
+
+#[test]
 fn what_is_not_closed_is_refused() {
     for format in ["sha1", "sha256"] {
         let scene = scene(49, format, Storage::Packed, Graph::None);

@@ -220,6 +220,30 @@ fn several_packs_are_served_by_one_bitmap() {
 }
 
 #[test]
+fn what_is_replaced_is_sent_as_it_is() {
+    if !has_daemon() {
+        return;
+    }
+    let scene = several_packs(37, "sha1");
+    scene.git(&["replace", "-f", "deltas~3", "b0"]);
+    let daemon = Daemon::start(&scene, false);
+    let id = lines(&scene.git(&["rev-parse", "deltas~3"])).remove(0);
+    printed(&scene, &["multi-pack-index", "write", "--bitmap"]);
+    let clone = daemon.clone("clone", &[]);
+    let reached = [
+        "--no-replace-objects",
+        "rev-list",
+        "--objects",
+        "--no-object-names",
+        "deltas",
+    ];
+    let sent = lines(&git(&clone, &reached, b""));
+    assert!(sent.contains(&id));
+    assert_eq!(sent, lines(&scene.git(&reached)));
+    assert!(daemon.served_by().iter().all(|by| by == "hedgerow"));
+}
+
+#[test]
 fn many_clients_share_the_cache() {
     if !has_daemon() {
         return;

@@ -1,13 +1,17 @@
 use super::contributions::{contributions, Found};
+use super::forecast::Forecast;
 use super::history::{History, Scope};
 use super::previous::Previous;
 use super::pseudo_merges::{self, PseudoMergeGroup};
 use super::select::select;
+use super::workers::{BuildProgress, Workers};
 use crate::{Error, Result};
+use hedgerow_engine::CancelToken;
 use hedgerow_pack::{
     BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Words,
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// How to make bitmaps.
 #[derive(Clone, Debug)]
@@ -28,13 +32,18 @@ pub struct BuildOptions {
     pub lookup_table: bool,
     /// How many threads.
     pub threads: usize,
+    /// Ends the work early.
+    pub cancel: CancelToken,
+    /// How far it is.
+    pub progress: Arc<BuildProgress>,
 }
 
 /// Makes the bitmaps of the packs of `order`, which are of `store`. What `previous` ones know is
 /// not found out again.
 ///
 /// # Errors
-/// [`Error::NotClosed`] if something that is reachable from a commit of the packs is not in them.
+/// [`Error::NotClosed`] if something that is reachable from a commit of the packs is not in them;
+/// [`Error::Interrupted`].
 pub fn build<'o>(
     store: &ObjectStore,
     order: &'o BitOrder<'o>,
@@ -45,11 +54,28 @@ pub fn build<'o>(
         tips: options.only_reachable.then_some(&options.tips),
         shallow: &options.shallow,
     };
-    let mut material = Material::read(store, order, scope, options.threads)?;
+    let workers = Workers {
+        store,
+        threads: options.threads,
+        cancel: &options.cancel,
+        progress: &options.progress,
+    };
+    let mut material = Material::read(workers, order, scope)?;
+    let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
+    // Of what a commit at the boundary reached when there was no boundary, part may be gone.
+    let previous = previous
+        .filter(|_| options.shallow.is_empty())
+        .filter(is_useful);
+    let previous = previous.map(|bitmaps| Previous::new(bitmaps, order, &material.history));
     let selected = select(
         &material.history,
         &material.numbers(&options.tips),
         &material.numbers(&options.preferred_tips),
+        |number| {
+            previous
+                .as_ref()
+                .is_some_and(|previous| previous.has(number))
+        },
     );
     let merges = pseudo_merges::select(
         &options.pseudo_merges,
@@ -57,14 +83,8 @@ pub fn build<'o>(
         |id| material.number(id),
         &selected.iter().copied().collect(),
     );
-    let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
-    // Of what a commit at the boundary reached when there was no boundary, part may be gone.
-    let previous = previous
-        .filter(|_| options.shallow.is_empty())
-        .filter(is_useful);
-    let previous = previous.map(|bitmaps| Previous::new(bitmaps, order, &material.history));
-    let roots = selected.iter().chain(merges.iter().flatten());
-    material.gather(store, roots, previous.as_ref(), options.threads)?;
+    let known = previous.as_ref();
+    material.gather(workers, &selected, &merges, known)?;
     let (commits, pseudo_merges) = material.combine(&selected, &merges);
     Ok(BitmapContents {
         order,
@@ -97,14 +117,20 @@ pub fn check(
         tips: Some(&tips),
         shallow,
     };
-    let mut material = Material::read(store, order, scope, threads)?;
+    let workers = Workers {
+        store,
+        threads,
+        cancel: &CancelToken::default(),
+        progress: &BuildProgress::default(),
+    };
+    let mut material = Material::read(workers, order, scope)?;
     let mut numbers: Vec<u32> = bits
         .iter()
         .filter_map(|bit| material.by_bit.get(bit))
         .copied()
         .collect();
     numbers.sort_unstable();
-    material.gather(store, numbers.iter(), None, threads)?;
+    material.gather(workers, &numbers, &[], None)?;
     let mut right = HashSet::new();
     for commit in material.combine(&numbers, &[]).0 {
         let (mut expected, mut found) = (bitmaps.empty(), bitmaps.empty());
@@ -134,17 +160,12 @@ struct Material<'o> {
 }
 
 impl<'o> Material<'o> {
-    fn read(
-        store: &ObjectStore,
-        order: &'o BitOrder<'o>,
-        scope: Scope<'_>,
-        threads: usize,
-    ) -> Result<Self> {
+    fn read(workers: Workers<'_>, order: &'o BitOrder<'o>, scope: Scope<'_>) -> Result<Self> {
         let kinds = order
             .kinds()
             .map_err(|(offset, fault)| Error::BadEntry { offset, fault })?;
         let [commits, ..] = &kinds;
-        let history = History::read(store, order, commits, scope, threads)?;
+        let history = History::read(workers, order, commits, scope)?;
         Ok(Material {
             order,
             kinds,
@@ -155,51 +176,28 @@ impl<'o> Material<'o> {
         })
     }
 
-    /// Finds out what all commits bring on the way from `roots` to those that have a `previous`
-    /// bitmap.
-    fn gather<'r>(
+    /// Finds out what all commits bring that are walked for the bitmaps of `selected`, ascending,
+    /// and of `merges`: all, or those that no `previous` bitmap knows.
+    fn gather(
         &mut self,
-        store: &ObjectStore,
-        roots: impl Iterator<Item = &'r u32>,
+        workers: Workers<'_>,
+        selected: &[u32],
+        merges: &[Vec<u32>],
         previous: Option<&Previous<'_, '_>>,
-        threads: usize,
     ) -> Result<()> {
         let count = self.history.commits.len();
-        let (mut walked, mut known) = (vec![false; count], vec![false; count]);
-        let mut unusable: HashSet<u32> = HashSet::new();
-        let mut pending: Vec<u32> = roots.copied().collect();
-        loop {
-            let mut ends = Vec::new();
-            while let Some(number) = pending.pop() {
-                let at = number as usize;
-                let (Some(commit), false) = (self.history.commits.get(at), walked[at] || known[at])
-                else {
-                    continue;
-                };
-                let has = |previous: &Previous<'_, '_>| previous.has(number);
-                if previous.is_some_and(has) && !unusable.contains(&number) {
-                    known[at] = true;
-                    ends.push(number);
-                } else {
-                    walked[at] = true;
-                    pending.extend(&commit.parents);
-                }
+        let mut numbers: Vec<u32> = (0..count as u32).collect();
+        if let Some(previous) = previous {
+            let objects = self.order.count() as usize;
+            let mut forecast = Forecast::new(&self.history, previous, objects);
+            selected.iter().for_each(|number| forecast.add(*number));
+            for merge in merges {
+                forecast.walk(merge);
             }
-            let Some(previous) = previous.filter(|_| !ends.is_empty()) else {
-                break;
-            };
-            let read = previous.read(&self.history, &ends, threads);
-            for number in ends.iter().filter(|number| !read.contains_key(number)) {
-                known[*number as usize] = false;
-                unusable.insert(*number);
-                pending.push(*number);
-            }
-            self.made.extend(read);
+            numbers.retain(|number| forecast.walked[*number as usize]);
+            self.made = forecast.met;
         }
-        let numbers: Vec<u32> = (0..count as u32)
-            .filter(|at| walked[*at as usize])
-            .collect();
-        let found = contributions(store, self.order, &self.history, &numbers, threads)?;
+        let found = contributions(workers, self.order, &self.history, &numbers)?;
         self.found = vec![Vec::new(); count];
         for (number, found) in numbers.into_iter().zip(found) {
             self.found[number as usize] = found;

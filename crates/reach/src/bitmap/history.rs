@@ -1,10 +1,10 @@
 //! The commits that bitmaps are of and how they hang together, by their bits.
 
+use super::workers::Workers;
 use crate::object::CommitRef;
 use crate::{Error, Result};
 use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Commits that a thread reads before it asks for more.
 const BATCH: usize = 512;
@@ -40,14 +40,12 @@ pub(crate) struct Scope<'o> {
 }
 
 impl History {
-    /// Reads the commits in `scope` among those with the bits `bits` of `order`, with up to
-    /// `threads` threads.
+    /// Reads the commits in `scope` among those with the bits `bits` of `order`.
     pub fn read(
-        store: &ObjectStore,
+        workers: Workers<'_>,
         order: &BitOrder<'_>,
         bits: &Words,
         scope: Scope<'_>,
-        threads: usize,
     ) -> Result<Self> {
         let bits: Vec<u32> = bits.iter().collect();
         let batches: Vec<&[u32]> = bits.chunks(BATCH).collect();
@@ -57,10 +55,10 @@ impl History {
                 .map(|bit| links(reader, order, scope.shallow, *bit));
             links.collect::<Result<Vec<_>>>()
         };
-        let links = in_parallel(store, threads, RECENT_BYTES, &batches, read)?;
+        let links = workers.run(RECENT_BYTES, &batches, read)?;
         let mut raw: Vec<Raw> = links.into_iter().flatten().collect();
         if let Some(tips) = scope.tips {
-            let from = first_inside(store, order, tips, scope.shallow)?;
+            let from = first_inside(workers.store, order, tips, scope.shallow)?;
             retain_reachable(&mut raw, from);
         }
         match raw.iter().find_map(|commit| commit.outside) {
@@ -237,48 +235,4 @@ fn places(parents: &[Vec<u32>]) -> Vec<Option<u32>> {
         }
     }
     places
-}
-
-/// Does `work` for each of `tasks` with up to `threads` threads, each with a reader of its own
-/// that keeps `recent_bytes` of what it read last; the results are in the order of the tasks.
-pub(crate) fn in_parallel<T: Sync, R: Send>(
-    store: &ObjectStore,
-    threads: usize,
-    recent_bytes: usize,
-    tasks: &[T],
-    work: impl Fn(&mut Reader<'_>, &T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut reader = Reader::with_recent(store, recent_bytes);
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(task) = tasks.get(number) else {
-                return Ok(done);
-            };
-            match work(&mut reader, task) {
-                Ok(result) => done.push((number, result)),
-                Err(error) => {
-                    // The others find nothing more to do.
-                    next.store(tasks.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-        }
-    };
-    let mut all = Vec::with_capacity(tasks.len());
-    std::thread::scope(|scope| {
-        let count = threads.clamp(1, tasks.len().max(1));
-        let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
-        for worker in workers {
-            match worker.join() {
-                Ok(done) => all.extend(done?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok::<_, Error>(())
-    })?;
-    all.sort_unstable_by_key(|(number, _)| *number);
-    Ok(all.into_iter().map(|(_, result)| result).collect())
 }

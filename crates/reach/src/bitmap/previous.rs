@@ -47,32 +47,11 @@ impl<'p, 's> Previous<'p, 's> {
         }
     }
 
-    /// The bitmaps of those of the commits `numbers` that have one which can be used.
-    pub fn read(
-        &self,
-        history: &History,
-        numbers: &[u32],
-        threads: usize,
-    ) -> HashMap<u32, CommitBitmap> {
-        let read = |number: &u32| {
-            let commit = history.commits.get(*number as usize)?;
-            let reached = self.reached(*self.commits.get(number)?)?;
-            Some((*number, CommitBitmap::new(commit.bit, &reached)))
-        };
-        let share = numbers.len().div_ceil(threads.max(1)).max(1);
-        let read = |share: &[u32]| share.iter().filter_map(read).collect::<Vec<_>>();
-        std::thread::scope(|scope| {
-            let shares = numbers.chunks(share);
-            let workers: Vec<_> = shares.map(|share| scope.spawn(|| read(share))).collect();
-            let mut all = HashMap::new();
-            for worker in workers {
-                match worker.join() {
-                    Ok(read) => all.extend(read),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            all
-        })
+    /// The bitmap of the commit `number`, if it has one which can be used.
+    pub fn bitmap(&self, history: &History, number: u32) -> Option<CommitBitmap> {
+        let commit = history.commits.get(number as usize)?;
+        let reached = self.reached(*self.commits.get(&number)?)?;
+        Some(CommitBitmap::new(commit.bit, &reached))
     }
 
     /// Whether the commit with that number has a bitmap.

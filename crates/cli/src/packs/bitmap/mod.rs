@@ -12,8 +12,8 @@ use clap::{Args, Subcommand};
 use explain::Explain;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, Bitmaps};
-use hedgerow_reach::{build, check};
-use options::{build_options, shallow, threads};
+use hedgerow_reach::check;
+use options::{build, build_options, shallow, threads};
 use std::path::{Path, PathBuf};
 
 /// Write, check or list reachability bitmaps
@@ -73,7 +73,15 @@ fn write(
         true => None,
         false => Bitmaps::open(store),
     };
-    let contents = build(store, &order, previous.as_ref(), &options).map_err(Failure::fatal)?;
+    let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
+    let contents = build(
+        store,
+        &order,
+        previous.as_ref(),
+        &options,
+        Some(global),
+        failed,
+    )?;
     let path = contents
         .write(options.threads, true)
         .map_err(Failure::fatal)?;

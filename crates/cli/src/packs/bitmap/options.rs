@@ -2,15 +2,19 @@
 
 use super::pseudo_merges::{groups, Group};
 use crate::arguments::Global;
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
+use crate::progress::{Amounts, Meter};
 use bstr::ByteSlice;
+use hedgerow_engine::CancelToken;
 use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::BuildOptions;
+use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
+use hedgerow_reach::{BuildOptions, BuildProgress, Error};
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 
 /// More than a list of commits takes.
 const LIMIT_BYTES: u64 = 1 << 30;
@@ -22,6 +26,7 @@ pub fn build_options(
     output: &Output,
     refs_snapshot: Option<&Path>,
 ) -> Result<BuildOptions, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let config = repository.config();
     let flag = |key| config.bool(key).map_err(Failure::from);
     let mut groups = groups(config, output)?;
@@ -46,7 +51,46 @@ pub fn build_options(
         name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
         lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
         threads,
+        cancel: CancelToken::from_static(interrupted),
+        progress: Arc::default(),
     })
+}
+
+/// Makes the bitmaps of `order`, and shows how far that is if `global` says how. `failed` words
+/// what went wrong.
+pub fn build<'o>(
+    store: &ObjectStore,
+    order: &'o BitOrder<'o>,
+    previous: Option<&Bitmaps<'_>>,
+    options: &BuildOptions,
+    global: Option<&Global>,
+    failed: impl Fn(&dyn Display) -> Failure,
+) -> Result<BitmapContents<'o>, Failure> {
+    let meter = global.map(|global| Meter::start(global, "Building bitmaps", &options.progress));
+    let contents = hedgerow_reach::build(store, order, previous, options);
+    drop(meter);
+    contents.map_err(|error| match error {
+        Error::Interrupted => Failure {
+            severity: "error",
+            exit_code: INTERRUPTED,
+            ..Failure::fatal(&error)
+        },
+        error => failed(&error),
+    })
+}
+
+impl Amounts for BuildProgress {
+    fn done(&self) -> u64 {
+        BuildProgress::done(self)
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(BuildProgress::total(self))
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// Adds the commits that references point to.

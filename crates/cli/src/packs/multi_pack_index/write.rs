@@ -53,7 +53,7 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let other = place.other_store()?;
     let store = other.as_ref().unwrap_or(place.repository.objects());
     let sync = Fsync::of(place.repository)?.pack_metadata;
-    commit_with_bitmap(written, store, options, sync, output)
+    commit_with_bitmap(written, store, options, sync, Some(place.global), output)
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {

@@ -58,7 +58,7 @@ pub fn write(
     let threads = settings.options.threads.get();
     let options = build_options(&now, threads, output, None)?;
     let sync = Fsync::of(&now)?.pack_metadata;
-    commit_with_bitmap(written, now.objects(), options, sync, output)
+    commit_with_bitmap(written, now.objects(), options, sync, None, output)
 }
 
 /// The packs to list, by the names of their indexes.

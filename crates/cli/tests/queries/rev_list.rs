@@ -205,7 +205,11 @@ fn what_a_remote_has_promised_may_be_missing() {
         // Git may have printed a part before it fails.
         let [git, here] = both(&lossy, &words, "");
         assert_eq!(here.code, git.code, "{missing} {}", here.stderr);
-        assert_eq!(here.code != 0, here.stderr.contains(blob.as_str()), "{missing}");
+        assert_eq!(
+            here.code != 0,
+            here.stderr.contains(blob.as_str()),
+            "{missing}"
+        );
     }
 }
 

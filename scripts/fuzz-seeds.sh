@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz-seeds.sh [HEDGEROW]: makes small images and archives for the fuzz targets to begin with, in
+# fuzz-seeds.sh [HEDGEROW]: makes small images, archives and packs for the fuzz targets to begin with, in
 # fuzz/corpus. HEDGEROW is the binary that makes images (default: target/release/hedgerow); images of
 # mksquashfs and archives of GNU tar come with them if these are there. Devices need root.
 set -euo pipefail
@@ -44,6 +44,27 @@ for version in 0.0 0.1 1.0; do
 done
 tar -C tree -H gnu -S -b 1 -cf sparse.tar b/sparse
 tar -C tree -H pax --xattrs -b 1 -cf xattrs.tar a
+
+git init -q packs
+for number in 1 2 3 4 5 6; do
+    printf "commit refs/heads/main\ncommitter a <a@b> $number +0000\ndata 0\n"
+    printf "M 100644 inline d/$number\ndata 9\nsome $number\n\n\n"
+done | git -C packs fast-import --quiet
+(
+    cd packs
+    git -c pack.writeReverseIndex=true repack -adfbq
+    git commit-graph write --reachable
+    git multi-pack-index write
+    mkdir -p "$corpus"/{commit_graph,midx,pack_stream,pack_index,reverse_index,bitmap,ewah}
+    cp .git/objects/pack/multi-pack-index "$corpus/midx/git"
+    printf '\0' | cat - .git/objects/info/commit-graph >"$corpus/commit_graph/git"
+    printf '\1' | cat - .git/objects/info/commit-graph .git/objects/info/commit-graph \
+        >"$corpus/commit_graph/chain"
+    cp .git/objects/pack/*.pack "$corpus/pack_stream/git"
+    cp .git/objects/pack/*.idx "$corpus/pack_index/git"
+    cp .git/objects/pack/*.rev "$corpus/reverse_index/git"
+    for target in bitmap ewah; do cp .git/objects/pack/*.bitmap "$corpus/$target/git"; done
+)
 
 mkdir -p "$corpus"/{image,superblock,extract,tar,tar_nodes}
 for target in image superblock extract; do cp ./*.image "$corpus/$target"; done

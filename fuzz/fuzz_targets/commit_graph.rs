@@ -6,8 +6,13 @@ use hedgerow_pack::{HashKind, ObjectStore, StoreOptions};
 use libfuzzer_sys::fuzz_target;
 use std::fs;
 
-fuzz_target!(|input: (&[u8], &[u8], bool)| {
-    let (first, second, is_chain) = input;
+fuzz_target!(|input: &[u8]| {
+    let Some((kind, content)) = input.split_first() else { return };
+    let is_chain = kind & 1 == 1;
+    let (first, second) = match is_chain {
+        true => content.split_at(content.len() / 2),
+        false => (content, &[][..]),
+    };
     let directory = tempfile::tempdir().expect("a temporary directory");
     let info = directory.path().join("info");
     let chain = info.join("commit-graphs");

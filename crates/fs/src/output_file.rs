@@ -20,11 +20,19 @@ pub struct OutputFile {
     /// Its name until it is whole, if it has one.
     temporary: Option<PathBuf>,
     target: PathBuf,
+    /// What a name that it has for a while starts with.
+    prefix: &'static str,
 }
 
 impl OutputFile {
     /// Creates a file for `target`, in its directory.
     pub fn create(target: &Path) -> Result<Self> {
+        Self::create_with_prefix(target, ".")
+    }
+
+    /// As [`OutputFile::create`]; if it needs a name for a while, that starts with `prefix`, by
+    /// which somebody else can tell it from what is whole, should the process be killed.
+    pub fn create_with_prefix(target: &Path, prefix: &'static str) -> Result<Self> {
         let failed = |source| Error::new("create", target, source);
         if target.file_name().is_none() {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
@@ -41,18 +49,19 @@ impl OutputFile {
                 fd,
                 temporary: None,
                 target: target.to_owned(),
+                prefix,
             }),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
-                Self::create_named(target).map_err(failed)
+                Self::create_named(target, prefix).map_err(failed)
             }
             Err(errno) => Err(failed(errno.into())),
         }
     }
 
-    fn create_named(target: &Path) -> io::Result<Self> {
+    fn create_named(target: &Path, prefix: &'static str) -> io::Result<Self> {
         let flags = FLAGS | OFlags::CREATE | OFlags::EXCL;
         for attempt in 0..u32::MAX {
-            let temporary = beside(target, attempt);
+            let temporary = beside(target, prefix, attempt);
             match rustix::fs::open(&temporary, flags, Mode::from_raw_mode(0o666)) {
                 Err(Errno::EXIST) => continue,
                 Err(errno) => return Err(errno.into()),
@@ -61,6 +70,7 @@ impl OutputFile {
                         fd,
                         temporary: Some(temporary),
                         target: target.to_owned(),
+                        prefix,
                     })
                 }
             }
@@ -172,7 +182,7 @@ impl OutputFile {
     /// Gives a file without a name one beside its target, from where it can replace that.
     fn link_beside(&self) -> io::Result<PathBuf> {
         for attempt in 0..u32::MAX {
-            let name = beside(&self.target, attempt);
+            let name = beside(&self.target, self.prefix, attempt);
             match self.link(&name) {
                 Ok(()) => return Ok(name),
                 Err(Errno::EXIST) => continue,
@@ -203,8 +213,8 @@ impl Drop for OutputFile {
 }
 
 /// A name in the directory of `target` that nobody else is likely to use.
-fn beside(target: &Path, attempt: u32) -> PathBuf {
-    let mut name = OsString::from(".");
+fn beside(target: &Path, prefix: &str, attempt: u32) -> PathBuf {
+    let mut name = OsString::from(prefix);
     name.push(target.file_name().unwrap_or_default());
     name.push(format!(".{}-{attempt}", std::process::id()));
     target.with_file_name(name)
@@ -247,8 +257,19 @@ mod tests {
     }
 
     #[test]
+    fn a_name_for_a_while_starts_with_the_prefix() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("pack");
+        let _file = OutputFile::create_named(&target, "tmp_").unwrap();
+        let names = std::fs::read_dir(directory.path()).unwrap();
+        let names: Vec<OsString> = names.map(|entry| entry.unwrap().file_name()).collect();
+        let own = format!("tmp_pack.{}-0", std::process::id());
+        assert_eq!(names, [OsString::from(own)]);
+    }
+
+    #[test]
     fn it_appears_whole_or_not_at_all() {
-        in_one_way(|target| OutputFile::create_named(target).unwrap(), 1);
+        in_one_way(|target| OutputFile::create_named(target, "").unwrap(), 1);
         let has_no_name = |target: &Path| OutputFile::create(target).unwrap();
         let directory = tempfile::tempdir().unwrap();
         match has_no_name(&directory.path().join("image")).temporary {

@@ -42,7 +42,7 @@ impl Chain {
         let (mut mark, mut distance, mut limit) = (location, 0_u64, 1_u64);
         loop {
             if !damaged.is_empty() {
-                location = detour(store, location, id, damaged)?;
+                (location, id) = detour(store, location, id, damaged)?;
             }
             let place = match location {
                 Location::Packed { pack, offset } => Place { pack, offset },

@@ -9,6 +9,9 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 256 << 10;
 /// Packs and what belongs to them are never changed in place.
 pub(crate) const READ_ONLY: u32 = 0o444;
+/// What is not whole yet is called so, if it must have a name: git-prune(1) clears away what starts
+/// with this and was left by a process that is gone.
+pub(crate) const TEMPORARY: &str = "tmp_";
 
 /// The hash at the end of a file, without the detection of collisions: nothing is named by it
 /// that somebody else could have made.
@@ -72,7 +75,7 @@ impl HashedFile {
     /// Creates a file for `target`.
     pub fn create(target: &Path, hash: Kind) -> Result<Self> {
         Ok(HashedFile {
-            file: OutputFile::create(target)?,
+            file: OutputFile::create_with_prefix(target, TEMPORARY)?,
             buffer: Vec::with_capacity(BUFFER_BYTES),
             written: 0,
             hasher: TrailerHasher::new(hash),

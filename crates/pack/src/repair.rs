@@ -78,7 +78,7 @@ impl Reader<'_> {
             let error = failure.into_error(self.store, id);
             let error = first.take().unwrap_or(error);
             match damaged {
-                Some(damaged) if repairable && !self.damaged.contains(&damaged) => {
+                Some(damaged) if repairable => {
                     self.damaged.push(damaged);
                     first = Some(error);
                 }
@@ -87,49 +87,61 @@ impl Reader<'_> {
         }
     }
 
-    /// The copy to work around after `failure` to read `id` at `location`, and its object's id.
+    /// The copy to work around after `failure` to read `id` at `location`, and its object's id:
+    /// the damaged one, or if there is no other copy of that, the nearest delta above it that has
+    /// one.
     fn blame(
         &self,
         failure: &Failure,
         id: &oid,
         location: Location,
     ) -> Option<(Location, ObjectId)> {
-        if let Some(id) = failure.id {
-            return Some((failure.at, id));
-        }
         // A place that no index lists was never an entry: the delta that led there is damaged.
-        let above = self.chain.remaining().map(Location::from);
-        let mut suspects = std::iter::once(failure.at).chain(above);
-        suspects.find_map(|at| {
+        let known = |at: Location| {
             if at == location {
                 return Some((at, id.to_owned()));
             }
             let place = at.place()?;
             Some((at, self.store.pack(place.pack)?.id_at(place.offset)?))
-        })
+        };
+        let failed = match failure.id {
+            Some(id) => Some((failure.at, id)),
+            None => known(failure.at),
+        };
+        let above = self.chain.remaining().filter_map(|at| known(at.into()));
+        let suspects: Vec<_> = failed.into_iter().chain(above).collect();
+        let is_new = |suspect: &&(Location, ObjectId)| !self.damaged.contains(suspect);
+        let has_other = |(at, id): &&(Location, ObjectId)| {
+            let is_other = |copy: &Location| *copy != *at && !self.damaged.contains(&(*copy, *id));
+            self.store.all_copies(id).any(|copy| is_other(&copy))
+        };
+        let mut untried = suspects.iter().filter(is_new);
+        // What is nowhere else as far as is known may have been packed meanwhile.
+        let found = untried.clone().find(has_other);
+        found.or_else(|| untried.next()).copied()
     }
 }
 
-/// `location`, or if the copy there is among the `damaged`, that of another copy. `id` is the
-/// object's, where it is known.
+/// `location`, or if the copy there is among the `damaged`, that of another copy, with the object's
+/// id. `id` is that, where it is known.
 pub(crate) fn detour(
     store: &ObjectStore,
     location: Location,
     id: Option<ObjectId>,
     damaged: &[(Location, ObjectId)],
-) -> Result<Location, Failure> {
+) -> Result<(Location, Option<ObjectId>), Failure> {
     // All loose objects of a directory share a location.
     let is_loose = location.place().is_none();
     let this =
         |known: &&(Location, ObjectId)| known.0 == location && (!is_loose || Some(known.1) == id);
     let Some((_, id)) = damaged.iter().find(this) else {
-        return Ok(location);
+        return Ok((location, id));
     };
     loop {
         let seen = store.generations().count();
         let whole = |copy: &Location| !damaged.contains(&(*copy, *id));
         if let Some(other) = store.all_copies(id).find(whole) {
-            return Ok(other);
+            return Ok((other, Some(*id)));
         }
         // A loose object is gone, not damaged, once somebody has packed it.
         if !store.relist(seen).unwrap_or(false) {

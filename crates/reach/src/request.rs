@@ -53,6 +53,8 @@ pub enum Missing {
     Allow,
     /// Go on, and tell which they are.
     Collect,
+    /// Go on where the remote of a partial clone has promised the object, else fail.
+    AllowPromised,
 }
 
 /// Which objects beside commits are wanted.

@@ -65,7 +65,8 @@ pub fn stage_pack(
         ..options.clone()
     };
     let mut file = PackFile {
-        file: OutputFile::create(&named(base, "pack", ""))?,
+        // git-prune(1) clears away what is called so, should this process be killed.
+        file: OutputFile::create_with_prefix(&named(base, "pack", ""), "tmp_")?,
         written: 0,
     };
     let mut written = write_pack(store, contents, &options, true, &mut file)?;

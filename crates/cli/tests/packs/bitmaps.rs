@@ -118,6 +118,8 @@ fn any_number_of_threads_writes_the_same_file() {
 fn a_damaged_accelerator_gives_no_wrong_answer() {
     let scene = scene(8, "sha1", Storage::Packed, Graph::None);
     scene.git(&["config", "pack.writeBitmapLookupTable", "true"]);
+    scene.git(&["config", "pack.writeReverseIndex", "true"]);
+    scene.git(&["repack", "-adfq"]);
     printed(&scene, &["bitmap", "write"]);
     let words = [
         "rev-list",

@@ -87,7 +87,11 @@ fn named_objects_are_told_as_they_come() {
             }
         }
         let nul = input.replace('\n', "\0");
-        compare(&scene, &["cat-file", "-Z", "--batch"], &nul, true);
+        let known = both(&scene, &["cat-file", "-Z", "--batch"], &nul);
+        match known[0].code {
+            129 => super::oracle::skip("this git has no cat-file -Z"),
+            _ => compare(&scene, &["cat-file", "-Z", "--batch"], &nul, true),
+        }
         compare(&scene, &["cat-file", "-z", "--batch-check"], &nul, true);
         let commands = format!(
             "info main\ncontents {}\nflush\ninfo main:\n",
@@ -103,6 +107,51 @@ fn named_objects_are_told_as_they_come() {
         compare(&scene, &["cat-file", "--batch-command"], "info\n", true);
         compare(&scene, &["cat-file", "--batch-check=%(what)"], "", true);
     }
+}
+
+#[test]
+fn paths_of_the_index_and_of_trees() {
+    let scene = scene(25, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["read-tree", &scene.trees[6]]);
+    let path = scene.root.join("x");
+    std::fs::write(&path, "staged\n").unwrap();
+    scene.git(&["add", "x"]);
+    scene.git(&["update-index", "--chmod=+x", "x"]);
+    let tree = String::from_utf8(scene.git(&["write-tree"])).unwrap();
+    let tree = tree.trim();
+    let words =
+        format!(":x\n:0:x\n:1:x\n:./x\n:nothing\n{tree}:x\n{tree}:\n{tree}\n:x/y\n{tree}:x/y\n:\n");
+    compare(&scene, &["cat-file", "--batch-check"], &words, true);
+    compare(&scene, &["cat-file", "-p", ":x"], "", true);
+    compare(&scene, &["cat-file", "-t", ":0:x"], "", true);
+    compare(&scene, &["cat-file", "-e", ":nothing"], "", true);
+    compare(&scene, &["rev-list", "--objects", ":x"], "", true);
+    compare(&scene, &["rev-list", "--objects", ":0:x", "main"], "", true);
+    let modes = ["cat-file", "--batch-check=%(objectname) [%(objectmode)]"];
+    let [git, here] = both(&scene, &modes, &words);
+    match git.code {
+        0 => assert_eq!(
+            String::from_utf8(here.stdout),
+            String::from_utf8(git.stdout)
+        ),
+        _ => {
+            super::oracle::skip("this git does not know %(objectmode)");
+            let here = String::from_utf8(here.stdout).unwrap();
+            let lines: Vec<&str> = here.lines().collect();
+            assert!(
+                lines[0].ends_with(" [100755]") && lines[0] == lines[5],
+                "{here}"
+            );
+            assert!(lines[7].ends_with(" []"), "{here}");
+        }
+    }
+    // Directories that a sparse index keeps as one entry.
+    scene.git(&["commit", "-qm", "x"]);
+    scene.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "d9"]);
+    let listing = scene.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
+    let names = String::from_utf8(listing).unwrap();
+    let names: String = names.lines().map(|name| format!(":{name}\n")).collect();
+    compare(&scene, &["cat-file", "--batch-check"], &names, true);
 }
 
 #[test]

@@ -8,13 +8,41 @@ use super::extensions::{self, Found};
 use super::{Index, Version};
 use crate::{Error, Result};
 use gix_hash::{Kind, ObjectId};
+use hedgerow_fs::{ReadFile, Stat};
 use std::cmp::Ordering;
 use std::path::Path;
 
 /// Below this, both the checksum and the entries are done before a thread has started.
 const BYTES_WORTH_A_THREAD: usize = 1 << 20;
 
+/// No real index is larger: at 80 bytes an entry it has 50 million of them.
+const LIMIT_BYTES: u64 = 4 << 30;
+
 impl Index {
+    /// The index in the file at `path`, with that file's stat data; `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`Index::read`], and if it cannot be read.
+    pub fn load(path: &Path, hash: Kind) -> Result<Option<(Index, Stat)>> {
+        if !hedgerow_fs::exists(path) {
+            return Ok(None);
+        }
+        let file = ReadFile::open(path)?;
+        let stat = file.stat()?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content, LIMIT_BYTES)?;
+        let mut shared = |id: &ObjectId| {
+            let path = path.with_file_name(format!("sharedindex.{id}"));
+            let content = hedgerow_fs::read_file(&path, LIMIT_BYTES)?;
+            content.ok_or_else(|| Error::CorruptIndex {
+                path: path.clone(),
+                reason: "the shared index is missing".into(),
+            })
+        };
+        let index = Index::read(&content, hash, path, &mut shared)?;
+        Ok(Some((index, stat)))
+    }
+
     /// The index whose file's bytes are `content`, in a repository of the kind `hash`.
     ///
     /// `path` is only for errors. `shared` loads the file `sharedindex.<id>` that a split index

@@ -21,7 +21,7 @@ use bstr::{BString, ByteSlice};
 use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
 use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
-use hedgerow_fs::{Dir, LockFile, ReadFile, Stat, Timestamp};
+use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
 use sparse::SparsePatterns;
 use state::{State, StateRules};
@@ -30,8 +30,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// No real index is larger: at 80 bytes an entry it has 50 million of them.
-const INDEX_LIMIT_BYTES: u64 = 4 << 30;
 /// Files of patterns and attributes beyond are refused.
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 
@@ -161,29 +159,15 @@ impl<'r> Worktree<'r> {
     pub(crate) fn read_index(&self) -> Result<OldIndex> {
         let path = self.repository.index_path();
         let hash = self.repository.hash_kind();
-        if !hedgerow_fs::exists(path) {
-            let index = Index::empty(hash);
+        let Some((index, stat)) = Index::load(path, hash)? else {
             return Ok(OldIndex {
-                index,
+                index: Index::empty(hash),
                 is_new: true,
                 mtime: Timestamp::default(),
                 stat: None,
                 sparse_directories: None,
             });
-        }
-        let file = ReadFile::open(path)?;
-        let stat = file.stat()?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content, INDEX_LIMIT_BYTES)?;
-        let mut shared = |id: &ObjectId| {
-            let path = path.with_file_name(format!("sharedindex.{id}"));
-            let content = hedgerow_fs::read_file(&path, INDEX_LIMIT_BYTES)?;
-            content.ok_or_else(|| Error::CorruptIndex {
-                path: path.clone(),
-                reason: "the shared index is missing".into(),
-            })
         };
-        let index = Index::read(&content, hash, path, &mut shared)?;
         let is_sparse = index.has_sparse_directories();
         let (index, directories) = sparse_index::expand(self.repository, index, self.names())?;
         Ok(OldIndex {

@@ -1,7 +1,7 @@
 //! Puts a pack and what belongs to it in their places.
 
 use super::IndexedPack;
-use crate::hashed_file::{HashedFile, READ_ONLY};
+use crate::hashed_file::{HashedFile, READ_ONLY, TEMPORARY};
 use crate::index_writer::{self, IndexLayout};
 use crate::{reverse_positions, reverse_writer, Result};
 use hedgerow_fs::OutputFile;
@@ -98,7 +98,7 @@ fn note(path: &Path, content: &[u8]) -> Result<bool> {
     if hedgerow_fs::exists(path) {
         return Ok(false);
     }
-    let file = OutputFile::create(path)?;
+    let file = OutputFile::create_with_prefix(path, TEMPORARY)?;
     file.write_at(content, 0)?;
     file.set_permissions(PRIVATE)?;
     match file.commit(false) {

@@ -196,7 +196,7 @@ pub fn receive_pack(
     counters: &Counters,
 ) -> Result<IndexedPack> {
     let target = directory.join("tmp_pack");
-    let file = OutputFile::create(&target)?;
+    let file = OutputFile::create_with_prefix(&target, "")?;
     let (checks, existing) = (options.checks(), options.existing(None)?);
     let examination = Examination {
         hash: options.hash,

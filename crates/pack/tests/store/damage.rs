@@ -222,6 +222,77 @@ fn a_damaged_loose_object_is_read_from_a_pack_and_the_other_way_round() {
 }
 
 #[test]
+fn a_copy_of_what_stands_on_the_damage_is_enough() {
+    for words in [
+        &["repack", "-adfq", "--depth=50"][..],
+        &[
+            "-c",
+            "repack.useDeltaBaseOffset=false",
+            "repack",
+            "-adfq",
+            "--depth=50",
+        ],
+    ] {
+        let repository = Repository::with_history("sha1", 6, words);
+        let known = repository.known();
+        let index = repository.only_pack_file("idx");
+        let told = repository.git(&["verify-pack", "-v", index.to_str().unwrap()], b"");
+        let told = String::from_utf8(told).unwrap();
+        let lines: Vec<Vec<&str>> = told
+            .lines()
+            .map(|l| l.split_whitespace().collect())
+            .collect();
+        let row = |id: &str| lines.iter().find(|words| words[0] == id).unwrap();
+        // A delta on a delta on a third object, which is damaged.
+        let top = lines
+            .iter()
+            .find(|words| words.len() == 7 && words[5] == "2")
+            .unwrap();
+        let middle = row(top[6]);
+        let bottom = row(middle[6]);
+        let pack = index.with_extension("pack");
+        let mut content = std::fs::read(&pack).unwrap();
+        let (length, offset): (usize, usize) =
+            (bottom[3].parse().unwrap(), bottom[4].parse().unwrap());
+        content[offset + length - 1] ^= 1;
+        overwrite(&pack, &content);
+        let find = |id: &str| {
+            known
+                .iter()
+                .find(|object| object.id.to_string() == id)
+                .unwrap()
+        };
+        let read = |id: &str| {
+            repository
+                .store()
+                .read(&find(id).id)
+                .map(|(_, content)| content)
+        };
+        for words in [top, middle, bottom] {
+            assert!(read(words[0]).is_err());
+        }
+        let object = find(middle[0]);
+        let other = Repository::new("sha1");
+        let id = other.git(
+            &["hash-object", "-w", "-t", object.kind.as_str(), "--stdin"],
+            &object.content,
+        );
+        let id = String::from_utf8(id).unwrap();
+        let name = Path::new(&id[..2]).join(id[2..].trim());
+        std::fs::create_dir_all(repository.objects().join(&id[..2])).unwrap();
+        std::fs::copy(
+            other.objects().join(&name),
+            repository.objects().join(&name),
+        )
+        .unwrap();
+        for words in [top, middle] {
+            assert!(read(words[0]).unwrap() == find(words[0]).content);
+        }
+        assert!(read(bottom[0]).is_err());
+    }
+}
+
+#[test]
 fn an_object_that_only_a_broken_pack_may_have_names_the_pack() {
     let (repository, known) = small();
     let index = repository.only_pack_file("idx");

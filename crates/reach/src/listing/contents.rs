@@ -57,7 +57,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
             return Ok(false);
         }
         match self.walk.request.missing {
-            Missing::Error => Err(Error::BadTree { id: *id }.into()),
+            Missing::Error | Missing::AllowPromised => Err(Error::BadTree { id: *id }.into()),
             Missing::Allow | Missing::Collect => Ok(true),
         }
     }

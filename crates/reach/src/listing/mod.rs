@@ -189,8 +189,11 @@ impl<V: Visitor> Listing<'_, '_, V> {
     }
 
     fn missing(&mut self, id: &ObjectId, kind: &'static str) -> Result<(), Stop> {
+        if self.walk.is_promised(id) {
+            return Ok(());
+        }
         match self.walk.request.missing {
-            Missing::Error => Err(Error::Missing { kind, id: *id }.into()),
+            Missing::Error | Missing::AllowPromised => Err(Error::Missing { kind, id: *id }.into()),
             Missing::Allow => Ok(()),
             Missing::Collect => {
                 self.walk.marks.add_missing(*id);

@@ -17,7 +17,7 @@ pub(crate) use prepare::Pending;
 use crate::commits::{flag, CommitIndex, Commits, State};
 use crate::marks::Marks;
 use crate::promised::Promised;
-use crate::request::{NoWalk, Order, Request, Side};
+use crate::request::{Missing, NoWalk, Order, Request, Side};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
@@ -75,7 +75,8 @@ impl<'s> Walk<'s> {
     /// Prepares the walk that answers `request`: reads the tips, and where something is not
     /// wanted, finds out what is left.
     pub fn new(source: Source<'s>, request: Request) -> Result<Self> {
-        let promised = match request.exclude_promised {
+        let may_be_elsewhere = request.missing == Missing::AllowPromised;
+        let promised = match request.exclude_promised || may_be_elsewhere {
             true => Some(Promised::read(source.store)?),
             false => None,
         };
@@ -176,8 +177,17 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
+    /// Whether the object may be missing, because the remote of a partial clone has promised it.
+    pub(crate) fn is_promised(&self, id: &hedgerow_pack::ObjectId) -> bool {
+        let promised = self.promised.as_ref();
+        promised.is_some_and(|promised| promised.contains(id))
+    }
+
     /// What the remote of a partial clone has sent is not entered.
     fn leave_out_promised(&mut self) {
+        if !self.request.exclude_promised {
+            return;
+        }
         let held = self
             .promised
             .as_mut()

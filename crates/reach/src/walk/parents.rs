@@ -60,15 +60,11 @@ impl Walk<'_> {
     /// Whether the walk goes on with the missing `parent`, which is told later, or without it.
     fn may_be_missing(&mut self, commit: CommitIndex, parent: CommitIndex) -> Result<bool> {
         let id = self.commits.id(parent);
-        if self
-            .promised
-            .as_ref()
-            .is_some_and(|promised| promised.contains(&id))
-        {
+        if self.is_promised(&id) {
             return Ok(false);
         }
         match self.request.missing {
-            Missing::Error => Err(self.broken_at(commit)),
+            Missing::Error | Missing::AllowPromised => Err(self.broken_at(commit)),
             Missing::Allow | Missing::Collect => Ok(true),
         }
     }

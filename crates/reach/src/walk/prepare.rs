@@ -59,15 +59,11 @@ impl Walk<'_> {
     }
 
     fn missing_tip(&mut self, id: &ObjectId, name: &str) -> Result<()> {
-        if self
-            .promised
-            .as_ref()
-            .is_some_and(|promised| promised.contains(id))
-        {
+        if self.is_promised(id) {
             return Ok(());
         }
         match self.request.missing {
-            Missing::Error => Err(Error::BadTip {
+            Missing::Error | Missing::AllowPromised => Err(Error::BadTip {
                 name: name.to_owned(),
             }),
             Missing::Allow => Ok(()),

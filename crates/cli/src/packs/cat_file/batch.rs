@@ -5,7 +5,7 @@ use super::Batch;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
-use hedgerow_git::repository::{Repository, Wanted};
+use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
 use hedgerow_pack::{Location, ObjectId, Reader};
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -16,6 +16,7 @@ const RECENT_BYTES: usize = 32 << 20;
 struct Printer<'r> {
     repository: &'r Repository,
     batch: &'r Batch,
+    index: IndexPaths<'r>,
     reader: Reader<'r>,
     stream: Stream,
 }
@@ -24,6 +25,7 @@ pub fn run(repository: &Repository, batch: &Batch) -> Result<(), Failure> {
     let mut printer = Printer {
         repository,
         batch,
+        index: IndexPaths::new(repository),
         reader: Reader::with_recent(repository.objects(), RECENT_BYTES),
         stream: Stream::new(),
     };
@@ -114,8 +116,8 @@ impl Printer<'_> {
                 rest = after.trim_start_with(|space| space == ' ' || space == '\t');
             }
         }
-        let id = match self.resolve(name)? {
-            Ok(id) => id,
+        let (id, mode) = match self.resolve(name)? {
+            Ok(found) => found,
             Err(word) => return Ok(self.say(name, word)),
         };
         let found = self.repository.replacement(&id)?;
@@ -131,7 +133,7 @@ impl Printer<'_> {
             disk: None,
             is_by_place: false,
             rest,
-            mode: None,
+            mode,
         };
         let start = self.stream.buffer().len();
         let buffer = self.stream.buffer();
@@ -162,16 +164,24 @@ impl Printer<'_> {
         self.stream.buffer().extend(line.replace(&digits, &own));
     }
 
-    /// The object that `name` names, or what there is to say instead.
-    fn resolve(&self, name: &BStr) -> Result<Result<ObjectId, &'static str>, Failure> {
+    /// The object that `name` names, with its mode if that is known, or what there is to say
+    /// instead.
+    fn resolve(
+        &self,
+        name: &BStr,
+    ) -> Result<Result<(ObjectId, Option<u32>), &'static str>, Failure> {
         let words: &[u8] = name;
         if words.len() == self.repository.hash_kind().len_in_hex() {
             if let Ok(id) = ObjectId::from_hex(words) {
-                return Ok(Ok(id));
+                return Ok(Ok((id, None)));
             }
         }
-        match self.repository.resolve_with(name, Wanted::Any, None) {
-            Ok(found) => Ok(Ok(found.id)),
+        let index = |path: &BStr, stage| self.index.find(path, stage);
+        match self
+            .repository
+            .resolve_with(name, Wanted::Any, Some(&index))
+        {
+            Ok(found) => Ok(Ok((found.id, found.mode))),
             Err(hedgerow_git::Error::Revision { reason, .. }) => {
                 let is_ambiguous = reason.ends_with("is ambiguous");
                 Ok(Err(if is_ambiguous { "ambiguous" } else { "missing" }))

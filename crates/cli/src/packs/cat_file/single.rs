@@ -4,7 +4,7 @@ use super::CatFile;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
-use hedgerow_git::repository::{Repository, Wanted};
+use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
 use hedgerow_pack::{ObjectId, ObjectKind, Reader};
 use hedgerow_reach::object::{EntryKind, TreeEntries};
 use std::os::unix::ffi::OsStrExt;
@@ -117,7 +117,9 @@ fn resolve(repository: &Repository, name: &BStr) -> Result<ObjectId, Failure> {
         }
     }
     let invalid = || Failure::fatal(format_args!("Not a valid object name {name}"));
-    match repository.resolve_with(name, Wanted::Any, None) {
+    let paths = IndexPaths::new(repository);
+    let index = |path: &BStr, stage| paths.find(path, stage);
+    match repository.resolve_with(name, Wanted::Any, Some(&index)) {
         Ok(found) => Ok(found.id),
         Err(hedgerow_git::Error::Revision { .. }) => Err(invalid()),
         Err(error) => Err(error.into()),

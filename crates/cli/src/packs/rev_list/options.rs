@@ -245,7 +245,8 @@ impl Options {
             b"error" => Missing::Error,
             b"allow-any" => Missing::Allow,
             b"print" => Missing::Collect,
-            b"allow-promisor" | b"print-info" => {
+            b"allow-promisor" => Missing::AllowPromised,
+            b"print-info" => {
                 let words = format!("'--missing={action}' is not supported");
                 return Err(Failure::usage(words));
             }

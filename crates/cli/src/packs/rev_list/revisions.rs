@@ -4,7 +4,7 @@ use super::failure;
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::{name_fits, Reference, Repository, Wanted};
+use hedgerow_git::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
 use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
 use std::io::BufRead;
@@ -15,6 +15,7 @@ const LINE_BYTES: usize = 64 << 10;
 pub struct Revisions<'r> {
     repository: &'r Repository,
     source: Source<'r>,
+    index: IndexPaths<'r>,
     /// Whether `--` was given, after which a word can be no file.
     has_end: bool,
     output: &'r Output,
@@ -37,6 +38,7 @@ impl<'r> Revisions<'r> {
         Revisions {
             repository,
             source,
+            index: IndexPaths::new(repository),
             has_end,
             output,
             tips: Vec::new(),
@@ -333,7 +335,8 @@ impl<'r> Revisions<'r> {
                 return Ok(Some(id));
             }
         }
-        match self.repository.resolve_with(word, wanted, None) {
+        let index = |path: &BStr, stage| self.index.find(path, stage);
+        match self.repository.resolve_with(word, wanted, Some(&index)) {
             Ok(found) => {
                 let warnings = found.warnings.iter();
                 warnings.for_each(|warning| self.output.warn(warning));
@@ -345,8 +348,13 @@ impl<'r> Revisions<'r> {
     }
 }
 
-/// The path in `REVISION:PATH`.
+/// The path in `REVISION:PATH`, `:PATH` or `:N:PATH`.
 fn path_in(word: &BStr) -> &[u8] {
+    match word.as_bytes() {
+        [b':', b'/', ..] => return &[],
+        [b':', b'0'..=b'3', b':', path @ ..] | [b':', path @ ..] => return path,
+        _ => {}
+    }
     let mut depth = 0_u32;
     for (at, byte) in word.iter().enumerate() {
         match byte {

@@ -16,10 +16,10 @@ use super::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-/// Finds the object of a path at a stage (0 to 3) of the index.
-pub type IndexLookup<'a> = dyn Fn(&BStr, u8) -> Result<Option<ObjectId>> + 'a;
+/// Finds the object, and the mode, of a path at a stage (0 to 3) of the index.
+pub type IndexLookup<'a> = dyn Fn(&BStr, u8) -> Result<Option<(ObjectId, u32)>> + 'a;
 
 /// What kind of object is asked for: decides between several that an abbreviated id fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub enum Wanted {
 pub struct Resolved {
     /// The object.
     pub id: ObjectId,
+    /// Its mode in the tree or the index that the words name a path of.
+    pub mode: Option<u32>,
     /// What git would warn of, in its words: an ambiguous name, a log that is too short.
     pub warnings: Vec<String>,
 }
@@ -49,6 +51,7 @@ struct Resolver<'a> {
     repository: &'a Repository,
     index: Option<&'a IndexLookup<'a>>,
     warnings: RefCell<Vec<String>>,
+    mode: Cell<Option<u32>>,
 }
 
 impl Repository {
@@ -73,12 +76,14 @@ impl Repository {
             repository: self,
             index,
             warnings: RefCell::default(),
+            mode: Cell::default(),
         };
         let id = resolver
             .resolve(spec, wanted)?
             .ok_or_else(|| failed(spec, "unknown revision or path not in the working tree."))?;
         Ok(Resolved {
             id,
+            mode: resolver.mode.get(),
             warnings: resolver.warnings.into_inner(),
         })
     }
@@ -106,6 +111,7 @@ impl Repository {
             repository: self,
             index: None,
             warnings: RefCell::default(),
+            mode: Cell::default(),
         };
         Ok(resolver
             .substitute(name, 0)?

@@ -19,25 +19,28 @@ impl Resolver<'_> {
             let reason = format!("path '{path}' does not exist in '{rev}'");
             failed(spec.as_ref(), &reason)
         };
-        let mut found = (tree, true);
+        let mut found = (tree, None);
         // A slash at the end of a directory's name changes nothing.
         let names = path.strip_suffix(b"/").unwrap_or(&path);
         for name in names.split(|byte| *byte == b'/') {
             if names.is_empty() {
                 break;
             }
-            let (tree, true) = found else {
+            let (tree, mode) = found;
+            if !mode.is_none_or(is_tree) {
                 return Err(absent());
-            };
-            found = self.entry(&tree, name.as_bstr())?.ok_or_else(absent)?;
+            }
+            let (id, mode) = self.entry(&tree, name.as_bstr())?.ok_or_else(absent)?;
+            found = (id, Some(mode));
         }
-        if path.ends_with(b"/") && !found.1 {
+        if path.ends_with(b"/") && !found.1.is_none_or(is_tree) {
             return Err(absent());
         }
+        self.mode.set(found.1);
         Ok(found.0)
     }
 
-    fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, bool)>> {
+    fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, u32)>> {
         let (_, content) = self.repository.read_object(tree)?;
         for entry in gix_object::TreeRefIter::from_bytes(&content, self.repository.hash) {
             let entry = entry.map_err(|error| Error::CorruptObject {
@@ -46,7 +49,7 @@ impl Resolver<'_> {
                 reason: error.probable_cause().to_string(),
             })?;
             if entry.filename == name {
-                return Ok(Some((entry.oid.to_owned(), entry.mode.is_tree())));
+                return Ok(Some((entry.oid.to_owned(), entry.mode.value().into())));
             }
         }
         Ok(None)
@@ -63,7 +66,10 @@ impl Resolver<'_> {
         };
         let path = self.relative(path)?;
         match index(path.as_ref(), stage)? {
-            Some(id) => Ok(Some(id)),
+            Some((id, mode)) => {
+                self.mode.set(Some(mode));
+                Ok(Some(id))
+            }
             None => {
                 let reason = format!("path '{path}' is not in the index");
                 Err(failed(text, &reason))
@@ -102,4 +108,9 @@ impl Resolver<'_> {
         }
         Ok(normal.into())
     }
+}
+
+/// Whether a mode of a tree's entry is that of a tree.
+fn is_tree(mode: u32) -> bool {
+    mode & 0o170_000 == 0o040_000
 }

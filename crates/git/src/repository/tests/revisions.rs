@@ -64,7 +64,10 @@ fn asked(scratch: &Scratch, directory: &str, specs: &[String]) -> Vec<Option<Str
 fn compare(scratch: &Scratch, directory: &str, specs: &[String]) -> usize {
     let found = scratch.open(directory);
     let index = index_of(scratch);
-    let lookup = |path: &BStr, stage: u8| Ok(index.get(&(path.to_string(), stage)).copied());
+    let lookup = |path: &BStr, stage: u8| {
+        let id = index.get(&(path.to_string(), stage)).copied();
+        Ok(id.map(|id| (id, 0o100_644)))
+    };
     let lookup: &IndexLookup<'_> = &lookup;
     let mut resolved = 0;
     let mut wrong = Vec::new();

@@ -1,6 +1,6 @@
 //! The packs of an object store as they were listed at one time.
 
-use crate::midx::{Layers, Loaded, MultiPackIndex};
+use crate::midx::{Layers, Loaded, MultiPackIndex, PLAIN_NAME};
 use crate::pack::Pack;
 use crate::{HashKind, Result, StoreOptions};
 use hedgerow_fs::Timestamp;
@@ -30,6 +30,13 @@ pub(crate) struct MultiIndex {
     pub path: PathBuf,
     pub file: MultiPackIndex,
     pub packs: Vec<u32>,
+}
+
+impl MultiIndex {
+    /// Whether it is one of a chain of files.
+    pub fn is_layer(&self) -> bool {
+        self.path.file_name() != Some(PLAIN_NAME.as_ref())
+    }
 }
 
 /// The packs that a store has already, by the paths of their files.
@@ -178,6 +185,6 @@ fn list_packs(directory: &Path) -> Result<Option<Listing>> {
     });
     Ok(Some(Listing {
         packs,
-        has_multi_index: has("multi-pack-index") || has("multi-pack-index.d"),
+        has_multi_index: has(PLAIN_NAME) || has("multi-pack-index.d"),
     }))
 }

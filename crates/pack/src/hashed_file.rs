@@ -47,6 +47,17 @@ impl TrailerHasher {
     }
 }
 
+/// Whether the hash at the end of `data` is that of what comes before it.
+pub(crate) fn is_whole(data: &[u8], hash: Kind) -> bool {
+    let Some(end) = data.len().checked_sub(hash.len_in_bytes()) else {
+        return false;
+    };
+    let (content, trailer) = data.split_at(end);
+    let mut hasher = TrailerHasher::new(hash);
+    hasher.update(content);
+    hasher.finish().as_bytes() == trailer
+}
+
 /// Writes a file from its start to its end, hashing it on the way. It has no name until
 /// [`HashedFile::finish`], and is gone if it is dropped before.
 #[derive(Debug)]

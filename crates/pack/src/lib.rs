@@ -51,7 +51,9 @@ mod store;
 mod stream;
 
 pub use bases::SharedBases;
-pub use bitmap::{BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, Words};
+pub use bitmap::{
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, PseudoMerge, Words,
+};
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use delta::apply_delta;
 pub use delta_encode::DeltaIndex;
@@ -62,8 +64,8 @@ pub use hashed_file::TrailerHasher;
 pub use index_writer::{sort_index_entries, stage_index, write_index, IndexEntry, IndexLayout};
 pub use loose_writer::write_loose;
 pub use midx::{
-    expire_midx_packs, midx_packs, remove_midx, verify_midx, write_midx, MidxComplaint,
-    MidxOptions, WrittenMidx,
+    expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
+    MidxComplaint, MidxOptions, WrittenMidx,
 };
 pub use mtimes::{read_mtimes, stage_mtimes};
 pub use object::{Location, ObjectHeader, ObjectKind};

@@ -132,7 +132,7 @@ impl ObjectStore {
         Some(Location::Packed { pack, offset })
     }
 
-    fn multi_indexes(&self) -> impl Iterator<Item = &MultiIndex> + '_ {
+    pub(crate) fn multi_indexes(&self) -> impl Iterator<Item = &MultiIndex> + '_ {
         self.generations()
             .flat_map(|generation| &generation.multi_indexes)
     }

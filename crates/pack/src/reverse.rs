@@ -1,12 +1,14 @@
 use crate::big_endian::u32_at;
-use crate::bitmap::is_whole;
+use crate::hashed_file::is_whole;
 use crate::index::PackIndex;
 use crate::map::Map;
+use gix_hash::Kind;
 use std::path::Path;
 
 const HEADER_BYTES: usize = 12;
 
-/// The reverse index of one pack (`.rev`): the positions of its index in order of offsets.
+/// The reverse index of one pack (`.rev`): the positions of its index in order of offsets. Before
+/// it was a chunk, the pseudo-pack order of a multi-pack-index was such a file, too.
 #[derive(Debug)]
 pub(crate) struct ReverseIndex {
     map: Map,
@@ -16,15 +18,21 @@ pub(crate) struct ReverseIndex {
 impl ReverseIndex {
     /// Maps the reverse index at `path`, which belongs to the pack of `index`. An error is a
     /// reason.
-    pub fn open(path: &Path, index: &PackIndex, hash: gix_hash::Kind) -> Result<Self, String> {
+    pub fn open(path: &Path, index: &PackIndex, hash: Kind) -> Result<Self, String> {
+        Self::open_for(path, index.count(), index.pack_checksum(), hash)
+    }
+
+    /// As [`ReverseIndex::open`], for the pack or multi-pack-index of `count` objects that ends
+    /// with `checksum`.
+    pub fn open_for(path: &Path, count: u32, checksum: &[u8], hash: Kind) -> Result<Self, String> {
         let map = Map::open(path).map_err(|error| error.to_string())?;
-        check(&map, index, hash).map_err(|reason| format!("bad reverse index: {reason}"))?;
-        let count = index.count();
+        check(&map, count, checksum, hash)
+            .map_err(|reason| format!("bad reverse index: {reason}"))?;
         Ok(ReverseIndex { map, count })
     }
 
     /// Whether its checksum is right.
-    pub fn is_whole(&self, hash: gix_hash::Kind) -> bool {
+    pub fn is_whole(&self, hash: Kind) -> bool {
         is_whole(&self.map, hash)
     }
 
@@ -54,9 +62,9 @@ impl ReverseIndex {
     }
 }
 
-fn check(data: &[u8], index: &PackIndex, hash: gix_hash::Kind) -> Result<(), &'static str> {
+fn check(data: &[u8], count: u32, checksum: &[u8], hash: Kind) -> Result<(), &'static str> {
     let hash_id = match hash {
-        gix_hash::Kind::Sha256 => 2,
+        Kind::Sha256 => 2,
         _ => 1,
     };
     if data.get(..4) != Some(b"RIDX") {
@@ -68,11 +76,11 @@ fn check(data: &[u8], index: &PackIndex, hash: gix_hash::Kind) -> Result<(), &'s
     if u32_at(data, 8) != Some(hash_id) {
         return Err("other hash function");
     }
-    let trailer = HEADER_BYTES + index.count() as usize * 4;
+    let trailer = HEADER_BYTES + count as usize * 4;
     if data.len() != trailer + 2 * hash.len_in_bytes() {
         return Err("wrong size");
     }
-    if data.get(trailer..trailer + hash.len_in_bytes()) != Some(index.pack_checksum()) {
+    if data.get(trailer..trailer + hash.len_in_bytes()) != Some(checksum) {
         return Err("made for another pack");
     }
     Ok(())

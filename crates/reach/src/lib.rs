@@ -19,7 +19,7 @@ mod source;
 mod trees;
 mod walk;
 
-pub use bitmap::{build, check, BuildOptions};
+pub use bitmap::{build, check, BuildOptions, BuildProgress, PseudoMergeGroup};
 pub use commits::{CommitIndex, Commits};
 pub use error::{Error, Result};
 pub use filter::Filter;

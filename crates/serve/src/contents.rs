@@ -3,8 +3,8 @@ use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
 /// What a pack is to hold, and what its receiver has.
 #[derive(Default)]
 pub struct Contents<'c> {
-    /// Entries that are copied as they are, first.
-    pub verbatim: Option<Verbatim<'c>>,
+    /// Entries that are copied as they are, first: of each pack once, and no object twice.
+    pub verbatim: Vec<Verbatim<'c>>,
     /// Objects to send, in the order of the walk that found them: the most recent first.
     pub wanted: Vec<Wanted>,
     /// Objects that the receiver has and new deltas may be against, in thin packs. An object that

@@ -19,6 +19,7 @@ mod reached;
 mod request;
 mod search;
 mod selection;
+mod spread;
 mod verbatim;
 mod write;
 
@@ -32,14 +33,14 @@ pub use limited::stage_limited_packs;
 pub use listed::{name_objects, objects_of_pack, own_loose_objects};
 pub use options::{PackOptions, Progress};
 pub use reached::{reached, sort_by_place, walked};
-pub use request::{Selected, Tag};
+pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
 pub use write::PackWritten;
 
 use hedgerow_pack::ObjectStore;
 use plan::Plan;
 use std::io::Write;
-use verbatim::Kept;
+use verbatim::KeptPacks;
 
 /// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: [`PackWritten::index`] is
 /// wanted.
@@ -57,8 +58,8 @@ pub fn write_pack(
     list: bool,
     sink: &mut dyn Write,
 ) -> Result<PackWritten> {
-    let kept = Kept::new(store, contents, options)?;
-    let mut plan = Plan::new(store, contents, kept.as_ref(), options)?;
+    let kept = KeptPacks::new(store, contents, options)?;
+    let mut plan = Plan::new(store, contents, &kept, options)?;
     search::search(&mut plan, store, options)?;
-    write::write(&plan, kept.as_ref(), store, options, list, sink)
+    write::write(&plan, &kept, store, options, list, sink)
 }

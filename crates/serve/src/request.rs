@@ -1,6 +1,7 @@
 //! What a pack is asked for: objects by what they are reachable from.
 
-use crate::{Contents, Error, Result, Verbatim, Wanted};
+use crate::spread::Spread;
+use crate::{Contents, Error, Result, Wanted};
 use hedgerow_pack::{oid, Bitmaps, Location, ObjectId, ObjectStore};
 use hedgerow_reach::{reachable, Extra, ObjectSet, Question, Source, Trace};
 
@@ -13,11 +14,26 @@ pub struct Tag {
     pub target: ObjectId,
 }
 
+/// Of which packs that bitmaps are of entries are copied as they are: `pack.allowPackReuse`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PackReuse {
+    /// Of none.
+    None,
+    /// Of the only one, or the one that a multi-pack-index prefers.
+    #[default]
+    Single,
+    /// Of all that a multi-pack-index lists.
+    Multi,
+}
+
 /// The objects that a request selects.
 #[derive(Debug)]
 pub struct Selected<'b, 's> {
     objects: ObjectSet<'b, 's>,
     had: Option<ObjectSet<'b, 's>>,
+    /// Those in the order of bitmaps.
+    spread: Spread,
+    /// The others.
     wanted: Vec<Wanted>,
     /// How they were found.
     pub trace: Trace,
@@ -25,7 +41,7 @@ pub struct Selected<'b, 's> {
 
 impl<'b, 's> Selected<'b, 's> {
     /// Finds the objects of `question`, with `bitmaps` as far as they go, and those of `tags`
-    /// whose targets are among them.
+    /// whose targets are among them. Those of packs that `reuse` says are copied as they are.
     ///
     /// # Errors
     /// [`Error::Reach`] if something that is reachable is missing or damaged.
@@ -34,19 +50,37 @@ impl<'b, 's> Selected<'b, 's> {
         bitmaps: Option<&'b Bitmaps<'s>>,
         question: &Question,
         tags: &[Tag],
+        reuse: PackReuse,
     ) -> Result<Self> {
-        let answer = match reachable(source, bitmaps, question) {
-            Err(hedgerow_reach::Error::DamagedBitmap) => reachable(source, None, question),
-            answer => answer,
-        }?;
+        match Self::find_with(source, bitmaps, question, tags, reuse) {
+            Err(Error::Reach(hedgerow_reach::Error::DamagedBitmap)) => {
+                Self::find_with(source, None, question, tags, reuse)
+            }
+            found => found,
+        }
+    }
+
+    fn find_with(
+        source: Source<'s>,
+        bitmaps: Option<&'b Bitmaps<'s>>,
+        question: &Question,
+        tags: &[Tag],
+        reuse: PackReuse,
+    ) -> Result<Self> {
+        let answer = reachable(source, bitmaps, question)?;
         let mut selected = Selected {
             objects: answer.objects,
             had: answer.had,
+            spread: Spread::default(),
             wanted: Vec::new(),
             trace: answer.trace,
         };
         selected.add_tags(tags);
         selected.locate(source.store)?;
+        if let Some(bitmaps) = bitmaps {
+            let bits = selected.objects.bits();
+            selected.spread = Spread::new(source.store, bitmaps, bits, reuse)?;
+        }
         Ok(selected)
     }
 
@@ -62,13 +96,9 @@ impl<'b, 's> Selected<'b, 's> {
 
     /// The contents of a pack of them. `has` is [`Selected::receiver_has`], for thin packs.
     pub fn contents<'c>(&'c self, has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>) -> Contents<'c> {
-        let verbatim = self.objects.bitmaps().map(|bitmaps| Verbatim {
-            pack: bitmaps.order().pack(),
-            words: self.objects.bits().as_slice(),
-        });
         Contents {
-            verbatim: verbatim.filter(|verbatim| verbatim.words.iter().any(|word| *word != 0)),
-            wanted: self.wanted.clone(),
+            verbatim: self.spread.verbatim(self.objects.bits()),
+            wanted: [self.wanted.as_slice(), &self.spread.wanted].concat(),
             had: Vec::new(),
             has,
         }
@@ -82,7 +112,7 @@ impl<'b, 's> Selected<'b, 's> {
         }
     }
 
-    /// Finds the objects that are not in the pack of the bitmaps.
+    /// Finds the objects that are not in the order of the bitmaps.
     fn locate(&mut self, store: &ObjectStore) -> Result<()> {
         let ids: Vec<ObjectId> = self.objects.extra().iter().map(|extra| extra.id).collect();
         let locations = store.locate_all(&ids).map_err(Error::Object)?;

@@ -1,16 +1,69 @@
-//! Entries of one pack that are sent as they are.
+//! Entries of packs that are sent as they are.
 
 use crate::{Contents, Error, PackOptions, Result, Verbatim, Wanted};
 use hedgerow_pack::{
     EntryKind, Fault, Location, ObjectId, ObjectStore, PackEntries, RawEntry, Reader,
 };
+use std::collections::HashMap;
+
+/// What is copied, pack by pack.
+pub(crate) struct KeptPacks<'s> {
+    packs: Vec<Kept<'s>>,
+    /// Their places, by the numbers of the packs.
+    places: HashMap<u32, usize>,
+}
+
+impl<'s> KeptPacks<'s> {
+    /// What of the verbatim part of `contents` can be copied.
+    pub fn new(
+        store: &'s ObjectStore,
+        contents: &Contents<'_>,
+        options: &PackOptions,
+    ) -> Result<Self> {
+        let kept = |verbatim| Kept::new(store, verbatim, options);
+        let packs = contents.verbatim.iter().map(kept);
+        let packs = packs.collect::<Result<Vec<_>>>()?;
+        let places = packs.iter().map(|kept| kept.pack).zip(0..).collect();
+        Ok(KeptPacks { packs, places })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Kept<'s>> + '_ {
+        self.packs.iter()
+    }
+
+    /// How many entries are copied.
+    pub fn count(&self) -> u64 {
+        self.packs.iter().map(|kept| u64::from(kept.count)).sum()
+    }
+
+    /// What was selected and cannot be copied.
+    pub fn rejected(&self) -> impl Iterator<Item = &Wanted> + '_ {
+        self.packs.iter().flat_map(|kept| &kept.rejected)
+    }
+
+    /// Whether the object at `location` is copied.
+    pub fn has(&self, location: Location) -> bool {
+        let Location::Packed { pack, .. } = location else {
+            return false;
+        };
+        let kept = self.places.get(&pack).and_then(|at| self.packs.get(*at));
+        kept.is_some_and(|kept| kept.has(location))
+    }
+
+    /// Where the object `id` is copied from: the pack, and where it is in it.
+    pub fn find(&self, id: &ObjectId) -> Option<(u32, u64)> {
+        let find = |kept: &Kept<'_>| Some((kept.pack, kept.offset_of(id)?));
+        self.packs.iter().find_map(find)
+    }
+}
 
 /// The selection of a [`Verbatim`] without those that cannot be copied: a delta whose base is not
 /// copied too.
 pub(crate) struct Kept<'s> {
     pub entries: PackEntries<'s>,
     store: &'s ObjectStore,
-    pack: u32,
+    /// The number of the pack.
+    pub pack: u32,
     words: Vec<u64>,
     /// How many entries are copied.
     pub count: u32,
@@ -23,14 +76,8 @@ pub(crate) struct Kept<'s> {
 
 impl<'s> Kept<'s> {
     /// Goes through the headers of the selected entries, once, in order.
-    pub fn new(
-        store: &'s ObjectStore,
-        contents: &Contents<'_>,
-        options: &PackOptions,
-    ) -> Result<Option<Self>> {
-        let Some(Verbatim { pack, words }) = contents.verbatim else {
-            return Ok(None);
-        };
+    fn new(store: &'s ObjectStore, verbatim: &Verbatim<'_>, options: &PackOptions) -> Result<Self> {
+        let Verbatim { pack, words } = *verbatim;
         let failed = |fault| copy_error(store, pack, fault);
         let entries = store.pack_entries(pack).map_err(failed)?;
         let length = (entries.count() as usize).div_ceil(64);
@@ -49,7 +96,7 @@ impl<'s> Kept<'s> {
         }
         kept.reject(options)?;
         kept.count = kept.words.iter().map(|word| word.count_ones()).sum();
-        Ok(Some(kept))
+        Ok(kept)
     }
 
     /// Clears the bits of what cannot be copied. The base of an offset delta comes before it, so

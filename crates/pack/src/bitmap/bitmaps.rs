@@ -1,8 +1,9 @@
 use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
-use super::{BitOrder, Words};
+use super::{midx, BitOrder, Words};
 use crate::{ObjectKind, ObjectStore};
 use gix_hash::oid;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// The reachability bitmaps of a store: for some commits, all that is reachable from them.
@@ -19,34 +20,48 @@ pub struct Bitmaps<'s> {
 pub struct DamagedBitmap;
 
 impl<'s> Bitmaps<'s> {
-    /// The bitmaps of `store`: those of the first of its packs that has any. Files that cannot be
-    /// used are among the warnings of the store.
+    /// The bitmaps of `store`: those of its multi-pack-index, else those of the first of its packs
+    /// that has any. Files that cannot be used are among the warnings of the store.
     pub fn open(store: &'s ObjectStore) -> Option<Self> {
-        for (number, pack) in store.packs() {
-            let path = pack.path().with_extension("bitmap");
-            if !hedgerow_fs::exists(&path) {
-                continue;
-            }
+        let of_midx = store.multi_indexes().filter(|midx| !midx.is_layer());
+        let mut of_midx = of_midx.map(|midx| {
+            let order = || BitOrder::of_midx(store, midx);
+            Self::of(store, &midx::bitmap_path(midx), order)
+        });
+        let mut of_packs = store.packs().map(|(number, pack)| {
             let warn = |warning| store.warn(warning);
-            let opened = BitOrder::of_pack(pack, number, warn)
-                .map_err(str::to_owned)
-                .and_then(|order| Self::of(order, store));
-            match opened {
-                Ok(bitmaps) => return Some(bitmaps),
-                Err(reason) => store.warn(format!("'{}': {reason}", path.display())),
-            }
-        }
-        None
+            let order = || BitOrder::of_pack(pack, number, warn).map_err(str::to_owned);
+            Self::of(store, &pack.path().with_extension("bitmap"), order)
+        });
+        let found = of_midx.find_map(|found| found);
+        found.or_else(|| of_packs.find_map(|found| found))
     }
 
-    fn of(order: BitOrder<'s>, store: &ObjectStore) -> Result<Self, String> {
-        let hash = store.hash_kind();
-        let file = BitmapFile::open(&order.path(), order.checksum(), order.count(), hash)?;
-        Ok(Bitmaps {
-            order,
-            file,
-            kinds: Default::default(),
-        })
+    /// The bitmaps in the file at `path`, if it is there and can be used.
+    fn of(
+        store: &'s ObjectStore,
+        path: &Path,
+        order: impl FnOnce() -> Result<BitOrder<'s>, String>,
+    ) -> Option<Self> {
+        if !hedgerow_fs::exists(path) {
+            return None;
+        }
+        let open = |order: BitOrder<'s>| {
+            let hash = store.hash_kind();
+            let file = BitmapFile::open(path, order.checksum(), order.count(), hash)?;
+            Ok(Bitmaps {
+                order,
+                file,
+                kinds: Default::default(),
+            })
+        };
+        match order().and_then(open) {
+            Ok(bitmaps) => Some(bitmaps),
+            Err(reason) => {
+                store.warn(format!("'{}': {reason}", path.display()));
+                None
+            }
+        }
     }
 
     /// The order of their bits.

@@ -1,17 +1,19 @@
 //! Reachability bitmaps: for some commits, the set of all objects that are reachable from them, as
-//! bits in the order of a pack. `bitmaps` is what others use; `file` knows the format, `order` the
-//! numbers of objects.
+//! bits in the order of a pack, or of the packs of a multi-pack-index. `bitmaps` is what others use;
+//! `file` knows the format, `order` the numbers of objects, `members` what those are numbers of.
 
 mod bitmaps;
 mod ewah;
 mod file;
+mod kinds;
+mod members;
+mod midx;
 mod order;
+mod pseudo_merges;
 mod words;
 mod write;
 
-pub(crate) use order::is_whole;
-
 pub use bitmaps::{Bitmaps, DamagedBitmap};
-pub use order::BitOrder;
+pub use order::{BitOrder, OrderPart};
 pub use words::Words;
-pub use write::{BitmapContents, CommitBitmap};
+pub use write::{BitmapContents, CommitBitmap, PseudoMerge};

@@ -1,13 +1,13 @@
-use super::Words;
+use super::members::{Key, Members};
 use crate::big_endian::u32_at;
-use crate::entry::EntryKind;
-use crate::hashed_file::TrailerHasher;
 use crate::index::PackIndex;
-use crate::map::Map;
+use crate::midx::PseudoPackOrder;
 use crate::pack::Pack;
 use crate::reverse::ReverseIndex;
-use crate::{Fault, Location};
+use crate::Location;
 use gix_hash::{oid, Kind};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
@@ -16,24 +16,35 @@ const SEARCHES: u32 = 4096;
 /// In the table of bits: the row has none.
 const NO_BIT: u32 = u32::MAX;
 
-/// The order in which bitmaps number the objects of a pack: that of their offsets.
+/// The order in which bitmaps number objects. Those of a pack are in the order of their offsets;
+/// those of a multi-pack-index are in pseudo-pack order: first those of one pack, all of them, then
+/// those of the others, pack by pack.
 #[derive(Debug)]
 pub struct BitOrder<'s> {
-    pack: &'s Pack,
-    number: u32,
-    index: &'s PackIndex,
-    rows: Rows,
+    pub(super) members: Members<'s>,
+    rows: Rows<'s>,
     /// The bit of each row, once that has been asked for often.
     bits: OnceLock<Vec<u32>>,
     searches: AtomicU32,
 }
 
+/// A row of bits that belong to one pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderPart {
+    /// The number of the pack in the store.
+    pub pack: u32,
+    /// Its bits, in the order of their offsets in the pack.
+    pub bits: Range<u32>,
+}
+
 /// The row of each bit.
 #[derive(Debug)]
-enum Rows {
-    /// In the reverse index of the pack.
+pub(super) enum Rows<'s> {
+    /// In the reverse index of the pack, or beside the multi-pack-index.
     Mapped(ReverseIndex),
-    /// Computed, for a pack without one that can be used.
+    /// In the multi-pack-index.
+    Chunk(PseudoPackOrder<'s>),
+    /// Computed, where there is nothing that can be used.
     Sorted(Vec<u32>),
 }
 
@@ -55,127 +66,84 @@ impl<'s> BitOrder<'s> {
             }
             None => Rows::Sorted(sorted(index)),
         };
-        Ok(BitOrder {
+        let members = Members::Pack {
             pack,
             number,
             index,
+        };
+        Ok(Self::new(members, rows))
+    }
+
+    pub(super) fn new(members: Members<'s>, rows: Rows<'s>) -> Self {
+        BitOrder {
+            members,
             rows,
             bits: OnceLock::new(),
             searches: AtomicU32::new(0),
-        })
-    }
-
-    /// The kinds of all objects, by what their entries say; those that are deltas have that of
-    /// their base. In the order of [`BitmapContents::kinds`](super::BitmapContents::kinds).
-    ///
-    /// # Errors
-    /// The offset of an entry that cannot be read, with what is wrong.
-    pub fn kinds(&self) -> Result<[Words; 4], (u64, Fault)> {
-        let mut kinds = [(); 4].map(|()| Words::with_bits(self.count() as usize));
-        // Deltas whose base is not before them in the pack: settled when all others are.
-        let mut pending: Vec<(u32, u32)> = Vec::new();
-        for bit in 0..self.count() {
-            let offset = self.row(bit).and_then(|row| self.index.offset(row));
-            let offset = offset.ok_or((0, Fault::Outside))?;
-            let (entry, _) = self.pack.entry(offset).map_err(|fault| (offset, fault))?;
-            let base = match entry.kind {
-                EntryKind::Whole(kind) => {
-                    set_kind(&mut kinds, bit, kind as usize);
-                    continue;
-                }
-                EntryKind::OffsetDelta(base) => self.bit_at(base, bit),
-                EntryKind::ReferenceDelta(id) => self.bit(&id),
-            };
-            let base = base.ok_or((offset, Fault::BaseOffset))?;
-            match kind_number(&kinds, base) {
-                Some(kind) => set_kind(&mut kinds, bit, kind),
-                None => pending.push((bit, base)),
-            }
         }
-        while !pending.is_empty() {
-            let before = pending.len();
-            pending.retain(|(bit, base)| match kind_number(&kinds, *base) {
-                Some(kind) => {
-                    set_kind(&mut kinds, *bit, kind);
-                    false
-                }
-                None => true,
-            });
-            if pending.len() == before {
-                return Err((0, Fault::Loop));
-            }
-        }
-        Ok(kinds)
-    }
-
-    /// The bit of the entry at `offset`, which is below `end`.
-    fn bit_at(&self, offset: u64, end: u32) -> Option<u32> {
-        let (mut low, mut high) = (0, end);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.index.offset(self.row(middle)?)?.cmp(&offset) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return Some(middle),
-            }
-        }
-        None
     }
 
     /// How many objects there are.
     pub fn count(&self) -> u32 {
-        self.index.count()
+        self.members.count()
     }
 
     /// The id of the object with this bit.
     pub fn id(&self, bit: u32) -> Option<&'s oid> {
-        self.id_of_row(self.row(bit)?)
+        oid::try_from_bytes(self.members.id(self.row(bit)?)?).ok()
     }
 
     /// The bit of the object `id`; `None` if it is not among them.
     pub fn bit(&self, id: &oid) -> Option<u32> {
-        let (ids, data) = self.index.ids();
-        self.bit_of_row(ids.lookup(data, id.as_bytes())?)
+        self.bit_of_row(self.members.row(id.as_bytes())?)
     }
 
     /// Where the object with this bit is.
     pub fn location(&self, bit: u32) -> Option<Location> {
-        let offset = self.index.offset(self.row(bit)?)?;
-        Some(Location::Packed {
-            pack: self.number,
-            offset,
-        })
+        self.members.location(self.row(bit)?)
     }
 
-    /// The number in its store of the pack whose objects they are.
-    pub fn pack(&self) -> u32 {
-        self.number
+    /// The packs whose objects they are, in order. A pack none of whose objects is among them, all
+    /// having been taken from others, is not there.
+    pub fn parts(&self) -> Vec<OrderPart> {
+        let mut parts = Vec::new();
+        let mut start = 0;
+        while start < self.count() {
+            let rank = |bit| Some(self.key(bit)?.0);
+            let first = rank(start);
+            let end = first_bit(start, self.count(), |bit| rank(bit) > first).max(start + 1);
+            if let Some(Location::Packed { pack, .. }) = self.location(start) {
+                let bits = start..end;
+                parts.push(OrderPart { pack, bits });
+            }
+            start = end;
+        }
+        parts
+    }
+
+    /// The pack or multi-pack-index whose objects they are.
+    pub fn path(&self) -> &'s Path {
+        self.members.path()
     }
 
     /// The hash function of its ids.
     pub(crate) fn hash_kind(&self) -> Kind {
-        self.pack.hash_kind()
+        self.members.hash_kind()
     }
 
-    /// The checksum of the pack.
+    /// The checksum of the pack or multi-pack-index.
     pub(crate) fn checksum(&self) -> &'s [u8] {
-        self.index.pack_checksum()
+        self.members.checksum()
     }
 
-    pub(crate) fn path(&self) -> std::path::PathBuf {
-        self.pack.path().with_extension("bitmap")
+    /// Where the bitmaps of these objects are.
+    pub(crate) fn bitmap_path(&self) -> PathBuf {
+        self.members.bitmap_path()
     }
 
     /// The row, in order of ids, of the object with this bit.
     pub(crate) fn row(&self, bit: u32) -> Option<u32> {
-        match &self.rows {
-            Rows::Mapped(reverse) => reverse.position(bit),
-            Rows::Sorted(rows) => rows.get(bit as usize).copied(),
-        }
-    }
-
-    pub(crate) fn id_of_row(&self, row: u32) -> Option<&'s oid> {
-        oid::try_from_bytes(self.index.id(row)?).ok()
+        self.rows.of_bit(bit)
     }
 
     /// The bit of the object in a row.
@@ -183,17 +151,22 @@ impl<'s> BitOrder<'s> {
         let bits = match self.bits.get() {
             Some(bits) => bits,
             None if self.searches.fetch_add(1, Ordering::Relaxed) < SEARCHES => {
-                return self.search(row);
+                let bit = self.bit_of_key(self.members.key(row)?, self.count())?;
+                return (self.row(bit) == Some(row)).then_some(bit);
             }
             None => self.bits.get_or_init(|| self.all_bits()),
         };
         bits.get(row as usize).copied().filter(|bit| *bit != NO_BIT)
     }
 
-    /// Bisects the offsets.
-    fn search(&self, row: u32) -> Option<u32> {
-        let bit = self.bit_at(self.index.offset(row)?, self.count())?;
-        (self.row(bit) == Some(row)).then_some(bit)
+    /// The bit below `end` of the object that is ordered by `key`.
+    pub(super) fn bit_of_key(&self, key: Key, end: u32) -> Option<u32> {
+        let bit = first_bit(0, end, |bit| self.key(bit) >= Some(key));
+        (bit < end && self.key(bit) == Some(key)).then_some(bit)
+    }
+
+    fn key(&self, bit: u32) -> Option<Key> {
+        self.members.key(self.row(bit)?)
     }
 
     fn all_bits(&self) -> Vec<u32> {
@@ -208,14 +181,26 @@ impl<'s> BitOrder<'s> {
     }
 }
 
-fn set_kind(kinds: &mut [Words; 4], bit: u32, number: usize) {
-    if let Some(words) = kinds.get_mut(number) {
-        words.insert(bit);
+impl Rows<'_> {
+    pub fn of_bit(&self, bit: u32) -> Option<u32> {
+        match self {
+            Rows::Mapped(reverse) => reverse.position(bit),
+            Rows::Chunk(order) => order.position(bit),
+            Rows::Sorted(rows) => rows.get(bit as usize).copied(),
+        }
     }
 }
 
-fn kind_number(kinds: &[Words; 4], bit: u32) -> Option<usize> {
-    kinds.iter().position(|words| words.contains(bit))
+/// The first bit from `low` up to `high` that `is_after`; `high` if none is.
+fn first_bit(mut low: u32, mut high: u32, is_after: impl Fn(u32) -> bool) -> u32 {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_after(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    low
 }
 
 /// The rows of `index` in order of their offsets.
@@ -223,17 +208,6 @@ fn sorted(index: &PackIndex) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..index.count()).collect();
     rows.sort_by_cached_key(|row| index.offset(*row));
     rows
-}
-
-/// Whether the hash at the end of `map` is that of what comes before it.
-pub(crate) fn is_whole(map: &Map, hash: Kind) -> bool {
-    let Some(end) = map.len().checked_sub(hash.len_in_bytes()) else {
-        return false;
-    };
-    let (content, trailer) = map.split_at(end);
-    let mut hasher = TrailerHasher::new(hash);
-    hasher.update(content);
-    hasher.finish().as_bytes() == trailer
 }
 
 /// The checksum at `at` in `data`.

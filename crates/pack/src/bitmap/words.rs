@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// Bits of one word.
 pub(crate) const WORD_BITS: usize = u64::BITS as usize;
 
@@ -45,6 +47,22 @@ impl Words {
         let is_new = *found & mask == 0;
         *found |= mask;
         is_new
+    }
+
+    /// Adds the bits of `word`, the lowest of which stands for `first`.
+    pub fn insert_word(&mut self, first: u32, word: u64) {
+        let (at, shift) = (first as usize / WORD_BITS, first % u64::BITS);
+        let parts = [
+            word << shift,
+            word.checked_shr(u64::BITS - shift).unwrap_or(0),
+        ];
+        let end = at + if parts[1] == 0 { 1 } else { 2 };
+        if end > self.words.len() {
+            self.words.resize(end, 0);
+        }
+        for (own, part) in self.words.iter_mut().skip(at).zip(parts) {
+            *own |= part;
+        }
     }
 
     /// Removes `bit`.
@@ -117,7 +135,19 @@ impl Words {
 
     /// The bits, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, word)| {
+        self.from_word(0)
+    }
+
+    /// The bits in `range`, ascending.
+    pub fn range(&self, range: Range<u32>) -> impl Iterator<Item = u32> + '_ {
+        let from = self.from_word(range.start as usize / WORD_BITS);
+        from.skip_while(move |bit| *bit < range.start)
+            .take_while(move |bit| *bit < range.end)
+    }
+
+    fn from_word(&self, first: usize) -> impl Iterator<Item = u32> + '_ {
+        let words = self.words.iter().enumerate().skip(first);
+        words.flat_map(|(at, word)| {
             let mut rest = *word;
             std::iter::from_fn(move || {
                 let bit = rest.trailing_zeros();
@@ -171,6 +201,8 @@ mod tests {
             prop_assert_eq!(a.contains_all(&b), right.is_subset(&left));
             prop_assert_eq!(a == b, left == right);
             prop_assert_eq!(a.is_empty(), left.is_empty());
+            let part: Vec<u32> = left.range(70..250).copied().collect();
+            prop_assert_eq!(a.range(70..250).collect::<Vec<_>>(), part);
             let after = |change: fn(&mut Words, &Words)| {
                 let mut own = a.clone();
                 change(&mut own, &b);
@@ -185,6 +217,14 @@ mod tests {
                 after(Words::intersect),
                 left.intersection(&right).copied().collect::<Vec<_>>()
             );
+        }
+
+        #[test]
+        fn a_word_goes_anywhere(word in any::<u64>(), first in 0_u32..300) {
+            let mut words = Words::with_bits(100);
+            words.insert_word(first, word);
+            let expected = (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| first + bit);
+            prop_assert_eq!(words.iter().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
 
         #[test]

@@ -65,5 +65,5 @@ pub(super) fn has_bitmap(top: &Layer) -> bool {
     let belongs = |head: Vec<u8>| {
         head.starts_with(b"BITM") && head.get(BITMAP_HEADER_BYTES..) == Some(checksum)
     };
-    top.file.has_pseudo_pack_order() && head().is_some_and(belongs)
+    top.file.pseudo_pack_order().is_some() && head().is_some_and(belongs)
 }

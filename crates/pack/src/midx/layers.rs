@@ -39,9 +39,12 @@ pub(crate) struct Loaded {
     pub warnings: Vec<String>,
 }
 
+/// The name of the file that is a whole multi-pack-index.
+pub(crate) const PLAIN_NAME: &str = "multi-pack-index";
+
 /// The file that is the whole multi-pack-index of the pack directory `packs`.
 pub(crate) fn plain_path(packs: &Path) -> PathBuf {
-    packs.join("multi-pack-index")
+    packs.join(PLAIN_NAME)
 }
 
 /// The directory of the layers.

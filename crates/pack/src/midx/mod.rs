@@ -1,6 +1,7 @@
 //! The multi-pack-index: one sorted table of ids for many packs, as git's `gitformat-pack`
 //! describes it.
 
+mod bitmapped;
 mod chunks;
 mod clear;
 mod encode;
@@ -10,15 +11,20 @@ mod order;
 mod read;
 mod refusal;
 mod remove;
+mod repack;
 mod select;
 mod source;
 mod split;
 mod verify;
 mod write;
 
+pub(crate) use bitmapped::PseudoPackOrder;
 pub use expire::expire_midx_packs;
-pub(crate) use layers::{Layers, Loaded};
+pub(crate) use layers::{Layers, Loaded, PLAIN_NAME};
+pub(crate) use order::pseudo_pack_order;
 pub(crate) use read::MultiPackIndex;
 pub use remove::{midx_packs, remove_midx};
+pub use repack::midx_objects_to_repack;
+pub(crate) use select::Row;
 pub use verify::{verify_midx, MidxComplaint};
 pub use write::{write_midx, MidxOptions, WrittenMidx};

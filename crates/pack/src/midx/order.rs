@@ -1,29 +1,28 @@
 //! The order of the bits of a bitmap.
 
-use super::select::Bucket;
+use super::select::Row;
 use super::split::in_parallel;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 /// The objects in pseudo-pack order, and what part of it is of which pack.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(crate) struct Order {
     /// For each bit, the position of the object.
     pub positions: Vec<u32>,
     /// For each pack, its first bit and how many it has.
     pub packs: Vec<(u32, u32)>,
 }
 
-/// Sorts the objects of `buckets`: those of the pack `preferred` first, then those of the other
-/// `packs` by their numbers, in each by offset.
-pub(super) fn pseudo_pack_order(
-    buckets: &[Bucket],
+/// Sorts the objects of `rows`, which are in order of ids: those of the pack `preferred` first,
+/// then those of the other `packs` by their numbers, in each by offset.
+pub(crate) fn pseudo_pack_order(
+    rows: impl Iterator<Item = Row>,
     packs: usize,
     preferred: Option<u32>,
     threads: NonZeroUsize,
 ) -> Order {
     let mut of_packs: Vec<Vec<(u64, u32)>> = vec![Vec::new(); packs];
-    let rows = buckets.iter().flat_map(|bucket| &bucket.rows);
     for (position, row) in (0..).zip(rows) {
         if let Some(of_pack) = of_packs.get_mut(row.pack as usize) {
             of_pack.push((row.offset, position));

@@ -1,6 +1,8 @@
+use super::bitmapped::{preferred_pack, PseudoPackOrder, BITMAPPED_ROW_BYTES};
 use super::chunks::Chunks;
 use super::refusal::Refusal;
 use crate::big_endian::{u32_at, u64_at};
+use crate::hashed_file::is_whole;
 use crate::id_table::{IdTable, FANOUT_BYTES};
 use crate::map::Map;
 use std::ops::Range;
@@ -25,8 +27,10 @@ pub(crate) struct MultiPackIndex {
     rows: usize,
     /// The table of 64-bit offsets; without one, a 32-bit offset has no marker bit.
     large: Option<Range<usize>>,
-    /// Whether there is a chunk RIDX.
-    has_order: bool,
+    /// The chunk RIDX.
+    order: Option<Range<usize>>,
+    /// The chunk BTMP.
+    bitmapped: Option<Range<usize>>,
     /// The file names of the packs' indexes.
     names: Vec<String>,
 }
@@ -61,14 +65,14 @@ impl MultiPackIndex {
             .ok_or_else(|| Refusal::chunk("pack-name", None))?;
         let names = parse_names(map.get(named).unwrap_or_default(), packs, version)?;
         // A chunk that is too short for its table is as good as none.
-        let order_bytes = ids.count() as usize * 4;
-        let order = chunks.get(b"RIDX");
+        let at_least = |name, bytes: usize| chunks.get(name).filter(|c| c.len() >= bytes);
         Ok(MultiPackIndex {
             hash_len,
             version,
             rows: rows.start,
             large: chunks.get(b"LOFF"),
-            has_order: order.is_some_and(|chunk| chunk.len() >= order_bytes),
+            order: at_least(b"RIDX", ids.count() as usize * 4),
+            bitmapped: at_least(b"BTMP", names.len() * BITMAPPED_ROW_BYTES),
             ids,
             names,
             map,
@@ -94,11 +98,6 @@ impl MultiPackIndex {
     pub fn checksum(&self) -> &[u8] {
         let end = self.map.len() - self.hash_len;
         self.map.get(end..).unwrap_or_default()
-    }
-
-    /// The whole file.
-    pub fn data(&self) -> &[u8] {
-        &self.map
     }
 
     /// The id at `position`.
@@ -142,9 +141,22 @@ impl MultiPackIndex {
         self.row(self.position_of(id)?)
     }
 
-    /// Whether it has the pseudo-pack order: it was written along with a bitmap.
-    pub fn has_pseudo_pack_order(&self) -> bool {
-        self.has_order
+    /// The pseudo-pack order, if it was written along with a bitmap: the chunk RIDX.
+    pub fn pseudo_pack_order(&self) -> Option<PseudoPackOrder<'_>> {
+        let chunk = self.map.get(self.order.clone()?)?;
+        Some(PseudoPackOrder::new(chunk, self.count()))
+    }
+
+    /// The number of the pack whose objects come first in the pseudo-pack order, as the chunk BTMP
+    /// has it.
+    pub fn first_pack_of_order(&self) -> Option<u32> {
+        let chunk = self.map.get(self.bitmapped.clone()?)?;
+        preferred_pack(chunk)
+    }
+
+    /// Whether the file ends with the hash of what comes before.
+    pub fn is_whole(&self, hash: gix_hash::Kind) -> bool {
+        is_whole(&self.map, hash)
     }
 }
 

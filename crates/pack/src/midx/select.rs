@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 /// Where the entry of an object starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The number of its pack in the file that is written.
     pub pack: u32,
     pub offset: u64,

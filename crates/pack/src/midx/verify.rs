@@ -2,7 +2,6 @@
 
 use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
-use super::write::has_its_hash;
 use crate::pack::Pack;
 use crate::{HashKind, Result};
 use hedgerow_fs::FileKind;
@@ -59,7 +58,7 @@ pub fn verify_midx(
     };
     let mut report = |finding| complain(MidxComplaint::Finding(finding));
     for layer in loaded.layers.iter() {
-        if !has_its_hash(&layer.file, hash) {
+        if !layer.file.is_whole(hash) {
             report("incorrect checksum".into());
         }
     }

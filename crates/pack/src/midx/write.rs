@@ -7,8 +7,8 @@ use super::order::{pseudo_pack_order, Order};
 use super::read::MultiPackIndex;
 use super::select::{select, Bucket, DROPPED};
 use super::source::{Candidate, Source};
-use crate::hashed_file::TrailerHasher;
-use crate::{Error, HashKind, Result};
+
+use crate::{BitOrder, Error, HashKind, ObjectStore, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::LockFile;
 use std::collections::HashSet;
@@ -41,6 +41,8 @@ pub struct WrittenMidx {
     packs: PathBuf,
     checksum: ObjectId,
     order: Option<Order>,
+    path: PathBuf,
+    file: MultiPackIndex,
 }
 
 impl WrittenMidx {
@@ -56,6 +58,20 @@ impl WrittenMidx {
             Some(order) => &order.positions,
             None => &[],
         }
+    }
+
+    /// The order of the bits of its bitmap, if it was written for one with any objects. Its packs
+    /// are those of `store`.
+    ///
+    /// # Errors
+    /// [`Error::MultiPackIndex`] if one of them is not in the store.
+    pub fn bit_order<'s>(&'s self, store: &'s ObjectStore) -> Result<Option<BitOrder<'s>>> {
+        let rows = self.pseudo_pack_order();
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let order = BitOrder::of_written(store, &self.file, &self.path, rows);
+        order.map(Some).map_err(|why| failed(&self.packs, why))
     }
 
     /// Puts it in its place, and removes the bitmaps and reverse indexes of others.
@@ -121,13 +137,15 @@ pub(super) fn write(
     let mut lock = LockFile::acquire(&path)?;
     let checksum = content.write(&mut lock)?;
     // What was written must be readable before it takes the place of another.
-    MultiPackIndex::open(&path.with_extension("lock"), options.hash)
+    let file = MultiPackIndex::open(&path.with_extension("lock"), options.hash)
         .map_err(|refusal| failed(packs, refusal.to_string()))?;
     Ok(Some(WrittenMidx {
         lock,
         packs: packs.to_owned(),
         checksum,
         order: table.order,
+        path,
+        file,
     }))
 }
 
@@ -165,7 +183,10 @@ fn assemble(
     }
     let order = (options.for_bitmap && count > 0).then(|| {
         let preferred = preferred.and_then(|number| numbers.get(number as usize).copied());
-        pseudo_pack_order(&buckets, names.len(), preferred, options.threads)
+        let rows = buckets
+            .iter()
+            .flat_map(|bucket| bucket.rows.iter().copied());
+        pseudo_pack_order(rows, names.len(), preferred, options.threads)
     });
     Ok(Assembled {
         names,
@@ -188,25 +209,13 @@ fn load(
     let loaded = Loaded::open(packs, options.hash)?;
     loaded.complaints().for_each(&mut *warn);
     let layers = loaded.layers;
-    if !layers
-        .iter()
-        .all(|layer| has_its_hash(&layer.file, options.hash))
-    {
+    if !layers.iter().all(|layer| layer.file.is_whole(options.hash)) {
         if options.packs.is_none() {
             warn("ignoring existing multi-pack-index; checksum mismatch".into());
         }
         return Ok(None);
     }
     Ok((!layers.is_empty()).then_some(layers))
-}
-
-/// Whether `file` ends with the hash of what comes before.
-pub(super) fn has_its_hash(file: &MultiPackIndex, hash: HashKind) -> bool {
-    let data = file.data();
-    let mut hasher = TrailerHasher::new(hash);
-    let end = data.len().saturating_sub(file.checksum().len());
-    hasher.update(data.get(..end).unwrap_or_default());
-    hasher.finish().as_bytes() == file.checksum()
 }
 
 /// The packs to list: those of `former`, then the others in the order of the directory.

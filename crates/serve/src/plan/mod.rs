@@ -5,7 +5,7 @@ mod chains;
 mod places;
 mod reuse;
 
-use crate::verbatim::Kept;
+use crate::verbatim::KeptPacks;
 use crate::{Contents, PackOptions, Result, Wanted};
 use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore};
 use places::Places;
@@ -62,8 +62,12 @@ pub(crate) struct Delta {
 pub(crate) enum Base {
     /// The entry of that number in the plan.
     Entry(u32),
-    /// What is copied verbatim from that offset of its pack.
-    Verbatim { offset: u64, id: ObjectId },
+    /// What is copied verbatim from that offset of the pack of that number.
+    Verbatim {
+        pack: u32,
+        offset: u64,
+        id: ObjectId,
+    },
     /// An object that the receiver has.
     Had(ObjectId),
 }
@@ -84,7 +88,7 @@ impl<'s> Plan<'s> {
     pub fn new(
         store: &'s ObjectStore,
         contents: &Contents<'_>,
-        kept: Option<&Kept<'s>>,
+        kept: &KeptPacks<'s>,
         options: &PackOptions,
     ) -> Result<Self> {
         let mut plan = Plan {
@@ -113,7 +117,7 @@ impl<'s> Plan<'s> {
     }
 
     /// Lists each object once.
-    fn list(&mut self, contents: &Contents<'_>, kept: Option<&Kept<'s>>, options: &PackOptions) {
+    fn list(&mut self, contents: &Contents<'_>, kept: &KeptPacks<'s>, options: &PackOptions) {
         let mut had: Vec<&Wanted> = match options.thin {
             true => contents.had.iter().collect(),
             false => Vec::new(),
@@ -121,12 +125,8 @@ impl<'s> Plan<'s> {
         had.sort_by_key(|object| object.id);
         had.dedup_by_key(|object| object.id);
         let is_had = |id: &ObjectId| had.binary_search_by_key(id, |object| object.id).is_ok();
-        let rejected = kept
-            .map(|kept| kept.rejected.as_slice())
-            .unwrap_or_default();
-        for object in contents.wanted.iter().chain(rejected) {
-            let is_kept = kept.is_some_and(|kept| kept.has(object.location));
-            if !is_kept && !is_had(&object.id) {
+        for object in contents.wanted.iter().chain(kept.rejected()) {
+            if !kept.has(object.location) && !is_had(&object.id) {
                 self.entries.push(Entry::new(object));
             }
         }

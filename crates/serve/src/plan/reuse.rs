@@ -1,6 +1,6 @@
 use super::places::Places;
 use super::{Base, Delta, Entry, Source, Stored};
-use crate::verbatim::Kept;
+use crate::verbatim::KeptPacks;
 use crate::{PackOptions, Result};
 use hedgerow_pack::{oid, EntryKind, Location, ObjectStore, PackEntries, RawEntry, Reader};
 
@@ -9,7 +9,7 @@ pub(super) struct Reuse<'p, 's> {
     pub store: &'s ObjectStore,
     pub options: &'p PackOptions,
     pub places: &'p Places,
-    pub kept: Option<&'p Kept<'s>>,
+    pub kept: &'p KeptPacks<'s>,
     /// How many entries are sent; those after them are only bases.
     pub sent: usize,
     pub has: Option<&'p (dyn Fn(&oid) -> bool + Sync)>,
@@ -105,16 +105,17 @@ impl<'s> Reuse<'_, 's> {
         if let Some(number) = self.places.of(&id, entries) {
             return Some(Base::Entry(number));
         }
-        let offset = match kind {
-            EntryKind::OffsetDelta(offset) => Some(offset),
-            _ => self.kept.and_then(|kept| kept.offset_of(&id)),
+        let here = match kind {
+            EntryKind::OffsetDelta(offset) => Some((pack, offset)),
+            _ => None,
         };
-        let is_kept = |offset| {
-            let location = Location::Packed { pack, offset };
-            self.kept.is_some_and(|kept| kept.has(location))
+        let is_kept = |(pack, offset): &(u32, u64)| {
+            let (pack, offset) = (*pack, *offset);
+            self.kept.has(Location::Packed { pack, offset })
         };
-        match offset.filter(|offset| is_kept(*offset)) {
-            Some(offset) => Some(Base::Verbatim { offset, id }),
+        // Another copy of the base may be the one that is sent.
+        match here.filter(is_kept).or_else(|| self.kept.find(&id)) {
+            Some((pack, offset)) => Some(Base::Verbatim { pack, offset, id }),
             None => self.has.filter(|has| has(&id)).map(|_| Base::Had(id)),
         }
     }

@@ -47,9 +47,10 @@ pub(super) fn copy(
     let mut moves = Moves::default();
     let mut next = 0;
     if options.delta_base_offset && !listed && !options.check_copies {
+        let new = output.position();
         next = copy_leading(kept, options, output)?;
-        let start = kept.entries.offset(0).filter(|_| next > 0);
-        start.into_iter().for_each(|start| moves.note(start, start));
+        let old = kept.entries.offset(0).filter(|_| next > 0);
+        old.into_iter().for_each(|old| moves.note(old, new));
     }
     for order in next..kept.entries.count() {
         if kept.selects(order) {
@@ -64,7 +65,7 @@ pub(super) fn copy(
 fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>) -> Result<u32> {
     let outside = || kept.fault(Fault::Outside);
     let data = kept.entries.data();
-    let mut start = output.position();
+    let mut start = kept.entries.offset(0).ok_or_else(outside)?;
     let mut order = 0;
     while order < kept.leading {
         let first = order;

@@ -8,7 +8,7 @@ mod order;
 mod output;
 
 use crate::plan::{Base, Plan, Source, Stored};
-use crate::verbatim::Kept;
+use crate::verbatim::KeptPacks;
 use crate::{Error, PackOptions, Result};
 use body::{Body, BodyMaker, Data, What};
 use copy::Moves;
@@ -17,6 +17,7 @@ use hedgerow_codec::StreamDeflater;
 use hedgerow_engine::{run_ordered, Window};
 use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore};
 use output::Output;
+use std::collections::HashMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
@@ -72,21 +73,20 @@ impl std::fmt::Display for PackWritten {
 /// Writes what is `kept` and what is planned to `sink`. `list`: with the entries of its index.
 pub(crate) fn write(
     plan: &Plan<'_>,
-    kept: Option<&Kept<'_>>,
+    kept: &KeptPacks<'_>,
     store: &ObjectStore,
     options: &PackOptions,
     list: bool,
     sink: &mut dyn Write,
 ) -> Result<PackWritten> {
-    let verbatim = kept.map_or(0, |kept| kept.count);
-    let count = u64::from(verbatim) + plan.sent as u64;
+    let count = kept.count() + plan.sent as u64;
     let objects = u32::try_from(count).map_err(|_| Error::TooMany(count))?;
     options.progress.expect(count);
     let mut output = Output::start(sink, options, store.hash_kind(), objects, list)?;
-    let moves = match kept {
-        Some(kept) => copy::copy(kept, options, list, &mut output)?,
-        None => Moves::default(),
-    };
+    let mut moves = HashMap::new();
+    for kept in kept.iter() {
+        moves.insert(kept.pack, copy::copy(kept, options, list, &mut output)?);
+    }
     let writer = Writer {
         plan,
         store,
@@ -108,7 +108,7 @@ pub(crate) fn write(
         deltas: count(|entry| entry.delta.is_some()),
         reused: reused_deltas + if options.reuse_objects { copied } else { 0 },
         reused_deltas,
-        verbatim,
+        verbatim: objects - plan.sent as u32,
         bytes,
         checksum,
         index,
@@ -120,7 +120,8 @@ struct Writer<'p, 's, 'o> {
     plan: &'p Plan<'s>,
     store: &'p ObjectStore,
     options: &'p PackOptions,
-    moves: Moves,
+    /// By the numbers of the packs that were copied from.
+    moves: HashMap<u32, Moves>,
     /// Where each entry of the plan starts; 0 until it is written.
     positions: Vec<u64>,
     output: Output<'o>,
@@ -208,7 +209,10 @@ impl<'p> Writer<'p, '_, '_> {
     fn base(&self, base: Base, here: u64) -> Written {
         let (position, id) = match base {
             Base::Had(id) => return Written::Id(id),
-            Base::Verbatim { offset, id } => (self.moves.moved(offset), id),
+            Base::Verbatim { pack, offset, id } => {
+                let moves = self.moves.get(&pack);
+                (moves.map_or(0, |moves| moves.moved(offset)), id)
+            }
             Base::Entry(number) => {
                 let position = self.positions.get(number as usize).copied().unwrap_or(0);
                 let Some(entry) = self.plan.entries.get(number as usize) else {

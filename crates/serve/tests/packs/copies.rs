@@ -16,7 +16,7 @@ fn all_bits(count: u32) -> Vec<u64> {
 
 fn verbatim<'c>(words: &'c [u64]) -> Contents<'c> {
     Contents {
-        verbatim: Some(Verbatim { pack: 0, words }),
+        verbatim: vec![Verbatim { pack: 0, words }],
         ..Contents::default()
     }
 }

@@ -49,6 +49,7 @@ struct Document {
 /// The bitmaps of the repository.
 #[derive(Debug, Serialize)]
 struct About {
+    /// The pack or multi-pack-index whose objects they are of.
     pack: String,
     objects: u32,
     commits: u32,
@@ -84,7 +85,7 @@ pub fn run(
         }
     }
     let mut question = Question {
-        threads: super::threads(global),
+        threads: super::options::threads(global),
         ..Question::default()
     };
     for tip in revisions.tips {
@@ -98,7 +99,7 @@ pub fn run(
     let answer = reachable(source, bitmaps.as_ref(), &question).map_err(Failure::fatal)?;
     let document = Document {
         schema: "hedgerow.bitmap.explain/1",
-        bitmaps: bitmaps.as_ref().map(|bitmaps| about(repository, bitmaps)),
+        bitmaps: bitmaps.as_ref().map(about),
         wants: found(&answer.trace.wants),
         haves: found(&answer.trace.haves),
         objects: answer.trace.objects,
@@ -116,13 +117,9 @@ pub fn run(
     Ok(0)
 }
 
-fn about(repository: &Repository, bitmaps: &Bitmaps<'_>) -> About {
-    let number = bitmaps.order().pack();
-    let path = repository.objects().pack_path(number);
+fn about(bitmaps: &Bitmaps<'_>) -> About {
     About {
-        pack: path
-            .map(|path| path.display().to_string())
-            .unwrap_or_default(),
+        pack: bitmaps.order().path().display().to_string(),
         objects: bitmaps.order().count(),
         commits: bitmaps.commit_count(),
         lookup_table: bitmaps.has_lookup_table(),

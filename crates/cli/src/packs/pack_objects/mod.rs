@@ -6,7 +6,7 @@ pub mod revisions;
 pub mod serve;
 mod settings;
 
-pub use settings::{pack_options, parse_bytes};
+pub use settings::{pack_options, pack_reuse, parse_bytes};
 
 use super::{new_packs, object_list};
 use crate::arguments::Global;
@@ -161,7 +161,7 @@ pub struct PackObjects {
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     checks::check(command)?;
     let options = PackOptions {
         cancel: CancelToken::from_static(interrupted),
@@ -323,7 +323,7 @@ impl Making<'_> {
         }
         if let Some(pack) = bitmaps {
             let threads = options.threads.get();
-            new_packs::write_bitmaps(self.repository, &pack, threads, self.output)?;
+            new_packs::write_bitmaps(self.repository, &pack, threads, self.global, self.output)?;
         }
         Ok(packs)
     }

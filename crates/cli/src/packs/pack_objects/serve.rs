@@ -1,7 +1,7 @@
 //! Packs of what revisions reach.
 
 use super::revisions::{question, tags, More};
-use super::{Making, PackObjects};
+use super::{settings::pack_reuse, Making, PackObjects};
 use crate::failure::Failure;
 use crate::packs::sources::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
@@ -24,7 +24,13 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
         true => tags(repository)?,
         false => Vec::new(),
     };
-    let selected = Selected::find(source, bitmaps.as_ref(), &question, &tags)?;
+    let selected = Selected::find(
+        source,
+        bitmaps.as_ref(),
+        &question,
+        &tags,
+        pack_reuse(repository)?,
+    )?;
     let has = |id: &oid| selected.receiver_has(id);
     let contents = selected.contents(command.thin.then_some(&has));
     making.pack(&contents, selected.count(), &making.options, false)

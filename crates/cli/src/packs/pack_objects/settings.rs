@@ -5,7 +5,7 @@ use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
-use hedgerow_serve::PackOptions;
+use hedgerow_serve::{PackOptions, PackReuse};
 use std::num::NonZeroUsize;
 
 /// What the command line asks for, over the configuration, over git's defaults.
@@ -68,6 +68,19 @@ pub fn pack_options(repository: &Repository) -> Result<PackOptions, Failure> {
         threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
         ..usual
     })
+}
+
+/// What `pack.allowPackReuse` says.
+pub fn pack_reuse(repository: &Repository) -> Result<PackReuse, Failure> {
+    let config = repository.config();
+    match config.string("pack.allowPackReuse").as_deref() {
+        Some(value) if value.eq_ignore_ascii_case(b"single") => Ok(PackReuse::Single),
+        Some(value) if value.eq_ignore_ascii_case(b"multi") => Ok(PackReuse::Multi),
+        _ => Ok(match config.bool("pack.allowPackReuse")? {
+            Some(false) => PackReuse::None,
+            _ => PackReuse::Single,
+        }),
+    }
 }
 
 fn compression(level: i64) -> Result<i32, Failure> {

@@ -48,7 +48,7 @@ pub fn carry_out(
     }
     for pack in new.iter().filter(|pack| pack.gets_bitmaps) {
         let threads = settings.options.threads.get();
-        new_packs::write_bitmaps(repository, &pack.path, threads, output)?;
+        new_packs::write_bitmaps(repository, &pack.path, threads, global, output)?;
     }
     let level = settings.options.level;
     unreachable::loosen(repository.objects(), &plan.loosened, level)?;
@@ -56,7 +56,7 @@ pub fn carry_out(
     let mut replaced = plan.replaced.clone();
     replaced.retain(|pack| !is_new(pack));
     if settings.midx {
-        midx::write(repository, &plan, &replaced, &new, settings, output)?;
+        midx::write(repository, &plan, &replaced, &new, settings, global, output)?;
     }
     let warnings = repository.objects().warnings();
     warnings.iter().for_each(|warning| output.warn(warning));

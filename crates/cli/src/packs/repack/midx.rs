@@ -4,11 +4,15 @@ use super::existing::{ExistingPack, Role};
 use super::finish::NewFile;
 use super::plan::Plan;
 use super::settings::{Bitmaps, Settings};
+use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::packs::bitmap::options::{build, build_options};
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{write_midx, MidxOptions};
+use hedgerow_pack::{write_midx, MidxOptions, WrittenMidx};
+use hedgerow_reach::BuildOptions;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Writes it. `replaced` are the packs that are going to be deleted.
 pub fn write(
@@ -17,6 +21,7 @@ pub fn write(
     replaced: &[ExistingPack],
     new: &[NewFile],
     settings: &Settings,
+    global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
     let included = included(plan, replaced, new, settings);
@@ -37,22 +42,58 @@ pub fn write(
         version: if version == 2 { 2 } else { 1 },
         preferred_pack: largest.or_else(first),
         packs: Some(included.into_iter().collect()),
-        for_bitmap: false,
+        for_bitmap: settings.bitmaps == Bitmaps::Asked,
         threads: settings.options.threads,
     };
     let objects = repository.objects().directory();
     let mut warn = |warning| output.warn(warning);
     let written = write_midx(objects, &options, &mut warn).map_err(Failure::fatal)?;
-    if let Some(written) = written {
-        if settings.bitmaps == Bitmaps::Asked {
-            output.warn(
-                "hedgerow writes no bitmaps of a multi-pack-index here; \
-                 git multi-pack-index write --bitmap does",
-            );
+    let Some(written) = written else {
+        return Ok(());
+    };
+    if settings.bitmaps != Bitmaps::Asked {
+        return written.commit().map_err(Failure::fatal);
+    }
+    let bitmap = write_bitmap(repository, &written, global, output)?;
+    written.commit().map_err(|error| {
+        if let Some(bitmap) = bitmap {
+            // There is nothing it could belong to.
+            let _ = hedgerow_fs::remove_file(&bitmap);
         }
-        written.commit().map_err(Failure::fatal)?;
+        Failure::fatal(error)
+    })?;
+    // What the multi-pack-index has bitmaps of needs no others.
+    for name in options.packs.iter().flatten() {
+        let path = objects.join("pack").join(name).with_extension("bitmap");
+        hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
     }
     Ok(())
+}
+
+/// Writes the bitmap of what was `written`. Returns where, unless there is nothing it could be of.
+fn write_bitmap(
+    repository: &Repository,
+    written: &WrittenMidx,
+    global: &Global,
+    output: &Output,
+) -> Result<Option<PathBuf>, Failure> {
+    // The store of the repository was opened before there were the new packs.
+    let now = Repository::discover(repository.environment())?;
+    let store = now.objects();
+    let Some(order) = written.bit_order(store).map_err(Failure::fatal)? else {
+        return Ok(None);
+    };
+    let options = BuildOptions {
+        only_reachable: true,
+        ..build_options(&now, global, output, None)?
+    };
+    let previous = hedgerow_pack::Bitmaps::open(store);
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::fatal(format_args!("could not write multi-pack bitmap: {error}"))
+    };
+    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
+    let path = contents.write(options.threads, true);
+    path.map(Some).map_err(|error| failed(&error))
 }
 
 /// The packs to list, by the names of their indexes.

@@ -2,7 +2,7 @@
 
 use super::log::{Entry, Server};
 use super::request::Request;
-use crate::packs::pack_objects::pack_options;
+use crate::packs::pack_objects::{pack_options, pack_reuse};
 use crate::packs::sources::{bitmaps, Sources};
 use hedgerow_fs::{ReadFile, StandardOutput};
 use hedgerow_git::repository::Repository;
@@ -109,7 +109,9 @@ fn make(
     let sources = Sources::read(repository).map_err(|failure| unanswered(failure.message))?;
     let source = sources.without_replacements(repository);
     let bitmaps = bitmaps(repository);
-    let selected = Selected::find(source, bitmaps.as_ref(), &request.question, &request.tags);
+    let reuse = pack_reuse(repository).map_err(|failure| unanswered(failure.message))?;
+    let (question, tags) = (&request.question, &request.tags);
+    let selected = Selected::find(source, bitmaps.as_ref(), question, tags, reuse);
     let selected = selected.map_err(|error| unanswered(error.to_string()))?;
     entry.trace = Some(selected.trace.clone());
     let has = |id: &oid| selected.receiver_has(id);

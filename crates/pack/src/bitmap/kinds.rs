@@ -1,0 +1,70 @@
+//! The kinds of all objects that bitmaps are of, by the headers of their entries.
+
+use super::{BitOrder, Words};
+use crate::entry::EntryKind;
+use crate::{Fault, Location};
+
+impl BitOrder<'_> {
+    /// The kinds of all objects, by what their entries say; those that are deltas have that of
+    /// their base. In the order of [`BitmapContents::kinds`](super::BitmapContents::kinds).
+    ///
+    /// # Errors
+    /// The offset of an entry that cannot be read, with what is wrong.
+    pub fn kinds(&self) -> Result<[Words; 4], (u64, Fault)> {
+        let mut kinds = [(); 4].map(|()| Words::with_bits(self.count() as usize));
+        // Deltas whose base has no kind yet: settled when all others are.
+        let mut pending: Vec<(u32, u32)> = Vec::new();
+        for bit in 0..self.count() {
+            let Some(Location::Packed { pack, offset }) = self.location(bit) else {
+                return Err((0, Fault::Outside));
+            };
+            let stored = self.members.pack(pack).ok_or((offset, Fault::Outside))?;
+            let (entry, _) = stored.entry(offset).map_err(|fault| (offset, fault))?;
+            let base = match entry.kind {
+                EntryKind::Whole(kind) => {
+                    set_kind(&mut kinds, bit, kind as usize);
+                    continue;
+                }
+                EntryKind::OffsetDelta(base) => self.base(bit, pack, base),
+                EntryKind::ReferenceDelta(id) => self.bit(&id),
+            };
+            let base = base.ok_or((offset, Fault::BaseOffset))?;
+            match kind_number(&kinds, base) {
+                Some(kind) => set_kind(&mut kinds, bit, kind),
+                None => pending.push((bit, base)),
+            }
+        }
+        while !pending.is_empty() {
+            let before = pending.len();
+            pending.retain(|(bit, base)| match kind_number(&kinds, *base) {
+                Some(kind) => {
+                    set_kind(&mut kinds, *bit, kind);
+                    false
+                }
+                None => true,
+            });
+            if pending.len() == before {
+                return Err((0, Fault::Loop));
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// The bit of the object at `offset` of the pack, which the object with the bit `delta` there
+    /// is a delta against. Where objects are in several packs, that copy may not be the chosen one.
+    fn base(&self, delta: u32, pack: u32, offset: u64) -> Option<u32> {
+        let (rank, _) = self.members.key(self.row(delta)?)?;
+        let here = self.bit_of_key((rank, offset), delta);
+        here.or_else(|| self.bit(&self.members.id_at(pack, offset)?))
+    }
+}
+
+fn set_kind(kinds: &mut [Words; 4], bit: u32, number: usize) {
+    if let Some(words) = kinds.get_mut(number) {
+        words.insert(bit);
+    }
+}
+
+fn kind_number(kinds: &[Words; 4], bit: u32) -> Option<usize> {
+    kinds.iter().position(|words| words.contains(bit))
+}

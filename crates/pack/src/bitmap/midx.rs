@@ -1,0 +1,106 @@
+//! The order of the bits of a multi-pack-index.
+
+use super::members::{beside_midx, Members, MidxMembers};
+use super::order::Rows;
+use super::BitOrder;
+use crate::generation::MultiIndex;
+use crate::midx::{pseudo_pack_order, MultiPackIndex};
+use crate::reverse::ReverseIndex;
+use crate::ObjectStore;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+impl<'s> BitOrder<'s> {
+    /// The order of a multi-pack-index of `store`, which is hashed: a wrong id in it would be a
+    /// wrong answer. An error is a reason.
+    pub(crate) fn of_midx(store: &'s ObjectStore, midx: &'s MultiIndex) -> Result<Self, String> {
+        let MultiIndex { path, file, packs } = midx;
+        if !file.is_whole(store.hash_kind()) {
+            return Err("the checksum of its multi-pack-index is wrong".into());
+        }
+        let mut members = MidxMembers {
+            store,
+            file,
+            path,
+            packs: packs.clone(),
+            preferred: 0,
+        };
+        let rows = match file.pseudo_pack_order() {
+            Some(order) => Rows::Chunk(order),
+            None => rows_without_chunk(&members)?,
+        };
+        let first = rows.of_bit(0).and_then(|row| file.row(row));
+        members.preferred = first.map_or(0, |(pack, _)| pack);
+        Ok(Self::new(Members::Midx(members), rows))
+    }
+
+    /// The order of the multi-pack-index `file`, which is going to be at `path`: `rows` are its
+    /// bits. An error is a reason.
+    pub(crate) fn of_written(
+        store: &'s ObjectStore,
+        file: &'s MultiPackIndex,
+        path: &'s Path,
+        rows: &[u32],
+    ) -> Result<Self, String> {
+        let first = rows.first().and_then(|row| file.row(*row));
+        let members = MidxMembers {
+            store,
+            file,
+            path,
+            packs: packs_of(store, file, path)?,
+            preferred: first.map_or(0, |(pack, _)| pack),
+        };
+        let rows = Rows::Sorted(rows.to_vec());
+        Ok(Self::new(Members::Midx(members), rows))
+    }
+}
+
+/// Where the bitmaps of `midx` are.
+pub(super) fn bitmap_path(midx: &MultiIndex) -> PathBuf {
+    beside_midx(&midx.path, &midx.file, "bitmap")
+}
+
+/// The rows of a multi-pack-index without the chunk RIDX: from the file that git wrote before it had
+/// that chunk, else computed. An error is a reason.
+fn rows_without_chunk<'s>(midx: &MidxMembers<'s>) -> Result<Rows<'s>, String> {
+    let hash = midx.store.hash_kind();
+    let path = beside_midx(midx.path, midx.file, "rev");
+    let (count, checksum) = (midx.file.count(), midx.file.checksum());
+    let reason = match ReverseIndex::open_for(&path, count, checksum, hash) {
+        Ok(reverse) if reverse.is_whole(hash) => return Ok(Rows::Mapped(reverse)),
+        Ok(_) => "bad reverse index: its checksum is wrong".to_owned(),
+        Err(reason) => reason,
+    };
+    let preferred = midx.file.first_pack_of_order();
+    let preferred = preferred.ok_or("its multi-pack-index does not say the order of its bits")?;
+    let path = path.display();
+    midx.store.warn(format!("'{path}': {reason}"));
+    let packs = midx.packs.len();
+    let order = pseudo_pack_order(midx.rows(), packs, Some(preferred), NonZeroUsize::MIN);
+    Ok(Rows::Sorted(order.positions))
+}
+
+/// The numbers in `store` of the packs that `file`, the multi-pack-index at `path`, lists. An error
+/// is a reason.
+fn packs_of(store: &ObjectStore, file: &MultiPackIndex, path: &Path) -> Result<Vec<u32>, String> {
+    let real = |path: Option<&Path>| hedgerow_fs::real_path(path?).ok();
+    let directory = real(path.parent());
+    let mut is_own: HashMap<&Path, bool> = HashMap::new();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    for (number, pack) in store.packs() {
+        let parent = pack.path().parent().unwrap_or(Path::new(""));
+        let is_own = is_own
+            .entry(parent)
+            .or_insert_with(|| directory.is_some() && real(Some(parent)) == directory);
+        let index = pack.path().with_extension("idx");
+        if let (true, Some(name)) = (*is_own, index.file_name()) {
+            numbers.insert(name.to_string_lossy().into_owned(), number);
+        }
+    }
+    let number = |name: &String| {
+        let number = numbers.get(name).copied();
+        number.ok_or_else(|| format!("the pack of '{name}' is not one of the repository"))
+    };
+    file.names().iter().map(number).collect()
+}

@@ -1,0 +1,120 @@
+//! What is copied from which pack, where bitmaps are of the objects of many.
+
+use crate::{Error, PackReuse, Result, Verbatim, Wanted};
+use hedgerow_pack::{Bitmaps, Location, ObjectStore, OrderPart, Words};
+
+/// How the selected objects that are in the order of bitmaps are sent.
+#[derive(Debug, Default)]
+pub(crate) struct Spread {
+    /// The pack whose entries the first bits are, all of them and in its order.
+    first: Option<u32>,
+    /// The selected entries of further packs, a bit for each entry in the order of its pack.
+    others: Vec<(u32, Words)>,
+    /// What is sent one by one.
+    pub wanted: Vec<Wanted>,
+}
+
+impl Spread {
+    /// Spreads `bits`, objects in the order of `bitmaps`.
+    pub fn new(
+        store: &ObjectStore,
+        bitmaps: &Bitmaps<'_>,
+        bits: &Words,
+        reuse: PackReuse,
+    ) -> Result<Self> {
+        let mut spread = Spread::default();
+        for part in bitmaps.order().parts() {
+            let is_first = part.bits.start == 0;
+            let is_copied = match reuse {
+                PackReuse::None => false,
+                PackReuse::Single => is_first,
+                PackReuse::Multi => true,
+            };
+            if is_copied && is_first && is_whole(store, &part) {
+                spread.first = Some(part.pack);
+                continue;
+            }
+            let mut rest = Vec::new();
+            match is_copied {
+                true => spread.add_entries(store, bitmaps, bits, &part, &mut rest),
+                false => rest.extend(bits.range(part.bits.clone())),
+            }
+            for bit in rest {
+                spread.wanted.push(wanted(bitmaps, bit)?);
+            }
+        }
+        Ok(spread)
+    }
+
+    /// What is copied; `bits` is what was spread.
+    pub fn verbatim<'c>(&'c self, bits: &'c Words) -> Vec<Verbatim<'c>> {
+        let first = self.first.map(|pack| (pack, bits));
+        let others = self.others.iter().map(|(pack, words)| (*pack, words));
+        let all = first.into_iter().chain(others);
+        all.map(|(pack, words)| Verbatim {
+            pack,
+            words: words.as_slice(),
+        })
+        .collect()
+    }
+
+    /// Finds the entries that the selected bits of `part` are: both are in the order of offsets.
+    /// Those that are none go to `rest`.
+    fn add_entries(
+        &mut self,
+        store: &ObjectStore,
+        bitmaps: &Bitmaps<'_>,
+        bits: &Words,
+        part: &OrderPart,
+        rest: &mut Vec<u32>,
+    ) {
+        let selected = bits.range(part.bits.clone());
+        let Ok(entries) = store.pack_entries(part.pack) else {
+            // What it has may be elsewhere, too.
+            return rest.extend(selected);
+        };
+        let mut words = Words::with_bits(entries.count() as usize);
+        let mut next = 0;
+        for bit in selected {
+            let offset = match bitmaps.order().location(bit) {
+                Some(Location::Packed { pack, offset }) if pack == part.pack => Some(offset),
+                _ => None,
+            };
+            let is_at = |entry| offset.is_some() && entries.offset(entry) == offset;
+            // Neighbours are often selected together.
+            let entry = match is_at(next) {
+                true => Some(next),
+                false => offset.and_then(|offset| entries.order_of(offset)),
+            };
+            match entry {
+                Some(entry) => {
+                    words.insert(entry);
+                    next = entry + 1;
+                }
+                None => rest.push(bit),
+            }
+        }
+        if !words.is_empty() {
+            self.others.push((part.pack, words));
+        }
+    }
+}
+
+/// Whether the bits of `part` are all entries of its pack.
+fn is_whole(store: &ObjectStore, part: &OrderPart) -> bool {
+    let entries = store.pack_entries(part.pack);
+    entries.is_ok_and(|entries| entries.count() == part.bits.end - part.bits.start)
+}
+
+fn wanted(bitmaps: &Bitmaps<'_>, bit: u32) -> Result<Wanted> {
+    let order = bitmaps.order();
+    let found = order.id(bit).zip(order.location(bit));
+    let damaged = || Error::Reach(hedgerow_reach::Error::DamagedBitmap);
+    let (id, location) = found.ok_or_else(damaged)?;
+    Ok(Wanted {
+        id: id.to_owned(),
+        location,
+        kind: bitmaps.kind(bit).map_err(|_| damaged())?,
+        name_hash: bitmaps.name_hash(bit),
+    })
+}

@@ -32,7 +32,7 @@ pub use geometry::{split, TooLarge};
 pub use limited::stage_limited_packs;
 pub use listed::{name_objects, objects_of_pack, own_loose_objects};
 pub use options::{PackOptions, Progress};
-pub use reached::{reached, sort_by_place, walked};
+pub use reached::{reached, walked};
 pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
 pub use write::PackWritten;

@@ -22,6 +22,7 @@ fn the_index_and_the_reverse_index_are_those_git_makes() {
     let target = tempfile::tempdir().unwrap();
     let base = target.path().join("pack");
     let staged = stage_pack(&store, &contents, &with_threads(2), &options(), &base).unwrap();
+    // Nothing of it is there until it is installed.
     assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
     let written = staged.install().unwrap();
     let file = |extension: &str| {
@@ -68,8 +69,9 @@ fn a_damaged_copy_does_not_spread() {
     };
     let target = tempfile::tempdir().unwrap();
     let base = target.path().join("pack");
-    let staged = stage_pack(&store, &contents, &with_threads(1), &options(), &base).unwrap();
-    let name = format!("pack-{}.pack", staged.install().unwrap().checksum);
+    let staged = stage_pack(&store, &contents, &with_threads(1), &options(), &base);
+    let written = staged.unwrap().install();
+    let name = format!("pack-{}.pack", written.unwrap().checksum);
     let sound = std::fs::read(target.path().join(name)).unwrap();
     assert_eq!(ids_in(&sound, HashKind::Sha1), [hex]);
 }
@@ -83,7 +85,7 @@ fn objects_are_left_out_for_where_they_are() {
     let loose = hedgerow_pack::ObjectId::from_hex(loose.trim_ascii_end()).unwrap();
     let selects = |repository: &Repository, selection: &Selection| {
         let store = repository.store();
-        let mut selector = Selector::new(&store, selection);
+        let selector = Selector::new(&store, selection);
         [packed, loose].map(|id| selector.select(&id).unwrap().is_some())
     };
     let [none, incremental, local, keep] = [
@@ -98,6 +100,11 @@ fn objects_are_left_out_for_where_they_are() {
         honor_pack_keep,
         left_out: Vec::new(),
     });
+    let first = Selection {
+        left_out: vec![0],
+        ..Selection::default()
+    };
+    assert_eq!(selects(&source, &first), [false, true]);
     assert_eq!(selects(&source, &none), [true, true]);
     assert_eq!(selects(&source, &incremental), [false, true]);
     assert_eq!(selects(&source, &local), [true, true]);

@@ -189,7 +189,11 @@ fn a_process_that_is_killed() {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         // The first ones are early however long the others take on a busy machine.
-        let percent = if round < 6 { round } else { random.below(120) as u32 };
+        let percent = if round < 6 {
+            round
+        } else {
+            random.below(120) as u32
+        };
         let share = percent * usual / 100;
         std::thread::sleep(share.min(Duration::from_secs(5)));
         child.kill().unwrap();

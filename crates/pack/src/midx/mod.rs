@@ -16,6 +16,7 @@ mod source;
 mod split;
 mod verify;
 mod write;
+mod written;
 
 pub(crate) use bitmapped::PseudoPackOrder;
 pub use expire::expire_midx_packs;
@@ -25,4 +26,5 @@ pub(crate) use read::MultiPackIndex;
 pub use repack::midx_objects_to_repack;
 pub(crate) use select::Row;
 pub use verify::{verify_midx, MidxComplaint};
-pub use write::{write_midx, MidxOptions, WrittenMidx};
+pub use write::{write_midx, MidxOptions};
+pub use written::WrittenMidx;

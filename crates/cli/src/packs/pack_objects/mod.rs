@@ -119,7 +119,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     };
     let store = repository.objects();
     if command.revs || command.all {
-        return serve::run(command, global, &repository, &options, output);
+        return serve::run(command, global, &repository, &options, selection, output);
     }
     let list = object_list::read(std::io::stdin().lock(), store, selection, options.window)?;
     let contents = Contents {

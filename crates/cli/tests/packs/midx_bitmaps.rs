@@ -186,6 +186,44 @@ fn bitmaps_of_a_pack_are_taken_over() {
 }
 
 #[test]
+fn what_is_elsewhere_can_be_left_out() {
+    let scene = several_packs(56, "sha1");
+    printed(&scene, &WRITE);
+    add_versions(&scene, "more", 50..53);
+    let loose = scene.git(&["rev-list", "--objects", "--no-object-names", "more"]);
+    let kept = packs(&scene)[0].with_extension("keep");
+    std::fs::write(kept, "").unwrap();
+    for option in ["--honor-pack-keep", "--incremental", "--local"] {
+        let pack_of = |program: super::Program| {
+            let mut command = program.command(&scene.root);
+            command.args(["pack-objects", "--all", "--stdout", option]);
+            super::run(command).stdout
+        };
+        let ids = |pack: Vec<u8>| {
+            let other = tempfile::tempdir().unwrap();
+            std::fs::write(other.path().join("it.pack"), pack).unwrap();
+            git(
+                other.path(),
+                &["index-pack", "--object-format=sha1", "it.pack"],
+                b"",
+            );
+            let index = std::fs::read(other.path().join("it.idx")).unwrap();
+            let shown = lines(&git(
+                other.path(),
+                &["show-index", "--object-format=sha1"],
+                &index,
+            ));
+            let ids = shown.iter().filter_map(|line| line.split(' ').nth(1));
+            ids.map(str::to_owned)
+                .collect::<std::collections::BTreeSet<_>>()
+        };
+        let expected = ids(pack_of(super::Program::Git));
+        assert!(option != "--incremental" || expected.len() == lines(&loose).len());
+        assert_eq!(ids(pack_of(super::Program::Hedgerow)), expected, "{option}");
+    }
+}
+
+#[test]
 fn commits_that_had_a_bitmap_keep_it() {
     let scene = scene(55, "sha1", Storage::Packed, Graph::None);
     add_versions(&scene, "long", 0..600);

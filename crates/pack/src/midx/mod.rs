@@ -17,6 +17,7 @@ mod source;
 mod split;
 mod verify;
 mod write;
+mod written;
 
 pub(crate) use bitmapped::PseudoPackOrder;
 pub use expire::expire_midx_packs;
@@ -27,4 +28,5 @@ pub use remove::{midx_packs, remove_midx};
 pub use repack::midx_objects_to_repack;
 pub(crate) use select::Row;
 pub use verify::{verify_midx, MidxComplaint};
-pub use write::{write_midx, MidxOptions, WrittenMidx};
+pub use write::{write_midx, MidxOptions};
+pub use written::WrittenMidx;

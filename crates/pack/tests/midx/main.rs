@@ -6,6 +6,7 @@
     clippy::unwrap_used
 )]
 
+mod bitmapped;
 mod chains;
 mod damaged;
 mod repacked;

@@ -118,7 +118,8 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
         honor_pack_keep: command.honor_pack_keep,
     };
     let store = repository.objects();
-    if command.revs || command.all {
+    // As with git, what is thin is asked for by revisions, too.
+    if command.revs || command.all || command.thin {
         return serve::run(command, global, &repository, &options, output);
     }
     let list = object_list::read(std::io::stdin().lock(), store, selection, options.window)?;

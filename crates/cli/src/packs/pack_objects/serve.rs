@@ -23,7 +23,7 @@ pub fn run(
     let filter = command.filter.as_deref().filter(|_| !command.no_filter);
     let more = More {
         all: command.all,
-        input: command.revs,
+        input: true,
     };
     let question = question(
         repository,

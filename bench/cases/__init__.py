@@ -24,7 +24,7 @@ def all_cases():
     """Name and function of each case."""
     from cases import (automatic, committing, directory, empty_tree, equal_sizes, extracting,
                        image_latency, image_memory, latency, memory, mercurial, packing,
-                       packs, rebuilding, restore, statuses, switching, walking)
+                       pack_writing, packs, rebuilding, restore, serving, statuses, switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -66,5 +66,9 @@ def all_cases():
         "image-latency": image_latency.image_latency,
         "pack-queries": packs.pack_queries,
         "pack-making": packs.pack_making,
-        "pack-indexing": packs.pack_indexing,
+        "pack-indexing": pack_writing.pack_indexing,
+        "bitmap-writing": pack_writing.bitmap_writing,
+        "repacking": pack_writing.repacking,
+        "reverse-index": pack_writing.reverse_index,
+        "pack-serving": serving.pack_serving,
     }

@@ -1,7 +1,8 @@
-"""Packs: questions answered by bitmaps, packs made, indexed, and their bitmaps written, against
-git. A repository of its own, in one pack; the rows of git's own p5310."""
+"""Packs: questions answered by bitmaps, and packs made, against git. A repository of its own, in
+one pack; the rows of git's own p5310."""
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -52,6 +53,29 @@ class Repository:
     def pack(self):
         return next((self.path / "objects" / "pack").glob("*.pack"))
 
+    def make_bitmap_partial(self, back):
+        """The newest `back` commits of HEAD, and what all other references add, come in a pack
+        without a bitmap: the state that p5310 calls a partial bitmap."""
+        whole = Path(self.home.name) / "whole.git"
+        self.git("clone", "-q", "--mirror", "--no-local", str(self.path), str(whole), cwd="/")
+        tip = self.output("rev-parse", "HEAD")
+        old = self.output("rev-parse", f"HEAD~{back}")
+        references = self.output("for-each-ref", "--format=delete %(refname)")
+        self.git_input("update-ref", "--stdin", "--no-deref", text=references)
+        branch = self.output("symbolic-ref", "HEAD")
+        self.git("update-ref", branch, old)
+        self.git("repack", "-adbq")
+        self.git("fetch", "-q", str(whole), "+refs/*:refs/*", "--update-head-ok")
+        assert self.output("rev-parse", "HEAD") == tip
+
+    def output(self, *words):
+        found = subprocess.run(git(*words), env=self.env, cwd=self.path, check=True,
+                               capture_output=True, text=True)
+        return found.stdout.strip()
+
+    def git_input(self, *words, text):
+        subprocess.run(git(*words), env=self.env, cwd=self.path, check=True, input=text, text=True)
+
     def paired(self, words, count, stdin=os.devnull):
         return in_pairs(lambda: run(git(*words), self.env, self.path, stdin=stdin),
                         lambda: run(hedgerow(*words), self.env, self.path, stdin=stdin), count)
@@ -76,59 +100,30 @@ def pack_making(setting):
     outcome = Outcome([])
     with Repository(setting.corpora.deep()) as repository:
         pairs = repository.paired(CLONE, setting.pairs)
-        _add(outcome, less_cpu_row, "clone", "simulated clone, user+sys", pairs, 3, 5)
+        add(outcome, less_cpu_row, "clone", "simulated clone, user+sys", pairs, 3, 5)
         watched = run(hedgerow(*CLONE), repository.env, repository.path, watch_memory=True)
         outcome.rows.append(amount_row("clone-memory", "the same: memory besides the map", "MB",
                                        [watched.anon_kib / 1024], 64, 64, is_lower_better=True))
         pairs = repository.paired((*CLONE, "--filter=blob:none"), setting.pairs)
-        _add(outcome, wall_row, "clone-blobless", "simulated clone, --filter=blob:none", pairs,
+        add(outcome, wall_row, "clone-blobless", "simulated clone, --filter=blob:none", pairs,
              None, None)
         for back in (1, 2) if setting.is_smoke else (10, 30):
             asked = repository.input(f"HEAD\n--not\nHEAD~{back}\n")
             words = ("pack-objects", "--revs", "--stdout", "--thin", "--delta-base-offset", "-q")
             pairs = repository.paired(words, setting.pairs, stdin=asked)
-            _add(outcome, wall_row, f"fetch-{back}", f"simulated fetch, HEAD~{back}", pairs, 1.3, 2)
+            add(outcome, wall_row, f"fetch-{back}", f"simulated fetch, HEAD~{back}", pairs, 1.3, 2)
+        repository.make_bitmap_partial(2 if setting.is_smoke else 100)
+        pairs = repository.paired(CLONE, setting.pairs)
+        add(outcome, wall_row, "clone-partial-bitmap", "simulated clone, partial bitmap", pairs, 2, 4)
+        asked = repository.input("HEAD\n--not\nHEAD~1\n" if setting.is_smoke
+                                 else "HEAD\n--not\nHEAD~30\n")
+        words = ("pack-objects", "--revs", "--stdout", "--thin", "--delta-base-offset", "-q")
+        pairs = repository.paired(words, setting.pairs, stdin=asked)
+        add(outcome, wall_row, "fetch-partial-bitmap", "simulated fetch, partial bitmap", pairs,
+            None, None)
     return outcome
 
 
-def pack_indexing(setting):
-    outcome = Outcome([])
-    with Repository(setting.corpora.deep()) as repository:
-        pack = repository.pack()
-        index = str(Path(repository.home.name) / "index")
-
-        def indexed(command):
-            for name in (index, f"{index}.rev"):
-                Path(name).unlink(missing_ok=True)
-            return run([*command, "-o", f"{index}.idx", str(pack)], repository.env,
-                       repository.path, watch_memory=True)
-
-        pairs = in_pairs(lambda: indexed(git("index-pack", "--threads=2")),
-                         lambda: indexed(hedgerow("index-pack")), setting.pairs)
-        _add(outcome, wall_row, "index-pack", "index-pack, wall", pairs, 2, 3)
-        _add(outcome, less_cpu_row, "index-pack-cpu", "index-pack, user+sys", pairs, 2.3, 3)
-        outcome.rows.append(amount_row(
-            "index-pack-memory", "index-pack: memory besides the map", "MB",
-            [sample.anon_kib / 1024 for sample in pairs.ours], 150, 150, is_lower_better=True))
-        # git writes the bitmap of an existing pack as that of a multi-pack-index.
-        pairs = in_pairs(
-            lambda: _without_midx(repository, git("multi-pack-index", "write", "--bitmap")),
-            lambda: run(hedgerow("bitmap", "write"), repository.env, repository.path),
-            setting.pairs)
-        _add(outcome, wall_row, "bitmap-write", "bitmap of an existing pack, written", pairs,
-             1.5, 3, rival="git multi-pack-index write --bitmap")
-    return outcome
-
-
-def _without_midx(repository, command):
-    for name in (repository.path / "objects" / "pack").glob("multi-pack-index*"):
-        name.unlink()
-    sample = run(command, repository.env, repository.path)
-    for name in (repository.path / "objects" / "pack").glob("multi-pack-index*"):
-        name.unlink()
-    return sample
-
-
-def _add(outcome, row, name, title, pairs, reach, aim, **more):
+def add(outcome, row, name, title, pairs, reach, aim, **more):
     outcome.rows.append(row(name, title, pairs, reach, aim, **more))
     outcome.pairs[name] = pairs

@@ -8,8 +8,10 @@ pub use crate::image::Image;
 pub use crate::packs::bitmap::Bitmap;
 pub use crate::packs::cat_file::CatFile;
 pub use crate::packs::index_pack::IndexPack;
+pub use crate::packs::maintenance::Maintenance;
 pub use crate::packs::multi_pack_index::MultiPackIndex;
 pub use crate::packs::pack_objects::PackObjects;
+pub use crate::packs::repack::Repack;
 pub use crate::packs::rev_list::RevList;
 pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::upload_pack_hook::UploadPackHook;
@@ -96,8 +98,10 @@ pub enum Command {
     HgStatus(HgStatus),
     Image(Image),
     IndexPack(IndexPack),
+    Maintenance(Maintenance),
     MultiPackIndex(MultiPackIndex),
     PackObjects(PackObjects),
+    Repack(Repack),
     ReverseIndex(ReverseIndex),
     RevList(RevList),
     Stats(Stats),

@@ -67,6 +67,14 @@ pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     Ok(Environment::from_vars(std::env::vars_os(), directory)?)
 }
 
+/// As [`of_git`], for commands about packs: what is stored counts, and not what replaces it.
+pub fn of_git_unreplaced(global: &Global) -> Result<Environment, Failure> {
+    Ok(Environment {
+        no_replace_objects: true,
+        ..of_git(global)?
+    })
+}
+
 /// What Mercurial takes from the environment, likewise. The directory is free of links.
 pub fn of_hg(global: &Global) -> Result<hedgerow_hg::Environment, Failure> {
     let directory = hedgerow_fs::real_path(&start(global)?).map_err(Failure::fatal)?;

@@ -63,12 +63,16 @@ fn main() -> ExitCode {
         Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
         Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
         Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
+        Some(Command::Maintenance(command)) => {
+            packs::maintenance::run(command, &arguments.global, &output)
+        }
         Some(Command::MultiPackIndex(command)) => {
             packs::multi_pack_index::run(command, &arguments.global, &output)
         }
         Some(Command::PackObjects(command)) => {
             packs::pack_objects::run(command, &arguments.global, &output)
         }
+        Some(Command::Repack(command)) => packs::repack::run(command, &arguments.global, &output),
         Some(Command::IndexPack(command)) => {
             packs::index_pack::run(command, &arguments.global, &output)
         }

@@ -1,7 +1,7 @@
 use crate::fault::{self, Op};
-use crate::{Error, Result};
+use crate::{Error, Result, Timestamp};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, CWD};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, CWD, UTIME_OMIT};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
@@ -128,6 +128,23 @@ impl OutputFile {
     pub fn set_permissions(&self, mode: u32) -> Result<()> {
         rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))
             .map_err(|errno| self.failed("set permissions of", errno.into()))
+    }
+
+    /// Sets when its content was changed last.
+    pub fn set_mtime(&self, time: Timestamp) -> Result<()> {
+        let times = Timestamps {
+            last_access: Timespec {
+                tv_sec: 0,
+                tv_nsec: UTIME_OMIT,
+            },
+            last_modification: Timespec {
+                tv_sec: time.seconds,
+                tv_nsec: time.nanoseconds.min(999_999_999).into(),
+            },
+        };
+        fault::check(Op::Attribute)
+            .and_then(|()| Ok(rustix::fs::futimens(&self.fd, &times)?))
+            .map_err(|source| self.failed("set the time of", source))
     }
 
     /// Waits until its content is on the disk.

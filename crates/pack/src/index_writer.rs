@@ -5,6 +5,7 @@ use crate::hashed_file::HashedFile;
 use crate::order;
 use crate::Result;
 use gix_hash::{oid, ObjectId};
+use hedgerow_fs::OutputFile;
 use std::path::Path;
 
 /// Offsets up to this one fit the table of 32-bit offsets.
@@ -86,11 +87,34 @@ pub fn write_index(
     layout: &IndexLayout,
     sync: bool,
 ) -> Result<ObjectId> {
+    let (checksum, file) = sealed(target, entries, pack_checksum, layout, sync)?;
+    file.commit(true)?;
+    Ok(checksum)
+}
+
+/// As [`write_index`], but leaves giving the file its name to the caller.
+pub fn stage_index(
+    target: &Path,
+    entries: &[IndexEntry],
+    pack_checksum: &oid,
+    layout: &IndexLayout,
+    sync: bool,
+) -> Result<OutputFile> {
+    Ok(sealed(target, entries, pack_checksum, layout, sync)?.1)
+}
+
+fn sealed(
+    target: &Path,
+    entries: &[IndexEntry],
+    pack_checksum: &oid,
+    layout: &IndexLayout,
+    sync: bool,
+) -> Result<(ObjectId, OutputFile)> {
     let mut file = HashedFile::create(target, pack_checksum.kind())?;
     encode(entries, pack_checksum, layout, &mut |bytes| {
         Ok(file.write(bytes)?)
     })?;
-    Ok(file.finish(sync)?)
+    Ok(file.seal(sync)?)
 }
 
 /// Passes the index, without the hash at its end, to `sink`.

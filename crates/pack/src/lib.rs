@@ -29,8 +29,10 @@ mod index_writer;
 pub mod indexer;
 mod locate;
 mod loose;
+mod loose_writer;
 mod map;
 mod midx;
+mod mtimes;
 mod object;
 mod on_disk;
 mod order;
@@ -52,7 +54,7 @@ mod verified;
 
 pub use bases::SharedBases;
 pub use bitmap::{
-    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, Words,
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, PseudoMerge, Words,
 };
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use delta::apply_delta;
@@ -61,17 +63,22 @@ pub use entry::EntryKind;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use hashed_file::TrailerHasher;
-pub use index_writer::{sort_index_entries, write_index, IndexEntry, IndexLayout};
+pub use index_writer::{sort_index_entries, stage_index, write_index, IndexEntry, IndexLayout};
+pub use loose_writer::write_loose;
 pub use midx::{
-    expire_midx_packs, verify_midx, write_midx, MidxComplaint, MidxOptions, WrittenMidx,
+    expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
+    MidxComplaint, MidxOptions, WrittenMidx,
 };
+pub use mtimes::{read_mtimes, stage_mtimes};
 pub use object::{Location, ObjectHeader, ObjectKind};
 pub use on_disk::PackedEntry;
 pub use pull::ObjectStream;
 pub use raw_entry::{PackEntries, RawEntry};
 pub use reader::Reader;
 pub use resting::RestingReader;
-pub use reverse_writer::{add_reverse_index, reverse_positions, write_reverse_index};
+pub use reverse_writer::{
+    add_reverse_index, reverse_positions, stage_reverse_index, write_reverse_index,
+};
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]

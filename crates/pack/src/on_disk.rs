@@ -1,6 +1,7 @@
 //! How objects are stored: bytes taken, delta bases, and what a pack holds in its own order.
 
 use crate::entry::EntryKind;
+use crate::locate::usable_offset;
 use crate::pack::Pack;
 use crate::{loose, Error, Location, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
@@ -44,6 +45,35 @@ impl ObjectStore {
         self.packs()
             .filter_map(|(number, pack)| marked(pack).then_some(number))
             .collect()
+    }
+
+    /// Whether the object `id` is in a pack that can be used.
+    pub fn is_packed(&self, id: &oid) -> bool {
+        let mut hint = None;
+        let found = self.locate_packed(id, &mut hint);
+        // What a multi-pack-index does not know may be in a pack all the same.
+        matches!(found, Ok(Some(_)))
+            || self
+                .packs()
+                .any(|(_, pack)| usable_offset(pack, id).is_some())
+    }
+
+    /// Where the pack `number` has the object `id`, if it does and can be used.
+    pub fn offset_in_pack(&self, number: u32, id: &oid) -> Option<u64> {
+        usable_offset(self.pack(number)?, id)
+    }
+
+    /// The loose objects of the store's own directory whose ids start with `byte`, in order of
+    /// ids.
+    pub fn own_loose_objects(&self, byte: u8) -> Result<Vec<ObjectId>> {
+        let mut found = loose::list(self.directory(), byte, self.options.hash)?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The file that the loose object `id` of the store's own directory has or would have.
+    pub fn own_loose_path(&self, id: &oid) -> std::path::PathBuf {
+        loose::path(self.directory(), id)
     }
 
     /// The loose objects of all object directories whose ids start with `byte`, in order of ids,

@@ -7,6 +7,7 @@ use crate::order;
 use crate::reverse::ReverseIndex;
 use crate::Result;
 use gix_hash::{oid, Kind, ObjectId};
+use hedgerow_fs::OutputFile;
 use std::path::Path;
 
 /// The positions of an index in order of the offsets it gives: what a `.rev` file lists.
@@ -27,13 +28,31 @@ pub fn write_reverse_index(
     pack_checksum: &oid,
     sync: bool,
 ) -> Result<ObjectId> {
+    let (checksum, file) = sealed(target, positions, pack_checksum, sync)?;
+    file.commit(true)?;
+    Ok(checksum)
+}
+
+/// As [`write_reverse_index`], but leaves giving the file its name to the caller.
+pub fn stage_reverse_index(
+    target: &Path,
+    positions: &[u32],
+    pack_checksum: &oid,
+    sync: bool,
+) -> Result<OutputFile> {
+    Ok(sealed(target, positions, pack_checksum, sync)?.1)
+}
+
+fn sealed(
+    target: &Path,
+    positions: &[u32],
+    pack_checksum: &oid,
+    sync: bool,
+) -> Result<(ObjectId, OutputFile)> {
     let mut file = HashedFile::create(target, pack_checksum.kind())?;
-    encode(
-        positions,
-        pack_checksum,
-        &mut |bytes| Ok(file.write(bytes)?),
-    )?;
-    Ok(file.finish(sync)?)
+    let mut put = |bytes: &[u8]| Ok(file.write(bytes)?);
+    encode(positions, pack_checksum, &mut put)?;
+    Ok(file.seal(sync)?)
 }
 
 /// Writes the reverse index beside the pack index at `index`, unless there is a good one. Uses up

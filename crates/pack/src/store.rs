@@ -85,6 +85,11 @@ impl ObjectStore {
             .map_or(Path::new(""), PathBuf::as_path)
     }
 
+    /// Whether it has objects of other object directories, too.
+    pub fn has_alternates(&self) -> bool {
+        self.directories.len() > 1
+    }
+
     /// The hash function of the repository.
     pub fn hash_kind(&self) -> HashKind {
         self.options.hash

@@ -55,7 +55,7 @@ pub enum Error {
     #[error("exceeded maximum allowed tree depth")]
     TooDeep,
     /// An object of a pack leads to one that is not in it.
-    #[error("the pack is not closed: {id} leads to {missing}, which is not in it")]
+    #[error("Packfile doesn't have full closure ({id} leads to {missing}, which is not in it)")]
     NotClosed {
         /// The object in the pack.
         id: ObjectId,

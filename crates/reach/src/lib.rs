@@ -9,6 +9,7 @@ mod ids;
 mod listing;
 mod marks;
 mod merge_bases;
+mod met_trees;
 mod name_hash;
 pub mod object;
 mod promised;
@@ -19,7 +20,7 @@ mod source;
 mod trees;
 mod walk;
 
-pub use bitmap::{build, check, BuildOptions};
+pub use bitmap::{build, check, BuildOptions, BuildProgress, PseudoMergeGroup};
 pub use commits::{CommitIndex, Commits};
 pub use error::{Error, Result};
 pub use filter::Filter;

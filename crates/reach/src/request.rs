@@ -114,6 +114,8 @@ pub struct Request {
     /// Objects that the remote of a partial clone has promised are not entered, and need not be
     /// there.
     pub exclude_promised: bool,
+    /// Pass over commits that are in packs, with their trees.
+    pub only_unpacked: bool,
     /// Trees within trees deeper than this are refused.
     pub tree_depth: usize,
 }
@@ -159,6 +161,7 @@ impl Default for Request {
             no_walk: None,
             missing: Missing::Error,
             exclude_promised: false,
+            only_unpacked: false,
             tree_depth: 2048,
         }
     }

@@ -26,6 +26,14 @@ pub enum Error {
         /// What is wrong with it.
         fault: Fault,
     },
+    /// A pack whose objects are to be taken cannot be used.
+    #[error("packfile {} cannot be accessed: {reason}", pack.display())]
+    Unusable {
+        /// The pack.
+        pack: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The receiver of the pack failed.
     #[error("cannot write the pack: {0}")]
     Write(#[from] std::io::Error),

@@ -3,7 +3,7 @@
 use crate::{write_pack, Contents, PackOptions, PackWritten, Result};
 use hedgerow_fs::OutputFile;
 use hedgerow_pack::{
-    reverse_positions, sort_index_entries, write_index, write_reverse_index, IndexLayout,
+    reverse_positions, sort_index_entries, stage_index, stage_reverse_index, IndexLayout,
     ObjectStore,
 };
 use std::io::{self, Write};
@@ -19,22 +19,47 @@ pub struct FileOptions {
     pub index: IndexLayout,
     /// With a reverse index (`pack.writeReverseIndex`).
     pub reverse_index: bool,
-    /// Wait until they are on the disk.
-    pub sync: bool,
+    /// Wait until the pack is on the disk (`pack` of `core.fsync`).
+    pub sync_pack: bool,
+    /// Wait for its indexes (`pack-metadata`).
+    pub sync_indexes: bool,
 }
 
-/// Writes a pack of `contents` as [`write_pack`] does, to files whose names are `base`, a dash, the
-/// checksum of the pack and their extension. The index, which makes the pack visible, comes last.
+impl Default for FileOptions {
+    fn default() -> Self {
+        FileOptions {
+            index: IndexLayout::default(),
+            reverse_index: true,
+            sync_pack: true,
+            sync_indexes: true,
+        }
+    }
+}
+
+/// A pack and what belongs to it, whole but without names. Dropped without
+/// [`StagedPack::install`] they are gone.
+#[derive(Debug)]
+pub struct StagedPack {
+    /// What was written; its index is in order of ids.
+    pub written: PackWritten,
+    base: PathBuf,
+    /// The files with their extensions, in the order that they get their names in. The index,
+    /// which makes the pack visible, comes last.
+    files: Vec<(&'static str, OutputFile)>,
+}
+
+/// Writes a pack of `contents` as [`write_pack`] does, to files whose names are going to be `base`,
+/// a dash, the checksum of the pack and their extension.
 ///
 /// # Errors
 /// As [`write_pack`]; [`crate::Error::Fs`] if a file cannot be written.
-pub fn write_pack_files(
+pub fn stage_pack(
     store: &ObjectStore,
     contents: &Contents<'_>,
     options: &PackOptions,
     files: &FileOptions,
     base: &Path,
-) -> Result<PackWritten> {
+) -> Result<StagedPack> {
     let options = PackOptions {
         check_copies: true,
         ..options.clone()
@@ -44,26 +69,76 @@ pub fn write_pack_files(
         file: OutputFile::create_with_prefix(&named(base, "pack", ""), "tmp_")?,
         written: 0,
     };
-    let mut pack = write_pack(store, contents, &options, true, &mut file)?;
-    let name = |extension| named(base, &pack.checksum.to_string(), extension);
+    let mut written = write_pack(store, contents, &options, true, &mut file)?;
     file.file.set_permissions(READ_ONLY)?;
-    if files.sync {
+    if files.sync_pack {
         file.file.sync()?;
     }
-    file.file.set_target(&name(".pack"));
-    file.file.commit(true)?;
+    let mut staged = vec![(".pack", file.file)];
     let threads = options.threads.get();
-    let mut entries = std::mem::take(&mut pack.index);
-    sort_index_entries(&mut entries, threads);
+    sort_index_entries(&mut written.index, threads);
+    let (entries, checksum) = (&written.index, &written.checksum);
+    let name = |extension| named(base, &checksum.to_string(), extension);
     if files.reverse_index {
         let offset = |at: usize| entries.get(at).map_or(0, |entry| entry.offset);
         let positions = reverse_positions(entries.len(), offset, threads);
-        write_reverse_index(&name(".rev"), &positions, &pack.checksum, files.sync)?;
+        let sync = files.sync_indexes;
+        let file = stage_reverse_index(&name(".rev"), &positions, checksum, sync)?;
+        staged.push((".rev", file));
     }
-    let checksum = &pack.checksum;
-    write_index(&name(".idx"), &entries, checksum, &files.index, files.sync)?;
-    pack.index = entries;
-    Ok(pack)
+    let (layout, sync) = (&files.index, files.sync_indexes);
+    let index = stage_index(&name(".idx"), entries, checksum, layout, sync)?;
+    staged.push((".idx", index));
+    Ok(StagedPack {
+        written,
+        base: base.to_owned(),
+        files: staged,
+    })
+}
+
+impl StagedPack {
+    /// The name that the file with this extension is going to have.
+    pub fn path(&self, extension: &str) -> PathBuf {
+        named(&self.base, &self.written.checksum.to_string(), extension)
+    }
+
+    /// Adds a file that belongs to the pack, to be named before its index is.
+    pub fn add(&mut self, extension: &'static str, file: OutputFile) {
+        let at = self.files.len().saturating_sub(1);
+        self.files.insert(at, (extension, file));
+    }
+
+    /// The names that files with those of `extensions` would have that are not there.
+    pub fn absent(&self, extensions: &[&str]) -> Vec<PathBuf> {
+        let is_there = |extension: &str| self.files.iter().any(|(other, _)| *other == extension);
+        let absent = extensions.iter().filter(|extension| !is_there(extension));
+        absent.map(|extension| self.path(extension)).collect()
+    }
+
+    /// Gives the files their names. A file that has one already, of an equal pack, is replaced.
+    ///
+    /// # Errors
+    /// [`crate::Error::Fs`]; then those that are new are gone again.
+    pub fn install(self) -> Result<PackWritten> {
+        let checksum = self.written.checksum.to_string();
+        let mut named_files: Vec<PathBuf> = Vec::new();
+        for (extension, mut file) in self.files {
+            let target = named(&self.base, &checksum, extension);
+            let is_new = !hedgerow_fs::exists(&target);
+            file.set_target(&target);
+            if let Err(error) = file.commit(true) {
+                for path in named_files.iter().rev() {
+                    // The first error is the one to tell.
+                    let _ = hedgerow_fs::remove_file(path);
+                }
+                return Err(error.into());
+            }
+            if is_new {
+                named_files.push(target);
+            }
+        }
+        Ok(self.written)
+    }
 }
 
 fn named(base: &Path, name: &str, extension: &str) -> PathBuf {
@@ -80,7 +155,8 @@ struct PackFile {
 impl Write for PackFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write_at(bytes, self.written);
-        written.map_err(io::Error::other)?;
+        // The path in the error is that of a file without a name: its directory says enough.
+        written.map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
         self.written += bytes.len() as u64;
         Ok(bytes.len())
     }

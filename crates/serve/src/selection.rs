@@ -1,9 +1,9 @@
-use crate::Result;
+use crate::{Result, Wanted};
 use hedgerow_pack::{oid, Location, ObjectStore};
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// Which objects are left out of a pack because of where they are: git-pack-objects(1).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Leave out what is in a pack already.
     pub incremental: bool,
@@ -11,62 +11,78 @@ pub struct Selection {
     pub local: bool,
     /// Leave out what is in a pack of the own directory that has a `.keep` file.
     pub honor_pack_keep: bool,
+    /// Leave out what is in these packs, by their numbers in the store.
+    pub left_out: Vec<u32>,
 }
 
 /// Applies a [`Selection`] to the objects of one store.
 pub struct Selector<'s> {
     store: &'s ObjectStore,
-    selection: Selection,
-    /// Whether a pack is to be kept.
-    kept: HashMap<u32, bool>,
+    incremental: bool,
+    /// Whether loose objects of alternates are left out.
+    local: bool,
+    /// The packs whose objects are left out.
+    packs: Vec<u32>,
 }
 
 impl<'s> Selector<'s> {
-    /// A selector for `store`.
-    pub fn new(store: &'s ObjectStore, selection: Selection) -> Self {
+    /// A selector for `store`, by its packs as they are now.
+    pub fn new(store: &'s ObjectStore, selection: &Selection) -> Self {
+        let mut packs: HashSet<u32> = selection.left_out.iter().copied().collect();
+        for (number, path, _) in store.pack_files() {
+            let is_own = store.is_local_pack(number);
+            let is_kept = || hedgerow_fs::exists(&path.with_extension("keep"));
+            if selection.local && !is_own || selection.honor_pack_keep && is_own && is_kept() {
+                packs.insert(number);
+            }
+        }
+        let mut packs: Vec<u32> = packs.into_iter().collect();
+        packs.sort_unstable();
         Selector {
             store,
-            selection,
-            kept: HashMap::new(),
+            incremental: selection.incremental,
+            local: selection.local,
+            packs,
         }
+    }
+
+    /// Whether nothing is left out.
+    pub fn takes_all(&self) -> bool {
+        !self.incremental && !self.local && self.packs.is_empty()
+    }
+
+    /// Whether the object `id` is left out.
+    pub fn leaves_out(&self, id: &oid) -> bool {
+        let in_pack = |number: &u32| self.store.offset_in_pack(*number, id).is_some();
+        self.packs.iter().any(in_pack)
+            || self.incremental && self.store.is_packed(id)
+            || self.local && self.is_borrowed(id)
     }
 
     /// Where the object `id` is, unless it is left out.
     ///
     /// # Errors
     /// [`crate::Error::Object`] if it is nowhere.
-    pub fn select(&mut self, id: &oid) -> Result<Option<Location>> {
-        let Selection {
-            incremental,
-            local,
-            honor_pack_keep,
-        } = self.selection;
-        if incremental || local || honor_pack_keep {
-            for copy in self.store.all_copies(id) {
-                let left_out = match copy {
-                    Location::Loose { directory } => local && directory > 0,
-                    Location::Packed { pack, .. } => {
-                        let is_own = self.store.is_local_pack(pack);
-                        incremental
-                            || local && !is_own
-                            || honor_pack_keep && is_own && self.is_kept(pack)
-                    }
-                };
-                if left_out {
-                    return Ok(None);
-                }
-            }
+    pub fn select(&self, id: &oid) -> Result<Option<Location>> {
+        if self.leaves_out(id) {
+            return Ok(None);
         }
         let missing = || hedgerow_pack::Error::Missing { id: id.to_owned() };
         Ok(Some(self.store.locate(id)?.ok_or_else(missing)?))
     }
 
-    fn is_kept(&mut self, pack: u32) -> bool {
-        let store = self.store;
-        let has_file = || {
-            let path = store.pack_path(pack);
-            path.is_some_and(|path| hedgerow_fs::exists(&path.with_extension("keep")))
-        };
-        *self.kept.entry(pack).or_insert_with(has_file)
+    /// Drops from `wanted` what is left out. Returns whether there was any.
+    pub fn retain(&self, wanted: &mut Vec<Wanted>) -> bool {
+        if self.takes_all() {
+            return false;
+        }
+        let before = wanted.len();
+        wanted.retain(|object| !self.leaves_out(&object.id));
+        wanted.len() < before
+    }
+
+    fn is_borrowed(&self, id: &oid) -> bool {
+        let is_foreign = |copy| matches!(copy, Location::Loose { directory } if directory > 0);
+        self.store.has_alternates() && self.store.all_copies(id).any(is_foreign)
     }
 }

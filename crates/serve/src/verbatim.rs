@@ -109,10 +109,9 @@ impl<'s> Kept<'s> {
             return Ok(());
         }
         let mut references = Vec::new();
-        for order in 0..self.entries.count() {
-            if !self.selects(order) {
-                continue;
-            }
+        let mut next = 0;
+        while let Some(order) = self.next_selected(next) {
+            next = order + 1;
             let raw = self.entry(order)?;
             let copied = match raw.kind {
                 EntryKind::Whole(_) => true,
@@ -149,10 +148,9 @@ impl<'s> Kept<'s> {
     fn reject_without_base(&mut self) -> Result<()> {
         loop {
             let mut cleared = false;
-            for order in 0..self.entries.count() {
-                if !self.selects(order) {
-                    continue;
-                }
+            let mut next = 0;
+            while let Some(order) = self.next_selected(next) {
+                next = order + 1;
                 let stands = match self.entry(order)?.kind {
                     EntryKind::Whole(_) => true,
                     EntryKind::ReferenceDelta(base) => self.offset_of(&base).is_some(),
@@ -191,6 +189,17 @@ impl<'s> Kept<'s> {
             *word &= !(1 << (order % 64));
         }
         Ok(())
+    }
+
+    /// The first entry from `order` on that is copied.
+    pub fn next_selected(&self, order: u32) -> Option<u32> {
+        let mut at = (order / 64) as usize;
+        let mut word = self.words.get(at)? & (u64::MAX << (order % 64));
+        while word == 0 {
+            at += 1;
+            word = *self.words.get(at)?;
+        }
+        Some(at as u32 * 64 + word.trailing_zeros())
     }
 
     /// Whether the entry `order` is copied.

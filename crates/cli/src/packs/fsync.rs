@@ -4,6 +4,7 @@ use super::surroundings::Surroundings;
 use crate::environment;
 use crate::failure::Failure;
 use bstr::ByteSlice;
+use hedgerow_git::repository::Repository;
 
 /// The parts of a repository that packs are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,15 @@ pub struct Fsync {
 impl Fsync {
     /// As the configuration has it; both without one.
     pub fn resolve(surroundings: &Surroundings) -> Result<Self, Failure> {
+        Self::configured(surroundings.repository.as_ref())
+    }
+
+    /// As the configuration of `repository` has it.
+    pub fn of(repository: &Repository) -> Result<Self, Failure> {
+        Self::configured(Some(repository))
+    }
+
+    fn configured(repository: Option<&Repository>) -> Result<Self, Failure> {
         let both = Fsync {
             pack: true,
             pack_metadata: true,
@@ -28,7 +38,7 @@ impl Fsync {
                 });
             }
         }
-        let Some(repository) = &surroundings.repository else {
+        let Some(repository) = repository else {
             return Ok(both);
         };
         match repository.config().text("core.fsync")? {

@@ -17,11 +17,11 @@ pub struct ObjectList {
 pub fn read(
     mut input: impl BufRead,
     store: &ObjectStore,
-    selection: Selection,
+    selection: &Selection,
     window: usize,
 ) -> Result<ObjectList, Failure> {
     let mut reader = Reader::new(store);
-    let mut selector = Selector::new(store, selection);
+    let selector = Selector::new(store, selection);
     let mut edges = Edges::new(store, window);
     let mut list = ObjectList::default();
     let mut line = Vec::new();

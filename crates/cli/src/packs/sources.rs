@@ -5,6 +5,7 @@ use bstr::ByteSlice;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId};
 use hedgerow_reach::{IdMap, Source};
+use std::collections::HashMap;
 
 /// More than a list of grafts takes.
 const LIMIT_BYTES: u64 = 64 << 20;
@@ -13,6 +14,9 @@ const LIMIT_BYTES: u64 = 64 << 20;
 pub struct Sources {
     graph: Option<CommitGraph>,
     grafts: IdMap<Vec<ObjectId>>,
+    /// Those of them that are the boundary of a shallow clone.
+    shallow: IdMap<Vec<ObjectId>>,
+    no_replacements: HashMap<ObjectId, ObjectId>,
 }
 
 impl Sources {
@@ -36,12 +40,44 @@ impl Sources {
                 }
             }
         }
+        let mut shallow = IdMap::default();
         for line in lines(&common.join("shallow"))? {
             if let Ok(commit) = ObjectId::from_hex(line.trim_ascii()) {
                 grafts.insert(commit, Vec::new());
+                shallow.insert(commit, Vec::new());
             }
         }
-        Ok(Sources { graph, grafts })
+        Ok(Sources {
+            graph,
+            grafts,
+            shallow,
+            no_replacements: HashMap::new(),
+        })
+    }
+
+    /// As [`Sources::of`], but nothing is replaced: what a receiver is sent, who gets the references
+    /// to replacements, too.
+    pub fn without_replacements<'s>(&'s self, repository: &'s Repository) -> Source<'s> {
+        Source {
+            replacements: &self.no_replacements,
+            ..self.of(repository)
+        }
+    }
+
+    /// Objects as they are stored, whatever replaces them or is grafted onto them: what a pack is
+    /// to hold.
+    pub fn as_stored<'s>(&'s self, repository: &'s Repository) -> Source<'s> {
+        Source {
+            store: repository.objects(),
+            graph: self.graph.as_ref(),
+            grafts: &self.shallow,
+            replacements: &self.no_replacements,
+        }
+    }
+
+    /// The parents that grafts give to commits: they are reached in no other way, perhaps.
+    pub fn graft_parents(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.grafts.values().flatten().copied()
     }
 
     pub fn of<'s>(&'s self, repository: &'s Repository) -> Source<'s> {

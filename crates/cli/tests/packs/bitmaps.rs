@@ -22,7 +22,7 @@ pub fn difference(scene: &Scene, want: &str, have: &str) -> Vec<String> {
 }
 
 /// Asks for what a commit or everything reaches through each filter, and for differences.
-fn compare(scene: &Scene, random: &mut Random, questions: usize) {
+pub fn compare(scene: &Scene, random: &mut Random, questions: usize) {
     for _ in 0..questions {
         let want = random.pick(&scene.commits).as_str();
         let tip = if random.chance(50) { want } else { "--all" };
@@ -226,7 +226,7 @@ fn a_pack_that_is_not_closed_is_refused() {
     let refused = hedgerow(&scene, &["bitmap", "write", &alone]);
     assert_eq!(refused.code, 128);
     assert!(
-        refused.stderr.contains("is not closed"),
+        refused.stderr.contains("doesn't have full closure"),
         "{}",
         refused.stderr
     );

@@ -15,12 +15,20 @@ mod flips;
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
 mod index_pack;
+mod killed;
 mod large;
+mod listed_packs;
+mod maintenance;
+mod midx_bitmaps;
+mod midx_damage;
 mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]
 mod oracle;
+mod repack;
+mod repacked_states;
 mod served;
+mod several;
 
 use generate::Scene;
 use oracle::program::{run, Outcome, Program};
@@ -29,6 +37,19 @@ use oracle::program::{run, Outcome, Program};
 fn hedgerow(scene: &Scene, words: &[&str]) -> Outcome {
     let mut command = Program::Hedgerow.command(&scene.root);
     command.args(words).stdin(std::process::Stdio::null());
+    let outcome = run(command);
+    outcome.assert_civil(&format!("{words:?}"));
+    outcome
+}
+
+/// Runs hedgerow in the repository of `scene`, with `input`.
+fn answer(scene: &Scene, words: &[&str], input: &[u8]) -> Outcome {
+    let path = scene.root.join(".git/input");
+    std::fs::write(&path, input).unwrap();
+    let mut command = Program::Hedgerow.command(&scene.root);
+    command
+        .args(words)
+        .stdin(std::fs::File::open(path).unwrap());
     let outcome = run(command);
     outcome.assert_civil(&format!("{words:?}"));
     outcome

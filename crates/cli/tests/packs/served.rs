@@ -2,6 +2,7 @@
 
 use super::generate::{scene, Graph, Scene, Storage};
 use super::oracle::program::{git, run, Program};
+use super::several::several_packs;
 use super::{lines, printed};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -183,6 +184,63 @@ fn clones_and_fetches_are_whole() {
         let gits = served.iter().filter(|by| *by == "git").count();
         assert!(ours >= 5 && gits >= 1, "{served:?}");
     }
+}
+
+#[test]
+fn several_packs_are_served_by_one_bitmap() {
+    if !has_daemon() {
+        return;
+    }
+    for (seed, format, reuse) in [
+        (34, "sha1", "multi"),
+        (35, "sha1", "single"),
+        (36, "sha256", "multi"),
+    ] {
+        let scene = several_packs(seed, format);
+        printed(&scene, &["multi-pack-index", "write", "--bitmap"]);
+        scene.git(&["config", "pack.allowPackReuse", reuse]);
+        let daemon = Daemon::start(&scene, false);
+        let full = daemon.clone("full", &[]);
+        assert_eq!(objects(&full), objects(&scene.root));
+        daemon.clone("partial", &["--filter=blob:none"]);
+        let branch = daemon.clone("branch", &["--single-branch", "-b", "b1"]);
+        let all = "refs/heads/*:refs/heads/*";
+        git(&branch, &["fetch", "-q", &daemon.url, all], b"");
+        git(&branch, &["fsck", "--no-progress"], b"");
+        let served = daemon.served_by();
+        assert!(served.iter().all(|by| by == "hedgerow"), "{served:?}");
+        let log = std::fs::read_to_string(&daemon.log).unwrap();
+        let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+        let (verbatim, total) = (&first["pack"]["verbatim"], &first["pack"]["objects"]);
+        assert!(
+            verbatim.as_u64() > Some(0) && verbatim.as_u64() <= total.as_u64(),
+            "{first}"
+        );
+    }
+}
+
+#[test]
+fn what_is_replaced_is_sent_as_it_is() {
+    if !has_daemon() {
+        return;
+    }
+    let scene = several_packs(37, "sha1");
+    scene.git(&["replace", "-f", "deltas~3", "b0"]);
+    let daemon = Daemon::start(&scene, false);
+    let id = lines(&scene.git(&["rev-parse", "deltas~3"])).remove(0);
+    printed(&scene, &["multi-pack-index", "write", "--bitmap"]);
+    let clone = daemon.clone("clone", &[]);
+    let reached = [
+        "--no-replace-objects",
+        "rev-list",
+        "--objects",
+        "--no-object-names",
+        "deltas",
+    ];
+    let sent = lines(&git(&clone, &reached, b""));
+    assert!(sent.contains(&id));
+    assert_eq!(sent, lines(&scene.git(&reached)));
+    assert!(daemon.served_by().iter().all(|by| by == "hedgerow"));
 }
 
 #[test]

@@ -23,12 +23,14 @@ mod entry;
 mod extensions;
 mod prefix;
 mod read;
+mod referenced;
 mod stat;
 mod write;
 
 pub use builder::Builder;
 pub use cache_tree::{CacheTree, Directory};
 pub use entry::{Entry, Flags, Mode, Stage};
+pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
 pub use write::WriteOptions;
 

@@ -25,6 +25,7 @@ mod reflog;
 mod refs;
 mod remote;
 mod revision;
+mod roots;
 mod settings;
 mod shorten;
 #[cfg(test)]

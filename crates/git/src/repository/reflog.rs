@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// A log larger than this is refused.
-const LOG_LIMIT_BYTES: u64 = 1 << 30;
+pub(super) const LOG_LIMIT_BYTES: u64 = 1 << 30;
 
 /// One line of a reference's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Repository {
 }
 
 /// `OLD NEW NAME <MAIL> SECONDS ZONE`, then a tab and the message.
-fn parse(line: &[u8]) -> Option<LogEntry> {
+pub(super) fn parse(line: &[u8]) -> Option<LogEntry> {
     let (head, message) = line.split_once_str("\t").unwrap_or((line, b""));
     let mut words = head.splitn(3, |byte| *byte == b' ');
     let old = ObjectId::from_hex(words.next()?).ok()?;

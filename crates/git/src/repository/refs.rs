@@ -150,6 +150,51 @@ impl Repository {
     /// All references whose full name starts with `prefix` (which ends in `/`), by name; broken
     /// ones are left out.
     pub fn references_below(&self, prefix: &BStr) -> Result<Vec<Reference>> {
+        let mut references = Vec::new();
+        for (name, packed) in self.reference_names(prefix)? {
+            match self.listed(name, packed) {
+                Ok(found) => references.extend(found),
+                Err(Error::Reference { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(references)
+    }
+
+    /// All references, by name: for those who delete what none reaches.
+    ///
+    /// # Errors
+    /// [`Error::Reference`] if one is broken: what it reaches is not known. A symbolic one whose
+    /// target does not exist is not.
+    pub fn all_references(&self) -> Result<Vec<Reference>> {
+        let names = self.reference_names("refs/".into())?.into_iter();
+        let found: Result<Vec<_>> = names
+            .map(|(name, packed)| self.listed(name, packed))
+            .collect();
+        Ok(found?.into_iter().flatten().collect())
+    }
+
+    /// The reference `name`, which was listed, and which is `packed` if it is not in a file.
+    fn listed(&self, name: BString, packed: Option<ObjectId>) -> Result<Option<Reference>> {
+        match packed {
+            Some(_) if self.reference_path(name.as_ref()).is_none() => Ok(None),
+            Some(id) => Ok(Some(Reference {
+                name,
+                target: None,
+                id: Some(id),
+            })),
+            None => self.reference(name.as_ref()),
+        }
+    }
+
+    /// The names of all references that start with `prefix`, with what those are that are packed
+    /// and have no file. Files come first: one that is packed in between is found all the same.
+    fn reference_names(&self, prefix: &BStr) -> Result<BTreeMap<BString, Option<ObjectId>>> {
+        let mut loose = Vec::new();
+        for base in [&self.common_dir, &self.git_dir] {
+            let directory = base.join(OsStr::from_bytes(prefix));
+            list_loose(&directory, prefix, 0, &mut loose)?;
+        }
         let mut names = BTreeMap::new();
         if let Some(packed) = self.packed_refs()? {
             let records = packed
@@ -157,24 +202,11 @@ impl Repository {
                 .map_err(|error| broken_packed(&error))?;
             for record in records {
                 let record = record.map_err(|error| broken_packed(&error))?;
-                names.insert(record.name.as_bstr().to_owned(), ());
+                names.insert(record.name.as_bstr().to_owned(), Some(record.target()));
             }
         }
-        let mut loose = Vec::new();
-        for base in [&self.common_dir, &self.git_dir] {
-            let directory = base.join(OsStr::from_bytes(prefix));
-            list_loose(&directory, prefix, 0, &mut loose)?;
-        }
-        names.extend(loose.into_iter().map(|name| (name, ())));
-        let mut references = Vec::new();
-        for name in names.into_keys() {
-            match self.reference(name.as_ref()) {
-                Ok(found) => references.extend(found),
-                Err(Error::Reference { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(references)
+        names.extend(loose.into_iter().map(|name| (name, None)));
+        Ok(names)
     }
 
     fn read_reference(&self, name: &BStr) -> Result<Option<Raw>> {

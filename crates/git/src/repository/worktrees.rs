@@ -41,7 +41,7 @@ impl Repository {
 
     /// The Git directory and the top of every working tree: the main one first, linked ones by
     /// name.
-    fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+    pub(super) fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = Vec::new();
         let main_is_bare = self.config.bool("core.bare")?.unwrap_or(false);
         if !main_is_bare {

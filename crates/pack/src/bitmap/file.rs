@@ -130,7 +130,7 @@ impl BitmapFile {
         }
         let entry_count = u32_at(data, 8).ok_or("truncated header")?;
         let first = HEADER_BYTES + hash.len_in_bytes();
-        let sections = Sections::peel(data, flags, entry_count, objects, hash)?;
+        let sections = Found::peel(data, flags, entry_count, objects, hash)?;
         let (kinds, entries) = kinds_at(data, first, sections.end)?;
         Ok(BitmapFile {
             entry_count,
@@ -283,14 +283,14 @@ impl BitmapFile {
 }
 
 /// The optional sections, which are found from the end of the file.
-struct Sections {
+struct Found {
     end: usize,
     name_hashes: Option<usize>,
     lookup_table: Option<usize>,
     pseudo_merges: Option<PseudoMerges>,
 }
 
-impl Sections {
+impl Found {
     fn peel(
         data: &[u8],
         flags: u16,
@@ -298,7 +298,7 @@ impl Sections {
         objects: u32,
         hash: Kind,
     ) -> Result<Self, &'static str> {
-        let mut sections = Sections {
+        let mut sections = Found {
             end: data
                 .len()
                 .checked_sub(hash.len_in_bytes())
@@ -351,20 +351,26 @@ impl Sections {
     }
 }
 
+/// Which optional sections a file has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sections {
+    pub name_hashes: bool,
+    pub lookup_table: bool,
+    pub pseudo_merges: bool,
+}
+
 /// The start of a file of `entry_count` entries for the pack or multi-pack-index with the trailer
 /// `checksum`.
-pub(crate) fn header(
-    checksum: &[u8],
-    entry_count: u32,
-    name_hashes: bool,
-    lookup_table: bool,
-) -> Vec<u8> {
+pub(crate) fn header(checksum: &[u8], entry_count: u32, sections: Sections) -> Vec<u8> {
     let mut flags = FULL_DAG;
-    if name_hashes {
-        flags |= NAME_HASHES;
-    }
-    if lookup_table {
-        flags |= LOOKUP_TABLE;
+    for (has, flag) in [
+        (sections.name_hashes, NAME_HASHES),
+        (sections.lookup_table, LOOKUP_TABLE),
+        (sections.pseudo_merges, PSEUDO_MERGES),
+    ] {
+        if has {
+            flags |= flag;
+        }
     }
     let mut bytes = b"BITM\0\x01".to_vec();
     bytes.extend_from_slice(&flags.to_be_bytes());

@@ -9,10 +9,11 @@ mod kinds;
 mod members;
 mod midx;
 mod order;
+mod pseudo_merges;
 mod words;
 mod write;
 
 pub use bitmaps::{Bitmaps, DamagedBitmap};
 pub use order::{BitOrder, OrderPart};
 pub use words::Words;
-pub use write::{BitmapContents, CommitBitmap};
+pub use write::{BitmapContents, CommitBitmap, PseudoMerge};

@@ -49,6 +49,22 @@ impl Words {
         is_new
     }
 
+    /// Adds the bits of `word`, the lowest of which stands for `first`.
+    pub fn insert_word(&mut self, first: u32, word: u64) {
+        let (at, shift) = (first as usize / WORD_BITS, first % u64::BITS);
+        let parts = [
+            word << shift,
+            word.checked_shr(u64::BITS - shift).unwrap_or(0),
+        ];
+        let end = at + if parts[1] == 0 { 1 } else { 2 };
+        if end > self.words.len() {
+            self.words.resize(end, 0);
+        }
+        for (own, part) in self.words.iter_mut().skip(at).zip(parts) {
+            *own |= part;
+        }
+    }
+
     /// Removes `bit`.
     pub fn remove(&mut self, bit: u32) {
         let (word, mask) = split(bit);
@@ -201,6 +217,14 @@ mod tests {
                 after(Words::intersect),
                 left.intersection(&right).copied().collect::<Vec<_>>()
             );
+        }
+
+        #[test]
+        fn a_word_goes_anywhere(word in any::<u64>(), first in 0_u32..300) {
+            let mut words = Words::with_bits(100);
+            words.insert_word(first, word);
+            let expected = (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| first + bit);
+            prop_assert_eq!(words.iter().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
 
         #[test]

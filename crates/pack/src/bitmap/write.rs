@@ -1,5 +1,6 @@
 use super::ewah::{encode, Change, Ewah};
-use super::file;
+use super::file::{self, Sections};
+use super::pseudo_merges;
 use super::{BitOrder, Words};
 use crate::hashed_file::HashedFile;
 use crate::{Error, Result};
@@ -19,7 +20,16 @@ pub struct CommitBitmap {
     set: Vec<u8>,
 }
 
-/// The bitmaps to write, of the objects of one pack.
+/// What some commits reach together, compressed.
+#[derive(Clone, Debug)]
+pub struct PseudoMerge {
+    /// The bits of the commits.
+    pub(super) commits: Words,
+    /// What is reachable from them, themselves included, compressed.
+    pub(super) set: Vec<u8>,
+}
+
+/// The bitmaps to write, of the objects of a pack or a multi-pack-index.
 #[derive(Debug)]
 pub struct BitmapContents<'s> {
     /// The order of their bits.
@@ -29,6 +39,8 @@ pub struct BitmapContents<'s> {
     /// The commits that get one, those first whose bitmaps are the likeliest bases of others:
     /// oldest first.
     pub commits: Vec<CommitBitmap>,
+    /// Groups of commits.
+    pub pseudo_merges: Vec<PseudoMerge>,
     /// For each object, by its bit, git's hash of the path at which it was found; empty if those
     /// are not to be written (`pack.writeBitmapHashCache`).
     pub name_hashes: Vec<u32>,
@@ -57,6 +69,16 @@ impl CommitBitmap {
     }
 }
 
+impl PseudoMerge {
+    /// What is `reached` from the commits with the bits `commits`.
+    pub fn new(commits: Words, reached: &Words) -> Self {
+        PseudoMerge {
+            commits,
+            set: encode(reached),
+        }
+    }
+}
+
 /// An entry as it is going to be written.
 #[derive(Debug)]
 struct Planned {
@@ -67,7 +89,7 @@ struct Planned {
 }
 
 impl BitmapContents<'_> {
-    /// Writes the file that belongs to the pack of the order, replacing an earlier one, with up to
+    /// Writes the file that belongs to the pack or multi-pack-index of the order, replacing an earlier one, with up to
     /// `threads` threads; waits for the disk if `sync`. Returns its path.
     ///
     /// # Errors
@@ -80,8 +102,11 @@ impl BitmapContents<'_> {
         file.write(&file::header(
             self.order.checksum(),
             planned.len() as u32,
-            !self.name_hashes.is_empty(),
-            self.lookup_table,
+            Sections {
+                name_hashes: !self.name_hashes.is_empty(),
+                lookup_table: self.lookup_table,
+                pseudo_merges: !self.pseudo_merges.is_empty(),
+            },
         ))?;
         for kind in &self.kinds {
             file.write(&encode(kind))?;
@@ -92,6 +117,9 @@ impl BitmapContents<'_> {
             file.write(&entry.row.to_be_bytes())?;
             file.write(&[entry.distance, 0])?;
             file.write(&entry.set)?;
+        }
+        if !self.pseudo_merges.is_empty() {
+            pseudo_merges::write(&mut file, &self.pseudo_merges)?;
         }
         if self.lookup_table {
             write_lookup_table(&mut file, &planned, &offsets)?;

@@ -20,6 +20,16 @@ pub(super) fn after_writing(packs: &Path, checksum: &ObjectId) -> Result<()> {
     Ok(())
 }
 
+/// Removes the layers, bitmaps and reverse indexes of all multi-pack-indexes from the pack
+/// directory `packs`.
+pub(super) fn all(packs: &Path) -> Result<()> {
+    for extension in ["bitmap", "rev", "midx"] {
+        remove(&chain_directory(packs), extension, None)?;
+        remove(packs, extension, None)?;
+    }
+    Ok(())
+}
+
 /// Removes all bitmaps of multi-pack-indexes from the pack directory `packs`.
 pub(super) fn bitmaps(packs: &Path) -> Result<()> {
     remove(packs, "bitmap", None)

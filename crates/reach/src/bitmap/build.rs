@@ -1,11 +1,17 @@
 use super::contributions::{contributions, Found};
-use super::history::History;
+use super::forecast::Forecast;
+use super::history::{History, Scope};
+use super::previous::Previous;
+use super::pseudo_merges::{self, PseudoMergeGroup};
 use super::select::select;
+use super::workers::{BuildProgress, Workers};
 use crate::{Error, Result};
+use hedgerow_engine::CancelToken;
 use hedgerow_pack::{
-    BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, Words,
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Words,
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// How to make bitmaps.
 #[derive(Clone, Debug)]
@@ -14,6 +20,10 @@ pub struct BuildOptions {
     pub tips: Vec<ObjectId>,
     /// Those of them that are preferred to their neighbours (`pack.preferBitmapTips`).
     pub preferred_tips: Vec<ObjectId>,
+    /// Whether commits that no tip reaches get none, and need not be closed.
+    pub only_reachable: bool,
+    /// Which tips are put into pseudo-merges.
+    pub pseudo_merges: Vec<PseudoMergeGroup>,
     /// Commits whose parents are not there.
     pub shallow: HashSet<ObjectId>,
     /// Whether to keep the hashes of paths (`pack.writeBitmapHashCache`).
@@ -22,29 +32,66 @@ pub struct BuildOptions {
     pub lookup_table: bool,
     /// How many threads.
     pub threads: usize,
+    /// Ends the work early.
+    pub cancel: CancelToken,
+    /// How far it is.
+    pub progress: Arc<BuildProgress>,
 }
 
-/// Makes the bitmaps of the pack of `order`, one of `store`.
+/// Makes the bitmaps of the packs of `order`, which are of `store`. What `previous` ones know is
+/// not found out again.
 ///
 /// # Errors
-/// [`Error::NotClosed`] if something that is reachable from a commit of the pack is not in it.
+/// [`Error::NotClosed`] if something that is reachable from a commit of the packs is not in them;
+/// [`Error::Interrupted`].
 pub fn build<'o>(
     store: &ObjectStore,
     order: &'o BitOrder<'o>,
+    previous: Option<&Bitmaps<'_>>,
     options: &BuildOptions,
 ) -> Result<BitmapContents<'o>> {
-    let material = Material::gather(store, order, &options.shallow, options.threads)?;
-    let tips = material.numbers(&options.tips);
+    let scope = Scope {
+        tips: options.only_reachable.then_some(&options.tips),
+        shallow: &options.shallow,
+    };
+    let workers = Workers {
+        store,
+        threads: options.threads,
+        cancel: &options.cancel,
+        progress: &options.progress,
+    };
+    let mut material = Material::read(workers, order, scope)?;
+    let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
+    // Of what a commit at the boundary reached when there was no boundary, part may be gone.
+    let previous = previous
+        .filter(|_| options.shallow.is_empty())
+        .filter(is_useful);
+    let previous = previous.map(|bitmaps| Previous::new(bitmaps, order, &material.history));
     let selected = select(
         &material.history,
-        &tips,
+        &material.numbers(&options.tips),
         &material.numbers(&options.preferred_tips),
+        |number| {
+            previous
+                .as_ref()
+                .is_some_and(|previous| previous.has(number))
+        },
     );
+    let merges = pseudo_merges::select(
+        &options.pseudo_merges,
+        &material.history,
+        |id| material.number(id),
+        &selected.iter().copied().collect(),
+    );
+    let known = previous.as_ref();
+    material.gather(workers, &selected, &merges, known)?;
+    let (commits, pseudo_merges) = material.combine(&selected, &merges);
     Ok(BitmapContents {
         order,
-        commits: material.combine(&selected),
+        commits,
+        pseudo_merges,
         name_hashes: match options.name_hashes {
-            true => material.name_hashes(),
+            true => material.name_hashes(previous.as_ref()),
             false => Vec::new(),
         },
         kinds: material.kinds,
@@ -63,16 +110,29 @@ pub fn check(
     threads: usize,
 ) -> Result<Vec<ObjectId>> {
     let order = bitmaps.order();
-    let material = Material::gather(store, order, shallow, threads)?;
     let bits = bitmaps.commits().unwrap_or_default();
+    let ids = bits.iter().filter_map(|bit| order.id(*bit));
+    let tips: Vec<ObjectId> = ids.map(ToOwned::to_owned).collect();
+    let scope = Scope {
+        tips: Some(&tips),
+        shallow,
+    };
+    let workers = Workers {
+        store,
+        threads,
+        cancel: &CancelToken::default(),
+        progress: &BuildProgress::default(),
+    };
+    let mut material = Material::read(workers, order, scope)?;
     let mut numbers: Vec<u32> = bits
         .iter()
         .filter_map(|bit| material.by_bit.get(bit))
         .copied()
         .collect();
     numbers.sort_unstable();
+    material.gather(workers, &numbers, &[], None)?;
     let mut right = HashSet::new();
-    for commit in material.combine(&numbers) {
+    for commit in material.combine(&numbers, &[]).0 {
         let (mut expected, mut found) = (bitmaps.empty(), bitmaps.empty());
         commit.add_to(&mut expected);
         if bitmaps.add_reachable_from(commit.commit, &mut found) == Ok(true) && found == expected {
@@ -93,47 +153,71 @@ struct Material<'o> {
     history: History,
     /// The numbers of the commits, by their bits.
     by_bit: HashMap<u32, u32>,
-    /// What each commit brings.
+    /// The bitmaps of commits that are known, by their numbers.
+    made: HashMap<u32, CommitBitmap>,
+    /// What each commit brings that is walked.
     found: Vec<Vec<Found>>,
 }
 
 impl<'o> Material<'o> {
-    fn gather(
-        store: &ObjectStore,
-        order: &'o BitOrder<'o>,
-        shallow: &HashSet<ObjectId>,
-        threads: usize,
-    ) -> Result<Self> {
+    fn read(workers: Workers<'_>, order: &'o BitOrder<'o>, scope: Scope<'_>) -> Result<Self> {
         let kinds = order
             .kinds()
             .map_err(|(offset, fault)| Error::BadEntry { offset, fault })?;
         let [commits, ..] = &kinds;
-        let history = History::read(store, order, commits, shallow, threads)?;
-        let all: Vec<u32> = (0..history.commits.len() as u32).collect();
-        let by_bit = history
-            .commits
-            .iter()
-            .map(|commit| commit.bit)
-            .zip(0..)
-            .collect();
+        let history = History::read(workers, order, commits, scope)?;
         Ok(Material {
             order,
-            found: contributions(store, order, &history, &all, threads)?,
             kinds,
+            by_bit: history.by_bit(),
             history,
-            by_bit,
+            made: HashMap::new(),
+            found: Vec::new(),
         })
     }
 
-    /// The numbers of those of `ids` that are commits of the pack.
-    fn numbers(&self, ids: &[ObjectId]) -> HashSet<u32> {
-        let bits = ids.iter().filter_map(|id| self.order.bit(id));
-        bits.filter_map(|bit| self.by_bit.get(&bit).copied())
-            .collect()
+    /// Finds out what all commits bring that are walked for the bitmaps of `selected`, ascending,
+    /// and of `merges`: all, or those that no `previous` bitmap knows.
+    fn gather(
+        &mut self,
+        workers: Workers<'_>,
+        selected: &[u32],
+        merges: &[Vec<u32>],
+        previous: Option<&Previous<'_, '_>>,
+    ) -> Result<()> {
+        let count = self.history.commits.len();
+        let mut numbers: Vec<u32> = (0..count as u32).collect();
+        if let Some(previous) = previous {
+            let objects = self.order.count() as usize;
+            let mut forecast = Forecast::new(&self.history, previous, objects);
+            selected.iter().for_each(|number| forecast.add(*number));
+            for merge in merges {
+                forecast.walk(merge);
+            }
+            numbers.retain(|number| forecast.walked[*number as usize]);
+            self.made = forecast.met;
+        }
+        let found = contributions(workers, self.order, &self.history, &numbers)?;
+        self.found = vec![Vec::new(); count];
+        for (number, found) in numbers.into_iter().zip(found) {
+            self.found[number as usize] = found;
+        }
+        Ok(())
     }
 
-    /// The hash of the first path at which each object was found.
-    fn name_hashes(&self) -> Vec<u32> {
+    /// The number of the commit `id`, if it is in the history.
+    fn number(&self, id: &ObjectId) -> Option<u32> {
+        self.by_bit.get(&self.order.bit(id)?).copied()
+    }
+
+    /// The numbers of those of `ids` that are in the history.
+    fn numbers(&self, ids: &[ObjectId]) -> HashSet<u32> {
+        ids.iter().filter_map(|id| self.number(id)).collect()
+    }
+
+    /// The hash of the first path at which each object was found, and of what was not, that which
+    /// is known from before.
+    fn name_hashes(&self, previous: Option<&Previous<'_, '_>>) -> Vec<u32> {
         let mut hashes = vec![0; self.order.count() as usize];
         for (bit, hash) in self.found.iter().flatten() {
             match hashes.get_mut(*bit as usize) {
@@ -141,29 +225,45 @@ impl<'o> Material<'o> {
                 _ => {}
             }
         }
+        if let Some(previous) = previous {
+            previous.add_name_hashes(&mut hashes);
+        }
         hashes
     }
 
-    /// The bitmaps of the commits with the numbers `selected`, ascending. Each is walked down to
-    /// those that are made already.
-    fn combine(&self, selected: &[u32]) -> Vec<CommitBitmap> {
-        let mut made: HashMap<u32, CommitBitmap> = HashMap::with_capacity(selected.len());
+    /// The bitmaps of the commits with the numbers `selected`, ascending, and those of `merges`.
+    /// Each is walked down to those that are made already.
+    fn combine(
+        &mut self,
+        selected: &[u32],
+        merges: &[Vec<u32>],
+    ) -> (Vec<CommitBitmap>, Vec<PseudoMerge>) {
         for number in selected {
-            let Some(commit) = self.history.commits.get(*number as usize) else {
+            let commit = self.history.commits.get(*number as usize);
+            let Some(commit) = commit.filter(|_| !self.made.contains_key(number)) else {
                 continue;
             };
-            let reached = self.reached(*number, &made);
-            made.insert(*number, CommitBitmap::new(commit.bit, &reached));
+            let made = CommitBitmap::new(commit.bit, &self.reached(&[*number]));
+            self.made.insert(*number, made);
         }
-        selected
+        let merge = |numbers: &Vec<u32>| {
+            let commits = numbers.iter().filter_map(|number| {
+                let commit = self.history.commits.get(*number as usize);
+                commit.map(|commit| commit.bit)
+            });
+            PseudoMerge::new(commits.collect(), &self.reached(numbers))
+        };
+        let merges = merges.iter().map(merge).collect();
+        let made = selected
             .iter()
-            .filter_map(|number| made.remove(number))
-            .collect()
+            .filter_map(|number| self.made.remove(number));
+        (made.collect(), merges)
     }
 
-    fn reached(&self, number: u32, made: &HashMap<u32, CommitBitmap>) -> Words {
+    /// What the commits `numbers` reach.
+    fn reached(&self, numbers: &[u32]) -> Words {
         let mut reached = Words::with_bits(self.order.count() as usize);
-        let mut pending = BinaryHeap::from([number]);
+        let mut pending: BinaryHeap<u32> = numbers.iter().copied().collect();
         while let Some(current) = pending.pop() {
             let Some(commit) = self.history.commits.get(current as usize) else {
                 continue;
@@ -171,7 +271,7 @@ impl<'o> Material<'o> {
             if reached.contains(commit.bit) {
                 continue;
             }
-            if let Some(bitmap) = made.get(&current) {
+            if let Some(bitmap) = self.made.get(&current) {
                 bitmap.add_to(&mut reached);
                 continue;
             }

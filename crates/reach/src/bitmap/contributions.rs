@@ -1,11 +1,12 @@
 //! What a commit brings: the objects of its tree that its first parent does not have at the same
 //! place. What it reaches is that, and what its parents reach.
 
-use super::history::{in_parallel, object, Commit, History};
+use super::history::{object, Commit, History};
+use super::workers::Workers;
 use crate::name_hash::NameHash;
 use crate::object::{EntryKind, TreeEntries, TreeEntry};
 use crate::{Error, Result};
-use hedgerow_pack::{BitOrder, ObjectKind, ObjectStore, Reader};
+use hedgerow_pack::{BitOrder, ObjectKind, Reader};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -21,12 +22,12 @@ pub(crate) type Found = (u32, u32);
 
 /// What the commits with the numbers `wanted` bring, in their order.
 pub(crate) fn contributions(
-    store: &ObjectStore,
+    workers: Workers<'_>,
     order: &BitOrder<'_>,
     history: &History,
     wanted: &[u32],
-    threads: usize,
 ) -> Result<Vec<Vec<Found>>> {
+    workers.progress.expect(wanted.len() as u64);
     let batches: Vec<&[u32]> = wanted.chunks(BATCH).collect();
     let work = |reader: &mut Reader<'_>, batch: &[u32]| {
         let mut differ = Differ {
@@ -35,10 +36,12 @@ pub(crate) fn contributions(
             found: Vec::new(),
         };
         let commits = batch.iter().map(|number| differ.commit(history, *number));
-        commits.collect::<Result<Vec<_>>>()
+        let commits = commits.collect::<Result<Vec<_>>>()?;
+        workers.progress.step(batch.len() as u64);
+        Ok(commits)
     };
     let work = |reader: &mut Reader<'_>, batch: &&[u32]| work(reader, batch);
-    let found = in_parallel(store, threads, RECENT_BYTES, &batches, work)?;
+    let found = workers.run(RECENT_BYTES, &batches, work)?;
     Ok(found.into_iter().flatten().collect())
 }
 
@@ -102,12 +105,17 @@ impl Differ<'_, '_, '_> {
         let hash_len = id.as_bytes().len();
         let mut olds = TreeEntries::new(old, hash_len);
         let mut news = TreeEntries::new(new, hash_len);
+        news.skip_common(&mut olds);
         let mut other = olds.next_of(&id)?;
         while let Some(entry) = news.next_of(&id)? {
             while other.is_some_and(|other| other.cmp_place(&entry) == Ordering::Less) {
                 other = olds.next_of(&id)?;
             }
             let before = other.filter(|other| other.cmp_place(&entry) == Ordering::Equal);
+            if before.is_some() {
+                news.skip_common(&mut olds);
+                other = olds.next_of(&id)?;
+            }
             if entry.kind() == EntryKind::Submodule
                 || before.is_some_and(|before| before.id == entry.id)
             {

@@ -1,17 +1,17 @@
-//! The commits of a pack and how they hang together, by their bits.
+//! The commits that bitmaps are of and how they hang together, by their bits.
 
+use super::workers::Workers;
 use crate::object::CommitRef;
 use crate::{Error, Result};
 use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{HashMap, HashSet};
 
 /// Commits that a thread reads before it asks for more.
 const BATCH: usize = 512;
 /// What each thread keeps of the commits it read last, in bytes: few of them are deltas.
 const RECENT_BYTES: usize = 1 << 20;
 
-/// One commit of a pack.
+/// One commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit {
     pub bit: u32,
@@ -23,33 +23,56 @@ pub(crate) struct Commit {
     pub date: u64,
 }
 
-/// All commits of a pack.
+/// The commits of a pack or of several.
 #[derive(Debug)]
 pub(crate) struct History {
     /// Parents before children; the earlier ones first where that leaves a choice.
     pub commits: Vec<Commit>,
 }
 
+/// Which commits a history has, and which parents they have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope<'o> {
+    /// If not all: what those commits are reachable from.
+    pub tips: Option<&'o [ObjectId]>,
+    /// Commits whose parents are not there.
+    pub shallow: &'o HashSet<ObjectId>,
+}
+
 impl History {
-    /// Reads the commits `bits` of `order`, with up to `threads` threads. Those of `shallow` have
-    /// no parents.
+    /// Reads the commits in `scope` among those with the bits `bits` of `order`.
     pub fn read(
-        store: &ObjectStore,
+        workers: Workers<'_>,
         order: &BitOrder<'_>,
         bits: &Words,
-        shallow: &HashSet<ObjectId>,
-        threads: usize,
+        scope: Scope<'_>,
     ) -> Result<Self> {
         let bits: Vec<u32> = bits.iter().collect();
         let batches: Vec<&[u32]> = bits.chunks(BATCH).collect();
         let read = |reader: &mut Reader<'_>, batch: &&[u32]| {
-            let links = batch.iter().map(|bit| links(reader, order, shallow, *bit));
+            let links = batch
+                .iter()
+                .map(|bit| links(reader, order, scope.shallow, *bit));
             links.collect::<Result<Vec<_>>>()
         };
-        let links = in_parallel(store, threads, RECENT_BYTES, &batches, read)?;
-        Ok(History {
-            commits: sorted(links.into_iter().flatten().collect()),
-        })
+        let links = workers.run(RECENT_BYTES, &batches, read)?;
+        let mut raw: Vec<Raw> = links.into_iter().flatten().collect();
+        if let Some(tips) = scope.tips {
+            let from = first_inside(workers.store, order, tips, scope.shallow)?;
+            retain_reachable(&mut raw, from);
+        }
+        match raw.iter().find_map(|commit| commit.outside) {
+            Some((id, missing)) => Err(Error::NotClosed { id, missing }),
+            None => Ok(History {
+                commits: sorted(raw),
+            }),
+        }
+    }
+
+    /// The numbers of the commits, by their bits.
+    pub fn by_bit(&self) -> HashMap<u32, u32> {
+        let bits = self.commits.iter().map(|commit| commit.bit);
+        bits.zip(0..).collect()
     }
 }
 
@@ -59,6 +82,8 @@ struct Raw {
     tree: u32,
     parents: Vec<u32>,
     date: u64,
+    /// Its id, and that of something it names that has no bit.
+    outside: Option<(ObjectId, ObjectId)>,
 }
 
 fn links(
@@ -73,18 +98,70 @@ fn links(
         return Err(Error::wrong_kind(&id, ObjectKind::Commit, kind));
     }
     let commit = CommitRef::parse(&id, content)?;
-    let outside = |missing: ObjectId| Error::NotClosed { id, missing };
-    let to_bit = |id: ObjectId| order.bit(&id).ok_or_else(|| outside(id));
+    let mut outside = None;
+    let mut to_bit = |named: ObjectId| {
+        let bit = order.bit(&named);
+        if bit.is_none() {
+            outside = Some((id, named));
+        }
+        bit
+    };
+    let tree = to_bit(commit.tree()).unwrap_or_default();
     let parents = match shallow.contains(&id) {
         true => Vec::new(),
-        false => commit.parents().map(to_bit).collect::<Result<_>>()?,
+        false => commit.parents().filter_map(to_bit).collect(),
     };
     Ok(Raw {
         bit,
-        tree: to_bit(commit.tree())?,
+        tree,
         parents,
         date: commit.seconds(),
+        outside,
     })
+}
+
+/// The bits of the first commits in `order` that are met on the way from `tips`, which may be
+/// outside of it. What is missing leads nowhere.
+fn first_inside(
+    store: &ObjectStore,
+    order: &BitOrder<'_>,
+    tips: &[ObjectId],
+    shallow: &HashSet<ObjectId>,
+) -> Result<Vec<u32>> {
+    let mut reader = Reader::new(store);
+    let mut bits = Vec::new();
+    let mut pending = tips.to_vec();
+    let mut met: HashSet<ObjectId> = HashSet::new();
+    while let Some(id) = pending.pop() {
+        if let Some(bit) = order.bit(&id) {
+            bits.push(bit);
+            continue;
+        }
+        let Some(location) = store.locate(&id)?.filter(|_| met.insert(id)) else {
+            continue;
+        };
+        let (kind, content) = reader.read(&id, location)?;
+        if kind == ObjectKind::Commit && !shallow.contains(&id) {
+            pending.extend(CommitRef::parse(&id, content)?.parents());
+        }
+    }
+    Ok(bits)
+}
+
+/// Leaves out the commits that those with the bits `from` do not reach.
+fn retain_reachable(raw: &mut Vec<Raw>, from: Vec<u32>) {
+    let by_bit: HashMap<u32, usize> = raw.iter().map(|commit| commit.bit).zip(0..).collect();
+    let mut reached = Words::default();
+    let mut pending = from;
+    while let Some(bit) = pending.pop() {
+        let Some(commit) = by_bit.get(&bit).and_then(|at| raw.get(*at)) else {
+            continue;
+        };
+        if reached.insert(bit) {
+            pending.extend(&commit.parents);
+        }
+    }
+    raw.retain(|commit| reached.contains(commit.bit));
 }
 
 /// The object with this bit.
@@ -158,48 +235,4 @@ fn places(parents: &[Vec<u32>]) -> Vec<Option<u32>> {
         }
     }
     places
-}
-
-/// Does `work` for each of `tasks` with up to `threads` threads, each with a reader of its own
-/// that keeps `recent_bytes` of what it read last; the results are in the order of the tasks.
-pub(crate) fn in_parallel<T: Sync, R: Send>(
-    store: &ObjectStore,
-    threads: usize,
-    recent_bytes: usize,
-    tasks: &[T],
-    work: impl Fn(&mut Reader<'_>, &T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut reader = Reader::with_recent(store, recent_bytes);
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(task) = tasks.get(number) else {
-                return Ok(done);
-            };
-            match work(&mut reader, task) {
-                Ok(result) => done.push((number, result)),
-                Err(error) => {
-                    // The others find nothing more to do.
-                    next.store(tasks.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-        }
-    };
-    let mut all = Vec::with_capacity(tasks.len());
-    std::thread::scope(|scope| {
-        let count = threads.clamp(1, tasks.len().max(1));
-        let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
-        for worker in workers {
-            match worker.join() {
-                Ok(done) => all.extend(done?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok::<_, Error>(())
-    })?;
-    all.sort_unstable_by_key(|(number, _)| *number);
-    Ok(all.into_iter().map(|(_, result)| result).collect())
 }

@@ -12,8 +12,14 @@ const MAX_TIPS: usize = 4000;
 ///
 /// The rule is git's (`bitmap_writer_select_commits`): all of the newest hundred, then one in a
 /// growing number, `preferred` ones and merges before others. Besides, every tip that no other tip
-/// reaches gets one, since that is where the next fetch begins.
-pub(crate) fn select(history: &History, tips: &HashSet<u32>, preferred: &HashSet<u32>) -> Vec<u32> {
+/// reaches gets one, since that is where the next fetch begins; and before merges come those that
+/// had one before, `is_known`, since nothing has to be walked for them.
+pub(crate) fn select(
+    history: &History,
+    tips: &HashSet<u32>,
+    preferred: &HashSet<u32>,
+    is_known: impl Fn(u32) -> bool,
+) -> Vec<u32> {
     let commits = &history.commits;
     let mut newest: Vec<u32> = (0..commits.len() as u32).collect();
     let date = |number: &u32| commits.get(*number as usize).map(|commit| commit.date);
@@ -21,7 +27,7 @@ pub(crate) fn select(history: &History, tips: &HashSet<u32>, preferred: &HashSet
     let mut selected: HashSet<u32> = if newest.len() < ALL {
         newest.iter().copied().collect()
     } else {
-        spread(history, &newest, preferred)
+        spread(history, &newest, preferred, is_known)
     };
     selected.extend(maximal(history, tips));
     let mut selected: Vec<u32> = selected.into_iter().collect();
@@ -29,7 +35,12 @@ pub(crate) fn select(history: &History, tips: &HashSet<u32>, preferred: &HashSet
     selected
 }
 
-fn spread(history: &History, newest: &[u32], preferred: &HashSet<u32>) -> HashSet<u32> {
+fn spread(
+    history: &History,
+    newest: &[u32],
+    preferred: &HashSet<u32>,
+    is_known: impl Fn(u32) -> bool,
+) -> HashSet<u32> {
     let is_merge = |number: &u32| {
         let commit = history.commits.get(*number as usize);
         commit.is_some_and(|commit| commit.parents.len() > 1)
@@ -45,6 +56,7 @@ fn spread(history: &History, newest: &[u32], preferred: &HashSet<u32>) -> HashSe
         let chosen = group
             .iter()
             .find(|number| preferred.contains(number))
+            .or_else(|| group.iter().rev().find(|number| is_known(**number)))
             .or_else(|| group.iter().rev().find(|number| is_merge(number)))
             .or(group.last());
         selected.extend(chosen);

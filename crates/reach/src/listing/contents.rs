@@ -44,7 +44,6 @@ impl<V: Visitor> Listing<'_, '_, V> {
             if !verdict.skip_tree {
                 self.entries(id, &content)?;
             }
-            self.walk.trees.give_back(content);
         }
         self.judge(Situation::EndTree, id, is_reached);
         self.path.truncate(base);

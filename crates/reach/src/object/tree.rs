@@ -76,6 +76,29 @@ impl<'d> TreeEntries<'d> {
         found.map(|(entry, _)| Some(entry))
     }
 
+    /// Passes over the entries that both have next, as long as they are the same.
+    pub fn skip_common(&mut self, other: &mut TreeEntries<'_>) {
+        let common = common_length(self.rest, other.rest);
+        if common == self.rest.len() && common == other.rest.len() {
+            (self.rest, other.rest) = (&[], &[]);
+            return;
+        }
+        let mut skipped = 0;
+        while let Some(length) = self.rest.get(skipped..).and_then(|rest| self.length(rest)) {
+            if skipped + length > common {
+                break;
+            }
+            skipped += length;
+        }
+        self.rest = self.rest.get(skipped..).unwrap_or_default();
+        other.rest = other.rest.get(skipped..).unwrap_or_default();
+    }
+
+    /// How many bytes the first entry of `data` takes, if it is whole.
+    fn length(&self, data: &[u8]) -> Option<usize> {
+        Some(memchr::memchr(0, data)? + 1 + self.hash_len)
+    }
+
     /// What is still to come.
     pub(crate) fn rest(&self) -> &'d [u8] {
         self.rest
@@ -89,6 +112,16 @@ impl<'d> TreeEntries<'d> {
         self.next_entry()
             .map_err(|reason| Error::malformed("tree", tree, reason))
     }
+}
+
+/// How many bytes `a` and `b` start with in common.
+fn common_length(a: &[u8], b: &[u8]) -> usize {
+    const PIECE: usize = 256;
+    let pieces = a.chunks_exact(PIECE).zip(b.chunks_exact(PIECE));
+    let same = pieces.take_while(|(a, b)| a == b).count() * PIECE;
+    let (a, b) = (a.get(same..), b.get(same..));
+    let rest = a.unwrap_or_default().iter().zip(b.unwrap_or_default());
+    same + rest.take_while(|(a, b)| a == b).count()
 }
 
 fn parse(data: &[u8], hash_len: usize) -> Result<(TreeEntry<'_>, &[u8]), &'static str> {
@@ -105,7 +138,7 @@ fn parse(data: &[u8], hash_len: usize) -> Result<(TreeEntry<'_>, &[u8]), &'stati
         at += 1;
     }
     let rest = data.get(at + 1..).unwrap_or_default();
-    let end = rest.iter().position(|byte| *byte == 0);
+    let end = memchr::memchr(0, rest);
     let (name, rest) = rest.split_at(end.ok_or("it ends within a name")?);
     if name.is_empty() {
         return Err("a name is empty");
@@ -154,7 +187,32 @@ mod tests {
         assert!(entries(b"100644 \0aaaaaaaaaaaaaaaaaaaa").is_err());
     }
 
+    /// A tree of files called by numbers, with the first bytes of their ids.
+    fn tree(files: &[(u16, u8)]) -> Vec<u8> {
+        let file = |(name, id): &(u16, u8)| {
+            let name = format!("100644 f{name}\0").into_bytes();
+            [name, vec![*id; 20]].concat()
+        };
+        files.iter().flat_map(file).collect()
+    }
+
     proptest! {
+        #[test]
+        fn what_is_common_is_passed_over(
+            mut one in prop::collection::vec((0_u16..300, 0_u8..3), 0..40),
+            start in prop::collection::vec((0_u16..300, 0_u8..3), 0..60),
+            mut other in prop::collection::vec((0_u16..300, 0_u8..3), 0..40),
+        ) {
+            one.splice(0..0, start.iter().copied());
+            other.splice(0..0, start.iter().copied());
+            let common = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+            let (a, b) = (tree(&one), tree(&other));
+            let (mut a, mut b) = (TreeEntries::new(&a, 20), TreeEntries::new(&b, 20));
+            a.skip_common(&mut b);
+            prop_assert_eq!(a.rest(), tree(&one[common..]));
+            prop_assert_eq!(b.rest(), tree(&other[common..]));
+        }
+
         #[test]
         fn random_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = entries(&data);

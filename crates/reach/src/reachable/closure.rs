@@ -3,8 +3,10 @@
 use super::set::{Extra, ObjectSet};
 use super::shared::SharedSet;
 use super::tips::{follow, BitmapUse, Followed, Trace};
-use super::trees::{self, Pending};
+use super::trees::{self, Like, Pending};
 use crate::commits::{CommitIndex, Commits};
+use crate::ids::IdSet;
+use crate::met_trees::PathKey;
 use crate::name_hash::NameHash;
 use crate::source::Source;
 use crate::{Error, Result};
@@ -225,18 +227,22 @@ impl<'b, 's> Closure<'b, 's> {
                 kind,
                 name_hash: 0,
             });
-            if self.needs_trees {
-                finding.trees.push(root(self.commits.node(index).tree));
-            }
+            let mut like = None;
             for at in 0.. {
                 let Some(parent) = self.commits.parent(index, at) else {
                     break;
                 };
                 if self.commits.load(parent)? {
                     finding.push(&self.commits, parent);
+                    like = like.or(Some(self.commits.node(parent).tree));
                 } else if !finding.missing_ok {
                     return Err(missing_commit(&self.commits.id(parent)));
                 }
+            }
+            if self.needs_trees {
+                let like = like.map(Like::Known);
+                let tree = root(self.commits.node(index).tree);
+                finding.trees.push(Pending { like, ..tree });
             }
         }
         Ok(())
@@ -263,7 +269,15 @@ impl<'b, 's> Closure<'b, 's> {
                 name_hash: 0,
             })
         };
-        let roots = trees.into_iter().filter(is_new).collect();
+        let mut roots: Vec<Pending> = trees.into_iter().filter(is_new).collect();
+        // Those of parents first.
+        roots.reverse();
+        let walked: IdSet = roots.iter().map(|root| root.id).collect();
+        for root in &mut roots {
+            if let Some(Like::Known(like)) = root.like.filter(|like| walked.contains(like.id())) {
+                root.like = Some(Like::OnceMet(like));
+            }
+        }
         used.trees_read = trees::walk(self.source, &shared, roots, missing_ok, self.threads)?;
         let (bits, extra) = shared.into_parts();
         set.bits = bits;
@@ -291,7 +305,9 @@ fn root(id: ObjectId) -> Pending {
     Pending {
         id,
         path: NameHash::default(),
+        key: PathKey::default(),
         depth: 0,
+        like: None,
     }
 }
 

@@ -37,6 +37,11 @@ impl<'w, 'b, 's> SharedSet<'w, 'b, 's> {
         }
     }
 
+    /// What paths of trees are hashed by, in all threads.
+    pub fn hasher(&self) -> &IdHashBuilder {
+        &self.hasher
+    }
+
     /// Adds an object; returns whether it was not there and is not shunned.
     pub fn insert(&self, extra: Extra) -> bool {
         match self.before.bit(&extra.id) {

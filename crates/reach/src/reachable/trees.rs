@@ -2,12 +2,13 @@
 
 use super::set::Extra;
 use super::shared::SharedSet;
+use crate::met_trees::{MetTrees, NewTree, PathKey};
 use crate::name_hash::NameHash;
-use crate::object::{EntryKind, TreeEntries};
+use crate::object::{EntryKind, TreeEntry};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
-use gix_hash::{oid, ObjectId};
+use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,16 +18,31 @@ const ALONE: u64 = 256;
 const SHARE_FROM: usize = 16;
 /// Directories may be nested this deep, as for git.
 const MAX_DEPTH: u32 = 2048;
-/// Objects that each thread remembers it has met: most entries of a tree are those of the tree that
-/// was at the same place before. A power of two.
-const REMEMBERED: usize = 8192;
-
 /// A tree that is in the set and whose entries are not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub id: ObjectId,
     pub path: NameHash,
+    pub key: PathKey,
     pub depth: u32,
+    pub like: Option<Like>,
+}
+
+/// A tree that another one is likely to be similar to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Like {
+    /// All of it was known before the other one was found, or is sure to be met without it.
+    Known(ObjectId),
+    /// It is of use once it has been met: till then, each of the two might wait for the other.
+    OnceMet(ObjectId),
+}
+
+impl Like {
+    pub fn id(&self) -> &ObjectId {
+        match self {
+            Like::Known(id) | Like::OnceMet(id) => id,
+        }
+    }
 }
 
 /// Adds to `set` what the trees `roots`, which are in it, lead to. `missing_ok`: a tree that is
@@ -55,9 +71,13 @@ pub(super) fn walk(
         }),
         changed: Condvar::new(),
     };
-    let mut read = walker.read;
+    let (pool, mut read) = (&pool, walker.read);
     std::thread::scope(|scope| {
-        let start = |_| scope.spawn(|| pool.work(Walker::new(source, set, missing_ok)));
+        let start = |_| {
+            let met = walker.met.clone();
+            let walker = Walker::new(source, set, missing_ok);
+            scope.spawn(move || pool.work(Walker { met, ..walker }))
+        };
         let workers: Vec<_> = (0..threads).map(start).collect();
         for worker in workers {
             read += worker.join().map_err(|_| Error::Panicked)??;
@@ -67,44 +87,38 @@ pub(super) fn walk(
 }
 
 struct Walker<'w, 'b, 's> {
-    source: Source<'s>,
     set: &'w SharedSet<'w, 'b, 's>,
     trees: TreeReader<'s>,
     missing_ok: bool,
     pending: Vec<Pending>,
     read: u64,
-    /// Objects that were met, each in a place that follows from its id.
-    met: Vec<ObjectId>,
+    met: MetTrees,
 }
 
 impl<'w, 'b, 's> Walker<'w, 'b, 's> {
     fn new(source: Source<'s>, set: &'w SharedSet<'w, 'b, 's>, missing_ok: bool) -> Self {
         Walker {
-            source,
             set,
             trees: TreeReader::new(source),
             missing_ok,
             pending: Vec::new(),
             read: 0,
-            met: vec![ObjectId::null(source.store.hash_kind()); REMEMBERED],
+            met: MetTrees::default(),
         }
     }
 
-    /// Whether `id` was met lately; from now on it was.
-    fn has_met(&mut self, id: &oid) -> bool {
-        let bytes = id.as_bytes();
-        let place = bytes
-            .iter()
-            .take(2)
-            .fold(0, |place, byte| place << 8 | usize::from(*byte));
-        match self.met.get_mut(place % REMEMBERED) {
-            Some(met) if **met == *id => true,
-            Some(met) => {
-                *met = id.to_owned();
-                false
+    /// Whether what a tree shares with the one that it is `like` can be passed over.
+    fn is_ready(&mut self, like: Like) -> bool {
+        let Like::Known(id) = like else {
+            return self.met.has_met(like.id());
+        };
+        if !self.met.contains(&id) {
+            // Without it, there is more to look at.
+            if let Ok(Some(content)) = self.trees.read(&id) {
+                self.met.assume(&id, &content);
             }
-            None => false,
         }
+        true
     }
 
     /// Reads one tree. `Ok(false)`: there is none to read.
@@ -123,40 +137,60 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             };
         };
         let first = self.pending.len();
-        let mut entries = TreeEntries::new(&content, self.source.store.hash_kind().len_in_bytes());
-        while let Some(entry) = entries.next_of(&tree.id)? {
-            let kind = match entry.kind() {
-                EntryKind::Tree => ObjectKind::Tree,
-                EntryKind::Blob => ObjectKind::Blob,
-                EntryKind::Submodule => continue,
-            };
-            if self.has_met(entry.id) {
-                continue;
-            }
-            let mut path = tree.path;
-            if tree.depth > 0 {
-                path.add(b"/");
-            }
-            path.add(entry.name);
-            let id = entry.id.to_owned();
-            let name_hash = path.value();
-            let is_new = self.set.insert(Extra {
-                id,
-                kind,
-                name_hash,
-            });
-            if is_new && kind == ObjectKind::Tree {
-                let depth = tree.depth + 1;
-                self.pending.push(Pending { id, path, depth });
-            }
-        }
+        let like = tree.like.filter(|like| self.is_ready(*like));
+        let new = NewTree {
+            id: &tree.id,
+            key: tree.key,
+            content: &content,
+            like: like.as_ref().map(Like::id),
+        };
+        let (set, pending) = (self.set, &mut self.pending);
+        let met = self.met.meet_new(new, |entry, before| {
+            pending.extend(add(set, &tree, entry, before));
+            Ok::<_, &'static str>(())
+        });
+        met.map_err(|reason| Error::malformed("tree", &tree.id, reason))?;
         // The first directory of a tree is read first: it is likeliest to be near in the pack.
         if let Some(found) = self.pending.get_mut(first..) {
             found.reverse();
         }
-        self.trees.give_back(content);
         Ok(true)
     }
+}
+
+/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not there. `before`: what
+/// had its name in a tree all of which is or will be known.
+fn add(
+    set: &SharedSet<'_, '_, '_>,
+    tree: &Pending,
+    entry: TreeEntry<'_>,
+    before: Option<TreeEntry<'_>>,
+) -> Option<Pending> {
+    let kind = match entry.kind() {
+        EntryKind::Tree => ObjectKind::Tree,
+        EntryKind::Blob => ObjectKind::Blob,
+        EntryKind::Submodule => return None,
+    };
+    let mut path = tree.path;
+    if tree.depth > 0 {
+        path.add(b"/");
+    }
+    path.add(entry.name);
+    let id = entry.id.to_owned();
+    let is_new = set.insert(Extra {
+        id,
+        kind,
+        name_hash: path.value(),
+    });
+    (is_new && kind == ObjectKind::Tree).then(|| Pending {
+        id,
+        path,
+        key: tree.key.join(entry.name, set.hasher()),
+        depth: tree.depth + 1,
+        like: before
+            .filter(|before| before.kind() == EntryKind::Tree)
+            .map(|before| Like::Known(before.id.to_owned())),
+    })
 }
 
 /// What threads share: trees that those who have none take.

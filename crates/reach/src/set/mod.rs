@@ -3,7 +3,6 @@
 //! One thread walks the commits; the others read trees as soon as their commits are known, and it
 //! joins them when it is done. Each object is entered by whoever puts it into the set first.
 
-mod previous;
 mod seen;
 mod worker;
 

@@ -1,12 +1,14 @@
-use super::previous::PreviousTrees;
 use super::{Seen, Shared};
 use crate::ids::IdHashBuilder;
 use crate::marks::mark;
+use crate::met_trees::{MetTrees, NewTree, PathKey};
+use crate::name_hash::NameHash;
 use crate::object::{EntryKind, TreeEntry};
 use crate::trees::RECENT_BYTES;
 use crate::{Error, Result};
 use gix_hash::{oid, ObjectId};
 use hedgerow_pack::{ObjectKind, Reader};
+use std::sync::Arc;
 
 /// Slots of the memory for what was asked last.
 const RECENT: usize = 1 << 15;
@@ -20,7 +22,7 @@ pub(super) struct Worker<'w, S> {
     /// those of the tree that was looked at before.
     recent: Vec<ObjectId>,
     hash: IdHashBuilder,
-    previous: PreviousTrees,
+    met: MetTrees,
     /// Trees that are to be read.
     pending: Vec<Subtree>,
 }
@@ -28,9 +30,8 @@ pub(super) struct Worker<'w, S> {
 struct Subtree {
     id: ObjectId,
     /// The hash of its path, with a slash after it.
-    name_hash: u32,
-    /// Of its path, too, but of all of it.
-    key: u64,
+    path: NameHash,
+    key: PathKey,
     depth: usize,
 }
 
@@ -53,7 +54,7 @@ impl<'w, S: Seen> Worker<'w, S> {
             reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
             recent: vec![null; RECENT],
             hash: IdHashBuilder::default(),
-            previous: PreviousTrees::default(),
+            met: MetTrees::default(),
             pending: Vec::new(),
             shared,
         }
@@ -64,7 +65,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         if self.shared.marks.has(id, mark::UNINTERESTING) {
             return Ok(());
         }
-        if self.shared.seen.insert(id, kind, add_to_hash(0, name)) {
+        if self.shared.seen.insert(id, kind, NameHash::of(name)) {
             self.tell(id, kind)?;
         }
         Ok(())
@@ -79,8 +80,8 @@ impl<'w, S: Seen> Worker<'w, S> {
         if self.shared.seen.insert(tree, ObjectKind::Tree, 0) {
             self.pending.push(Subtree {
                 id: *tree,
-                name_hash: 0,
-                key: 0,
+                path: NameHash::default(),
+                key: PathKey::default(),
                 depth: 0,
             });
         }
@@ -109,8 +110,8 @@ impl<'w, S: Seen> Worker<'w, S> {
             .found(&tree.id, ObjectKind::Tree, Some(location));
         let reader = self.reader.take();
         let mut reader = reader.unwrap_or_else(|| Reader::with_recent(source.store, RECENT_BYTES));
-        let done = match reader.read(&found, location) {
-            Ok((ObjectKind::Tree, content)) => self.entries(tree, content),
+        let done = match reader.read_shared(&found, location) {
+            Ok((ObjectKind::Tree, content)) => self.entries(tree, &content),
             Ok((kind, _)) => Err(Error::WrongKind {
                 id: tree.id,
                 found: kind.name(),
@@ -122,13 +123,16 @@ impl<'w, S: Seen> Worker<'w, S> {
         done
     }
 
-    fn entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
-        let mut previous = std::mem::take(&mut self.previous);
-        let hash_len = tree.id.as_slice().len();
-        let met = previous.meet_new(tree.key, content, hash_len, |entry| {
-            self.entry(tree, entry).map_err(Stop::Error)
-        });
-        self.previous = previous;
+    fn entries(&mut self, tree: &Subtree, content: &Arc<[u8]>) -> Result<()> {
+        let mut trees = std::mem::take(&mut self.met);
+        let new = NewTree {
+            id: &tree.id,
+            key: tree.key,
+            content,
+            like: None,
+        };
+        let met = trees.meet_new(new, |entry, _| self.entry(tree, entry).map_err(Stop::Error));
+        self.met = trees;
         met.map_err(|stop| match stop {
             Stop::Error(error) => error,
             Stop::Malformed(reason) => Error::malformed("tree", &tree.id, reason),
@@ -156,17 +160,21 @@ impl<'w, S: Seen> Worker<'w, S> {
         if self.shared.marks.has(&id, mark::UNINTERESTING) {
             return Ok(());
         }
-        let name_hash = add_to_hash(tree.name_hash, entry.name);
-        if !self.shared.seen.insert(&id, kind, name_hash) {
+        let mut path = tree.path;
+        path.add(entry.name);
+        if !self.shared.seen.insert(&id, kind, path.value()) {
             return Ok(());
         }
         match kind {
-            ObjectKind::Tree => self.pending.push(Subtree {
-                id,
-                name_hash: add_to_hash(name_hash, b"/"),
-                key: self.hash.of(entry.name) ^ tree.key.rotate_left(7),
-                depth: tree.depth + 1,
-            }),
+            ObjectKind::Tree => {
+                path.add(b"/");
+                self.pending.push(Subtree {
+                    id,
+                    path,
+                    key: tree.key.join(entry.name, &self.hash),
+                    depth: tree.depth + 1,
+                });
+            }
             _ => self.tell(&id, kind)?,
         }
         Ok(())
@@ -196,14 +204,4 @@ impl<'w, S: Seen> Worker<'w, S> {
             *recent = *id;
         }
     }
-}
-
-/// Git's hash of a path, continued: the last characters count most, and white space not at all.
-fn add_to_hash(hash: u32, text: &[u8]) -> u32 {
-    let letters = text
-        .iter()
-        .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-    letters.fold(hash, |hash, byte| {
-        (hash >> 2).wrapping_add(u32::from(*byte) << 24)
-    })
 }

@@ -78,7 +78,6 @@ impl Walk<'_> {
                     pending.push(id);
                 }
             }
-            self.trees.give_back(content);
         }
         Ok(())
     }

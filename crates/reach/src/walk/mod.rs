@@ -285,6 +285,9 @@ impl<'s> Walk<'s> {
         {
             return false;
         }
+        if self.request.only_unpacked && self.commits.source().store.is_packed(&node.id) {
+            return false;
+        }
         let parents = self.commits.parents(commit).len();
         parents >= self.request.min_parents
             && self.request.max_parents.is_none_or(|most| parents <= most)

@@ -52,11 +52,10 @@ pub(super) fn copy(
         let old = kept.entries.offset(0).filter(|_| next > 0);
         old.into_iter().for_each(|old| moves.note(old, new));
     }
-    for order in next..kept.entries.count() {
-        if kept.selects(order) {
-            copy_entry(kept, order, options, &mut moves, output)?;
-            options.progress.step(1);
-        }
+    while let Some(order) = kept.next_selected(next) {
+        next = order + 1;
+        copy_entry(kept, order, options, &mut moves, output)?;
+        options.progress.step(1);
     }
     Ok(moves)
 }

@@ -85,7 +85,7 @@ pub fn run(
         }
     }
     let mut question = Question {
-        threads: super::threads(global),
+        threads: super::options::threads(global),
         ..Question::default()
     };
     for tip in revisions.tips {

@@ -1,6 +1,8 @@
 //! `hedgerow bitmap`: writes, checks and lists reachability bitmaps.
 
 mod explain;
+pub mod options;
+mod pseudo_merges;
 
 use crate::arguments::Global;
 use crate::environment;
@@ -8,14 +10,13 @@ use crate::failure::{Failure, REFUSED};
 use crate::output::Output;
 use clap::{Args, Subcommand};
 use explain::Explain;
-use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{BitOrder, Bitmaps, ObjectId, ObjectKind};
-use hedgerow_reach::{build, check, BuildOptions};
-use std::collections::HashSet;
+use hedgerow_pack::{BitOrder, Bitmaps};
+use hedgerow_reach::check;
+use options::{build, build_options, shallow, threads};
 use std::path::{Path, PathBuf};
 
-/// Write, check or list the reachability bitmaps of a pack
+/// Write, check or list reachability bitmaps
 #[derive(Debug, Args)]
 pub struct Bitmap {
     #[command(subcommand)]
@@ -29,6 +30,9 @@ pub enum Action {
         /// The pack
         #[arg(value_name = "PACK")]
         pack: Option<PathBuf>,
+        /// Take nothing over from the bitmaps there are
+        #[arg(long)]
+        anew: bool,
     },
     /// Check every bitmap against what is reachable
     Verify,
@@ -39,9 +43,9 @@ pub enum Action {
 }
 
 pub fn run(command: &Bitmap, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     let code = match &command.action {
-        Action::Write { pack } => write(&repository, pack.as_deref(), global, output),
+        Action::Write { pack, anew } => write(&repository, pack.as_deref(), *anew, global, output),
         Action::Verify => verify(&repository, global, output),
         Action::Explain(command) => explain::run(command, &repository, global, output),
         Action::List => list(&repository, output),
@@ -54,6 +58,7 @@ pub fn run(command: &Bitmap, global: &Global, output: &Output) -> Result<u8, Fai
 fn write(
     repository: &Repository,
     pack: Option<&Path>,
+    anew: bool,
     global: &Global,
     output: &Output,
 ) -> Result<u8, Failure> {
@@ -63,8 +68,20 @@ fn write(
     )?;
     let store = repository.objects();
     let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = options(repository, global)?;
-    let contents = build(store, &order, &options).map_err(Failure::fatal)?;
+    let options = build_options(repository, threads(global), output, None)?;
+    let previous = match anew {
+        true => None,
+        false => Bitmaps::open(store),
+    };
+    let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
+    let contents = build(
+        store,
+        &order,
+        previous.as_ref(),
+        &options,
+        Some(global),
+        failed,
+    )?;
     let path = contents
         .write(options.threads, true)
         .map_err(Failure::fatal)?;
@@ -91,60 +108,6 @@ fn chosen(repository: &Repository, named: Option<PathBuf>) -> Result<u32, Failur
             named.display()
         ))
     })
-}
-
-fn options(repository: &Repository, global: &Global) -> Result<BuildOptions, Failure> {
-    let config = repository.config();
-    let flag = |key| config.bool(key).map_err(Failure::from);
-    let mut tips = Vec::new();
-    let mut preferred_tips = Vec::new();
-    let prefixes = config.strings("pack.preferBitmapTips");
-    for reference in repository.references_below("refs/".into())? {
-        let Some(id) = reference.id else { continue };
-        let Ok(Some(commit)) = repository.peel(&id, Some(ObjectKind::Commit)) else {
-            continue;
-        };
-        tips.push(commit);
-        if prefixes
-            .iter()
-            .any(|prefix| is_below(&reference.name, prefix))
-        {
-            preferred_tips.push(commit);
-        }
-    }
-    tips.extend(repository.head().ok().and_then(|head| head.id()));
-    Ok(BuildOptions {
-        tips,
-        preferred_tips,
-        shallow: shallow(repository)?,
-        name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
-        lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
-        threads: threads(global),
-    })
-}
-
-/// Whether the reference `name` is `prefix` or in that directory.
-fn is_below(name: &[u8], prefix: &[u8]) -> bool {
-    let rest = name.strip_prefix(prefix);
-    rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(b"/") || rest.starts_with(b"/"))
-}
-
-fn shallow(repository: &Repository) -> Result<HashSet<ObjectId>, Failure> {
-    const LIMIT_BYTES: u64 = 64 << 20;
-    let path = repository.common_dir().join("shallow");
-    let content = hedgerow_fs::read_file(&path, LIMIT_BYTES).map_err(Failure::fatal)?;
-    let content = content.unwrap_or_default();
-    let lines = content.split(|byte| *byte == b'\n');
-    Ok(lines
-        .filter_map(|line| ObjectId::from_hex(line).ok())
-        .collect())
-}
-
-fn threads(global: &Global) -> usize {
-    match global.jobs() {
-        hedgerow_engine::Jobs::Fixed(count) => count.get(),
-        _ => cpu::available(),
-    }
 }
 
 fn verify(repository: &Repository, global: &Global, output: &Output) -> Result<u8, Failure> {

@@ -1,24 +1,30 @@
 //! `hedgerow pack-objects`: git-pack-objects(1).
 
+pub mod checks;
+mod enumerate;
 pub mod revisions;
 pub mod serve;
+mod settings;
 
-use super::object_list;
-use crate::arguments::{Global, Workers};
+pub use settings::{pack_options, pack_reuse, parse_bytes};
+
+use super::{new_packs, object_list};
+use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
 use crate::progress::{Amounts, Meter};
 use clap::Args;
+use enumerate::Enumerated;
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::StandardOutput;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
 use hedgerow_serve::{
-    write_pack, write_pack_files, Contents, Error, FileOptions, PackOptions, PackReuse,
-    PackWritten, Progress, Selection,
+    stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions, PackOptions,
+    PackWritten, Progress,
 };
-use std::num::NonZeroUsize;
+use settings::{options, parse_layout};
 use std::path::PathBuf;
 
 /// Pack the objects whose ids come from standard input, or what revisions reach
@@ -60,6 +66,9 @@ pub struct PackObjects {
     /// Leave out what is in a local pack that has a .keep file
     #[arg(long)]
     pub honor_pack_keep: bool,
+    /// Leave out what is in this local pack, named by its file
+    #[arg(long, value_name = "PACK")]
+    pub keep_pack: Vec<String>,
     /// Leave out what an alternate has
     #[arg(long)]
     pub local: bool,
@@ -75,6 +84,42 @@ pub struct PackObjects {
     /// Pack what all references reach
     #[arg(long)]
     pub all: bool,
+    /// Pack what the logs of references reach
+    #[arg(long)]
+    pub reflog: bool,
+    /// Pack what the indexes of all working trees refer to
+    #[arg(long)]
+    pub indexed_objects: bool,
+    /// Pass over commits that are in packs; with --stdin-packs, take loose objects, too
+    #[arg(long)]
+    pub unpacked: bool,
+    /// Pack the objects of the packs that standard input names, without those of packs after ^
+    ///
+    /// With 'follow', also what they reach, up to the packs after ^; packs after ! are left out,
+    /// but what they reach is not.
+    #[arg(long, value_name = "follow", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub stdin_packs: Option<String>,
+    /// Pack the objects of local packs that nothing reaches, too
+    #[arg(long)]
+    pub keep_unreachable: bool,
+    /// Pack loose objects that nothing reaches, too
+    #[arg(long)]
+    pub pack_loose_unreachable: bool,
+    /// Leave out what the remote of a partial clone has promised
+    #[arg(long)]
+    pub exclude_promisor_objects: bool,
+    /// Write reachability bitmaps of the pack; only with --all
+    #[arg(long, overrides_with = "no_write_bitmap_index")]
+    pub write_bitmap_index: bool,
+    /// Write no bitmaps
+    #[arg(long)]
+    pub no_write_bitmap_index: bool,
+    /// The same where it is possible
+    #[arg(long, hide = true)]
+    pub write_bitmap_index_quiet: bool,
+    /// Let no pack be longer, but make several (pack.packSizeLimit)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub max_pack_size: Option<u64>,
     /// Pack annotated tags along with what they are of
     #[arg(long)]
     pub include_tag: bool,
@@ -90,6 +135,15 @@ pub struct PackObjects {
     /// Use no reachability bitmaps
     #[arg(long)]
     pub no_use_bitmap_index: bool,
+    /// What git passes: parents are those of commits in any case
+    #[arg(long, hide = true)]
+    pub keep_true_parents: bool,
+    /// What git passes: a way to walk, which changes no pack
+    #[arg(long, hide = true, overrides_with = "no_sparse")]
+    pub sparse: bool,
+    /// See there
+    #[arg(long, hide = true)]
+    pub no_sparse: bool,
     /// What git-repack passes
     #[arg(long, hide = true)]
     pub all_progress: bool,
@@ -107,202 +161,173 @@ pub struct PackObjects {
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
+    checks::check(command)?;
     let options = PackOptions {
         cancel: CancelToken::from_static(interrupted),
         ..options(command, global, &repository)?
     };
-    let selection = Selection {
-        incremental: command.incremental,
-        local: command.local,
-        honor_pack_keep: command.honor_pack_keep,
+    let making = Making {
+        command,
+        global,
+        repository: &repository,
+        options,
+        output,
     };
-    let store = repository.objects();
-    // As with git, what is thin is asked for by revisions, too.
-    if command.revs || command.all || command.thin {
-        return serve::run(command, global, &repository, &options, output);
+    if command.stdin_packs.is_some() {
+        let wanted = enumerate::of_packs(&making)?;
+        return making.pack_wanted(wanted);
     }
-    let list = object_list::read(std::io::stdin().lock(), store, selection, options.window)?;
-    let contents = Contents {
-        wanted: list.wanted,
-        had: list.had,
-        ..Contents::default()
-    };
-    if command.non_empty && contents.wanted.is_empty() {
-        return Ok(0);
+    if !command.wants_revisions() {
+        return making.pack_list();
     }
-    // As with git, edges in the list are bases with or without --thin.
-    let options = PackOptions {
-        thin: options.thin || !contents.had.is_empty(),
-        ..options
-    };
-    let meter = Meter::start(global, "Packing objects", &options.progress);
-    let written = write(command, global, &repository, &contents, &options)?;
-    drop(meter);
-    tell(command, global, &repository, &written, output);
-    Ok(0)
-}
-
-/// Says what was packed.
-fn tell(
-    command: &PackObjects,
-    global: &Global,
-    repository: &Repository,
-    written: &PackWritten,
-    output: &Output,
-) {
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
-    if !command.stdout {
-        output.data(format!("{}\n", written.checksum).as_bytes());
-    }
-    output.for_people(global, written);
-}
-
-fn write(
-    command: &PackObjects,
-    global: &Global,
-    repository: &Repository,
-    contents: &Contents<'_>,
-    options: &PackOptions,
-) -> Result<PackWritten, Failure> {
-    let store = repository.objects();
-    let Some(base) = &command.base_name else {
-        return Ok(write_pack(
-            store,
-            contents,
-            options,
-            false,
-            &mut StandardOutput,
-        )?);
-    };
-    let config = repository.config();
-    let files = FileOptions {
-        index: command.index_version.clone().unwrap_or_default(),
-        reverse_index: config.bool("pack.writeReverseIndex")?.unwrap_or(true),
-        sync: true,
-    };
-    let base = environment::from_directory(global, base);
-    Ok(write_pack_files(store, contents, options, &files, &base)?)
-}
-
-/// What the command line asks for, over the configuration, over git's defaults.
-fn options(
-    command: &PackObjects,
-    global: &Global,
-    repository: &Repository,
-) -> Result<PackOptions, Failure> {
-    let usual = pack_options(repository)?;
-    let jobs = match global.jobs {
-        Some(Workers::Count(count)) => Some(count.get()),
-        _ => None,
-    };
-    let threads = command.threads.or(jobs).map(|threads| match threads {
-        0 => hedgerow_fs::cpu::available(),
-        threads => threads,
-    });
-    let level = match command.compression {
-        Some(level) => compression(level.into())?,
-        None => usual.level,
-    };
-    Ok(PackOptions {
-        window: command.window.unwrap_or(usual.window),
-        depth: command.depth.unwrap_or(usual.depth),
-        window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
-        level,
-        threads: threads.and_then(NonZeroUsize::new).unwrap_or(usual.threads),
-        delta_base_offset: command.delta_base_offset,
-        thin: command.thin,
-        reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
-        reuse_objects: !command.no_reuse_object,
-        ..usual
-    })
-}
-
-/// What the configuration asks for, over git's defaults.
-pub fn pack_options(repository: &Repository) -> Result<PackOptions, Failure> {
-    let config = repository.config();
-    let number = |key: &str| -> Result<Option<u64>, Failure> {
-        let number = config.integer(key)?;
-        Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
-    };
-    let usual = PackOptions::default();
-    let level = match config.integer("pack.compression")? {
-        Some(level) => Some(level),
-        None => config.integer("core.compression")?,
-    };
-    let threads = number("pack.threads")?.filter(|threads| *threads > 0);
-    let threads = threads.map_or_else(hedgerow_fs::cpu::available, |threads| threads as usize);
-    let depth = number("pack.depth")?;
-    Ok(PackOptions {
-        window: number("pack.window")?.map_or(usual.window, |window| window as usize),
-        depth: depth.map_or(usual.depth, |depth| {
-            u32::try_from(depth).unwrap_or(u32::MAX)
-        }),
-        window_memory_bytes: number("pack.windowMemory")?.unwrap_or(0),
-        delta_cache_bytes: number("pack.deltaCacheSize")?.unwrap_or(usual.delta_cache_bytes),
-        big_file_bytes: repository.settings().big_file_bytes,
-        level: compression(level.unwrap_or(-1))?,
-        threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
-        ..usual
-    })
-}
-
-/// What `pack.allowPackReuse` says.
-pub fn pack_reuse(repository: &Repository) -> Result<PackReuse, Failure> {
-    let config = repository.config();
-    match config.string("pack.allowPackReuse").as_deref() {
-        Some(value) if value.eq_ignore_ascii_case(b"single") => Ok(PackReuse::Single),
-        Some(value) if value.eq_ignore_ascii_case(b"multi") => Ok(PackReuse::Multi),
-        _ => Ok(match config.bool("pack.allowPackReuse")? {
-            Some(false) => PackReuse::None,
-            _ => PackReuse::Single,
-        }),
+    match enumerate::needs_list(command) {
+        true => {
+            let wanted = enumerate::of_revisions(&making)?;
+            making.pack_wanted(wanted)
+        }
+        false => serve::run(&making),
     }
 }
 
-fn compression(level: i64) -> Result<i32, Failure> {
-    let level = i32::try_from(level)
-        .ok()
-        .filter(|level| (-1..=9).contains(level));
-    level.ok_or_else(|| Failure::fatal("bad pack compression level"))
+impl PackObjects {
+    /// Whether objects are asked for by what reaches them. What is thin always is, as with git.
+    fn wants_revisions(&self) -> bool {
+        self.revs
+            || self.all
+            || self.thin
+            || self.reflog
+            || self.indexed_objects
+            || self.keep_unreachable
+            || self.pack_loose_unreachable
+            || self.exclude_promisor_objects
+            || self.unpacked && self.stdin_packs.is_none()
+    }
+
+    /// Whether bitmaps are to be written; `Some(false)`: if that is possible.
+    fn writes_bitmaps(&self) -> Option<bool> {
+        let is_possible = self.all && !self.stdout && !self.no_write_bitmap_index;
+        match (self.write_bitmap_index, self.write_bitmap_index_quiet) {
+            (true, _) if is_possible => Some(true),
+            (_, true) if is_possible => Some(false),
+            _ => None,
+        }
+    }
 }
 
-/// A number of bytes, with a unit of `k`, `m` or `g`.
-fn parse_bytes(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
-        Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),
-        Some(b'g' | b'G') => (text.get(..text.len() - 1), 30),
-        _ => (Some(text), 0),
-    };
-    let number: Option<u64> = digits.and_then(|digits| digits.parse().ok());
-    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "not a number of bytes".to_owned())
+/// A pack that is being made.
+pub struct Making<'m> {
+    pub command: &'m PackObjects,
+    pub global: &'m Global,
+    pub repository: &'m Repository,
+    pub options: PackOptions,
+    pub output: &'m Output,
 }
 
-fn parse_layout(text: &str) -> Result<IndexLayout, String> {
-    let (version, offset) = match text.split_once(',') {
-        Some((version, offset)) => (version, Some(offset)),
-        None => (text, None),
-    };
-    let mut layout = IndexLayout {
-        version: match version {
-            "1" => 1,
-            "2" => 2,
-            _ => return Err("the version is 1 or 2".to_owned()),
-        },
-        ..IndexLayout::default()
-    };
-    if let Some(offset) = offset {
-        let (digits, radix) = match offset.strip_prefix("0x") {
-            Some(digits) => (digits, 16),
-            None => (offset, 10),
+impl Making<'_> {
+    /// Packs the objects that are listed on standard input.
+    fn pack_list(&self) -> Result<u8, Failure> {
+        let selection = enumerate::selection(self.command, self.repository);
+        let (store, window) = (self.repository.objects(), self.options.window);
+        let list = object_list::read(std::io::stdin().lock(), store, &selection, window)?;
+        let contents = Contents {
+            wanted: list.wanted,
+            had: list.had,
+            ..Contents::default()
         };
-        let offset = u32::from_str_radix(digits, radix);
-        layout.last_small_offset = offset.map_err(|_| "the offset is no number".to_owned())?;
+        // As with git, edges in the list are bases with or without --thin.
+        let options = PackOptions {
+            thin: self.options.thin || !contents.had.is_empty(),
+            ..self.options.clone()
+        };
+        let count = contents.wanted.len() as u64;
+        self.pack(&contents, count, &options, false)
     }
-    Ok(layout)
+
+    /// Packs what was enumerated.
+    fn pack_wanted(&self, enumerated: Enumerated) -> Result<u8, Failure> {
+        let count = enumerated.wanted.len() as u64;
+        let contents = Contents {
+            wanted: enumerated.wanted,
+            ..Contents::default()
+        };
+        self.pack(&contents, count, &self.options, enumerated.is_closed)
+    }
+
+    /// Writes the pack of `contents`, which are `count` objects. `is_closed`: all that they reach
+    /// is among them.
+    pub fn pack(
+        &self,
+        contents: &Contents<'_>,
+        count: u64,
+        options: &PackOptions,
+        is_closed: bool,
+    ) -> Result<u8, Failure> {
+        if self.command.non_empty && count == 0 {
+            return Ok(0);
+        }
+        let meter = Meter::start(self.global, "Packing objects", &options.progress);
+        let packs = self.write(contents, options, is_closed)?;
+        drop(meter);
+        let warnings = self.repository.objects().warnings();
+        warnings
+            .iter()
+            .for_each(|warning| self.output.warn(warning));
+        for written in &packs {
+            if !self.command.stdout {
+                self.output
+                    .data(format!("{}\n", written.checksum).as_bytes());
+            }
+            self.output.for_people(self.global, written);
+        }
+        Ok(0)
+    }
+
+    fn write(
+        &self,
+        contents: &Contents<'_>,
+        options: &PackOptions,
+        is_closed: bool,
+    ) -> Result<Vec<PackWritten>, Failure> {
+        let store = self.repository.objects();
+        let Some(base) = &self.command.base_name else {
+            let sink = &mut StandardOutput;
+            return Ok(vec![write_pack(store, contents, options, false, sink)?]);
+        };
+        let files = FileOptions {
+            index: self.command.index_version.clone().unwrap_or_default(),
+            ..new_packs::file_options(self.repository)?
+        };
+        let base = environment::from_directory(self.global, base);
+        let limit =
+            new_packs::size_limit(self.repository, self.command.max_pack_size, self.output)?;
+        let staged = match limit {
+            None => vec![stage_pack(store, contents, options, &files, &base)?],
+            Some(limit) => {
+                let wanted = contents.wanted.clone();
+                stage_limited_packs(store, wanted, limit, options, &files, &base)?
+            }
+        };
+        let is_loud = self.command.writes_bitmaps();
+        let bitmaps = is_loud.and_then(|is_loud| {
+            let possible = new_packs::may_have_bitmaps(&staged, is_closed);
+            if let (Err(reason), true) = (&possible, is_loud) {
+                self.output.warn(reason);
+            }
+            possible
+                .is_ok()
+                .then(|| staged.first().map(|pack| pack.path(".pack")))?
+        });
+        let mut packs = Vec::new();
+        for pack in staged {
+            packs.push(pack.install()?);
+        }
+        if let Some(pack) = bitmaps {
+            let threads = options.threads.get();
+            new_packs::write_bitmaps(self.repository, &pack, threads, self.output)?;
+        }
+        Ok(packs)
+    }
 }
 
 impl Amounts for Progress {

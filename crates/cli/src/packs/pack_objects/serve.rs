@@ -1,37 +1,26 @@
 //! Packs of what revisions reach.
 
-use super::revisions::{question, tags, More};
-use super::{pack_reuse, tell, write, PackObjects};
-use crate::arguments::Global;
+use super::revisions::{question, tags};
+use super::{pack_reuse, Making, PackObjects};
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::packs::sources::{bitmaps, Sources};
-use crate::progress::Meter;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Bitmaps};
-use hedgerow_serve::{PackOptions, Selected};
+use hedgerow_serve::Selected;
 
-pub fn run(
-    command: &PackObjects,
-    global: &Global,
-    repository: &Repository,
-    options: &PackOptions,
-    output: &Output,
-) -> Result<u8, Failure> {
+pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
+    let (command, repository) = (making.command, making.repository);
     let sources = Sources::read(repository)?;
-    let source = sources.of(repository);
+    let source = sources.without_replacements(repository);
     let filter = command.filter.as_deref().filter(|_| !command.no_filter);
-    let more = More {
-        all: command.all,
-        input: true,
-    };
+    let threads = making.options.threads.get();
     let question = question(
         repository,
         source,
-        more,
+        command.all,
         filter,
-        options.threads.get(),
-        output,
+        threads,
+        making.output,
     )?;
     let bitmaps = usable_bitmaps(command, repository)?;
     let tags = match command.include_tag {
@@ -45,16 +34,9 @@ pub fn run(
         &tags,
         pack_reuse(repository)?,
     )?;
-    if command.non_empty && selected.count() == 0 {
-        return Ok(0);
-    }
     let has = |id: &oid| selected.receiver_has(id);
     let contents = selected.contents(command.thin.then_some(&has));
-    let meter = Meter::start(global, "Packing objects", &options.progress);
-    let written = write(command, global, repository, &contents, options)?;
-    drop(meter);
-    tell(command, global, repository, &written, output);
-    Ok(0)
+    making.pack(&contents, selected.count(), &making.options, false)
 }
 
 /// The bitmaps of the repository, if they may be used.

@@ -107,7 +107,7 @@ fn make(
         ..options
     };
     let sources = Sources::read(repository).map_err(|failure| unanswered(failure.message))?;
-    let source = sources.of(repository);
+    let source = sources.without_replacements(repository);
     let bitmaps = bitmaps(repository);
     let reuse = pack_reuse(repository).map_err(|failure| unanswered(failure.message))?;
     let (question, tags) = (&request.question, &request.tags);

@@ -46,8 +46,8 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
         .take(REQUEST_BYTES)
         .read_to_end(&mut input);
     read.map_err(|error| Failure::fatal(format_args!("cannot read the request: {error}")))?;
-    let repository =
-        environment::of_git(global).and_then(|environment| Ok(Repository::discover(&environment)?));
+    let repository = environment::of_git_unreplaced(global)
+        .and_then(|environment| Ok(Repository::discover(&environment)?));
     let mut entry = Entry::default();
     let code = match &repository {
         Ok(repository) => serve(command, &input, repository, &mut entry, output)?,

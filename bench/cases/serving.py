@@ -1,0 +1,154 @@
+"""A stock git daemon with and without the hook: what several clients get at once. The clients take
+what is sent and drop it, so that the server is measured and not their own index-pack."""
+
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from cases.packs import Repository
+from contenders import HEDGEROW, git
+from measure import Pairs, Sample
+from results import Outcome, wall_row
+
+CLIENTS = 8
+
+
+def pack_serving(setting):
+    outcome = Outcome([])
+    rounds = 1 if setting.is_smoke else 2
+    with Repository(setting.corpora.deep()) as repository:
+        cache = Path(repository.home.name) / "cache"
+        plain = Daemon(repository, "plain", "")
+        hooked = Daemon(repository, "hooked", _hook())
+        cached = Daemon(repository, "cached",
+                        _hook() + f"[hedgerow]\n\tresponseCache = {cache}\n")
+        with plain, hooked, cached:
+            head = repository.output("rev-parse", "HEAD")
+            clones = [Request([head])] * (CLIENTS * rounds)
+            pairs = _in_pairs(lambda: plain.serve(clones), lambda: hooked.serve(clones), setting)
+            outcome.rows.append(wall_row("daemon-clones", f"git daemon, {CLIENTS} clients, clones",
+                                         pairs, 2, 4))
+            outcome.pairs["daemon-clones"] = pairs
+            others = repository.output("rev-list", "--max-count=200", "--skip=1", "HEAD").split()
+            numbers = iter(range(1 << 30))
+
+            def mixed(daemon):
+                shutil.rmtree(cache, ignore_errors=True)
+                cache.mkdir()
+                requests = [Request([head])] * 19
+                requests.append(Request([head], [others[next(numbers) % len(others)]]))
+                return daemon.serve(requests * rounds)
+
+            pairs = _in_pairs(lambda: mixed(plain), lambda: mixed(cached), setting)
+            outcome.rows.append(wall_row(
+                "daemon-cached", "with the response cache, 95 % identical", pairs, 5, 10))
+            outcome.pairs["daemon-cached"] = pairs
+    return outcome
+
+
+def _in_pairs(rival, ours, setting):
+    pairs = Pairs([], [])
+    for _ in range(1 if setting.is_smoke else min(setting.pairs, 3)):
+        pairs.rival.append(rival())
+        pairs.ours.append(ours())
+    return pairs
+
+
+def _hook():
+    return f"[uploadpack]\n\tpackObjectsHook = \"{HEDGEROW} upload-pack-hook\"\n"
+
+
+class Request:
+    """A fetch of `wants` by one who has `haves`, in protocol version 0."""
+
+    def __init__(self, wants, haves=()):
+        self.wants, self.haves = wants, haves
+
+    def send(self, port, path):
+        """Returns how many bytes came back."""
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(_line(f"git-upload-pack {path}\0host=localhost\0"))
+            reader = connection.makefile("rb")
+            while _read_line(reader) is not None:
+                pass
+            abilities = " multi_ack_detailed side-band-64k thin-pack no-progress ofs-delta"
+            for number, want in enumerate(self.wants):
+                connection.sendall(_line(f"want {want}{abilities if number == 0 else ''}\n"))
+            connection.sendall(b"0000")
+            for have in self.haves:
+                connection.sendall(_line(f"have {have}\n"))
+            connection.sendall(_line("done\n"))
+            received = 0
+            buffer = bytearray(1 << 20)
+            while count := reader.readinto(buffer):
+                received += count
+            return received
+
+
+def _line(text):
+    return f"{len(text) + 4:04x}{text}".encode()
+
+
+def _read_line(reader):
+    length = int(reader.read(4), 16)
+    return reader.read(length - 4) if length >= 4 else None
+
+
+class Daemon:
+    """A git daemon for the repository, with its own global configuration."""
+
+    def __init__(self, repository, name, configuration):
+        self.repository = repository
+        self.configuration = Path(repository.home.name) / f"{name}.config"
+        self.configuration.write_text("[safe]\n\tdirectory = *\n" + configuration)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+
+    def __enter__(self):
+        base = self.repository.path.parent
+        environment = {**self.repository.env, "GIT_CONFIG_GLOBAL": str(self.configuration)}
+        self.process = subprocess.Popen(
+            git("daemon", "--export-all", "--reuseaddr", "--listen=127.0.0.1",
+                f"--port={self.port}", f"--base-path={base}", "--max-connections=64"),
+            env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("git daemon does not listen")
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, 15)
+        self.process.wait()
+
+    def serve(self, requests):
+        """Sends the requests from several clients at once, each as soon as its last is answered."""
+        pending = list(requests)
+        lock = threading.Lock()
+        sizes = []
+
+        def work():
+            while True:
+                with lock:
+                    if not pending:
+                        return
+                    request = pending.pop()
+                sizes.append(request.send(self.port, f"/{self.repository.path.name}"))
+
+        started = time.perf_counter()
+        threads = [threading.Thread(target=work) for _ in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if len(sizes) != len(requests) or min(sizes) < 100:
+            raise RuntimeError(f"of {len(requests)} requests {len(sizes)} were answered")
+        return Sample(time.perf_counter() - started, 0, 0, 0)

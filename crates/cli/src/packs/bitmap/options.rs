@@ -1,0 +1,204 @@
+//! How bitmaps are made: out of the configuration and the references of a repository.
+
+use super::pseudo_merges::{groups, Group};
+use crate::arguments::Global;
+use crate::failure::{Failure, INTERRUPTED};
+use crate::output::Output;
+use crate::progress::{Amounts, Meter};
+use bstr::ByteSlice;
+use hedgerow_engine::CancelToken;
+use hedgerow_fs::cpu;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
+use hedgerow_reach::{BuildOptions, BuildProgress, Error};
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::Arc;
+
+/// More than a list of commits takes.
+const LIMIT_BYTES: u64 = 1 << 30;
+
+/// How bitmaps are made. The tips are those of `refs_snapshot`, a file of ids, else the references.
+pub fn build_options(
+    repository: &Repository,
+    threads: usize,
+    output: &Output,
+    refs_snapshot: Option<&Path>,
+) -> Result<BuildOptions, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let config = repository.config();
+    let flag = |key| config.bool(key).map_err(Failure::from);
+    let mut groups = groups(config, output)?;
+    let mut tips = Tips::default();
+    match refs_snapshot {
+        Some(path) => tips.read_snapshot(repository, path)?,
+        None => tips.add_head(repository),
+    }
+    if refs_snapshot.is_none() || !groups.is_empty() {
+        let by_reference = match refs_snapshot {
+            Some(_) => None,
+            None => Some(&mut tips),
+        };
+        read_references(repository, by_reference, &mut groups)?;
+    }
+    Ok(BuildOptions {
+        tips: tips.all,
+        preferred_tips: tips.preferred,
+        only_reachable: false,
+        pseudo_merges: groups.into_iter().map(Group::into_parts).collect(),
+        shallow: shallow(repository)?,
+        name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
+        lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
+        threads,
+        cancel: CancelToken::from_static(interrupted),
+        progress: Arc::default(),
+    })
+}
+
+/// Makes the bitmaps of `order`, and shows how far that is if `global` says how. `failed` words
+/// what went wrong.
+pub fn build<'o>(
+    store: &ObjectStore,
+    order: &'o BitOrder<'o>,
+    previous: Option<&Bitmaps<'_>>,
+    options: &BuildOptions,
+    global: Option<&Global>,
+    failed: impl Fn(&dyn Display) -> Failure,
+) -> Result<BitmapContents<'o>, Failure> {
+    let meter = global.map(|global| Meter::start(global, "Building bitmaps", &options.progress));
+    let contents = hedgerow_reach::build(store, order, previous, options);
+    drop(meter);
+    contents.map_err(|error| match error {
+        Error::Interrupted => Failure {
+            severity: "error",
+            exit_code: INTERRUPTED,
+            ..Failure::fatal(&error)
+        },
+        error => failed(&error),
+    })
+}
+
+impl Amounts for BuildProgress {
+    fn done(&self) -> u64 {
+        BuildProgress::done(self)
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(BuildProgress::total(self))
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Adds the commits that references point to.
+fn read_references(
+    repository: &Repository,
+    mut tips: Option<&mut Tips>,
+    groups: &mut [Group],
+) -> Result<(), Failure> {
+    let prefixes = repository.config().strings("pack.preferBitmapTips");
+    for reference in repository.references_below("refs/".into())? {
+        let Some(id) = reference.id else { continue };
+        let Some(commit) = peeled(repository, &id) else {
+            continue;
+        };
+        let name: &[u8] = reference.name.as_ref();
+        if let Some(tips) = &mut tips {
+            let is_preferred = prefixes.iter().any(|prefix| is_below(name, prefix));
+            tips.add(commit, is_preferred);
+        }
+        groups.iter_mut().for_each(|group| group.add(name, commit));
+    }
+    Ok(())
+}
+
+/// What history is looked at from.
+#[derive(Default)]
+struct Tips {
+    all: Vec<ObjectId>,
+    preferred: Vec<ObjectId>,
+}
+
+impl Tips {
+    fn add(&mut self, commit: ObjectId, is_preferred: bool) {
+        self.all.push(commit);
+        if is_preferred {
+            self.preferred.push(commit);
+        }
+    }
+
+    fn add_head(&mut self, repository: &Repository) {
+        self.all
+            .extend(repository.head().ok().and_then(|head| head.id()));
+    }
+
+    /// Reads lines of an id each, after a plus sign if that is preferred.
+    fn read_snapshot(&mut self, repository: &Repository, path: &Path) -> Result<(), Failure> {
+        let content = hedgerow_fs::read_file(path, LIMIT_BYTES).map_err(Failure::fatal)?;
+        let missing = || {
+            let path = path.display();
+            Failure::fatal(format_args!(
+                "could not open '{path}' for reading: No such file or directory"
+            ))
+        };
+        for line in content.ok_or_else(missing)?.lines() {
+            let bad = |what: &str| Failure::fatal(format_args!("{what} line: {}", line.as_bstr()));
+            let (is_preferred, hex) = match line.strip_prefix(b"+") {
+                Some(hex) => (true, hex),
+                None => (false, line),
+            };
+            let length = repository.hash_kind().len_in_hex();
+            let (hex, rest) = hex
+                .split_at_checked(length)
+                .ok_or_else(|| bad("could not parse"))?;
+            let id = ObjectId::from_hex(hex).map_err(|_| bad("could not parse"))?;
+            if !rest.is_empty() {
+                return Err(bad("malformed"));
+            }
+            if repository
+                .objects()
+                .locate(&id)
+                .map_err(Failure::fatal)?
+                .is_none()
+            {
+                return Err(Failure::fatal(format_args!("unable to parse object: {id}")));
+            }
+            if let Some(commit) = peeled(repository, &id) {
+                self.add(commit, is_preferred);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The commit that `id` is, or that its tags lead to.
+fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
+    repository.peel(id, Some(ObjectKind::Commit)).ok().flatten()
+}
+
+/// Whether the reference `name` is `prefix` or in that directory.
+fn is_below(name: &[u8], prefix: &[u8]) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(b"/") || rest.starts_with(b"/"))
+}
+
+/// The commits at the boundary of a shallow clone.
+pub fn shallow(repository: &Repository) -> Result<HashSet<ObjectId>, Failure> {
+    let path = repository.common_dir().join("shallow");
+    let content = hedgerow_fs::read_file(&path, LIMIT_BYTES).map_err(Failure::fatal)?;
+    let content = content.unwrap_or_default();
+    let lines = content.split(|byte| *byte == b'\n');
+    Ok(lines
+        .filter_map(|line| ObjectId::from_hex(line).ok())
+        .collect())
+}
+
+pub fn threads(global: &Global) -> usize {
+    match global.jobs() {
+        hedgerow_engine::Jobs::Fixed(count) => count.get(),
+        _ => cpu::available(),
+    }
+}

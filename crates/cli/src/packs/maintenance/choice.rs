@@ -1,0 +1,134 @@
+//! What a repository needs, by what there is.
+
+use super::state::State;
+
+/// What can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Everything into one pack, with bitmaps where they are wanted.
+    FullRepack,
+    /// The smallest packs and loose objects into one.
+    GeometricRepack,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    Nothing { why: String },
+    Do { task: Task, why: String },
+}
+
+impl Task {
+    pub fn from_name(name: &str) -> Option<Task> {
+        [Task::FullRepack, Task::GeometricRepack]
+            .into_iter()
+            .find(|task| task.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Task::FullRepack => "full-repack",
+            Task::GeometricRepack => "geometric-repack",
+        }
+    }
+}
+
+pub fn choose(state: &State) -> Choice {
+    let has_many_loose = state.loose >= state.many_loose;
+    let is_empty = state.packs == 0 && !has_many_loose;
+    if state.wants_bitmaps && !is_empty {
+        match state.with_bitmaps {
+            None => return full("no pack has bitmaps".into()),
+            Some(known) if known * 2 < state.packed + state.loose => {
+                let all = state.packed + state.loose;
+                return full(format!("bitmaps know {known} of {all} objects"));
+            }
+            Some(_) if state.loses_bitmaps => {
+                let joined = state.joined;
+                return full(format!(
+                    "the pack with bitmaps is one of {joined} to be joined"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    if state.joined > 1 && state.joined == state.packs {
+        return full(format!("all {} packs are to be joined", state.packs));
+    }
+    if state.joined > 1 {
+        let (joined, packs) = (state.joined, state.packs);
+        return geometric(format!("{joined} of {packs} packs are to be joined"));
+    }
+    if has_many_loose {
+        return geometric(format!("{} objects are loose", state.loose));
+    }
+    let (packs, loose) = (state.packs, state.loose);
+    Choice::Nothing {
+        why: format!("nothing to do: {packs} packs of different sizes, {loose} loose objects"),
+    }
+}
+
+fn full(why: String) -> Choice {
+    let task = Task::FullRepack;
+    Choice::Do { task, why }
+}
+
+fn geometric(why: String) -> Choice {
+    let task = Task::GeometricRepack;
+    Choice::Do { task, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(state: State) -> Option<Task> {
+        match choose(&state) {
+            Choice::Nothing { .. } => None,
+            Choice::Do { task, .. } => Some(task),
+        }
+    }
+
+    #[test]
+    fn what_is_needed_is_chosen() {
+        let usual = State {
+            packs: 3,
+            packed: 1000,
+            many_loose: 100,
+            ..State::default()
+        };
+        assert_eq!(task(usual.clone()), None);
+        let joined = |joined| State {
+            joined,
+            ..usual.clone()
+        };
+        assert_eq!(task(joined(2)), Some(Task::GeometricRepack));
+        assert_eq!(task(joined(3)), Some(Task::FullRepack));
+        let loose = |loose| State {
+            loose,
+            ..usual.clone()
+        };
+        assert_eq!(task(loose(99)), None);
+        assert_eq!(task(loose(100)), Some(Task::GeometricRepack));
+        let marked = |with_bitmaps, joined, loses_bitmaps| State {
+            wants_bitmaps: true,
+            with_bitmaps,
+            joined,
+            loses_bitmaps,
+            ..usual.clone()
+        };
+        assert_eq!(task(marked(None, 0, false)), Some(Task::FullRepack));
+        assert_eq!(task(marked(Some(499), 0, false)), Some(Task::FullRepack));
+        assert_eq!(task(marked(Some(500), 0, false)), None);
+        assert_eq!(
+            task(marked(Some(900), 2, false)),
+            Some(Task::GeometricRepack)
+        );
+        assert_eq!(task(marked(Some(900), 2, true)), Some(Task::FullRepack));
+        let empty = State {
+            packs: 0,
+            packed: 0,
+            ..marked(None, 0, false)
+        };
+        assert_eq!(task(empty), None);
+    }
+}

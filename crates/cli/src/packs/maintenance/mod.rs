@@ -1,0 +1,173 @@
+//! `hedgerow maintenance`: what git-maintenance(1) does for packs, chosen by what there is.
+
+mod choice;
+mod state;
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::repack::{repack, Repack, Settings};
+use choice::{choose, Choice, Task};
+use clap::{Args, Subcommand};
+use hedgerow_fs::LockFile;
+use hedgerow_git::repository::Repository;
+use state::State;
+
+/// Keep the packs of a repository in order
+#[derive(Debug, Args)]
+pub struct Maintenance {
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    Run(Run),
+}
+
+/// Look at packs, loose objects and bitmaps, do what they need, and say why
+///
+/// Few loose objects and packs of very different sizes need nothing. Packs that pile up, or many
+/// loose objects, are joined geometrically, with a multi-pack-index (geometric-repack). If bitmaps
+/// are wanted and there are none, or they know less than half of the objects, or all packs would be
+/// joined, everything goes into one pack, and what nothing reaches into another (full-repack).
+///
+/// The commit-graph, references, reflogs, prefetching and whatever else git-maintenance(1) cares
+/// for are left to git. Both take the same lock, and never run at once.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Do this task whether it is needed or not; several are done in turn
+    #[arg(long, value_name = "TASK")]
+    pub task: Vec<String>,
+    /// Say nothing if there is nothing to do, or somebody else is at it
+    #[arg(long)]
+    pub auto: bool,
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+pub fn run(command: &Maintenance, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let Action::Run(command) = &command.action;
+    let tasks: Result<Vec<Task>, Failure> = command.task.iter().map(|name| task(name)).collect();
+    let tasks = tasks?;
+    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let _lock = match command.dry_run {
+        true => None,
+        false => match lock(&repository, command, global, output)? {
+            Some(lock) => Some(lock),
+            None => return Ok(0),
+        },
+    };
+    if tasks.is_empty() {
+        let state = State::look(&repository, global, output)?;
+        match choose(&state) {
+            Choice::Nothing { why } if !command.auto => tell(command, output, &why),
+            Choice::Nothing { .. } => {}
+            Choice::Do { task, why } => {
+                tell(command, output, &format!("{}: {why}", task.name()));
+                carry_out(task, &repository, command, global, output)?;
+            }
+        }
+        return Ok(0);
+    }
+    for task in tasks {
+        tell(command, output, &format!("{}: as asked", task.name()));
+        // The task before has changed what there is.
+        let repository = Repository::discover(repository.environment())?;
+        carry_out(task, &repository, command, global, output)?;
+    }
+    Ok(0)
+}
+
+fn task(name: &str) -> Result<Task, Failure> {
+    const OF_GIT: [&str; 9] = [
+        "prefetch",
+        "loose-objects",
+        "incremental-repack",
+        "gc",
+        "commit-graph",
+        "pack-refs",
+        "reflog-expire",
+        "worktree-prune",
+        "rerere-gc",
+    ];
+    match Task::from_name(name) {
+        Some(task) => Ok(task),
+        None if OF_GIT.contains(&name) => Err(Failure::usage(format_args!(
+            "hedgerow does not do '{name}': git maintenance run --task={name} does"
+        ))),
+        None => Err(Failure::usage(format_args!("'{name}' is not a valid task"))),
+    }
+}
+
+/// Takes the lock that git takes; `None` if somebody has it.
+fn lock(
+    repository: &Repository,
+    command: &Run,
+    global: &Global,
+    output: &Output,
+) -> Result<Option<LockFile>, Failure> {
+    let path = repository.objects().directory().join("maintenance");
+    match LockFile::acquire(&path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            if !command.auto && !global.quiet {
+                let path = path.display();
+                output.warn(format_args!(
+                    "lock file '{path}' exists, skipping maintenance"
+                ));
+            }
+            Ok(None)
+        }
+        Err(error) => Err(Failure::fatal(error)),
+    }
+}
+
+fn tell(command: &Run, output: &Output, line: &str) {
+    match command.dry_run {
+        true => output.data(format!("{line}\n").as_bytes()),
+        false => output.say(line),
+    }
+}
+
+fn carry_out(
+    task: Task,
+    repository: &Repository,
+    command: &Run,
+    global: &Global,
+    output: &Output,
+) -> Result<(), Failure> {
+    let words = match task {
+        Task::FullRepack => full(repository)?,
+        Task::GeometricRepack => state::geometric(repository)?,
+    };
+    let words = Repack {
+        dry_run: command.dry_run,
+        ..words
+    };
+    let settings = Settings::resolve(&words, global, repository, output)?;
+    // What there was to pack was told.
+    let settings = Settings {
+        quiet: true,
+        ..settings
+    };
+    repack(repository, &settings, global, output)
+}
+
+/// One pack of all that is reachable, and one of what was lately.
+fn full(repository: &Repository) -> Result<Repack, Failure> {
+    const EXPIRY: &str = "2.weeks.ago";
+    let expiry = repository.config().string("gc.pruneExpire");
+    let expiry = expiry.map_or(EXPIRY.to_owned(), |expiry| expiry.to_string());
+    Ok(Repack {
+        all: true,
+        delete: true,
+        local: true,
+        cruft: true,
+        cruft_expiration: Some(expiry),
+        write_bitmap_index: state::wants_bitmaps(repository)?,
+        ..Repack::default()
+    })
+}

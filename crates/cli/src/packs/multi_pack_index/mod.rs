@@ -1,0 +1,151 @@
+//! `hedgerow multi-pack-index`, as git-multi-pack-index(1).
+
+mod repack;
+mod write;
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::{Failure, FATAL, REFUSED};
+use crate::output::Output;
+use clap::{Args, Subcommand};
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{
+    expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, ObjectStore, StoreOptions,
+};
+use repack::Repack;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use write::Write;
+
+/// Write or check the one index of many packs
+#[derive(Debug, Args)]
+pub struct MultiPackIndex {
+    /// The object directory; else that of the repository
+    #[arg(long, global = true, value_name = "DIR")]
+    pub object_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Write a multi-pack-index of all packs
+    Write(Write),
+    /// Check the multi-pack-index against its packs
+    Verify,
+    /// Delete the packs that the multi-pack-index needs no object of
+    Expire,
+    /// Put the objects of small packs into one pack
+    Repack(Repack),
+}
+
+/// The packs that a multi-pack-index is of.
+struct Place<'c> {
+    repository: &'c Repository,
+    /// The object directory they are in.
+    objects: PathBuf,
+    global: &'c Global,
+    output: &'c Output,
+}
+
+pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
+    let objects = match &command.object_dir {
+        Some(directory) => {
+            let directory = environment::from_directory(global, directory);
+            hedgerow_fs::real_path(&directory).map_err(Failure::fatal)?
+        }
+        None => {
+            let directory = repository.objects().directory();
+            hedgerow_fs::real_path(directory).map_err(Failure::fatal)?
+        }
+    };
+    let place = Place {
+        repository: &repository,
+        objects,
+        global,
+        output,
+    };
+    let mut warn = |warning| output.warn(warning);
+    let options = place.options()?;
+    let objects = &place.objects;
+    match &command.action {
+        Action::Write(command) => write::run(command, &place, options)?,
+        Action::Repack(command) => repack::run(command, &place, &options)?,
+        Action::Verify => {
+            let mut code = 0;
+            let mut complain = |complaint| code = code.max(tell(complaint, output));
+            verify_midx(objects, options.hash, options.threads, &mut complain).map_err(failure)?;
+            return Ok(code);
+        }
+        Action::Expire => {
+            expire_midx_packs(objects, &options, &mut warn).map_err(failure)?;
+        }
+    }
+    Ok(0)
+}
+
+impl Place<'_> {
+    fn options(&self) -> Result<MidxOptions, Failure> {
+        let config = self.repository.config();
+        let version = config.integer("midx.version")?.unwrap_or(1);
+        if !matches!(version, 1 | 2) {
+            return Err(Failure::fatal(format!("unknown MIDX version: {version}")));
+        }
+        let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
+        Ok(MidxOptions {
+            hash: self.repository.hash_kind(),
+            version: version as u8,
+            preferred_pack: None,
+            packs: None,
+            for_bitmap: false,
+            threads: match self.global.jobs() {
+                hedgerow_engine::Jobs::Fixed(count) => count,
+                hedgerow_engine::Jobs::Auto => processors.unwrap_or(NonZeroUsize::MIN),
+            },
+        })
+    }
+
+    /// The objects of another directory than that of the repository.
+    fn other_store(&self) -> Result<Option<ObjectStore>, Failure> {
+        let own = hedgerow_fs::real_path(self.repository.objects().directory());
+        if own.is_ok_and(|own| own == self.objects) {
+            return Ok(None);
+        }
+        let options = StoreOptions {
+            hash: self.repository.hash_kind(),
+            ..StoreOptions::default()
+        };
+        let store = ObjectStore::open(&self.objects, options).map_err(Failure::fatal)?;
+        Ok(Some(store))
+    }
+}
+
+/// Says it in git's form; returns the exit code for it.
+fn tell(complaint: MidxComplaint, output: &Output) -> u8 {
+    match complaint {
+        MidxComplaint::Finding(text) => {
+            output.error_line(text);
+            REFUSED
+        }
+        MidxComplaint::Warning(text) => {
+            output.warn(text);
+            0
+        }
+        MidxComplaint::Error(text) => {
+            output.error(text);
+            REFUSED
+        }
+        MidxComplaint::Fatal(text) => {
+            output.fatal(text);
+            FATAL
+        }
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::MultiPackIndex { .. } => Failure::refused(error),
+        error => hedgerow_git::Error::from(error).into(),
+    }
+}

@@ -1,0 +1,79 @@
+//! `hedgerow multi-pack-index repack`.
+
+use super::{failure, Place};
+use crate::failure::Failure;
+use crate::packs::new_packs::file_options;
+use crate::packs::pack_objects::{pack_options, parse_bytes};
+use crate::progress::Meter;
+use clap::Args;
+use hedgerow_engine::CancelToken;
+use hedgerow_pack::{
+    midx_objects_to_repack, write_midx, MidxOptions, ObjectId, ObjectStore, Reader,
+};
+use hedgerow_serve::{stage_pack, Contents, PackOptions, Wanted};
+
+#[derive(Debug, Args)]
+pub struct Repack {
+    /// Take small packs, the oldest first, until together they have so many bytes; 0 means all
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = parse_bytes)]
+    pub batch_size: u64,
+}
+
+/// Puts the objects of the chosen packs into a new one, which the multi-pack-index then lists. The
+/// others stay, without an object that is needed, until they expire.
+pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result<(), Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let Place {
+        repository,
+        objects,
+        global,
+        output,
+    } = place;
+    let config = repository.config();
+    let with_kept = config.bool("repack.packKeptObjects")?.unwrap_or(false);
+    let mut warn = |warning| output.warn(warning);
+    let batch = command.batch_size;
+    let ids = midx_objects_to_repack(objects, options.hash, batch, with_kept, &mut warn);
+    let ids = ids.map_err(failure)?;
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let other = place.other_store()?;
+    let store = other.as_ref().unwrap_or(repository.objects());
+    let contents = Contents {
+        wanted: wanted(store, &ids)?,
+        ..Contents::default()
+    };
+    let offsets = config.bool("repack.useDeltaBaseOffset")?.unwrap_or(true);
+    let packing = PackOptions {
+        delta_base_offset: offsets,
+        cancel: CancelToken::from_static(interrupted),
+        ..pack_options(repository)?
+    };
+    let meter = Meter::start(global, "Packing objects", &packing.progress);
+    let files = file_options(repository)?;
+    let base = objects.join("pack/pack");
+    stage_pack(store, &contents, &packing, &files, &base)?.install()?;
+    drop(meter);
+    store.warnings().into_iter().for_each(&mut warn);
+    if let Some(written) = write_midx(objects, options, &mut warn).map_err(failure)? {
+        written.commit().map_err(failure)?;
+    }
+    Ok(())
+}
+
+fn wanted(store: &ObjectStore, ids: &[ObjectId]) -> Result<Vec<Wanted>, Failure> {
+    let mut reader = Reader::new(store);
+    let locations = store.locate_all(ids).map_err(Failure::fatal)?;
+    let wanted = ids.iter().zip(locations).map(|(id, location)| {
+        let missing = || Failure::fatal(format_args!("object {id} is missing"));
+        let location = location.ok_or_else(missing)?;
+        Ok(Wanted {
+            id: *id,
+            location,
+            kind: reader.kind(id, location).map_err(Failure::fatal)?,
+            name_hash: 0,
+        })
+    });
+    wanted.collect()
+}

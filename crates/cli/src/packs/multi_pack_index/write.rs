@@ -1,0 +1,63 @@
+//! `hedgerow multi-pack-index write`.
+
+use super::{failure, Place};
+use crate::environment;
+use crate::failure::Failure;
+use crate::packs::bitmap::options::{build_options, threads};
+use crate::packs::fsync::Fsync;
+use crate::packs::midx_bitmap::commit_with_bitmap;
+use clap::Args;
+use hedgerow_pack::{write_midx, MidxOptions};
+use std::io::BufRead;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Write {
+    /// Of objects in several packs, take the copies in PACK
+    #[arg(long, value_name = "PACK")]
+    pub preferred_pack: Option<String>,
+    /// Take only the packs whose indexes are named on standard input, one a line
+    #[arg(long)]
+    pub stdin_packs: bool,
+    /// Write reachability bitmaps, too
+    #[arg(long, overrides_with = "no_bitmap")]
+    pub bitmap: bool,
+    /// Write none
+    #[arg(long, hide = true)]
+    pub no_bitmap: bool,
+    /// Choose the commits for bitmaps by the ids in FILE, one a line, and not by the references
+    #[arg(long, value_name = "FILE")]
+    pub refs_snapshot: Option<PathBuf>,
+}
+
+/// Writes it, and its bitmap before it has its name: nobody sees one without the other.
+pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(), Failure> {
+    let options = MidxOptions {
+        preferred_pack: command.preferred_pack.clone(),
+        packs: command.stdin_packs.then(listed_packs).transpose()?,
+        for_bitmap: command.bitmap,
+        ..options
+    };
+    let mut warn = |warning| place.output.warn(warning);
+    let written = write_midx(&place.objects, &options, &mut warn).map_err(failure)?;
+    let Some(written) = written else {
+        return Ok(());
+    };
+    if !command.bitmap {
+        return written.commit().map_err(failure);
+    }
+    let snapshot = command.refs_snapshot.as_ref();
+    let snapshot = snapshot.map(|path| environment::from_directory(place.global, path));
+    let (threads, output) = (threads(place.global), place.output);
+    let options = build_options(place.repository, threads, output, snapshot.as_deref())?;
+    let other = place.other_store()?;
+    let store = other.as_ref().unwrap_or(place.repository.objects());
+    let sync = Fsync::of(place.repository)?.pack_metadata;
+    commit_with_bitmap(written, store, options, sync, Some(place.global), output)
+}
+
+fn listed_packs() -> Result<Vec<String>, Failure> {
+    let lines = std::io::stdin().lock().lines();
+    let lines: std::io::Result<Vec<String>> = lines.collect();
+    lines.map_err(|error| Failure::fatal(format!("cannot read standard input: {error}")))
+}

@@ -1,0 +1,86 @@
+//! What belongs to a pack that is made to stay.
+
+use super::bitmap::options::{build, build_options};
+use super::fsync::Fsync;
+use crate::failure::Failure;
+use crate::output::Output;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::Bitmaps;
+use hedgerow_serve::{FileOptions, StagedPack};
+use std::path::Path;
+
+/// Smaller limits are raised to this, as git does.
+const LEAST_LIMIT_BYTES: u64 = 1 << 20;
+
+/// How the configuration wants packs and what belongs to them to be written.
+pub fn file_options(repository: &Repository) -> Result<FileOptions, Failure> {
+    let config = repository.config();
+    let fsync = Fsync::of(repository)?;
+    Ok(FileOptions {
+        reverse_index: config.bool("pack.writeReverseIndex")?.unwrap_or(true),
+        sync_pack: fsync.pack,
+        sync_indexes: fsync.pack_metadata,
+        ..FileOptions::default()
+    })
+}
+
+/// How long a pack may be: what was `asked` for, else `pack.packSizeLimit`; `None`: any length.
+pub fn size_limit(
+    repository: &Repository,
+    asked: Option<u64>,
+    output: &Output,
+) -> Result<Option<u64>, Failure> {
+    let configured = repository.config().integer("pack.packSizeLimit")?;
+    let configured = configured.and_then(|limit| u64::try_from(limit).ok());
+    let limit = asked.filter(|limit| *limit > 0).or(configured);
+    Ok(match limit.filter(|limit| *limit > 0) {
+        Some(limit) if limit < LEAST_LIMIT_BYTES => {
+            output.warn("minimum pack size limit is 1 MiB");
+            Some(LEAST_LIMIT_BYTES)
+        }
+        limit => limit,
+    })
+}
+
+/// Whether bitmaps of `packs` are possible. An error is the reason why not, in git's words.
+pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'static str> {
+    if !is_closed {
+        return Err("disabling bitmap writing, as some objects are not being packed");
+    }
+    match packs {
+        [_] => Ok(()),
+        _ => Err("disabling bitmap writing, packs are split due to pack.packSizeLimit"),
+    }
+}
+
+/// Writes the bitmaps of the pack at `pack`, which is new. A pack that is not in the object
+/// directory gets none.
+pub fn write_bitmaps(
+    repository: &Repository,
+    pack: &Path,
+    threads: usize,
+    output: &Output,
+) -> Result<(), Failure> {
+    // The store of the repository was opened before there was such a pack.
+    let now = Repository::discover(repository.environment())?;
+    let store = now.objects();
+    let name = pack.file_name();
+    let mut packs = store.pack_files();
+    let is_it = |path: &Path| path.file_name() == name && hedgerow_fs::exists(pack);
+    let found = packs.find(|(number, path, _)| store.is_local_pack(*number) && is_it(path));
+    let Some((number, _, Some(count))) = found else {
+        output.warn("bitmaps are written of packs in the object directory only");
+        return Ok(());
+    };
+    if count == 0 {
+        return Ok(());
+    }
+    let order = store.pack_order(number).map_err(Failure::fatal)?;
+    let options = build_options(&now, threads, output, None)?;
+    let previous = Bitmaps::open(repository.objects());
+    let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
+    let contents = build(store, &order, previous.as_ref(), &options, None, failed)?;
+    let sync = Fsync::of(&now)?.pack_metadata;
+    contents.write(threads, sync).map_err(Failure::fatal)?;
+    Ok(())
+}

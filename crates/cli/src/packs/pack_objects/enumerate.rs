@@ -1,0 +1,238 @@
+//! Which objects a pack is to hold, one by one: what revisions reach besides what is left out, or
+//! what packs have.
+
+use super::revisions::{parse_filter, tags, tips};
+use super::{Making, PackObjects};
+use crate::failure::Failure;
+use crate::packs::roots::Roots;
+use crate::packs::sources::Sources;
+use crate::packs::unreachable::{self, Limits};
+use bstr::ByteSlice;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::ObjectKind;
+use hedgerow_reach::{Filter, Missing, Question, Request, Tip};
+use hedgerow_serve::{
+    name_objects, objects_of_pack, own_loose_objects, reached, walked, Selection, Selector, Wanted,
+};
+use std::collections::{BTreeMap, HashSet};
+use std::io::BufRead;
+
+/// The objects of a pack.
+pub struct Enumerated {
+    pub wanted: Vec<Wanted>,
+    /// Whether all that they reach is among them.
+    pub is_closed: bool,
+}
+
+/// Whether the objects must be enumerated: what is left out, or added, goes by object.
+pub fn needs_list(command: &PackObjects) -> bool {
+    let filter = command.filter.as_deref().filter(|_| !command.no_filter);
+    let by_depth = |filter: &str| {
+        let question = Question {
+            filter: Filter::parse(filter.as_bytes()).ok(),
+            ..Question::default()
+        };
+        !question.is_set()
+    };
+    !command.stdout
+        || command.local
+        || command.incremental
+        || command.honor_pack_keep
+        || !command.keep_pack.is_empty()
+        || command.unpacked
+        || command.reflog
+        || command.indexed_objects
+        || command.keep_unreachable
+        || command.pack_loose_unreachable
+        || command.exclude_promisor_objects
+        || filter.is_some_and(by_depth)
+}
+
+/// What the options leave out.
+pub fn selection(command: &PackObjects, repository: &Repository) -> Selection {
+    let store = repository.objects();
+    let is_named = |name: &str| command.keep_pack.iter().any(|kept| kept == name);
+    let named = store.pack_files().filter(|(number, path, _)| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        store.is_local_pack(*number) && name.is_some_and(is_named)
+    });
+    Selection {
+        // Commits that are passed over are not all that is in packs.
+        incremental: command.incremental || command.unpacked && command.stdin_packs.is_none(),
+        local: command.local,
+        honor_pack_keep: command.honor_pack_keep,
+        left_out: named.map(|(number, ..)| number).collect(),
+    }
+}
+
+/// What the revisions reach that the options ask for.
+pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
+    let (command, repository) = (making.command, making.repository);
+    let sources = Sources::read(repository)?;
+    let source = sources.as_stored(repository);
+    let roots = Roots {
+        references: command.all,
+        logs: command.reflog,
+        indexes: command.indexed_objects,
+    };
+    let mut all: Vec<Tip> = roots.tips(repository, &sources, making.output)?;
+    if command.revs || command.thin {
+        all.extend(tips(repository, source, making.output)?);
+    }
+    let filter = command.filter.as_deref().filter(|_| !command.no_filter);
+    let request = Request {
+        filter: filter.map(parse_filter).transpose()?,
+        exclude_promised: command.exclude_promisor_objects,
+        only_unpacked: command.unpacked,
+        missing: Missing::Error,
+        tips: all,
+        ..Request::default()
+    };
+    let is_set = request.filter.is_none()
+        && !request.exclude_promised
+        && !request.only_unpacked
+        && !request.tips.iter().any(|tip| tip.is_uninteresting);
+    let mut wanted = match is_set {
+        true => reached(source, &request.tips, making.options.threads.get())?,
+        false => walked(source, request)?,
+    };
+    if command.include_tag {
+        add_tags(repository, &mut wanted)?;
+    }
+    let selector = Selector::new(repository.objects(), &selection(command, repository));
+    if command.keep_unreachable {
+        unreachable::add_packed(repository, &selector, &mut wanted)?;
+    }
+    if command.pack_loose_unreachable {
+        unreachable::add_loose(repository, &mut wanted, making.output)?;
+    }
+    let has_less = selector.retain(&mut wanted);
+    let is_closed = !has_less && filter.is_none() && !command.exclude_promisor_objects;
+    Ok(Enumerated { wanted, is_closed })
+}
+
+/// Adds the annotated tags of what is there.
+fn add_tags(repository: &Repository, wanted: &mut Vec<Wanted>) -> Result<(), Failure> {
+    let known: HashSet<_> = wanted.iter().map(|object| object.id).collect();
+    for tag in tags(repository)? {
+        if known.contains(&tag.target) && !known.contains(&tag.id) {
+            let location = repository.objects().locate(&tag.id);
+            wanted.extend(location.map_err(Failure::fatal)?.map(|location| Wanted {
+                id: tag.id,
+                location,
+                kind: ObjectKind::Tag,
+                name_hash: 0,
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// How a pack that is named on standard input is meant.
+#[derive(Clone, Copy, Default)]
+struct Named {
+    is_taken: bool,
+    /// Left out, with all that it reaches.
+    is_closed: bool,
+    /// Left out, but not what it reaches.
+    is_open: bool,
+}
+
+/// What the packs have that standard input names.
+pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
+    let (command, repository) = (making.command, making.repository);
+    let store = repository.objects();
+    let follows = command.stdin_packs.as_deref() == Some("follow");
+    let mut missing = read_names(follows)?;
+    let mut chosen: Vec<(u32, Named)> = Vec::new();
+    for (number, path, _) in store.pack_files() {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(named) = name.and_then(|name| missing.remove(name)) else {
+            continue;
+        };
+        if named.is_taken && command.exclude_promisor_objects {
+            let path_of_mark = path.with_extension("promisor");
+            if hedgerow_fs::exists(&path_of_mark) {
+                return Err(Failure::fatal(format_args!(
+                    "packfile {} is a promisor but --exclude-promisor-objects was given",
+                    path.display()
+                )));
+            }
+        }
+        chosen.push((number, named));
+    }
+    if let Some(name) = missing.into_keys().next() {
+        return Err(Failure::fatal(format_args!("could not find pack '{name}'")));
+    }
+    let of = |test: fn(&Named) -> bool| {
+        let found = chosen.iter().filter(move |(_, named)| test(named));
+        found.map(|(number, _)| *number).collect::<Vec<u32>>()
+    };
+    let mut selection = selection(command, repository);
+    selection
+        .left_out
+        .extend(of(|named| named.is_closed || named.is_open));
+    let mut wanted = Vec::new();
+    // Packs are numbered from the newest.
+    for number in of(|named| named.is_taken) {
+        wanted.extend(objects_of_pack(store, number)?);
+    }
+    if command.unpacked {
+        let mut warn = |warning| making.output.warn(warning);
+        wanted.extend(own_loose_objects(store, &mut warn)?);
+    }
+    keep_first_of_each(&mut wanted);
+    if follows {
+        let mut starts = wanted.clone();
+        for number in of(|named| named.is_open) {
+            starts.extend(objects_of_pack(store, number)?);
+        }
+        let (closed, open) = (of(|named| named.is_closed), of(|named| named.is_open));
+        let mut limits = Limits::default();
+        match open.is_empty() {
+            true => limits.passed = closed,
+            false => limits.ends = closed,
+        }
+        if command.exclude_promisor_objects {
+            limits.ends.extend(store.promisor_packs());
+        }
+        unreachable::follow(store, starts, &limits, &mut wanted)?;
+    }
+    Selector::new(store, &selection).retain(&mut wanted);
+    name_objects(store, &mut wanted);
+    commits_first(&mut wanted);
+    Ok(Enumerated {
+        wanted,
+        is_closed: false,
+    })
+}
+
+fn read_names(follows: bool) -> Result<BTreeMap<String, Named>, Failure> {
+    let mut names: BTreeMap<String, Named> = BTreeMap::new();
+    for line in std::io::stdin().lock().split(b'\n') {
+        let line = line.map_err(Failure::fatal)?;
+        let (kind, name) = match line.split_first() {
+            None => continue,
+            Some((b'^', name)) => (b'^', name),
+            Some((b'!', name)) if follows => (b'!', name),
+            _ => (b' ', line.as_slice()),
+        };
+        let named = names.entry(name.to_str_lossy().into_owned()).or_default();
+        match kind {
+            b'^' => named.is_closed = true,
+            b'!' => named.is_open = true,
+            _ => named.is_taken = true,
+        }
+    }
+    Ok(names)
+}
+
+/// Drops what was there before.
+pub fn keep_first_of_each(wanted: &mut Vec<Wanted>) {
+    let mut seen = HashSet::with_capacity(wanted.len());
+    wanted.retain(|object| seen.insert(object.id));
+}
+
+fn commits_first(wanted: &mut [Wanted]) {
+    wanted.sort_by_key(|object| object.kind != ObjectKind::Commit);
+}

@@ -1,0 +1,128 @@
+//! How packs are made: the command line over the configuration over git's defaults.
+
+use super::PackObjects;
+use crate::arguments::{Global, Workers};
+use crate::failure::Failure;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::IndexLayout;
+use hedgerow_serve::{PackOptions, PackReuse};
+use std::num::NonZeroUsize;
+
+/// What the command line asks for, over the configuration, over git's defaults.
+pub fn options(
+    command: &PackObjects,
+    global: &Global,
+    repository: &Repository,
+) -> Result<PackOptions, Failure> {
+    let usual = pack_options(repository)?;
+    let jobs = match global.jobs {
+        Some(Workers::Count(count)) => Some(count.get()),
+        _ => None,
+    };
+    let threads = command.threads.or(jobs).map(|threads| match threads {
+        0 => hedgerow_fs::cpu::available(),
+        threads => threads,
+    });
+    let level = match command.compression {
+        Some(level) => compression(level.into())?,
+        None => usual.level,
+    };
+    Ok(PackOptions {
+        window: command.window.unwrap_or(usual.window),
+        depth: command.depth.unwrap_or(usual.depth),
+        window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
+        level,
+        threads: threads.and_then(NonZeroUsize::new).unwrap_or(usual.threads),
+        delta_base_offset: command.delta_base_offset,
+        thin: command.thin,
+        reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
+        reuse_objects: !command.no_reuse_object,
+        ..usual
+    })
+}
+
+/// What the configuration asks for, over git's defaults.
+pub fn pack_options(repository: &Repository) -> Result<PackOptions, Failure> {
+    let config = repository.config();
+    let number = |key: &str| -> Result<Option<u64>, Failure> {
+        let number = config.integer(key)?;
+        Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
+    };
+    let usual = PackOptions::default();
+    let level = match config.integer("pack.compression")? {
+        Some(level) => Some(level),
+        None => config.integer("core.compression")?,
+    };
+    let threads = number("pack.threads")?.filter(|threads| *threads > 0);
+    let threads = threads.map_or_else(hedgerow_fs::cpu::available, |threads| threads as usize);
+    let depth = number("pack.depth")?;
+    Ok(PackOptions {
+        window: number("pack.window")?.map_or(usual.window, |window| window as usize),
+        depth: depth.map_or(usual.depth, |depth| {
+            u32::try_from(depth).unwrap_or(u32::MAX)
+        }),
+        window_memory_bytes: number("pack.windowMemory")?.unwrap_or(0),
+        delta_cache_bytes: number("pack.deltaCacheSize")?.unwrap_or(usual.delta_cache_bytes),
+        big_file_bytes: repository.settings().big_file_bytes,
+        level: compression(level.unwrap_or(-1))?,
+        threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
+        ..usual
+    })
+}
+
+/// What `pack.allowPackReuse` says.
+pub fn pack_reuse(repository: &Repository) -> Result<PackReuse, Failure> {
+    let config = repository.config();
+    match config.string("pack.allowPackReuse").as_deref() {
+        Some(value) if value.eq_ignore_ascii_case(b"single") => Ok(PackReuse::Single),
+        Some(value) if value.eq_ignore_ascii_case(b"multi") => Ok(PackReuse::Multi),
+        _ => Ok(match config.bool("pack.allowPackReuse")? {
+            Some(false) => PackReuse::None,
+            _ => PackReuse::Single,
+        }),
+    }
+}
+
+fn compression(level: i64) -> Result<i32, Failure> {
+    let level = i32::try_from(level)
+        .ok()
+        .filter(|level| (-1..=9).contains(level));
+    level.ok_or_else(|| Failure::fatal("bad pack compression level"))
+}
+
+/// A number of bytes, with a unit of `k`, `m` or `g`.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
+        Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),
+        Some(b'g' | b'G') => (text.get(..text.len() - 1), 30),
+        _ => (Some(text), 0),
+    };
+    let number: Option<u64> = digits.and_then(|digits| digits.parse().ok());
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "not a number of bytes".to_owned())
+}
+
+pub fn parse_layout(text: &str) -> Result<IndexLayout, String> {
+    let (version, offset) = match text.split_once(',') {
+        Some((version, offset)) => (version, Some(offset)),
+        None => (text, None),
+    };
+    let mut layout = IndexLayout {
+        version: match version {
+            "1" => 1,
+            "2" => 2,
+            _ => return Err("the version is 1 or 2".to_owned()),
+        },
+        ..IndexLayout::default()
+    };
+    if let Some(offset) = offset {
+        let (digits, radix) = match offset.strip_prefix("0x") {
+            Some(digits) => (digits, 16),
+            None => (offset, 10),
+        };
+        let offset = u32::from_str_radix(digits, radix);
+        layout.last_small_offset = offset.map_err(|_| "the offset is no number".to_owned())?;
+    }
+    Ok(layout)
+}

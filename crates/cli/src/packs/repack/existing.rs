@@ -1,0 +1,129 @@
+//! The packs that there are before anything is done.
+
+use super::settings::Settings;
+use crate::failure::Failure;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{midx_packs, ObjectStore};
+use std::path::PathBuf;
+
+/// What a pack of the own directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Plain,
+    /// It stays: it has a `.keep` file, or was named.
+    Kept,
+    /// Of objects that nothing reached, with their ages.
+    Cruft,
+}
+
+#[derive(Clone, Debug)]
+pub struct ExistingPack {
+    /// Its number in the store.
+    pub number: u32,
+    pub path: PathBuf,
+    /// Its name without an extension.
+    pub stem: String,
+    pub role: Role,
+    /// Whether it is named on the command line as one to keep.
+    pub is_named: bool,
+    /// Whether it came from the remote of a partial clone.
+    pub is_promisor: bool,
+    pub is_local: bool,
+    pub objects: u32,
+}
+
+#[derive(Debug)]
+pub struct ExistingPacks {
+    pub packs: Vec<ExistingPack>,
+    /// Those that the multi-pack-index lists, by the names of their indexes.
+    pub in_midx: Vec<String>,
+}
+
+impl ExistingPacks {
+    pub fn collect(repository: &Repository, settings: &Settings) -> Result<Self, Failure> {
+        let store = repository.objects();
+        let mut packs = Vec::new();
+        for (number, path, count) in store.pack_files() {
+            let stem = path.file_stem().unwrap_or_default();
+            let stem = stem.to_string_lossy().into_owned();
+            let has = |extension| hedgerow_fs::exists(&path.with_extension(extension));
+            let is_named = settings.keep_packs.contains(&format!("{stem}.pack"));
+            let is_local = store.is_local_pack(number);
+            if !hedgerow_fs::exists(path) {
+                // Somebody else has just deleted it.
+                continue;
+            }
+            let unusable =
+                || Failure::fatal(format_args!("cannot open index for {}", path.display()));
+            packs.push(ExistingPack {
+                number,
+                path: path.to_owned(),
+                stem,
+                role: match (is_named || has("keep"), has("mtimes")) {
+                    (true, _) => Role::Kept,
+                    (_, true) => Role::Cruft,
+                    _ => Role::Plain,
+                },
+                is_named,
+                is_promisor: has("promisor"),
+                is_local,
+                objects: count.ok_or_else(unusable)?,
+            });
+        }
+        let in_midx = midx_packs(store.directory(), store.hash_kind()).map_err(Failure::fatal)?;
+        Ok(ExistingPacks { packs, in_midx })
+    }
+
+    /// The packs of the own directory with that role.
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &ExistingPack> + '_ {
+        let is_one = move |pack: &&ExistingPack| pack.is_local && pack.role == role;
+        self.packs.iter().filter(is_one)
+    }
+
+    /// The packs of the own directory that may go.
+    pub fn not_kept(&self) -> impl Iterator<Item = &ExistingPack> + '_ {
+        let is_one = |pack: &&ExistingPack| pack.is_local && pack.role != Role::Kept;
+        self.packs.iter().filter(is_one)
+    }
+
+    /// The numbers of the packs whose objects are left out of new ones: those that were named
+    /// always, others that are to stay if `settings` say so.
+    pub fn left_out(&self, settings: &Settings) -> Vec<u32> {
+        let kept = self.with_role(Role::Kept);
+        let kept = kept.filter(|pack| pack.is_named || !settings.packs_kept);
+        kept.map(|pack| pack.number).collect()
+    }
+}
+
+impl ExistingPack {
+    /// Whether a new pack with that checksum is this one.
+    pub fn is_same(&self, checksum: &str) -> bool {
+        self.stem.ends_with(checksum)
+    }
+
+    /// The name of its index.
+    pub fn index_name(&self) -> String {
+        format!("{}.idx", self.stem)
+    }
+
+    /// Bytes that it and its index take.
+    pub fn bytes(&self) -> u64 {
+        let size = |extension| {
+            let stat = hedgerow_fs::stat(&self.path.with_extension(extension));
+            stat.ok().flatten().map_or(0, |stat| stat.size)
+        };
+        ["pack", "idx", "rev", "bitmap", "mtimes"]
+            .map(size)
+            .iter()
+            .sum()
+    }
+}
+
+/// How many loose objects the own directory has.
+pub fn count_loose(store: &ObjectStore) -> Result<u64, Failure> {
+    let mut count = 0;
+    for byte in 0..=u8::MAX {
+        count += store.own_loose_objects(byte).map_err(Failure::fatal)?.len() as u64;
+    }
+    Ok(count)
+}

@@ -1,0 +1,224 @@
+//! Carrying out a plan. New packs are whole before the first has a name, and what they replace is
+//! deleted when they, and what is found by them, are in place.
+
+use super::existing::ExistingPack;
+use super::meanwhile;
+use super::midx;
+use super::plan::{NewRole, Plan};
+use super::prune;
+use super::server_info;
+use super::settings::{Bitmaps, Extent, Settings, Unreachable};
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::new_packs;
+use crate::packs::unreachable;
+use crate::progress::Meter;
+use hedgerow_fs::OutputFile;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
+use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackWritten, StagedPack};
+use std::path::PathBuf;
+
+/// What a pack need not have.
+const OPTIONAL: [&str; 4] = [".rev", ".bitmap", ".mtimes", ".promisor"];
+
+/// A pack that was written and has its name.
+pub struct NewFile {
+    pub path: PathBuf,
+    /// Its checksum in digits, which its name ends with.
+    pub checksum: String,
+    pub is_cruft: bool,
+}
+
+pub fn carry_out(
+    repository: &Repository,
+    mut plan: Plan,
+    settings: &Settings,
+    global: &Global,
+    output: &Output,
+) -> Result<(), Failure> {
+    let meter = Meter::start(global, "Packing objects", &settings.options.progress);
+    let (staged, with_bitmaps) = stage(repository, &mut plan, settings, output)?;
+    drop(meter);
+    let (new, written) = install(staged)?;
+    for written in &written {
+        output.for_people(global, written);
+    }
+    if new.is_empty() && !settings.quiet {
+        output.data(b"Nothing new to pack.\n");
+    }
+    if let Some(pack) = with_bitmaps {
+        let threads = settings.options.threads.get();
+        new_packs::write_bitmaps(repository, &pack, threads, output)?;
+    }
+    let level = settings.options.level;
+    unreachable::loosen(repository.objects(), &plan.loosened, level)?;
+    let is_new = |pack: &ExistingPack| new.iter().any(|new| pack.is_same(&new.checksum));
+    let mut replaced = plan.replaced.clone();
+    replaced.retain(|pack| !is_new(pack));
+    if settings.midx {
+        midx::write(repository, &plan, &replaced, &new, settings, output)?;
+    }
+    let warnings = repository.objects().warnings();
+    warnings.iter().for_each(|warning| output.warn(warning));
+    if settings.deletes {
+        delete(repository, &plan, replaced, settings, output)?;
+    }
+    if settings.server_info {
+        // Packs and references as they are now.
+        server_info::update(&Repository::discover(repository.environment())?)?;
+    }
+    Ok(())
+}
+
+/// Writes the new packs, without names. The path is that of the pack that is to have bitmaps.
+fn stage(
+    repository: &Repository,
+    plan: &mut Plan,
+    settings: &Settings,
+    output: &Output,
+) -> Result<(Vec<(StagedPack, bool)>, Option<PathBuf>), Failure> {
+    let store = repository.objects();
+    let base = store.directory().join("pack").join("pack");
+    hedgerow_fs::create_directories(&store.directory().join("pack")).map_err(Failure::fatal)?;
+    let (options, files) = (&settings.options, &settings.files);
+    let mut all = Vec::new();
+    let mut with_bitmaps = None;
+    for new in &mut plan.packs {
+        if new.wanted.is_empty() {
+            continue;
+        }
+        let mut staged = match settings.max_pack_bytes {
+            Some(limit) => {
+                let wanted = new.wanted.clone();
+                stage_limited_packs(store, wanted, limit, options, files, &base)?
+            }
+            None => {
+                let contents = Contents {
+                    wanted: std::mem::take(&mut new.wanted),
+                    ..Contents::default()
+                };
+                let pack = stage_pack(store, &contents, options, files, &base)?;
+                new.wanted = contents.wanted;
+                vec![pack]
+            }
+        };
+        match &new.role {
+            NewRole::Plain { is_closed } => {
+                let pack = staged.first().map(|pack| pack.path(".pack"));
+                if may_have_bitmaps(&staged, *is_closed, settings, output) {
+                    with_bitmaps = pack;
+                }
+            }
+            NewRole::Promisor => {
+                for pack in &mut staged {
+                    let mark = OutputFile::create(&pack.path(".promisor"));
+                    pack.add(".promisor", mark.map_err(Failure::fatal)?);
+                }
+            }
+            NewRole::Cruft(ages) => {
+                for pack in &mut staged {
+                    let entries = pack.written.index.iter();
+                    let ages = entries.map(|entry| ages.get(&entry.id).copied().unwrap_or(0));
+                    let ages: Vec<u32> = ages.collect();
+                    let (path, sync) = (pack.path(".mtimes"), files.sync_indexes);
+                    let table = stage_mtimes(&path, &ages, &pack.written.checksum, sync);
+                    pack.add(".mtimes", table.map_err(Failure::fatal)?);
+                }
+            }
+        }
+        let is_cruft = matches!(new.role, NewRole::Cruft(_));
+        all.extend(staged.into_iter().map(|pack| (pack, is_cruft)));
+    }
+    Ok((all, with_bitmaps))
+}
+
+fn may_have_bitmaps(
+    staged: &[StagedPack],
+    is_closed: bool,
+    settings: &Settings,
+    output: &Output,
+) -> bool {
+    let is_wanted = settings.bitmaps != Bitmaps::Never && !settings.midx;
+    if !is_wanted {
+        return false;
+    }
+    match new_packs::may_have_bitmaps(staged, is_closed) {
+        Ok(()) => true,
+        Err(reason) => {
+            if settings.bitmaps == Bitmaps::Asked {
+                output.warn(reason);
+            }
+            false
+        }
+    }
+}
+
+fn install(staged: Vec<(StagedPack, bool)>) -> Result<(Vec<NewFile>, Vec<PackWritten>), Failure> {
+    let (mut new, mut all) = (Vec::new(), Vec::new());
+    for (pack, is_cruft) in staged {
+        let path = pack.path(".pack");
+        let stale = pack.absent(&OPTIONAL);
+        let mut written = pack.install()?;
+        // What belonged to an equal pack with other objects around it may be wrong now.
+        for path in stale {
+            hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
+        }
+        written.index = Vec::new();
+        new.push(NewFile {
+            path,
+            checksum: written.checksum.to_string(),
+            is_cruft,
+        });
+        all.push(written);
+    }
+    Ok((new, all))
+}
+
+fn delete(
+    repository: &Repository,
+    plan: &Plan,
+    mut replaced: Vec<ExistingPack>,
+    settings: &Settings,
+    output: &Output,
+) -> Result<(), Failure> {
+    let objects = repository.objects().directory();
+    if settings.extent == Extent::All && !replaced.is_empty() {
+        let now = Repository::discover(repository.environment())?;
+        let needed = meanwhile::needed(&now, plan, &replaced, output)?;
+        for pack in &needed {
+            output.warn(format_args!(
+                "keeping {}.pack: something that came meanwhile needs it",
+                pack.stem
+            ));
+        }
+        replaced.retain(|pack| !needed.iter().any(|needed| needed.stem == pack.stem));
+    }
+    let pack_directory = objects.join("pack");
+    if !replaced.is_empty() && settings.files.sync_pack {
+        hedgerow_fs::sync_directory(&pack_directory).map_err(Failure::fatal)?;
+    }
+    let hash = repository.hash_kind();
+    let listed = midx_packs(objects, hash).map_err(Failure::fatal)?;
+    if replaced
+        .iter()
+        .any(|pack| listed.contains(&pack.index_name()))
+    {
+        remove_midx(objects).map_err(Failure::fatal)?;
+    }
+    for pack in &replaced {
+        prune::delete_pack(&pack.path)?;
+    }
+    // What is in packs is asked of those that are there now.
+    let now = Repository::discover(repository.environment())?;
+    prune::prune_packed(now.objects())?;
+    let keeps_all = matches!(
+        settings.unreachable,
+        Unreachable::Kept | Unreachable::Loosened { expiry: None }
+    );
+    if !keeps_all {
+        prune::prune_shallow(&now)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What came into use while the new packs were made: it may need objects that nothing reached
+//! before, and that only a pack has which is to be deleted.
+
+use super::existing::ExistingPack;
+use super::plan::Plan;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::roots::Roots;
+use crate::packs::sources::Sources;
+use crate::packs::unreachable;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{Location, ObjectId, Reader};
+use hedgerow_serve::Wanted;
+use std::collections::HashSet;
+
+/// Those of the packs `replaced` that are needed. `now` is the repository, opened since the new
+/// packs are there.
+pub fn needed(
+    now: &Repository,
+    plan: &Plan,
+    replaced: &[ExistingPack],
+    output: &Output,
+) -> Result<Vec<ExistingPack>, Failure> {
+    let sources = Sources::read(now)?;
+    let tips = Roots::ALL.tips(now, &sources, output)?;
+    let store = now.objects();
+    let mut reader = Reader::new(store);
+    let mut starts = Vec::new();
+    for tip in tips.iter().filter(|tip| !plan.tips.contains(&tip.id)) {
+        let Some(location) = store.locate(&tip.id).map_err(Failure::fatal)? else {
+            continue;
+        };
+        let header = reader.header(&tip.id, location).map_err(Failure::fatal)?;
+        starts.push(Wanted {
+            id: tip.id,
+            location,
+            kind: header.kind,
+            name_hash: 0,
+        });
+    }
+    if starts.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The new packs have all that what they have reaches.
+    let packed = plan.objects_of(|_| true);
+    let is_open = |object: &Wanted| !packed.contains(&object.id);
+    let starts: Vec<Wanted> = starts.into_iter().filter(is_open).collect();
+    let reached = unreachable::follow_besides(store, starts, &packed);
+    let going: HashSet<u32> = numbers(now, replaced);
+    let only_there = |id: &ObjectId| {
+        let mut copies = store.all_copies(id).peekable();
+        copies.peek().is_some()
+            && copies.all(|copy| match copy {
+                Location::Packed { pack, .. } => going.contains(&pack),
+                Location::Loose { .. } => false,
+            })
+    };
+    let lost: Vec<ObjectId> = reached.into_iter().filter(|id| only_there(id)).collect();
+    let has_one = |pack: &&ExistingPack| {
+        let number = numbers(now, std::slice::from_ref(pack)).into_iter().next();
+        let has = |id: &ObjectId| number.is_some_and(|n| store.offset_in_pack(n, id).is_some());
+        lost.iter().any(has)
+    };
+    Ok(replaced.iter().filter(has_one).cloned().collect())
+}
+
+/// The numbers that packs have now.
+fn numbers(now: &Repository, packs: &[ExistingPack]) -> HashSet<u32> {
+    let files = now.objects().pack_files();
+    let found = files.filter(|(_, path, _)| packs.iter().any(|pack| pack.path == *path));
+    found.map(|(number, ..)| number).collect()
+}

@@ -1,0 +1,105 @@
+//! The multi-pack-index of what there is after a repack: `--write-midx`.
+
+use super::existing::{ExistingPack, Role};
+use super::finish::NewFile;
+use super::plan::Plan;
+use super::settings::{Bitmaps, Settings};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::bitmap::options::build_options;
+use crate::packs::fsync::Fsync;
+use crate::packs::midx_bitmap::commit_with_bitmap;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{write_midx, MidxOptions};
+use std::collections::BTreeSet;
+
+/// Writes it. `replaced` are the packs that are going to be deleted.
+pub fn write(
+    repository: &Repository,
+    plan: &Plan,
+    replaced: &[ExistingPack],
+    new: &[NewFile],
+    settings: &Settings,
+    output: &Output,
+) -> Result<(), Failure> {
+    let included = included(plan, replaced, new, settings);
+    if included.is_empty() {
+        return Ok(());
+    }
+    let largest = plan.above.as_ref().and_then(|above| {
+        let own = above.iter().rev().find(|pack| pack.is_local)?;
+        Some(format!("{}.pack", own.stem))
+    });
+    let first = || {
+        let pack = new.iter().find(|new| !new.is_cruft)?;
+        Some(pack.path.file_name()?.to_string_lossy().into_owned())
+    };
+    let with_bitmap = settings.bitmaps == Bitmaps::Asked;
+    let version = repository.config().integer("midx.version")?.unwrap_or(1);
+    let options = MidxOptions {
+        hash: repository.hash_kind(),
+        version: if version == 2 { 2 } else { 1 },
+        preferred_pack: largest.or_else(first),
+        packs: Some(included.into_iter().collect()),
+        for_bitmap: with_bitmap,
+        threads: settings.options.threads,
+    };
+    let objects = repository.objects().directory();
+    let mut warn = |warning| output.warn(warning);
+    let written = write_midx(objects, &options, &mut warn).map_err(Failure::fatal)?;
+    let Some(written) = written else {
+        return Ok(());
+    };
+    if !with_bitmap {
+        return written.commit().map_err(Failure::fatal);
+    }
+    // The store of the repository was opened before there were the new packs.
+    let now = Repository::discover(repository.environment())?;
+    let threads = settings.options.threads.get();
+    let options = build_options(&now, threads, output, None)?;
+    let sync = Fsync::of(&now)?.pack_metadata;
+    commit_with_bitmap(written, now.objects(), options, sync, None, output)
+}
+
+/// The packs to list, by the names of their indexes.
+fn included(
+    plan: &Plan,
+    replaced: &[ExistingPack],
+    new: &[NewFile],
+    settings: &Settings,
+) -> BTreeSet<String> {
+    let existing = &plan.existing;
+    let mut included: BTreeSet<String> = new.iter().map(|new| index_name(&new.path)).collect();
+    included.extend(existing.with_role(Role::Kept).map(ExistingPack::index_name));
+    let is_replaced = |pack: &&ExistingPack| replaced.iter().any(|gone| gone.stem == pack.stem);
+    let stays = |pack: &&ExistingPack| !is_replaced(pack);
+    match &plan.above {
+        Some(above) => {
+            let own = above.iter().filter(|pack| pack.is_local);
+            included.extend(own.map(ExistingPack::index_name));
+        }
+        None => {
+            let plain = existing.with_role(Role::Plain).filter(stays);
+            included.extend(plain.map(ExistingPack::index_name));
+        }
+    }
+    let cruft = existing.with_role(Role::Cruft).filter(stays);
+    let is_gone = |name: &String| {
+        let was_rolled_up = replaced.iter().any(|pack| pack.index_name() == *name);
+        included.contains(name) || was_rolled_up
+    };
+    // Without one there is nothing that says that the other packs are closed.
+    let must = settings.midx_with_cruft
+        || new.is_empty() && existing.in_midx.is_empty()
+        || !existing.in_midx.iter().all(is_gone);
+    if must {
+        included.extend(cruft.map(ExistingPack::index_name));
+    }
+    included
+}
+
+fn index_name(pack: &std::path::Path) -> String {
+    let name = pack.with_extension("idx");
+    let name = name.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

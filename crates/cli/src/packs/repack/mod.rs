@@ -1,0 +1,128 @@
+//! `hedgerow repack`: git-repack(1).
+
+mod cruft;
+mod dry_run;
+mod existing;
+mod expiry;
+mod finish;
+mod geometric;
+mod meanwhile;
+mod midx;
+mod plan;
+mod prune;
+mod server_info;
+mod settings;
+
+pub use existing::{count_loose, ExistingPacks};
+pub use geometric::{divide, members};
+pub use plan::has_promisor_remote;
+pub use settings::Settings;
+
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::Args;
+use hedgerow_git::repository::Repository;
+
+/// Put what there is of packs and loose objects into new packs
+#[derive(Debug, Default, Args)]
+pub struct Repack {
+    /// Put all that is reachable into one pack
+    #[arg(short = 'a')]
+    pub all: bool,
+    /// The same, and with -d make what nothing reaches loose
+    #[arg(short = 'A')]
+    pub all_and_loosen: bool,
+    /// Delete the packs that are not needed any more, and loose objects that are in packs
+    #[arg(short = 'd')]
+    pub delete: bool,
+    /// Search all deltas anew
+    #[arg(short = 'f')]
+    pub no_reuse_delta: bool,
+    /// Compress all objects anew, too
+    #[arg(short = 'F')]
+    pub no_reuse_object: bool,
+    /// Do not update what dumb servers need (repack.updateServerInfo)
+    #[arg(short = 'n')]
+    pub no_server_info: bool,
+    /// Leave out what an alternate has
+    #[arg(short = 'l', long)]
+    pub local: bool,
+    /// Write reachability bitmaps (repack.writeBitmaps)
+    #[arg(short = 'b', long, overrides_with = "no_write_bitmap_index")]
+    pub write_bitmap_index: bool,
+    /// Write no bitmaps
+    #[arg(long)]
+    pub no_write_bitmap_index: bool,
+    /// With -a, put what nothing reaches into a pack of its own, with its age
+    #[arg(long)]
+    pub cruft: bool,
+    /// With --cruft, drop what has been unreachable for longer than since TIME
+    #[arg(long, value_name = "TIME", requires = "cruft")]
+    pub cruft_expiration: Option<String>,
+    /// With -A, do not make loose what is older than TIME
+    #[arg(long, value_name = "TIME")]
+    pub unpack_unreachable: Option<String>,
+    /// With -a and -d, pack what nothing reaches, too
+    #[arg(short = 'k', long)]
+    pub keep_unreachable: bool,
+    /// Try each object against N others (pack.window)
+    #[arg(long, value_name = "N")]
+    pub window: Option<usize>,
+    /// Let no thread's window take more memory (pack.windowMemory)
+    #[arg(long, value_name = "BYTES", value_parser = crate::packs::pack_objects::parse_bytes)]
+    pub window_memory: Option<u64>,
+    /// Let no chain of deltas be longer than N (pack.depth)
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// How many threads to use; 0 means one for each processor (pack.threads)
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Let no pack be longer, but make several (pack.packSizeLimit)
+    #[arg(long, value_name = "BYTES", value_parser = crate::packs::pack_objects::parse_bytes)]
+    pub max_pack_size: Option<u64>,
+    /// Repack packs that have a .keep file, too (repack.packKeptObjects)
+    #[arg(long, overrides_with = "no_pack_kept_objects")]
+    pub pack_kept_objects: bool,
+    /// Leave packs that have a .keep file as they are
+    #[arg(long)]
+    pub no_pack_kept_objects: bool,
+    /// Leave this pack as it is, named by its file
+    #[arg(long, value_name = "PACK")]
+    pub keep_pack: Vec<String>,
+    /// Join small packs, so that each of the packs has at least FACTOR times as many objects as
+    /// the next smaller one
+    #[arg(short = 'g', long, value_name = "FACTOR")]
+    pub geometric: Option<u32>,
+    /// Write a multi-pack-index of the packs there are then
+    #[arg(short = 'm', long, overrides_with = "no_write_midx")]
+    pub write_midx: bool,
+    /// Write no multi-pack-index
+    #[arg(long)]
+    pub no_write_midx: bool,
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+pub fn run(command: &Repack, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let settings = Settings::resolve(command, global, &repository, output)?;
+    repack(&repository, &settings, global, output)?;
+    Ok(0)
+}
+
+/// Repacks `repository`, or says what that would do.
+pub fn repack(
+    repository: &Repository,
+    settings: &Settings,
+    global: &Global,
+    output: &Output,
+) -> Result<(), Failure> {
+    let plan = plan::Plan::make(repository, settings, output)?;
+    match settings.dry_run {
+        true => dry_run::tell(repository, &plan, settings, output),
+        false => finish::carry_out(repository, plan, settings, global, output),
+    }
+}

@@ -1,0 +1,254 @@
+//! What a repack is going to do, found out before anything is touched.
+
+use super::cruft::{self, Ages};
+use super::existing::{ExistingPack, ExistingPacks, Role};
+use super::geometric;
+use super::settings::{Bitmaps, Extent, Settings, Unreachable};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::packs::roots::Roots;
+use crate::packs::sources::Sources;
+use crate::packs::unreachable::{self, Loosening};
+use hedgerow_fs::Timestamp;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::ObjectId;
+use hedgerow_reach::{Request, Tip};
+use hedgerow_serve::{objects_of_pack, reached, walked, Selection, Selector, Wanted};
+use std::collections::HashSet;
+
+/// What a new pack is.
+#[derive(Debug)]
+pub enum NewRole {
+    /// `is_closed`: all that its objects reach is in it.
+    Plain { is_closed: bool },
+    /// Of objects that the remote of a partial clone has sent.
+    Promisor,
+    /// Of objects that nothing reaches.
+    Cruft(Ages),
+}
+
+/// A pack that is to be made, unless there is nothing in it.
+#[derive(Debug)]
+pub struct NewPack {
+    pub wanted: Vec<Wanted>,
+    pub role: NewRole,
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    pub existing: ExistingPacks,
+    /// What was known to be in use.
+    pub tips: HashSet<ObjectId>,
+    pub packs: Vec<NewPack>,
+    /// The packs that may go then.
+    pub replaced: Vec<ExistingPack>,
+    /// The packs above the rolled up ones, the smallest first; only of a geometric repack.
+    pub above: Option<Vec<ExistingPack>>,
+    /// What is to be made loose, and how old it is.
+    pub loosened: Vec<(Wanted, Timestamp)>,
+}
+
+impl Plan {
+    /// The packs are listed first: what appears later stays.
+    pub fn make(
+        repository: &Repository,
+        settings: &Settings,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let existing = ExistingPacks::collect(repository, settings)?;
+        let sources = Sources::read(repository)?;
+        let mut plan = Plan {
+            existing,
+            tips: HashSet::new(),
+            packs: Vec::new(),
+            replaced: Vec::new(),
+            above: None,
+            loosened: Vec::new(),
+        };
+        if let Extent::Geometric(factor) = settings.extent {
+            geometric::plan(&mut plan, repository, factor, settings, output)?;
+        } else {
+            let tips = Roots::ALL.tips(repository, &sources, output)?;
+            plan.tips = tips.iter().map(|tip| tip.id).collect();
+            plan.add_reachable(repository, &sources, tips, settings)?;
+        }
+        if settings.extent == Extent::All {
+            plan.replaced = plan.existing.not_kept().cloned().collect();
+            plan.add_unreachable(repository, settings, output)?;
+        }
+        if !settings.deletes {
+            plan.replaced.clear();
+        }
+        Ok(plan)
+    }
+
+    /// What of new packs is left out because of where it is.
+    fn selection(&self, settings: &Settings) -> Selection {
+        Selection {
+            incremental: settings.extent == Extent::Loose,
+            local: settings.local,
+            left_out: self.existing.left_out(settings),
+            ..Selection::default()
+        }
+    }
+
+    fn add_reachable(
+        &mut self,
+        repository: &Repository,
+        sources: &Sources,
+        tips: Vec<Tip>,
+        settings: &Settings,
+    ) -> Result<(), Failure> {
+        let store = repository.objects();
+        let selector = Selector::new(store, &self.selection(settings));
+        let is_whole = settings.extent == Extent::All;
+        if is_whole {
+            self.add_promised(repository, &selector)?;
+        }
+        let excludes = has_promisor_remote(repository)?;
+        let source = sources.as_stored(repository);
+        let mut wanted = match excludes || !is_whole {
+            false => reached(source, &tips, settings.options.threads.get())?,
+            true => {
+                let request = Request {
+                    tips,
+                    exclude_promised: excludes,
+                    only_unpacked: !is_whole,
+                    ..Request::default()
+                };
+                walked(source, request)?
+            }
+        };
+        let has_less = selector.retain(&mut wanted);
+        let has_promised = excludes && self.existing.packs.iter().any(|pack| pack.is_promisor);
+        if has_promised && settings.bitmaps == Bitmaps::Asked && !settings.midx && is_whole {
+            return Err(Failure::fatal(
+                "cannot write bitmaps: the pack would lack what the remote has promised",
+            ));
+        }
+        let is_closed = !has_less && !has_promised && is_whole;
+        self.packs.push(NewPack {
+            wanted,
+            role: NewRole::Plain { is_closed },
+        });
+        Ok(())
+    }
+
+    /// What came from the remote of a partial clone goes into a pack of its own.
+    fn add_promised(
+        &mut self,
+        repository: &Repository,
+        selector: &Selector<'_>,
+    ) -> Result<(), Failure> {
+        let mut wanted = Vec::new();
+        for pack in self.existing.packs.iter().filter(|pack| pack.is_promisor) {
+            wanted.extend(objects_of_pack(repository.objects(), pack.number)?);
+        }
+        let mut seen = HashSet::with_capacity(wanted.len());
+        wanted.retain(|object| seen.insert(object.id));
+        selector.retain(&mut wanted);
+        if !wanted.is_empty() {
+            let role = NewRole::Promisor;
+            self.packs.push(NewPack { wanted, role });
+        }
+        Ok(())
+    }
+
+    fn add_unreachable(
+        &mut self,
+        repository: &Repository,
+        settings: &Settings,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        match settings.unreachable {
+            Unreachable::Kept if settings.deletes => self.keep(repository, settings, output),
+            Unreachable::Loosened { expiry } if settings.deletes => {
+                self.loosen(repository, settings, expiry)
+            }
+            Unreachable::Cruft { expiry } => {
+                let ages = cruft::plan(self, repository, settings, expiry)?;
+                self.packs.extend(ages);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn keep(
+        &mut self,
+        repository: &Repository,
+        settings: &Settings,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let selector = Selector::new(repository.objects(), &self.selection(settings));
+        let elsewhere = self.objects_of(|role| matches!(role, NewRole::Promisor));
+        let Some(main) = self.packs.last_mut() else {
+            return Ok(());
+        };
+        let before = main.wanted.len();
+        unreachable::add_packed(repository, &selector, &mut main.wanted)?;
+        unreachable::add_loose(repository, &mut main.wanted, output)?;
+        let mut number = 0;
+        main.wanted.retain(|object| {
+            number += 1;
+            number <= before || !elsewhere.contains(&object.id) && !selector.leaves_out(&object.id)
+        });
+        let is_more = main.wanted.len() > before;
+        if let (NewRole::Plain { is_closed }, true) = (&mut main.role, is_more) {
+            // What is unreachable may reach what is gone.
+            *is_closed = false;
+        }
+        Ok(())
+    }
+
+    fn loosen(
+        &mut self,
+        repository: &Repository,
+        settings: &Settings,
+        expiry: Option<i64>,
+    ) -> Result<(), Failure> {
+        let store = repository.objects();
+        let packed = self.objects_of(|_| true);
+        let packs: Vec<u32> = self.replaced.iter().map(|pack| pack.number).collect();
+        let recent = match expiry {
+            Some(expiry) => cruft::recent(self, repository, expiry, &packed)?,
+            None => HashSet::new(),
+        };
+        let kept = self.existing.with_role(Role::Kept);
+        let staying = Selection {
+            local: true,
+            left_out: kept.map(|pack| pack.number).collect(),
+            ..Selection::default()
+        };
+        let loosening = Loosening {
+            packs: &packs,
+            packed: &packed,
+            staying: Selector::new(store, &staying),
+            expiry,
+            recent,
+        };
+        self.loosened = loosening.objects(store)?;
+        debug_assert!(settings.deletes);
+        Ok(())
+    }
+
+    /// The objects of the new packs of some roles.
+    pub fn objects_of(&self, is_one: impl Fn(&NewRole) -> bool) -> HashSet<ObjectId> {
+        let packs = self.packs.iter().filter(|pack| is_one(&pack.role));
+        packs
+            .flat_map(|pack| &pack.wanted)
+            .map(|object| object.id)
+            .collect()
+    }
+}
+
+/// Whether there is a remote that has promised to have what is missing here.
+pub fn has_promisor_remote(repository: &Repository) -> Result<bool, Failure> {
+    let config = repository.config();
+    let is_one = |name: &bstr::BString| {
+        let value = config.string_in("remote", name.as_ref(), "promisor");
+        value.is_some_and(|value| hedgerow_git::repository::boolean(value.as_ref()).unwrap_or(true))
+    };
+    let mut remotes = config.subsections("remote").into_iter();
+    Ok(repository.partial_clone_remote().is_some() || remotes.any(|name| is_one(&name)))
+}

@@ -1,0 +1,73 @@
+//! What clients of dumb servers read: git-update-server-info(1).
+
+use crate::failure::Failure;
+use bstr::{BString, ByteSlice};
+use hedgerow_fs::OutputFile;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::ObjectKind;
+use std::path::Path;
+
+const LIMIT_BYTES: u64 = 1 << 30;
+
+/// Writes `info/refs` and `objects/info/packs`, where they have changed.
+pub fn update(repository: &Repository) -> Result<(), Failure> {
+    let mut references = BString::default();
+    for reference in repository.references_below("refs/".into())? {
+        let Some(id) = reference
+            .id
+            .filter(|id| matches!(repository.has_object(id), Ok(true)))
+        else {
+            continue;
+        };
+        references.extend_from_slice(format!("{id}\t{}\n", reference.name).as_bytes());
+        if matches!(repository.object_kind(&id), Ok(ObjectKind::Tag)) {
+            if let Ok(Some(target)) = repository.peel(&id, None) {
+                let line = format!("{target}\t{}^{{}}\n", reference.name);
+                references.extend_from_slice(line.as_bytes());
+            }
+        }
+    }
+    replace(&repository.common_dir().join("info/refs"), &references)?;
+    let path = repository.objects().directory().join("info/packs");
+    replace(&path, &packs(repository, &path)?)
+}
+
+/// A line for each pack of the own directory: those that were in the file before come first, in
+/// their order there.
+fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>, Failure> {
+    let store = repository.objects();
+    let files = store
+        .pack_files()
+        .filter(|(number, path, _)| store.is_local_pack(*number) && hedgerow_fs::exists(path));
+    let mut names: Vec<String> = files
+        .filter_map(|(_, path, _)| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    let before = hedgerow_fs::read_file(file, LIMIT_BYTES).map_err(Failure::fatal)?;
+    let before = before.unwrap_or_default();
+    let lines = before.lines().filter_map(|line| line.strip_prefix(b"P "));
+    let before: Vec<String> = lines.map(|name| name.to_str_lossy().into_owned()).collect();
+    // A list that names what is gone says nothing about the order either.
+    if before.iter().all(|name| names.contains(name)) {
+        names.sort_by_key(|name| {
+            before
+                .iter()
+                .position(|other| other == name)
+                .unwrap_or(usize::MAX)
+        });
+    }
+    let lines: String = names.iter().map(|name| format!("P {name}\n")).collect();
+    Ok((lines + "\n").into_bytes())
+}
+
+fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let before = hedgerow_fs::read_file(path, LIMIT_BYTES).map_err(Failure::fatal)?;
+    if before.as_deref() == Some(content) {
+        return Ok(());
+    }
+    if let Some(directory) = path.parent() {
+        hedgerow_fs::create_directories(directory).map_err(Failure::fatal)?;
+    }
+    let file = OutputFile::create(path).map_err(Failure::fatal)?;
+    file.write_at(content, 0).map_err(Failure::fatal)?;
+    file.commit(true).map_err(Failure::fatal)
+}

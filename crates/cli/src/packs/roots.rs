@@ -1,0 +1,111 @@
+//! What keeps objects alive: references, `HEAD`s, logs and indexes of all working trees.
+
+use super::sources::Sources;
+use crate::failure::Failure;
+use crate::output::Output;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::ObjectId;
+use hedgerow_reach::Tip;
+
+/// Which of them count: git-pack-objects(1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roots {
+    /// References, and the `HEAD`s of all working trees.
+    pub references: bool,
+    /// Logs.
+    pub logs: bool,
+    /// Indexes.
+    pub indexes: bool,
+}
+
+impl Roots {
+    pub const ALL: Roots = Roots {
+        references: true,
+        logs: true,
+        indexes: true,
+    };
+
+    /// The objects they name. Logs and indexes may name some that are gone.
+    ///
+    /// # Errors
+    /// If a reference is broken or names nothing, or a log or an index cannot be read: what it
+    /// keeps alive is not known then.
+    pub fn tips(
+        self,
+        repository: &Repository,
+        sources: &Sources,
+        output: &Output,
+    ) -> Result<Vec<Tip>, Failure> {
+        let mut tips = Vec::new();
+        if self.references {
+            add_references(repository, sources, &mut tips)?;
+        }
+        if self.logs {
+            add_logs(repository, output, &mut tips)?;
+        }
+        if self.indexes {
+            for object in repository.indexed_objects()? {
+                if exists(repository, &object.id)? {
+                    tips.push(Tip {
+                        path: object.path.into(),
+                        ..Tip::new(object.id, false)
+                    });
+                }
+            }
+        }
+        tips.sort_by(|a, b| a.id.cmp(&b.id).then(b.path.cmp(&a.path)));
+        tips.dedup_by_key(|tip| tip.id);
+        Ok(tips)
+    }
+}
+
+fn add_references(
+    repository: &Repository,
+    sources: &Sources,
+    tips: &mut Vec<Tip>,
+) -> Result<(), Failure> {
+    for reference in repository.all_references()? {
+        let Some(id) = reference.id else { continue };
+        if exists(repository, &id)? {
+            tips.push(Tip::new(id, false));
+        } else if !id.is_empty_tree() {
+            let name = reference.name;
+            return Err(Failure::fatal(format_args!("bad object {name}")));
+        }
+    }
+    if let Some(id) = repository.head()?.id() {
+        if !exists(repository, &id)? {
+            return Err(Failure::fatal("bad object HEAD"));
+        }
+        tips.push(Tip::new(id, false));
+    }
+    let others = repository.worktree_references()?;
+    for id in others.into_iter().chain(sources.graft_parents()) {
+        if exists(repository, &id)? {
+            tips.push(Tip::new(id, false));
+        }
+    }
+    Ok(())
+}
+
+fn add_logs(repository: &Repository, output: &Output, tips: &mut Vec<Tip>) -> Result<(), Failure> {
+    for log in repository.all_logs()? {
+        let mut has_gone = false;
+        for id in log.ids {
+            match exists(repository, &id)? {
+                true => tips.push(Tip::new(id, false)),
+                false => has_gone = true,
+            }
+        }
+        if has_gone && repository.partial_clone_remote().is_none() {
+            let name = log.name;
+            output.warn(format_args!("reflog of '{name}' references pruned commits"));
+        }
+    }
+    Ok(())
+}
+
+fn exists(repository: &Repository, id: &ObjectId) -> Result<bool, Failure> {
+    let found = repository.objects().locate(id).map_err(Failure::fatal)?;
+    Ok(found.is_some())
+}

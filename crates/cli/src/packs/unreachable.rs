@@ -1,0 +1,227 @@
+//! Objects that nothing reaches, and what becomes of them.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use hedgerow_codec::Deflater;
+use hedgerow_fs::Timestamp;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{write_loose, ObjectId, ObjectKind, ObjectStore, Reader};
+use hedgerow_reach::object::{CommitRef, EntryKind, TagRef, TreeEntries};
+use hedgerow_serve::{objects_of_pack, own_loose_objects, Selector, Wanted};
+use std::collections::HashSet;
+
+/// Adds the objects of the packs of the own directory that have no `.keep` file, but for what is
+/// left out.
+pub fn add_packed(
+    repository: &Repository,
+    selector: &Selector<'_>,
+    wanted: &mut Vec<Wanted>,
+) -> Result<(), Failure> {
+    let mut known = ids(wanted);
+    let store = repository.objects();
+    for (number, path, _) in store.pack_files() {
+        let is_kept = hedgerow_fs::exists(&path.with_extension("keep"));
+        if store.is_local_pack(number) && !is_kept {
+            for object in objects_of_pack(store, number)? {
+                if known.insert(object.id) && !selector.leaves_out(&object.id) {
+                    wanted.push(object);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the loose objects of the own directory.
+pub fn add_loose(
+    repository: &Repository,
+    wanted: &mut Vec<Wanted>,
+    output: &Output,
+) -> Result<(), Failure> {
+    let mut known = ids(wanted);
+    let mut warn = |warning| output.warn(warning);
+    for object in own_loose_objects(repository.objects(), &mut warn)? {
+        if known.insert(object.id) {
+            wanted.push(object);
+        }
+    }
+    Ok(())
+}
+
+/// Where a walk does not go.
+#[derive(Default)]
+pub struct Limits {
+    /// What these packs have is not entered.
+    pub ends: Vec<u32>,
+    /// Of the commits that these packs have only the parents are looked at.
+    pub passed: Vec<u32>,
+}
+
+/// Adds what `starts` reach and is here, within `limits`. What is missing or broken leads nowhere.
+pub fn follow(
+    store: &ObjectStore,
+    starts: Vec<Wanted>,
+    limits: &Limits,
+    wanted: &mut Vec<Wanted>,
+) -> Result<(), Failure> {
+    let mut known = ids(wanted);
+    let mut met = ids(&starts);
+    let mut reader = Reader::with_recent(store, 16 << 20);
+    let mut pending = starts;
+    while let Some(object) = pending.pop() {
+        let is_in = |number: &u32| store.offset_in_pack(*number, &object.id).is_some();
+        if limits.ends.iter().any(is_in) {
+            continue;
+        }
+        let is_passed = object.kind == ObjectKind::Commit && limits.passed.iter().any(is_in);
+        if !is_passed && known.insert(object.id) {
+            wanted.push(object);
+        }
+        for (id, kind) in links(&mut reader, &object) {
+            let is_parent = kind == Some(ObjectKind::Commit);
+            if (is_parent || !is_passed) && met.insert(id) {
+                pending.extend(placed(store, &mut reader, id, kind));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What `starts` reach and is here, not entering what is `known`.
+pub fn follow_besides(
+    store: &ObjectStore,
+    starts: Vec<Wanted>,
+    known: &HashSet<ObjectId>,
+) -> Vec<ObjectId> {
+    let mut met = ids(&starts);
+    let mut reader = Reader::new(store);
+    let mut pending = starts;
+    let mut found = Vec::new();
+    while let Some(object) = pending.pop() {
+        found.push(object.id);
+        for (id, kind) in links(&mut reader, &object) {
+            if !known.contains(&id) && met.insert(id) {
+                pending.extend(placed(store, &mut reader, id, kind));
+            }
+        }
+    }
+    found
+}
+
+/// The object with what is known of it, if it is here.
+fn placed(
+    store: &ObjectStore,
+    reader: &mut Reader<'_>,
+    id: ObjectId,
+    kind: Option<ObjectKind>,
+) -> Option<Wanted> {
+    let location = store.locate(&id).ok()??;
+    let kind = match kind {
+        Some(kind) => kind,
+        None => reader.header(&id, location).ok()?.kind,
+    };
+    Some(Wanted {
+        id,
+        location,
+        kind,
+        name_hash: 0,
+    })
+}
+
+/// The objects that `object` names, with their kinds where that is said.
+fn links(reader: &mut Reader<'_>, object: &Wanted) -> Vec<(ObjectId, Option<ObjectKind>)> {
+    let mut found = Vec::new();
+    if object.kind == ObjectKind::Blob {
+        return found;
+    }
+    let Ok((kind, content)) = reader.read(&object.id, object.location) else {
+        return found;
+    };
+    match kind {
+        ObjectKind::Commit => {
+            if let Ok(commit) = CommitRef::parse(&object.id, content) {
+                found.push((commit.tree(), Some(ObjectKind::Tree)));
+                let parents = commit.parents();
+                found.extend(parents.map(|parent| (parent, Some(ObjectKind::Commit))));
+            }
+        }
+        ObjectKind::Tag => {
+            if let Ok(tag) = TagRef::parse(&object.id, content) {
+                found.push((tag.target, None));
+            }
+        }
+        ObjectKind::Tree => {
+            let mut entries = TreeEntries::new(content, object.id.as_bytes().len());
+            while let Ok(Some(entry)) = entries.next_entry() {
+                let kind = match entry.kind() {
+                    EntryKind::Tree => ObjectKind::Tree,
+                    EntryKind::Blob => ObjectKind::Blob,
+                    EntryKind::Submodule => continue,
+                };
+                found.push((entry.id.to_owned(), Some(kind)));
+            }
+        }
+        ObjectKind::Blob => {}
+    }
+    found
+}
+
+/// Which objects need not be made loose.
+pub struct Loosening<'l> {
+    /// The packs that are going to be deleted.
+    pub packs: &'l [u32],
+    /// What is in the new packs.
+    pub packed: &'l HashSet<ObjectId>,
+    /// What stays elsewhere is left out.
+    pub staying: Selector<'l>,
+    /// Objects of packs that were changed last before, in seconds since 1970, need not stay,
+    pub expiry: Option<i64>,
+    /// but for those that something younger reaches.
+    pub recent: HashSet<ObjectId>,
+}
+
+impl Loosening<'_> {
+    /// The objects to make loose, and when their packs were changed last.
+    pub fn objects(&self, store: &ObjectStore) -> Result<Vec<(Wanted, Timestamp)>, Failure> {
+        let mut met = HashSet::new();
+        let mut found = Vec::new();
+        for number in self.packs {
+            let path = store.pack_path(*number).unwrap_or("".as_ref());
+            let stat = hedgerow_fs::stat(path).map_err(Failure::fatal)?;
+            let mtime = stat.map_or_else(hedgerow_fs::file_time, |stat| stat.mtime);
+            let has_expired = self.expiry.is_some_and(|expiry| mtime.seconds <= expiry);
+            for object in objects_of_pack(store, *number)? {
+                let stays = self.packed.contains(&object.id)
+                    || has_expired && !self.recent.contains(&object.id)
+                    || self.staying.leaves_out(&object.id);
+                if !stays && met.insert(object.id) {
+                    found.push((object, mtime));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Makes `objects` loose, as old as they are.
+pub fn loosen(
+    store: &ObjectStore,
+    objects: &[(Wanted, Timestamp)],
+    level: i32,
+) -> Result<(), Failure> {
+    let mut reader = Reader::new(store);
+    let mut deflater = Deflater::new(level);
+    for (object, mtime) in objects {
+        let (kind, content) = reader
+            .read(&object.id, object.location)
+            .map_err(Failure::fatal)?;
+        let directory = store.directory();
+        write_loose(directory, &object.id, kind, content, &mut deflater, *mtime)
+            .map_err(Failure::fatal)?;
+    }
+    Ok(())
+}
+
+fn ids(wanted: &[Wanted]) -> HashSet<ObjectId> {
+    wanted.iter().map(|object| object.id).collect()
+}

@@ -1,0 +1,63 @@
+//! The section of pseudo-merges of a file of bitmaps: gitformat-bitmap(5), "Pseudo-merge bitmaps".
+
+use super::ewah::encode;
+use super::write::PseudoMerge;
+use crate::hashed_file::HashedFile;
+use crate::Result;
+use std::collections::BTreeMap;
+
+/// Bytes of a row of the table of commits: a bit, and where its pseudo-merges are.
+const ROW_BYTES: u64 = 12;
+/// In such a row: it is where the list of its pseudo-merges is, since there are several.
+const SEVERAL: u64 = 1 << 63;
+/// Bytes of the numbers at the end.
+const TAIL_BYTES: u64 = 24;
+
+/// Writes the section for `merges`, of which there are some.
+pub(super) fn write(file: &mut HashedFile, merges: &[PseudoMerge]) -> Result<()> {
+    let start = file.position();
+    let mut offsets = Vec::with_capacity(merges.len());
+    // By the bits of the commits, which readers bisect.
+    let mut rows: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for merge in merges {
+        let offset = file.position();
+        offsets.push(offset);
+        for bit in merge.commits.iter() {
+            rows.entry(bit).or_default().push(offset);
+        }
+        file.write(&encode(&merge.commits))?;
+        file.write(&merge.set)?;
+    }
+    let table = file.position();
+    let mut list = table + rows.len() as u64 * ROW_BYTES;
+    for (bit, merges) in &rows {
+        let place = match merges.as_slice() {
+            [one] => *one,
+            several => {
+                let place = list | SEVERAL;
+                list += 4 + several.len() as u64 * 8;
+                place
+            }
+        };
+        file.write(&bit.to_be_bytes())?;
+        file.write(&place.to_be_bytes())?;
+    }
+    for merges in rows.values().filter(|merges| merges.len() > 1) {
+        file.write(&(merges.len() as u32).to_be_bytes())?;
+        write_offsets(file, merges)?;
+    }
+    write_offsets(file, &offsets)?;
+    let size = file.position() - start + TAIL_BYTES;
+    file.write(&(merges.len() as u32).to_be_bytes())?;
+    file.write(&(rows.len() as u32).to_be_bytes())?;
+    file.write(&(table - start).to_be_bytes())?;
+    file.write(&size.to_be_bytes())?;
+    Ok(())
+}
+
+fn write_offsets(file: &mut HashedFile, offsets: &[u64]) -> Result<()> {
+    for offset in offsets {
+        file.write(&offset.to_be_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Threads that read objects.
+
+use crate::{Error, Result};
+use hedgerow_engine::CancelToken;
+use hedgerow_pack::{ObjectStore, Reader};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// How far the making of bitmaps is, in commits that were compared with their parents.
+#[derive(Debug, Default)]
+pub struct BuildProgress {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl BuildProgress {
+    /// Commits that are done.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Commits there are, as far as is known.
+    pub fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn expect(&self, commits: u64) {
+        self.total.fetch_add(commits, Ordering::Relaxed);
+    }
+
+    pub(crate) fn step(&self, commits: u64) {
+        self.done.fetch_add(commits, Ordering::Relaxed);
+    }
+}
+
+/// What reads objects for bitmaps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Workers<'w> {
+    pub store: &'w ObjectStore,
+    /// How many there are at most.
+    pub threads: usize,
+    /// Ends the work early.
+    pub cancel: &'w CancelToken,
+    pub progress: &'w BuildProgress,
+}
+
+impl Workers<'_> {
+    /// Does `work` for each of `tasks`, each thread with a reader of its own that keeps
+    /// `recent_bytes` of what it read last; the results are in the order of the tasks.
+    ///
+    /// # Errors
+    /// The first of `work`; [`Error::Interrupted`].
+    pub fn run<T: Sync, R: Send>(
+        &self,
+        recent_bytes: usize,
+        tasks: &[T],
+        work: impl Fn(&mut Reader<'_>, &T) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let next = AtomicUsize::new(0);
+        let worker = || {
+            let mut reader = Reader::with_recent(self.store, recent_bytes);
+            let mut done = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(task) = tasks.get(number) else {
+                    return Ok(done);
+                };
+                if self.cancel.is_cancelled() {
+                    return Err(Error::Interrupted);
+                }
+                match work(&mut reader, task) {
+                    Ok(result) => done.push((number, result)),
+                    Err(error) => {
+                        // The others find nothing more to do.
+                        next.store(tasks.len(), Ordering::Relaxed);
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        let mut all = Vec::with_capacity(tasks.len());
+        std::thread::scope(|scope| {
+            let count = self.threads.clamp(1, tasks.len().max(1));
+            let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
+            for worker in workers {
+                match worker.join() {
+                    Ok(done) => all.extend(done?),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            Ok::<_, Error>(())
+        })?;
+        all.sort_unstable_by_key(|(number, _)| *number);
+        Ok(all.into_iter().map(|(_, result)| result).collect())
+    }
+}

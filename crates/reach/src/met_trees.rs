@@ -1,0 +1,252 @@
+//! What a tree has in common with one that was looked at before: most of it, and that need not be
+//! looked at again.
+
+use crate::ids::{IdHashBuilder, IdMap};
+use crate::object::{TreeEntries, TreeEntry};
+use gix_hash::ObjectId;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes of trees that are kept.
+const BUDGET_BYTES: usize = 48 << 20;
+
+/// What stands for the path of a tree. Paths that share one only share less than they could.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct PathKey(u64);
+
+impl PathKey {
+    /// That of `name` in the tree with this one.
+    pub fn join(self, name: &[u8], hash: &IdHashBuilder) -> Self {
+        PathKey(hash.of(name) ^ self.0.rotate_left(7))
+    }
+}
+
+/// A tree whose entries are to be met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewTree<'c> {
+    pub id: &'c ObjectId,
+    pub key: PathKey,
+    pub content: &'c Arc<[u8]>,
+    /// A tree that is likely to be similar.
+    pub like: Option<&'c ObjectId>,
+}
+
+/// Trees all of whose entries have been met, or need not be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MetTrees {
+    trees: IdMap<Arc<MetTree>>,
+    /// The last one at each path.
+    last: HashMap<PathKey, ObjectId>,
+    held_bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct MetTree {
+    content: Arc<[u8]>,
+    /// Where its entries start, and where the last one ends.
+    bounds: Vec<u32>,
+    is_assumed: bool,
+}
+
+impl MetTrees {
+    /// Whether the tree `id` is remembered.
+    pub fn contains(&self, id: &ObjectId) -> bool {
+        self.trees.contains_key(id)
+    }
+
+    /// Whether the entries of the tree `id` have been met here, and are remembered.
+    pub fn has_met(&self, id: &ObjectId) -> bool {
+        self.trees.get(id).is_some_and(|tree| !tree.is_assumed)
+    }
+
+    /// Remembers the tree `id`, whose entries need not be met. One that is malformed is as good as
+    /// none.
+    pub fn assume(&mut self, id: &ObjectId, content: &Arc<[u8]>) {
+        let mut bounds = Vec::new();
+        let mut entries = TreeEntries::new(content, id.as_slice().len());
+        loop {
+            bounds.push((content.len() - entries.rest().len()) as u32);
+            match entries.next_entry() {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        self.keep(id, content, bounds, true);
+    }
+
+    /// Passes to `meet` the entries of `tree`, but for those that it shares with the one it is
+    /// like, if that is remembered, or else with the last one at its path; each with what had its
+    /// name in that. An error is a reason; or it is that of `meet`.
+    pub fn meet_new<'d, E: From<&'static str>>(
+        &mut self,
+        tree: NewTree<'d>,
+        mut meet: impl FnMut(TreeEntry<'d>, Option<TreeEntry<'_>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (content, hash_len) = (tree.content, tree.id.as_slice().len());
+        let last = || self.trees.get(self.last.get(&tree.key)?);
+        let before = tree.like.and_then(|like| self.trees.get(like));
+        let before = before.or_else(last).cloned().unwrap_or_default();
+        let mut bounds = Vec::with_capacity(before.bounds.len() + 8);
+        // Both are at the start of an entry.
+        let (mut at, mut old) = (
+            0,
+            Cursor {
+                tree: &before,
+                row: 0,
+            },
+        );
+        while at < content.len() {
+            let skipped = old.skip_common(content, at, &mut bounds);
+            at += skipped;
+            let rest = content.get(at..).unwrap_or_default();
+            let mut entries = TreeEntries::new(rest, hash_len);
+            let Some(entry) = entries.next_entry()? else {
+                break;
+            };
+            bounds.push(at as u32);
+            at += rest.len() - entries.rest().len();
+            let before = old.pass(&entry, hash_len);
+            meet(entry, before)?;
+        }
+        bounds.push(at as u32);
+        self.keep(tree.id, content, bounds, false);
+        self.last.insert(tree.key, *tree.id);
+        Ok(())
+    }
+
+    fn keep(&mut self, id: &ObjectId, content: &Arc<[u8]>, bounds: Vec<u32>, is_assumed: bool) {
+        let size = content.len() + bounds.len() * 4;
+        if self.held_bytes + size > BUDGET_BYTES {
+            self.trees.clear();
+            self.last.clear();
+            self.held_bytes = 0;
+        }
+        if size <= BUDGET_BYTES / 4 {
+            self.held_bytes += size;
+            let tree = MetTree {
+                content: Arc::clone(content),
+                bounds,
+                is_assumed,
+            };
+            self.trees.insert(*id, Arc::new(tree));
+        }
+    }
+}
+
+/// A place in a tree.
+struct Cursor<'p> {
+    tree: &'p MetTree,
+    /// The number of an entry.
+    row: usize,
+}
+
+impl<'p> Cursor<'p> {
+    /// Steps over the entries that `content` has from `at` on, too, and adds their places in it to
+    /// `bounds`. Returns their bytes.
+    fn skip_common(&mut self, content: &[u8], at: usize, bounds: &mut Vec<u32>) -> usize {
+        let Some(start) = self.tree.bounds.get(self.row).copied() else {
+            return 0;
+        };
+        let old = self.tree.content.get(start as usize..).unwrap_or_default();
+        let common = common_length(old, content.get(at..).unwrap_or_default());
+        let rest = self.tree.bounds.get(self.row..).unwrap_or_default();
+        let limit = u64::from(start) + common as u64;
+        // The last bound within what is common; the first one is.
+        let count = rest
+            .partition_point(|bound| u64::from(*bound) <= limit)
+            .saturating_sub(1);
+        let passed = rest.get(..count).unwrap_or_default();
+        bounds.extend(passed.iter().map(|bound| bound - start + at as u32));
+        self.row += count;
+        let end = rest.get(count).copied().unwrap_or(start);
+        (end - start) as usize
+    }
+
+    /// Steps over the entries before the place of `entry`, and over the one there, which it
+    /// returns.
+    fn pass(&mut self, entry: &TreeEntry<'_>, hash_len: usize) -> Option<TreeEntry<'p>> {
+        loop {
+            let old = self.entry(self.row, hash_len)?;
+            if old.name == entry.name {
+                self.row += 1;
+                return Some(old);
+            }
+            if old.cmp_place(entry).is_ge() {
+                return None;
+            }
+            self.row += 1;
+        }
+    }
+
+    fn entry(&self, row: usize, hash_len: usize) -> Option<TreeEntry<'p>> {
+        let start = *self.tree.bounds.get(row)? as usize;
+        let end = *self.tree.bounds.get(row + 1)? as usize;
+        let entry = self.tree.content.get(start..end)?;
+        TreeEntries::new(entry, hash_len).next_entry().ok()?
+    }
+}
+
+/// How many bytes both start with.
+fn common_length(a: &[u8], b: &[u8]) -> usize {
+    const STEP: usize = 64;
+    let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP));
+    let whole = steps.take_while(|(a, b)| a == b).count() * STEP;
+    let rest = a.iter().skip(whole).zip(b.iter().skip(whole));
+    whole + rest.take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn content(entries: &BTreeMap<u8, u8>) -> Vec<u8> {
+        let mut content = Vec::new();
+        for (name, id) in entries {
+            content.extend_from_slice(format!("100644 {name}\0").as_bytes());
+            content.extend_from_slice(&[*id; 20]);
+        }
+        content
+    }
+
+    fn id(number: usize) -> ObjectId {
+        ObjectId::from_bytes_or_panic(&[number as u8; 20])
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_new_is_met(
+            trees in prop::collection::vec(
+                prop::collection::btree_map(0_u8..30, 0_u8..3, 0..30), 1..12),
+            like in prop::collection::vec(0_usize..12, 0..12),
+        ) {
+            let mut trees_met = MetTrees::default();
+            let mut met = std::collections::HashSet::new();
+            for (number, tree) in trees.iter().enumerate() {
+                let content: Arc<[u8]> = content(tree).into();
+                let id = id(number);
+                let like = like.get(number).map(|like| self::id(*like));
+                let new = NewTree {
+                    id: &id,
+                    key: PathKey(number as u64 % 2),
+                    content: &content,
+                    like: like.as_ref(),
+                };
+                let result: Result<(), &str> = trees_met.meet_new(new, |entry, before| {
+                    met.insert((entry.name.to_vec(), entry.id.as_bytes()[0]));
+                    assert!(before.is_none_or(|before| before.name == entry.name));
+                    Ok(())
+                });
+                prop_assert!(result.is_ok());
+                for (name, id) in tree {
+                    prop_assert!(met.contains(&(name.to_string().into_bytes(), *id)));
+                }
+                let kept = &trees_met.trees[&id];
+                prop_assert_eq!(kept.bounds.len(), tree.len() + 1);
+                prop_assert_eq!(kept.bounds.last().copied(), Some(content.len() as u32));
+            }
+        }
+    }
+}

@@ -26,13 +26,15 @@ trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 output=${OUTPUT:-$work/output}
 mkdir -p "$work/exec" "$work/trash" "$output"
 
-# COMMAND OPTION...: `=` after an option stands for a value in the same word, `:` for the next word.
+# COMMAND OPTION...: `=` after an option stands for a value in the same word, `:` for the next word;
+# the letters after `-@` may stand together in a word.
 cat >"$work/table" <<'END'
 cat-file -t -s -e -p --batch --batch= --batch-check --batch-check= --batch-command --batch-command= --batch-all-objects --unordered --buffer --no-buffer -z -Z --filter=
 index-pack -v -o: --stdin --fix-thin --strict --strict= --fsck-objects --fsck-objects= --check-self-contained-and-connected --rev-index --no-rev-index --keep --keep= --verify --verify-stat --verify-stat-only --index-version= --max-input-size= --threads= --object-format= --show-resolving-progress --report-end-of-input --pack_header=
-multi-pack-index --object-dir= --object-dir: --preferred-pack= --preferred-pack: --stdin-packs --progress --no-progress
-pack-objects --stdout --window= --depth= --window-memory= --threads= --delta-base-offset --thin --non-empty --compression= --no-reuse-delta --no-reuse-object --honor-pack-keep --local --incremental --index-version= --revs --all --include-tag --filter= --no-filter --use-bitmap-index --no-use-bitmap-index --all-progress --all-progress-implied -q --progress --no-progress
-rev-list --quiet --count --objects --objects-edge --topo-order --date-order --reverse --parents --first-parent --merges --no-merges --boundary --left-right --left-only --right-only --timestamp --in-commit-order --no-object-names --object-names --filter= --filter-print-omitted --filter-provided-objects --no-filter --use-bitmap-index --disk-usage --disk-usage= --no-walk --do-walk --all --branches --tags --remotes --branches= --tags= --remotes= --glob= --exclude= --not --stdin --max-count= --skip= --since= --until= --min-parents= --max-parents= -z
+multi-pack-index --object-dir= --object-dir: --preferred-pack= --preferred-pack: --stdin-packs --bitmap --refs-snapshot= --batch-size= --progress --no-progress
+pack-objects --stdout --keep-pack= --reflog --indexed-objects --unpacked --stdin-packs --keep-unreachable --pack-loose-unreachable --exclude-promisor-objects --write-bitmap-index --no-write-bitmap-index --max-pack-size= --window= --depth= --window-memory= --threads= --delta-base-offset --thin --non-empty --compression= --no-reuse-delta --no-reuse-object --honor-pack-keep --local --incremental --index-version= --revs --all --include-tag --filter= --no-filter --use-bitmap-index --no-use-bitmap-index --all-progress --all-progress-implied -q --progress --no-progress
+repack -@aAdfFnlbkmq -g: --local --write-bitmap-index --no-write-bitmap-index --cruft --cruft-expiration= --unpack-unreachable= --keep-unreachable --window= --window-memory= --depth= --threads= --max-pack-size= --pack-kept-objects --no-pack-kept-objects --keep-pack= --geometric= --write-midx --no-write-midx
+rev-list --quiet --count --objects --objects-edge --topo-order --date-order --reverse --parents --first-parent --merges --no-merges --boundary --left-right --left-only --right-only --timestamp --in-commit-order --no-object-names --object-names --filter= --filter-print-omitted --filter-provided-objects --no-filter --use-bitmap-index --disk-usage --disk-usage= --missing= --no-walk --do-walk --all --branches --tags --remotes --branches= --tags= --remotes= --glob= --exclude= --not --stdin --max-count= --skip= --since= --until= --min-parents= --max-parents= -z
 verify-pack -v --verbose -s --stat-only --object-format=
 END
 
@@ -58,10 +60,14 @@ try() {
     done
     command=${1-}
     case $command in
-    cat-file | index-pack | multi-pack-index | pack-objects | rev-list | verify-pack) ;;
+    cat-file | index-pack | multi-pack-index | pack-objects | repack | rev-list | verify-pack) ;;
     *) return ;;
     esac
     while read -r name known; do [ "$name" = "$command" ] && break; done <"$table"
+    letters=
+    for option in $known; do
+        case $option in -@*) letters=${option#-@} ;; esac
+    done
     wants_value= first=t
     for word; do
         if [ -n "$wants_value$first" ]; then
@@ -74,10 +80,13 @@ try() {
             case " $known " in
             *" $word "* | *" ${word%%=*}= "*) ;;
             *" $word: "*) wants_value=t ;;
-            *) return ;;
+            *)
+                [ -n "$letters" ] || return
+                case ${word#-} in *[!$letters]* | '') return ;; esac
+                ;;
             esac
             ;;
-        compact | repack) [ "$command" != multi-pack-index ] || return ;;
+        compact) [ "$command" != multi-pack-index ] || return ;;
         esac
     done
     echo "$command" >>"$calls"

@@ -87,6 +87,23 @@ fn packs_hold_what_git_says() {
 }
 
 #[test]
+fn revisions_are_read_with_all_and_thin_too() {
+    let scene = scene(26, "sha1", Storage::Packed, Graph::None);
+    let made = pack(&scene, &["--all"], "^b1\n");
+    assert_eq!(
+        contents(&scene, &made, &[]),
+        difference(&scene, "--all", "b1")
+    );
+    // This is how git makes bundles.
+    let made = pack(&scene, &["--thin", "--delta-base-offset"], "main\n^b1\n");
+    let found = contents(&scene, &made, &["--fix-thin"]);
+    let expected = difference(&scene, "main", "b1");
+    assert!(expected.iter().all(|id| found.contains(id)));
+    let count = u32::from_be_bytes(made[8..12].try_into().unwrap());
+    assert_eq!(count as usize, expected.len());
+}
+
+#[test]
 fn a_clone_is_all_there_is() {
     let scene = scene(24, "sha256", Storage::Both, Graph::None);
     printed(&scene, &["bitmap", "write"]);

@@ -257,10 +257,8 @@ fn a_copy_of_what_stands_on_the_damage_is_enough() {
         content[offset + length - 1] ^= 1;
         overwrite(&pack, &content);
         let find = |id: &str| {
-            known
-                .iter()
-                .find(|object| object.id.to_string() == id)
-                .unwrap()
+            let wanted = hedgerow_pack::ObjectId::from_hex(id.as_bytes()).unwrap();
+            known.iter().find(|object| object.id == wanted).unwrap()
         };
         let read = |id: &str| {
             repository

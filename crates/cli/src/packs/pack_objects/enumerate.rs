@@ -76,7 +76,7 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
         indexes: command.indexed_objects,
     };
     let mut all: Vec<Tip> = roots.tips(repository, &sources, making.output)?;
-    if command.revs {
+    if command.revs || command.thin {
         all.extend(tips(repository, source, making.output)?);
     }
     let filter = command.filter.as_deref().filter(|_| !command.no_filter);

@@ -191,10 +191,11 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
 }
 
 impl PackObjects {
-    /// Whether objects are asked for by what reaches them.
+    /// Whether objects are asked for by what reaches them. What is thin always is, as with git.
     fn wants_revisions(&self) -> bool {
         self.revs
             || self.all
+            || self.thin
             || self.reflog
             || self.indexed_objects
             || self.keep_unreachable

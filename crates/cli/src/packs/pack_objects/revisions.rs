@@ -9,15 +9,6 @@ use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_reach::{Filter, Question, Source, Tip};
 use hedgerow_serve::Tag;
 
-/// What revisions are asked for beside those of standard input.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct More {
-    /// All references and `HEAD`.
-    pub all: bool,
-    /// Read revisions from standard input.
-    pub input: bool,
-}
-
 /// The revisions that standard input names, one a line, up to an empty line.
 pub fn tips(
     repository: &Repository,
@@ -29,22 +20,21 @@ pub fn tips(
     Ok(revisions.tips)
 }
 
-/// Reads revisions from standard input, one a line, up to an empty line.
+/// Reads revisions from standard input, one a line, up to an empty line; `all` references and
+/// `HEAD` come before them.
 pub fn question(
     repository: &Repository,
     source: Source<'_>,
-    more: More,
+    all: bool,
     filter: Option<&str>,
     threads: usize,
     output: &Output,
 ) -> Result<Question, Failure> {
     let mut revisions = Revisions::new(repository, source, true, output);
-    if more.all {
+    if all {
         revisions.option("--all".into(), &mut std::iter::empty())?;
     }
-    if more.input {
-        revisions.add_from_input()?;
-    }
+    revisions.add_from_input()?;
     let mut question = Question {
         filter: filter.map(parse_filter).transpose()?,
         threads,

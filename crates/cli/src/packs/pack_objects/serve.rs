@@ -1,6 +1,6 @@
 //! Packs of what revisions reach.
 
-use super::revisions::{question, tags, More};
+use super::revisions::{question, tags};
 use super::{settings::pack_reuse, Making, PackObjects};
 use crate::failure::Failure;
 use crate::packs::sources::{bitmaps, Sources};
@@ -13,12 +13,15 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     let sources = Sources::read(repository)?;
     let source = sources.without_replacements(repository);
     let filter = command.filter.as_deref().filter(|_| !command.no_filter);
-    let more = More {
-        all: command.all,
-        input: command.revs,
-    };
     let threads = making.options.threads.get();
-    let question = question(repository, source, more, filter, threads, making.output)?;
+    let question = question(
+        repository,
+        source,
+        command.all,
+        filter,
+        threads,
+        making.output,
+    )?;
     let bitmaps = usable_bitmaps(command, repository)?;
     let tags = match command.include_tag {
         true => tags(repository)?,

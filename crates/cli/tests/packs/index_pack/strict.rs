@@ -15,7 +15,10 @@ struct Bad {
 
 const WHO: &str = "a <a@b> 1 +0000";
 
-fn tree(entries: &[(&str, &str, &ObjectId)]) -> Vec<u8> {
+/// Mode, name and object of an entry of a tree.
+type Entry<'e> = (&'e str, &'e str, &'e ObjectId);
+
+fn tree(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut content = Vec::new();
     for (mode, name, id) in entries {
         content.extend_from_slice(format!("{mode} {name}\0").as_bytes());
@@ -28,7 +31,7 @@ fn bad_trees(hash: Kind) -> Vec<Bad> {
     let blob = id(hash, BLOB, b"x");
     let below = id(hash, TREE, &tree(&[("100644", "f", &blob)]));
     let null = hash.null();
-    let lists: [(&str, &[(&str, &str, &ObjectId)]); 24] = [
+    let lists: [(&str, &[Entry<'_>]); 24] = [
         ("sound", &[("100644", "a", &blob), ("40000", "b", &below)]),
         (
             "unsorted",
@@ -67,7 +70,7 @@ fn bad_trees(hash: Kind) -> Vec<Bad> {
         ("link ignore", &[("120000", ".gitignore", &blob)]),
         ("link gitm~1", &[("120000", "GITMOD~1", &blob)]),
     ];
-    let make = |(name, entries): &(&str, &[(&str, &str, &ObjectId)])| Bad {
+    let make = |(name, entries): &(&str, &[Entry<'_>])| Bad {
         name: (*name).to_owned(),
         kind: TREE,
         content: tree(entries),
@@ -165,8 +168,8 @@ fn findings(text: &str) -> Vec<String> {
 /// of another kind than was said, they tell in their own words.
 fn alike(name: &str, agreed: &Agreed) {
     let last = |text: &str| {
-        let fatal = text.lines().filter(|line| line.starts_with("fatal:"));
-        fatal.last().unwrap_or_default().to_owned()
+        let mut fatal = text.lines().filter(|line| line.starts_with("fatal:"));
+        fatal.next_back().unwrap_or_default().to_owned()
     };
     let (here, git) = (last(&agreed.here), last(&agreed.git));
     let is_parser = git.starts_with("fatal: invalid") || git.starts_with("fatal: Not all child");

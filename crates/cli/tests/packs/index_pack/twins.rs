@@ -11,7 +11,6 @@ pub const BOTH: [Program; 2] = [Program::Git, Program::Hedgerow];
 /// Two repositories.
 pub struct Twins {
     home: tempfile::TempDir,
-    pub format: &'static str,
 }
 
 /// Mode and content of each file below `.git/objects` and beside `.git`.
@@ -20,7 +19,7 @@ pub type Files = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 impl Twins {
     pub fn new(format: &'static str) -> Self {
         let home = crate::oracle::temporary();
-        let twins = Twins { home, format };
+        let twins = Twins { home };
         for program in BOTH {
             std::fs::create_dir(twins.root(program)).unwrap();
         }

@@ -12,6 +12,7 @@ mod deflate;
 mod deflater;
 mod error;
 mod inflate;
+mod literals;
 mod stream;
 mod versions;
 
@@ -20,5 +21,6 @@ pub use deflate::deflate;
 pub use deflater::{Deflater, StreamDeflater};
 pub use error::{Error, Result};
 pub use inflate::{can_expand_to, Inflater};
+pub use literals::leading_literals;
 pub use stream::{Step, StreamInflater};
 pub use versions::{fingerprint, versions};

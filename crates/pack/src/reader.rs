@@ -5,7 +5,7 @@ use crate::recent::RecentBases;
 use crate::repair::Failure;
 use crate::{delta, loose, Error, Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
-use hedgerow_codec::{can_expand_to, Inflater, StreamInflater};
+use hedgerow_codec::{can_expand_to, leading_literals, Inflater, StreamInflater};
 use std::sync::Arc;
 
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
@@ -354,6 +354,10 @@ impl<'s> Reader<'s> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (_, input) = pack.entry(place.offset)?;
         let mut start = [0; DELTA_HEADER_BYTES];
+        let length = leading_literals(input, &mut start);
+        if let Ok((header, _)) = delta::parse_header(start.get(..length).unwrap_or_default()) {
+            return Ok(header.result);
+        }
         let length = self.stream.prefix(input, &mut start)?;
         let (header, _) = delta::parse_header(start.get(..length).unwrap_or_default())?;
         Ok(header.result)

@@ -1,0 +1,296 @@
+//! The bytes a zlib stream (RFC 1950, 1951) starts with, without what it takes to inflate all of
+//! it: for a question that few bytes answer, the tables of a whole block are most of the work.
+
+/// The longest code, in bits.
+const MAX_BITS: usize = 15;
+/// The order in which the lengths of the codes for lengths are stored.
+const LENGTH_ORDER: [u8; 19] = [
+    16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
+];
+/// Codes for literals and lengths, and for distances, that a block can have.
+const MAX_CODES: usize = 286 + 30;
+/// The first code that is no literal: the end of the block.
+const END: u16 = 256;
+
+/// Puts the literals that the stream `zlib` starts with into `output`, up to the first match or the
+/// end of the block, and returns how many there were: none for what is malformed, or stored in a
+/// way that is not known here. Nothing is said of what follows them.
+pub fn leading_literals(zlib: &[u8], output: &mut [u8]) -> usize {
+    let Some((&[method, flags], rest)) = zlib.split_first_chunk() else {
+        return 0;
+    };
+    let is_zlib = method & 0xf == 8 && u16::from_be_bytes([method, flags]) % 31 == 0;
+    if !is_zlib || flags & 0x20 != 0 {
+        return 0;
+    }
+    let mut bits = Bits::new(rest);
+    let decoded = match bits.take(3).map(|header| header >> 1) {
+        Some(0b00) => stored(&mut bits, output),
+        Some(0b01) => literals(&mut bits, &fixed(), output),
+        Some(0b10) => match dynamic(&mut bits) {
+            Some(codes) => literals(&mut bits, &codes, output),
+            None => 0,
+        },
+        _ => 0,
+    };
+    decoded
+}
+
+/// The bytes of a stored block, whose header starts at the next whole byte.
+fn stored(bits: &mut Bits<'_>, output: &mut [u8]) -> usize {
+    let length = bits.skip(bits.count % 8).and_then(|()| bits.take(16));
+    let (Some(length), Some(check)) = (length, bits.take(16)) else {
+        return 0;
+    };
+    if check != length ^ 0xffff {
+        return 0;
+    }
+    let wanted = output.iter_mut().take(length as usize);
+    let slots = wanted.map_while(|slot| {
+        *slot = bits.take(8)? as u8;
+        Some(())
+    });
+    slots.count()
+}
+
+fn literals(bits: &mut Bits<'_>, codes: &Codes, output: &mut [u8]) -> usize {
+    for (count, slot) in output.iter_mut().enumerate() {
+        match codes.decode(bits).map(u8::try_from) {
+            Some(Ok(literal)) => *slot = literal,
+            _ => return count,
+        }
+    }
+    output.len()
+}
+
+/// The codes of a block that has none of its own.
+fn fixed() -> Codes {
+    let mut lengths = [8; 288];
+    lengths[144..256].fill(9);
+    lengths[256..280].fill(7);
+    Codes::new(&lengths).unwrap_or_default()
+}
+
+/// Reads the codes for literals of a block that has its own.
+fn dynamic(bits: &mut Bits<'_>) -> Option<Codes> {
+    let literal_count = bits.take(5)? as usize + 257;
+    let distance_count = bits.take(5)? as usize + 1;
+    let length_count = bits.take(4)? as usize + 4;
+    if literal_count > 286 || distance_count > 30 {
+        return None;
+    }
+    let mut lengths = [0; 19];
+    for place in LENGTH_ORDER.iter().take(length_count) {
+        lengths[usize::from(*place)] = bits.take(3)? as u8;
+    }
+    let length_codes = Codes::new(&lengths)?;
+    let mut lengths = [0; MAX_CODES];
+    let total = literal_count + distance_count;
+    let mut at = 0;
+    while at < total {
+        let (length, repeat) = match length_codes.decode(bits)? {
+            16 => (
+                *lengths.get(at.checked_sub(1)?)?,
+                3 + bits.take(2)? as usize,
+            ),
+            17 => (0, 3 + bits.take(3)? as usize),
+            18 => (0, 11 + bits.take(7)? as usize),
+            length => (length as u8, 1),
+        };
+        lengths.get_mut(at..at + repeat)?.fill(length);
+        at += repeat;
+    }
+    match at == total && lengths[usize::from(END)] != 0 {
+        true => Codes::new(&lengths[..literal_count]),
+        false => None,
+    }
+}
+
+/// Canonical codes: those of one length are consecutive numbers, in the order of their symbols.
+struct Codes {
+    /// How many codes there are of each length.
+    counts: [u16; MAX_BITS + 1],
+    /// By length, then in order.
+    symbols: [u16; 288],
+}
+
+impl Default for Codes {
+    fn default() -> Self {
+        Codes {
+            counts: [0; MAX_BITS + 1],
+            symbols: [0; 288],
+        }
+    }
+}
+
+impl Codes {
+    /// The codes for symbols whose codes have these `lengths`, 0 for none; `None` if there are more
+    /// than there can be.
+    fn new(lengths: &[u8]) -> Option<Self> {
+        let mut codes = Codes::default();
+        for length in lengths {
+            *codes.counts.get_mut(usize::from(*length))? += 1;
+        }
+        codes.counts[0] = 0;
+        let mut free = 1_i32;
+        let mut starts = [0; MAX_BITS + 2];
+        for (length, count) in codes.counts.iter().enumerate().skip(1) {
+            free = (free << 1) - i32::from(*count);
+            if free < 0 {
+                return None;
+            }
+            starts[length + 1] = starts[length] + usize::from(*count);
+        }
+        for (symbol, length) in (0..).zip(lengths) {
+            if *length != 0 {
+                let start = &mut starts[usize::from(*length)];
+                *codes.symbols.get_mut(*start)? = symbol;
+                *start += 1;
+            }
+        }
+        Some(codes)
+    }
+
+    /// The symbol of the next code.
+    fn decode(&self, bits: &mut Bits<'_>) -> Option<u16> {
+        let window = bits.peek();
+        let (mut code, mut first, mut index) = (0_u32, 0_u32, 0_u32);
+        for length in 1..=MAX_BITS {
+            code |= (window >> (length - 1)) as u32 & 1;
+            let count = u32::from(self.counts[length]);
+            if code < first + count {
+                bits.skip(length)?;
+                return self.symbols.get((index + code - first) as usize).copied();
+            }
+            index += count;
+            first = (first + count) << 1;
+            code <<= 1;
+        }
+        None
+    }
+}
+
+/// Bits, the lowest of each byte first.
+struct Bits<'d> {
+    data: &'d [u8],
+    /// Of the bits that were read.
+    held: u64,
+    count: usize,
+}
+
+impl<'d> Bits<'d> {
+    fn new(data: &'d [u8]) -> Self {
+        Bits {
+            data,
+            held: 0,
+            count: 0,
+        }
+    }
+
+    /// The next bits, at least 32 of them as far as there are any.
+    fn peek(&mut self) -> u64 {
+        if self.count < 32 {
+            match self.data.split_first_chunk() {
+                Some((chunk, rest)) => {
+                    self.held |= u64::from(u32::from_le_bytes(*chunk)) << self.count;
+                    self.count += 32;
+                    self.data = rest;
+                }
+                None => {
+                    for byte in self.data {
+                        self.held |= u64::from(*byte) << self.count;
+                        self.count += 8;
+                    }
+                    self.data = &[];
+                }
+            }
+        }
+        self.held
+    }
+
+    /// Steps over bits that were seen; `None` if there are not so many.
+    fn skip(&mut self, count: usize) -> Option<()> {
+        self.count = self.count.checked_sub(count)?;
+        self.held >>= count;
+        Some(())
+    }
+
+    /// Up to 16 bits.
+    fn take(&mut self, count: usize) -> Option<u32> {
+        let value = self.peek() & ((1 << count) - 1);
+        self.skip(count)?;
+        Some(value as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StreamInflater;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    fn deflate(content: &[u8], level: u32) -> Vec<u8> {
+        let level = flate2::Compression::new(level);
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn each_kind_of_block_is_read() {
+        let mut output = [0; 16];
+        let text =
+            b"all good things are three, and each of them is a block of its own kind: 0123456789";
+        let varied: Vec<u8> = (0..2000_u32).map(|n| (n * n % 251) as u8).collect();
+        for (content, level) in [
+            (&text[..], 0),
+            (&text[..4], 9),
+            (&text[..], 9),
+            (&varied[..], 6),
+        ] {
+            let stream = deflate(content, level);
+            let count = leading_literals(&stream, &mut output);
+            assert!(count >= 4, "{count} {level}");
+            assert_eq!(output[..count], content[..count]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_stream_has_none() {
+        let stream = deflate(b"something", 6);
+        let mut output = [0; 8];
+        for (at, flip) in [(0, 1), (1, 0x20), (2, 6)] {
+            let mut broken = stream.clone();
+            broken[at] ^= flip;
+            assert_eq!(leading_literals(&broken, &mut output), 0, "{at}");
+        }
+        assert_eq!(leading_literals(&[], &mut output), 0);
+        assert_eq!(leading_literals(&stream[..2], &mut output), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_what_an_inflater_finds(
+            content in prop::collection::vec(0_u8..40, 0..400), level in 0_u32..10, asked in 0_usize..20,
+        ) {
+            let stream = deflate(&content, level);
+            let mut output = [0; 20];
+            let count = leading_literals(&stream, &mut output[..asked]);
+            prop_assert!(count <= asked);
+            prop_assert_eq!(&output[..count], &content[..count]);
+        }
+
+        #[test]
+        fn random_bytes_are_read_like_by_an_inflater(
+            rest in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let stream = [&[0x78, 0x9c], &rest[..]].concat();
+            let (mut output, mut expected) = ([0; 20], [0; 20]);
+            let count = leading_literals(&stream, &mut output);
+            if StreamInflater::new().prefix(&stream, &mut expected).is_ok() {
+                prop_assert_eq!(&output[..count], &expected[..count]);
+            }
+        }
+    }
+}

@@ -57,7 +57,7 @@ pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use output_file::OutputFile;
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
-    stat, sync_directory, touch,
+    stat, sync_directory,
 };
 pub use process::{Exit, Process};
 pub use spool_file::SpoolFile;

@@ -1,6 +1,6 @@
 use crate::fault::{self, Op};
 use crate::{list_directory, Error, FileKind, Result, Stat};
-use rustix::fs::{Access, AtFlags, Mode, OFlags, Timespec, Timestamps, CWD, UTIME_NOW};
+use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
@@ -56,24 +56,6 @@ pub fn sync_directory(path: &Path) -> Result<()> {
         }
     });
     synced.map_err(|source| Error::new("sync", path, source))
-}
-
-/// Sets when the content of the file at `path` was changed last to now.
-pub fn touch(path: &Path) -> Result<()> {
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: UTIME_NOW,
-    };
-    let times = Timestamps {
-        last_access: now,
-        last_modification: now,
-    };
-    fault::check(Op::Attribute)
-        .and_then(|()| {
-            let set = rustix::fs::utimensat(CWD, path, &times, AtFlags::empty());
-            Ok(set?)
-        })
-        .map_err(|source| Error::new("set the time of", path, source))
 }
 
 /// Appends `content` to the file at `path` in one write, as a log wants it. Returns false and does
@@ -160,11 +142,6 @@ mod tests {
         assert!(lstat(&log.join("below a file")).unwrap().is_none());
         assert!(is_executable(&nested));
         assert!(!is_executable(&log));
-        let old = std::time::SystemTime::UNIX_EPOCH;
-        let file = std::fs::File::options().write(true).open(&log).unwrap();
-        file.set_modified(old).unwrap();
-        touch(&log).unwrap();
-        assert!(stat(&log).unwrap().unwrap().mtime.seconds > 1_000_000);
         sync_directory(&nested).unwrap();
         assert!(sync_directory(&log).is_err());
         assert!(remove_file(&log).unwrap());

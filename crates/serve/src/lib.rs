@@ -32,7 +32,7 @@ pub use geometry::{split, TooLarge};
 pub use limited::stage_limited_packs;
 pub use listed::{name_objects, objects_of_pack, own_loose_objects};
 pub use options::{PackOptions, Progress};
-pub use reached::{reached, sort_by_place, walked};
+pub use reached::{reached, walked};
 pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
 pub use write::PackWritten;
@@ -46,8 +46,7 @@ use verbatim::KeptPacks;
 /// wanted.
 ///
 /// What is copied is not inflated, let alone hashed: whoever receives the pack indexes it and sees
-/// what is wrong with it. With [`PackOptions::check_copies`], it is compared with its CRC-32, and
-/// what is compressed anew with its id.
+/// what is wrong with it. With [`PackOptions::check_copies`], it is compared with its CRC-32.
 ///
 /// # Errors
 /// [`Error::Object`] if an object cannot be read, [`Error::Copy`] if the pack that is copied

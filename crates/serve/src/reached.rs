@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// What `tips` reach, found by `threads` threads and without bitmaps: one that is wrong would lose
-/// what it does not know of. Commits come newest first, the others as [`sort_by_place`] has them.
+/// what it does not know of. Commits come newest first, then loose objects by name, then those of
+/// packs, the newest first, in their order.
 ///
 /// # Errors
 /// [`Error::Reach`] if something that is reachable is missing or damaged.
@@ -134,7 +135,7 @@ pub fn walked(source: Source<'_>, request: Request) -> Result<Vec<Wanted>> {
 /// Sorts all but commits, which stay in the order they are in and come first, by where they are:
 /// loose ones, by name, are the newest; then come packs, the newest first, in their order. So the
 /// order does not depend on which thread found what.
-pub fn sort_by_place(wanted: &mut [Wanted]) {
+fn sort_by_place(wanted: &mut [Wanted]) {
     wanted.sort_by_key(|object| match (object.kind, object.location) {
         (ObjectKind::Commit, _) => (0, 0, 0, None),
         (_, Location::Loose { .. }) => (1, u64::from(object.name_hash), 0, Some(object.id)),

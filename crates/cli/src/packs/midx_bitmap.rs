@@ -9,14 +9,14 @@ use hedgerow_reach::BuildOptions;
 use std::path::PathBuf;
 
 /// Gives `written`, whose packs are in `store`, its name, and its bitmap before that: nobody sees
-/// one without the other. `sync`: waits until the bitmap is on the disk. With `global`, shows how
-/// far it is.
+/// one without the other. `sync`: waits until the bitmap is on the disk. Shows how far it
+/// is.
 pub fn commit_with_bitmap(
     written: WrittenMidx,
     store: &ObjectStore,
     options: BuildOptions,
     sync: bool,
-    global: Option<&Global>,
+    global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
     let bitmap = write(&written, store, options, sync, global)?;
@@ -39,7 +39,7 @@ fn write(
     store: &ObjectStore,
     options: BuildOptions,
     sync: bool,
-    global: Option<&Global>,
+    global: &Global,
 ) -> Result<Option<PathBuf>, Failure> {
     let Some(order) = written.bit_order(store).map_err(Failure::fatal)? else {
         return Ok(None);

@@ -2,10 +2,12 @@
 
 use super::bitmap::options::{build, build_options};
 use super::fsync::Fsync;
+use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::Bitmaps;
+use hedgerow_reach::BuildOptions;
 use hedgerow_serve::{FileOptions, StagedPack};
 use std::path::Path;
 
@@ -59,6 +61,7 @@ pub fn write_bitmaps(
     repository: &Repository,
     pack: &Path,
     threads: usize,
+    global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
     // The store of the repository was opened before there was such a pack.
@@ -76,10 +79,14 @@ pub fn write_bitmaps(
         return Ok(());
     }
     let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = build_options(&now, threads, output, None)?;
-    let previous = Bitmaps::open(repository.objects());
+    let options = BuildOptions {
+        threads,
+        ..build_options(&now, global, output, None)?
+    };
+    // Those of a pack that is going to be deleted are there still.
+    let previous = Bitmaps::open(store);
     let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
-    let contents = build(store, &order, previous.as_ref(), &options, None, failed)?;
+    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
     let sync = Fsync::of(&now)?.pack_metadata;
     contents.write(threads, sync).map_err(Failure::fatal)?;
     Ok(())

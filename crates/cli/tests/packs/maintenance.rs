@@ -87,9 +87,19 @@ fn missing_bitmaps_are_made() {
     let scene = tidy_scene(82, "sha256");
     scene.git(&["config", "repack.writeBitmaps", "true"]);
     let said = maintained(&scene, &[]);
-    assert_eq!(said, "full-repack: no pack has bitmaps\n");
+    assert_eq!(said, "full-repack: there are no bitmaps\n");
     assert_eq!(packs(&scene.root, ".bitmap").len(), 1);
     scene.git(&["rev-list", "--test-bitmap", "main"]);
+    assert_eq!(maintained(&scene, &["--auto"]), "");
+    // Packs that are joined get them together, of their multi-pack-index.
+    add_pack(&scene, "few", 2);
+    add_pack(&scene, "few more", 2);
+    let said = maintained(&scene, &[]);
+    assert_eq!(said, "geometric-repack: 2 of 3 packs are to be joined\n");
+    scene.git(&["rev-list", "--test-bitmap", "main"]);
+    let of_midx = packs(&scene.root, ".bitmap");
+    assert!(of_midx[0].starts_with("multi-pack-index-"), "{of_midx:?}");
+    assert_eq!((of_midx.len(), packs(&scene.root, ".pack").len()), (1, 2));
     assert_eq!(maintained(&scene, &["--auto"]), "");
     let known = objects(&scene.root).len();
     add_pack(&scene, "many", 2 * known);

@@ -122,6 +122,14 @@ fn a_multi_pack_index_goes_with_its_packs() {
     assert_eq!(of_midx.collect::<Vec<_>>(), ["multi-pack-index"]);
     scene.git(&["multi-pack-index", "verify"]);
     is_sound(root);
+    // With bitmaps of all packs, none is left of one.
+    scene.git(&["repack", "-a", "-d", "-q", "-b"]);
+    scene.git(&["commit", "-q", "--allow-empty", "-m", "still more"]);
+    repacked(root, &["-d", "--geometric=2", "--write-midx", "-b"]);
+    let bitmaps = packs(root, ".bitmap");
+    assert!(bitmaps.len() == 1 && bitmaps[0].starts_with("multi-pack-index-"));
+    scene.git(&["rev-list", "--test-bitmap", "HEAD"]);
+    is_sound(root);
     // Nothing is left to list.
     let empty = tempfile::tempdir().unwrap();
     git(empty.path(), &["init", "-q"], b"");

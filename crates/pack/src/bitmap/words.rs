@@ -135,17 +135,17 @@ impl Words {
 
     /// The bits, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.from_word(0)
+        self.after_word(0)
     }
 
     /// The bits in `range`, ascending.
     pub fn range(&self, range: Range<u32>) -> impl Iterator<Item = u32> + '_ {
-        let from = self.from_word(range.start as usize / WORD_BITS);
+        let from = self.after_word(range.start as usize / WORD_BITS);
         from.skip_while(move |bit| *bit < range.start)
             .take_while(move |bit| *bit < range.end)
     }
 
-    fn from_word(&self, first: usize) -> impl Iterator<Item = u32> + '_ {
+    fn after_word(&self, first: usize) -> impl Iterator<Item = u32> + '_ {
         let words = self.words.iter().enumerate().skip(first);
         words.flat_map(|(at, word)| {
             let mut rest = *word;

@@ -258,10 +258,7 @@ fn a_copy_of_what_stands_on_the_damage_is_enough() {
         overwrite(&pack, &content);
         let find = |id: &str| {
             let wanted = hedgerow_pack::ObjectId::from_hex(id.as_bytes()).unwrap();
-            known
-                .iter()
-                .find(|object| object.id == wanted)
-                .unwrap()
+            known.iter().find(|object| object.id == wanted).unwrap()
         };
         let read = |id: &str| {
             repository

@@ -1,12 +1,13 @@
 use super::support::*;
 use hedgerow_pack::{HashKind, IndexLayout};
-use hedgerow_serve::{write_pack_files, Contents, FileOptions, Selection, Selector};
+use hedgerow_serve::{stage_pack, Contents, FileOptions, Selection, Selector};
 
 fn options() -> FileOptions {
     FileOptions {
         index: IndexLayout::default(),
         reverse_index: true,
-        sync: false,
+        sync_pack: false,
+        sync_indexes: false,
     }
 }
 
@@ -20,7 +21,10 @@ fn the_index_and_the_reverse_index_are_those_git_makes() {
     };
     let target = tempfile::tempdir().unwrap();
     let base = target.path().join("pack");
-    let written = write_pack_files(&store, &contents, &with_threads(2), &options(), &base).unwrap();
+    let staged = stage_pack(&store, &contents, &with_threads(2), &options(), &base).unwrap();
+    // Nothing of it is there until it is installed.
+    assert_eq!(std::fs::read_dir(target.path()).unwrap().count(), 0);
+    let written = staged.install().unwrap();
     let file = |extension: &str| {
         let name = format!("pack-{}.{extension}", written.checksum);
         std::fs::read(target.path().join(name)).unwrap()
@@ -65,7 +69,8 @@ fn a_damaged_copy_does_not_spread() {
     };
     let target = tempfile::tempdir().unwrap();
     let base = target.path().join("pack");
-    let written = write_pack_files(&store, &contents, &with_threads(1), &options(), &base);
+    let staged = stage_pack(&store, &contents, &with_threads(1), &options(), &base);
+    let written = staged.unwrap().install();
     let name = format!("pack-{}.pack", written.unwrap().checksum);
     let sound = std::fs::read(target.path().join(name)).unwrap();
     assert_eq!(ids_in(&sound, HashKind::Sha1), [hex]);
@@ -78,9 +83,9 @@ fn objects_are_left_out_for_where_they_are() {
     let packed = source.listed(&["main"])[0].0;
     let loose = source.git(&["hash-object", "-w", "--stdin"], b"loose");
     let loose = hedgerow_pack::ObjectId::from_hex(loose.trim_ascii_end()).unwrap();
-    let selects = |repository: &Repository, selection: Selection| {
+    let selects = |repository: &Repository, selection: &Selection| {
         let store = repository.store();
-        let mut selector = Selector::new(&store, selection);
+        let selector = Selector::new(&store, selection);
         [packed, loose].map(|id| selector.select(&id).unwrap().is_some())
     };
     let [none, incremental, local, keep] = [
@@ -93,18 +98,24 @@ fn objects_are_left_out_for_where_they_are() {
         incremental,
         local,
         honor_pack_keep,
+        left_out: Vec::new(),
     });
-    assert_eq!(selects(&source, none), [true, true]);
-    assert_eq!(selects(&source, incremental), [false, true]);
-    assert_eq!(selects(&source, local), [true, true]);
-    assert_eq!(selects(&source, keep), [true, true]);
+    let first = Selection {
+        left_out: vec![0],
+        ..Selection::default()
+    };
+    assert_eq!(selects(&source, &first), [false, true]);
+    assert_eq!(selects(&source, &none), [true, true]);
+    assert_eq!(selects(&source, &incremental), [false, true]);
+    assert_eq!(selects(&source, &local), [true, true]);
+    assert_eq!(selects(&source, &keep), [true, true]);
     let pack = source.store().pack_path(0).unwrap().to_owned();
     std::fs::write(pack.with_extension("keep"), b"").unwrap();
-    assert_eq!(selects(&source, keep), [false, true]);
+    assert_eq!(selects(&source, &keep), [false, true]);
     let borrower = Repository::new(HashKind::Sha1);
     let alternates = borrower.objects().join("info/alternates");
     std::fs::write(alternates, format!("{}\n", source.objects().display())).unwrap();
-    assert_eq!(selects(&borrower, none), [true, true]);
-    assert_eq!(selects(&borrower, local), [false, false]);
-    assert_eq!(selects(&borrower, keep), [true, true]);
+    assert_eq!(selects(&borrower, &none), [true, true]);
+    assert_eq!(selects(&borrower, &local), [false, false]);
+    assert_eq!(selects(&borrower, &keep), [true, true]);
 }

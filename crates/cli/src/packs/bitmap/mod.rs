@@ -68,20 +68,13 @@ fn write(
     )?;
     let store = repository.objects();
     let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = build_options(repository, threads(global), output, None)?;
+    let options = build_options(repository, global, output, None)?;
     let previous = match anew {
         true => None,
         false => Bitmaps::open(store),
     };
     let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
-    let contents = build(
-        store,
-        &order,
-        previous.as_ref(),
-        &options,
-        Some(global),
-        failed,
-    )?;
+    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
     let path = contents
         .write(options.threads, true)
         .map_err(Failure::fatal)?;

@@ -22,7 +22,7 @@ const LIMIT_BYTES: u64 = 1 << 30;
 /// How bitmaps are made. The tips are those of `refs_snapshot`, a file of ids, else the references.
 pub fn build_options(
     repository: &Repository,
-    threads: usize,
+    global: &Global,
     output: &Output,
     refs_snapshot: Option<&Path>,
 ) -> Result<BuildOptions, Failure> {
@@ -50,23 +50,22 @@ pub fn build_options(
         shallow: shallow(repository)?,
         name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
         lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
-        threads,
+        threads: threads(global),
         cancel: CancelToken::from_static(interrupted),
         progress: Arc::default(),
     })
 }
 
-/// Makes the bitmaps of `order`, and shows how far that is if `global` says how. `failed` words
-/// what went wrong.
+/// Makes the bitmaps of `order`, and shows how far that is. `failed` words what went wrong.
 pub fn build<'o>(
     store: &ObjectStore,
     order: &'o BitOrder<'o>,
     previous: Option<&Bitmaps<'_>>,
     options: &BuildOptions,
-    global: Option<&Global>,
+    global: &Global,
     failed: impl Fn(&dyn Display) -> Failure,
 ) -> Result<BitmapContents<'o>, Failure> {
-    let meter = global.map(|global| Meter::start(global, "Building bitmaps", &options.progress));
+    let meter = Meter::start(global, "Building bitmaps", &options.progress);
     let contents = hedgerow_reach::build(store, order, previous, options);
     drop(meter);
     contents.map_err(|error| match error {

@@ -37,16 +37,10 @@ pub fn choose(state: &State) -> Choice {
     let is_empty = state.packs == 0 && !has_many_loose;
     if state.wants_bitmaps && !is_empty {
         match state.with_bitmaps {
-            None => return full("no pack has bitmaps".into()),
+            None => return full("there are no bitmaps".into()),
             Some(known) if known * 2 < state.packed + state.loose => {
                 let all = state.packed + state.loose;
                 return full(format!("bitmaps know {known} of {all} objects"));
-            }
-            Some(_) if state.loses_bitmaps => {
-                let joined = state.joined;
-                return full(format!(
-                    "the pack with bitmaps is one of {joined} to be joined"
-                ));
             }
             Some(_) => {}
         }
@@ -109,25 +103,20 @@ mod tests {
         };
         assert_eq!(task(loose(99)), None);
         assert_eq!(task(loose(100)), Some(Task::GeometricRepack));
-        let marked = |with_bitmaps, joined, loses_bitmaps| State {
+        let marked = |with_bitmaps, joined| State {
             wants_bitmaps: true,
             with_bitmaps,
             joined,
-            loses_bitmaps,
             ..usual.clone()
         };
-        assert_eq!(task(marked(None, 0, false)), Some(Task::FullRepack));
-        assert_eq!(task(marked(Some(499), 0, false)), Some(Task::FullRepack));
-        assert_eq!(task(marked(Some(500), 0, false)), None);
-        assert_eq!(
-            task(marked(Some(900), 2, false)),
-            Some(Task::GeometricRepack)
-        );
-        assert_eq!(task(marked(Some(900), 2, true)), Some(Task::FullRepack));
+        assert_eq!(task(marked(None, 0)), Some(Task::FullRepack));
+        assert_eq!(task(marked(Some(499), 0)), Some(Task::FullRepack));
+        assert_eq!(task(marked(Some(500), 0)), None);
+        assert_eq!(task(marked(Some(900), 2)), Some(Task::GeometricRepack));
         let empty = State {
             packs: 0,
             packed: 0,
-            ..marked(None, 0, false)
+            ..marked(None, 0)
         };
         assert_eq!(task(empty), None);
     }

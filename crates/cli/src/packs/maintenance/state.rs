@@ -26,10 +26,8 @@ pub struct State {
     pub many_loose: u64,
     /// Whether bitmaps are wanted, and possible.
     pub wants_bitmaps: bool,
-    /// How many objects the pack has that has bitmaps.
+    /// How many objects the packs have that have bitmaps.
     pub with_bitmaps: Option<u64>,
-    /// Whether that pack would be joined with others.
-    pub loses_bitmaps: bool,
 }
 
 impl State {
@@ -47,7 +45,6 @@ impl State {
         joined.extend(divide(promisor, factor)?.0);
         let store = repository.objects();
         let bitmaps = Bitmaps::open(store);
-        let marked = bitmaps.as_ref().map(|bitmaps| bitmaps.order());
         let many = repository
             .config()
             .integer("maintenance.geometric-repack.auto")?;
@@ -66,16 +63,12 @@ impl State {
                 many => u64::try_from(many).unwrap_or(1),
             },
             wants_bitmaps: wants_bitmaps(repository)?,
-            with_bitmaps: marked.map(|order| u64::from(order.count())),
-            loses_bitmaps: marked.is_some_and(|order| {
-                let is_joined = |number| joined.iter().any(|pack| pack.number == number);
-                order.parts().iter().any(|part| is_joined(part.pack))
-            }),
+            with_bitmaps: bitmaps.map(|bitmaps| u64::from(bitmaps.order().count())),
         })
     }
 }
 
-/// Whether a full repack is to write bitmaps: those of one pack, which has everything.
+/// Whether bitmaps are to be written: of one pack, which has everything, or of all packs.
 pub fn wants_bitmaps(repository: &Repository) -> Result<bool, Failure> {
     let config = repository.config();
     let configured = match config.bool("repack.writeBitmaps")? {
@@ -89,12 +82,14 @@ pub fn wants_bitmaps(repository: &Repository) -> Result<bool, Failure> {
 /// A geometric repack, in the words of the command.
 pub fn geometric(repository: &Repository) -> Result<Repack, Failure> {
     let has_midx = repository.config().bool("core.multiPackIndex")?;
+    let has_midx = has_midx.unwrap_or(true);
     Ok(Repack {
         geometric: Some(u32::try_from(factor(repository)?).unwrap_or(FACTOR as u32)),
         delete: true,
         local: true,
-        write_midx: has_midx.unwrap_or(true),
-        no_write_bitmap_index: true,
+        write_midx: has_midx,
+        write_bitmap_index: has_midx && wants_bitmaps(repository)?,
+        no_write_bitmap_index: !has_midx,
         ..Repack::default()
     })
 }

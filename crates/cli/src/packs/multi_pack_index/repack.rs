@@ -50,8 +50,8 @@ pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result
         cancel: CancelToken::from_static(interrupted),
         ..pack_options(repository)?
     };
-    let meter = Meter::start(global, "Packing objects", &packing.progress);
     let files = file_options(repository)?;
+    let meter = Meter::start(global, "Packing objects", &packing.progress);
     let base = objects.join("pack/pack");
     stage_pack(store, &contents, &packing, &files, &base)?.install()?;
     drop(meter);

@@ -324,7 +324,7 @@ impl Making<'_> {
         }
         if let Some(pack) = bitmaps {
             let threads = options.threads.get();
-            new_packs::write_bitmaps(self.repository, &pack, threads, self.output)?;
+            new_packs::write_bitmaps(self.repository, &pack, threads, self.global, self.output)?;
         }
         Ok(packs)
     }

@@ -1,7 +1,7 @@
 //! Packs of what revisions reach.
 
 use super::revisions::{question, tags};
-use super::{pack_reuse, Making, PackObjects};
+use super::{settings::pack_reuse, Making, PackObjects};
 use crate::failure::Failure;
 use crate::packs::sources::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;

@@ -4,7 +4,7 @@
 use super::existing::ExistingPack;
 use super::meanwhile;
 use super::midx;
-use super::plan::{NewRole, Plan};
+use super::plan::{NewPack, NewRole, Plan};
 use super::prune;
 use super::server_info;
 use super::settings::{Bitmaps, Extent, Settings, Unreachable};
@@ -17,8 +17,8 @@ use crate::progress::Meter;
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
-use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackWritten, StagedPack};
-use std::path::PathBuf;
+use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, StagedPack};
+use std::path::{Path, PathBuf};
 
 /// What a pack need not have.
 const OPTIONAL: [&str; 4] = [".rev", ".bitmap", ".mtimes", ".promisor"];
@@ -29,6 +29,7 @@ pub struct NewFile {
     /// Its checksum in digits, which its name ends with.
     pub checksum: String,
     pub is_cruft: bool,
+    gets_bitmaps: bool,
 }
 
 pub fn carry_out(
@@ -39,18 +40,15 @@ pub fn carry_out(
     output: &Output,
 ) -> Result<(), Failure> {
     let meter = Meter::start(global, "Packing objects", &settings.options.progress);
-    let (staged, with_bitmaps) = stage(repository, &mut plan, settings, output)?;
+    let staged = stage(repository, &mut plan, settings, output)?;
     drop(meter);
-    let (new, written) = install(staged)?;
-    for written in &written {
-        output.for_people(global, written);
-    }
+    let new = install(staged, global, output)?;
     if new.is_empty() && !settings.quiet {
         output.data(b"Nothing new to pack.\n");
     }
-    if let Some(pack) = with_bitmaps {
+    for pack in new.iter().filter(|pack| pack.gets_bitmaps) {
         let threads = settings.options.threads.get();
-        new_packs::write_bitmaps(repository, &pack, threads, output)?;
+        new_packs::write_bitmaps(repository, &pack.path, threads, global, output)?;
     }
     let level = settings.options.level;
     unreachable::loosen(repository.objects(), &plan.loosened, level)?;
@@ -58,7 +56,7 @@ pub fn carry_out(
     let mut replaced = plan.replaced.clone();
     replaced.retain(|pack| !is_new(pack));
     if settings.midx {
-        midx::write(repository, &plan, &replaced, &new, settings, output)?;
+        midx::write(repository, &plan, &replaced, &new, settings, global, output)?;
     }
     let warnings = repository.objects().warnings();
     warnings.iter().for_each(|warning| output.warn(warning));
@@ -72,66 +70,87 @@ pub fn carry_out(
     Ok(())
 }
 
-/// Writes the new packs, without names. The path is that of the pack that is to have bitmaps.
+/// A pack that was written and has no name yet.
+struct Staged {
+    pack: StagedPack,
+    is_cruft: bool,
+    gets_bitmaps: bool,
+}
+
+/// Writes the new packs, without names.
 fn stage(
     repository: &Repository,
     plan: &mut Plan,
     settings: &Settings,
     output: &Output,
-) -> Result<(Vec<(StagedPack, bool)>, Option<PathBuf>), Failure> {
-    let store = repository.objects();
-    let base = store.directory().join("pack").join("pack");
-    hedgerow_fs::create_directories(&store.directory().join("pack")).map_err(Failure::fatal)?;
-    let (options, files) = (&settings.options, &settings.files);
+) -> Result<Vec<Staged>, Failure> {
+    let packs = repository.objects().directory().join("pack");
+    hedgerow_fs::create_directories(&packs).map_err(Failure::fatal)?;
     let mut all = Vec::new();
-    let mut with_bitmaps = None;
-    for new in &mut plan.packs {
-        if new.wanted.is_empty() {
-            continue;
+    for new in plan.packs.iter_mut().filter(|new| !new.wanted.is_empty()) {
+        let mut staged = write(repository, new, &packs.join("pack"), settings)?;
+        for pack in &mut staged {
+            mark(pack, &new.role, settings)?;
         }
-        let mut staged = match settings.max_pack_bytes {
-            Some(limit) => {
-                let wanted = new.wanted.clone();
-                stage_limited_packs(store, wanted, limit, options, files, &base)?
-            }
-            None => {
-                let contents = Contents {
-                    wanted: std::mem::take(&mut new.wanted),
-                    ..Contents::default()
-                };
-                let pack = stage_pack(store, &contents, options, files, &base)?;
-                new.wanted = contents.wanted;
-                vec![pack]
-            }
+        let gets_bitmaps = match new.role {
+            NewRole::Plain { is_closed } => may_have_bitmaps(&staged, is_closed, settings, output),
+            NewRole::Promisor | NewRole::Cruft(_) => false,
         };
-        match &new.role {
-            NewRole::Plain { is_closed } => {
-                let pack = staged.first().map(|pack| pack.path(".pack"));
-                if may_have_bitmaps(&staged, *is_closed, settings, output) {
-                    with_bitmaps = pack;
-                }
-            }
-            NewRole::Promisor => {
-                for pack in &mut staged {
-                    let mark = OutputFile::create(&pack.path(".promisor"));
-                    pack.add(".promisor", mark.map_err(Failure::fatal)?);
-                }
-            }
-            NewRole::Cruft(ages) => {
-                for pack in &mut staged {
-                    let entries = pack.written.index.iter();
-                    let ages = entries.map(|entry| ages.get(&entry.id).copied().unwrap_or(0));
-                    let ages: Vec<u32> = ages.collect();
-                    let (path, sync) = (pack.path(".mtimes"), files.sync_indexes);
-                    let table = stage_mtimes(&path, &ages, &pack.written.checksum, sync);
-                    pack.add(".mtimes", table.map_err(Failure::fatal)?);
-                }
-            }
-        }
         let is_cruft = matches!(new.role, NewRole::Cruft(_));
-        all.extend(staged.into_iter().map(|pack| (pack, is_cruft)));
+        all.extend(staged.into_iter().map(|pack| Staged {
+            pack,
+            is_cruft,
+            gets_bitmaps,
+        }));
     }
-    Ok((all, with_bitmaps))
+    Ok(all)
+}
+
+fn write(
+    repository: &Repository,
+    new: &mut NewPack,
+    base: &Path,
+    settings: &Settings,
+) -> Result<Vec<StagedPack>, Failure> {
+    let store = repository.objects();
+    let files = &settings.files;
+    let options = match new.role {
+        NewRole::Cruft(_) => &settings.cruft_options,
+        _ => &settings.options,
+    };
+    if let Some(limit) = settings.max_pack_bytes {
+        let wanted = new.wanted.clone();
+        return Ok(stage_limited_packs(
+            store, wanted, limit, options, files, base,
+        )?);
+    }
+    let contents = Contents {
+        wanted: std::mem::take(&mut new.wanted),
+        ..Contents::default()
+    };
+    let pack = stage_pack(store, &contents, options, files, base)?;
+    new.wanted = contents.wanted;
+    Ok(vec![pack])
+}
+
+/// Adds the file that says what a pack is.
+fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<(), Failure> {
+    match role {
+        NewRole::Plain { .. } => {}
+        NewRole::Promisor => {
+            let mark = OutputFile::create(&pack.path(".promisor"));
+            pack.add(".promisor", mark.map_err(Failure::fatal)?);
+        }
+        NewRole::Cruft(ages) => {
+            let entries = pack.written.index.iter();
+            let ages = entries.map(|entry| ages.get(&entry.id).copied().unwrap_or(0));
+            let ages: Vec<u32> = ages.collect();
+            let (path, sync) = (pack.path(".mtimes"), settings.files.sync_indexes);
+            let table = stage_mtimes(&path, &ages, &pack.written.checksum, sync);
+            pack.add(".mtimes", table.map_err(Failure::fatal)?);
+        }
+    }
+    Ok(())
 }
 
 fn may_have_bitmaps(
@@ -155,25 +174,30 @@ fn may_have_bitmaps(
     }
 }
 
-fn install(staged: Vec<(StagedPack, bool)>) -> Result<(Vec<NewFile>, Vec<PackWritten>), Failure> {
-    let (mut new, mut all) = (Vec::new(), Vec::new());
-    for (pack, is_cruft) in staged {
+fn install(staged: Vec<Staged>, global: &Global, output: &Output) -> Result<Vec<NewFile>, Failure> {
+    let mut new = Vec::new();
+    for Staged {
+        pack,
+        is_cruft,
+        gets_bitmaps,
+    } in staged
+    {
         let path = pack.path(".pack");
         let stale = pack.absent(&OPTIONAL);
-        let mut written = pack.install()?;
+        let written = pack.install()?;
         // What belonged to an equal pack with other objects around it may be wrong now.
         for path in stale {
             hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
         }
-        written.index = Vec::new();
+        output.for_people(global, &written);
         new.push(NewFile {
             path,
             checksum: written.checksum.to_string(),
             is_cruft,
+            gets_bitmaps,
         });
-        all.push(written);
     }
-    Ok((new, all))
+    Ok(new)
 }
 
 fn delete(

@@ -4,6 +4,7 @@ use super::existing::{ExistingPack, Role};
 use super::finish::NewFile;
 use super::plan::Plan;
 use super::settings::{Bitmaps, Settings};
+use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::bitmap::options::build_options;
@@ -20,6 +21,7 @@ pub fn write(
     replaced: &[ExistingPack],
     new: &[NewFile],
     settings: &Settings,
+    global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
     let included = included(plan, replaced, new, settings);
@@ -55,10 +57,15 @@ pub fn write(
     }
     // The store of the repository was opened before there were the new packs.
     let now = Repository::discover(repository.environment())?;
-    let threads = settings.options.threads.get();
-    let options = build_options(&now, threads, output, None)?;
+    let building = build_options(&now, global, output, None)?;
     let sync = Fsync::of(&now)?.pack_metadata;
-    commit_with_bitmap(written, now.objects(), options, sync, None, output)
+    commit_with_bitmap(written, now.objects(), building, sync, global, output)?;
+    // What the multi-pack-index has bitmaps of needs no others.
+    for name in options.packs.iter().flatten() {
+        let path = objects.join("pack").join(name).with_extension("bitmap");
+        hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
+    }
+    Ok(())
 }
 
 /// The packs to list, by the names of their indexes.

@@ -62,6 +62,8 @@ pub struct Settings {
     pub quiet: bool,
     pub max_pack_bytes: Option<u64>,
     pub options: PackOptions,
+    /// How packs of unreachable objects are made (`repack.cruftWindow` and the like).
+    pub cruft_options: PackOptions,
     pub files: FileOptions,
 }
 
@@ -99,7 +101,9 @@ impl Settings {
             _ => flag("repack.packKeptObjects")?.unwrap_or(bitmaps == Bitmaps::Asked && !midx),
         };
         let limit = command.max_pack_size;
+        let options = options(command, global, repository)?;
         Ok(Settings {
+            cruft_options: cruft_options(&options, repository)?,
             extent,
             unreachable: unreachable(command)?,
             deletes: command.delete,
@@ -114,7 +118,7 @@ impl Settings {
             dry_run: command.dry_run,
             quiet: global.quiet,
             max_pack_bytes: new_packs::size_limit(repository, limit, output)?,
-            options: options(command, global, repository)?,
+            options,
             files: new_packs::file_options(repository)?,
         })
     }
@@ -211,6 +215,27 @@ fn options(
         reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
         reuse_objects: !command.no_reuse_object,
         cancel: CancelToken::from_static(interrupted),
+        ..usual
+    })
+}
+
+fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOptions, Failure> {
+    let number = |name: &str| -> Result<Option<u64>, Failure> {
+        let number = repository.config().integer(&format!("repack.{name}"))?;
+        Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
+    };
+    let usual = usual.clone();
+    let memory = number("cruftWindowMemory")?;
+    let depth = number("cruftDepth")?;
+    let threads = number("cruftThreads")?.filter(|threads| *threads > 0);
+    let threads = threads.and_then(|threads| NonZeroUsize::new(threads as usize));
+    Ok(PackOptions {
+        window: number("cruftWindow")?.map_or(usual.window, |window| window as usize),
+        window_memory_bytes: memory.unwrap_or(usual.window_memory_bytes),
+        depth: depth.map_or(usual.depth, |depth| {
+            u32::try_from(depth).unwrap_or(u32::MAX)
+        }),
+        threads: threads.unwrap_or(usual.threads),
         ..usual
     })
 }

@@ -142,6 +142,8 @@ fn nanoseconds(time: Timestamp) -> i128 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
     use super::*;
     use std::cell::Cell;
 

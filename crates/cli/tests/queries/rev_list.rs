@@ -191,7 +191,11 @@ fn what_a_remote_has_promised_may_be_missing() {
             &["--missing=print", "--all"],
             &["--exclude-promisor-objects", "--all"],
         ] {
-            compare(&partial, &[&["rev-list", "--objects"], words].concat(), "");
+            let words = [&["rev-list", "--objects"], words].concat();
+            match both(&partial, &words, "")[0].code {
+                128 => super::oracle::skip("this git fails where promised trees are missing"),
+                _ => compare(&partial, &words, ""),
+            }
         }
     }
     // Nobody has promised this one.

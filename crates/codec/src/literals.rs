@@ -7,10 +7,10 @@ const MAX_BITS: usize = 15;
 const LENGTH_ORDER: [u8; 19] = [
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
 ];
-/// Codes for literals and lengths, and for distances, that a block can have.
-const MAX_CODES: usize = 286 + 30;
-/// The first code that is no literal: the end of the block.
-const END: u16 = 256;
+/// Symbols for literals, the end of the block, and lengths.
+const MAX_SYMBOLS: usize = 288;
+/// The first symbol that is no literal: the end of the block.
+const END: usize = 256;
 
 /// Puts the literals that the stream `zlib` starts with into `output`, up to the first match or the
 /// end of the block, and returns how many there were: none for what is malformed, or stored in a
@@ -65,10 +65,12 @@ fn literals(bits: &mut Bits<'_>, codes: &Codes, output: &mut [u8]) -> usize {
 
 /// The codes of a block that has none of its own.
 fn fixed() -> Codes {
-    let mut lengths = [8; 288];
-    lengths[144..256].fill(9);
-    lengths[256..280].fill(7);
-    Codes::new(&lengths).unwrap_or_default()
+    let mut codes = Codes::default();
+    for (length, count) in [(8, 144), (9, 112), (7, 24), (8, 8)] {
+        // There is room for all of them.
+        let _ = codes.add(length, count);
+    }
+    codes
 }
 
 /// Reads the codes for literals of a block that has its own.
@@ -83,88 +85,123 @@ fn dynamic(bits: &mut Bits<'_>) -> Option<Codes> {
     for place in LENGTH_ORDER.iter().take(length_count) {
         lengths[usize::from(*place)] = bits.take(3)? as u8;
     }
-    let length_codes = Codes::new(&lengths)?;
-    let mut lengths = [0; MAX_CODES];
-    let total = literal_count + distance_count;
-    let mut at = 0;
-    while at < total {
-        let (length, repeat) = match length_codes.decode(bits)? {
-            16 => (
-                *lengths.get(at.checked_sub(1)?)?,
-                3 + bits.take(2)? as usize,
-            ),
+    let table = length_table(&lengths)?;
+    let mut codes = Codes::default();
+    let (mut total, mut last) = (literal_count + distance_count, None);
+    while total > 0 {
+        let (width, symbol) = *table.get(bits.peek() as usize % table.len())?;
+        if width == 0 {
+            return None;
+        }
+        bits.skip(usize::from(width))?;
+        let (length, repeat) = match symbol {
+            16 => (last?, 3 + bits.take(2)? as usize),
             17 => (0, 3 + bits.take(3)? as usize),
             18 => (0, 11 + bits.take(7)? as usize),
-            length => (length as u8, 1),
+            length => (length, 1),
         };
-        lengths.get_mut(at..at + repeat)?.fill(length);
-        at += repeat;
+        total = total.checked_sub(repeat)?;
+        last = Some(length);
+        // Those of distances follow, and no literal needs them.
+        codes.add(length, repeat.min(literal_count - codes.symbols))?;
     }
-    match at == total && lengths[usize::from(END)] != 0 {
-        true => Codes::new(&lengths[..literal_count]),
-        false => None,
+    codes.is_possible().then_some(codes)
+}
+
+/// For all that the next seven bits can be, how many of them are the next code for a length, and
+/// which one; 0 of them for none. `None` if there are more codes than there can be.
+fn length_table(lengths: &[u8; 19]) -> Option<[(u8, u8); 128]> {
+    let mut table = [(0, 0); 128];
+    let mut code = 0_u32;
+    for width in 1..=7_u8 {
+        for (symbol, _) in (0..).zip(lengths).filter(|(_, length)| **length == width) {
+            if code >> width != 0 {
+                return None;
+            }
+            // Codes come with their highest bit first.
+            let first = (code as u8).reverse_bits() >> (8 - width);
+            let places = table.iter_mut().skip(usize::from(first));
+            places
+                .step_by(1 << width)
+                .for_each(|place| *place = (width, symbol));
+            code += 1;
+        }
+        code <<= 1;
     }
+    Some(table)
 }
 
 /// Canonical codes: those of one length are consecutive numbers, in the order of their symbols.
 struct Codes {
     /// How many codes there are of each length.
     counts: [u16; MAX_BITS + 1],
-    /// By length, then in order.
-    symbols: [u16; 288],
+    /// The length of the code of each symbol; 0 for none.
+    lengths: [u8; MAX_SYMBOLS],
+    /// How many symbols there are.
+    symbols: usize,
 }
 
 impl Default for Codes {
     fn default() -> Self {
         Codes {
             counts: [0; MAX_BITS + 1],
-            symbols: [0; 288],
+            lengths: [0; MAX_SYMBOLS],
+            symbols: 0,
         }
     }
 }
 
 impl Codes {
-    /// The codes for symbols whose codes have these `lengths`, 0 for none; `None` if there are more
-    /// than there can be.
-    fn new(lengths: &[u8]) -> Option<Self> {
-        let mut codes = Codes::default();
-        for length in lengths {
-            *codes.counts.get_mut(usize::from(*length))? += 1;
+    /// Gives each of the next `count` symbols a code of `length` bits, or none for 0.
+    fn add(&mut self, length: u8, count: usize) -> Option<()> {
+        if length != 0 {
+            let lengths = self.lengths.get_mut(self.symbols..self.symbols + count)?;
+            lengths.fill(length);
+            *self.counts.get_mut(usize::from(length))? += count as u16;
         }
-        codes.counts[0] = 0;
+        self.symbols += count;
+        Some(())
+    }
+
+    /// Whether a block can end, and there are no more codes than there can be.
+    fn is_possible(&self) -> bool {
         let mut free = 1_i32;
-        let mut starts = [0; MAX_BITS + 2];
-        for (length, count) in codes.counts.iter().enumerate().skip(1) {
-            free = (free << 1) - i32::from(*count);
-            if free < 0 {
-                return None;
+        self.lengths[END] != 0
+            && self.counts.iter().skip(1).all(|count| {
+                free = (free << 1) - i32::from(*count);
+                free >= 0
+            })
+    }
+
+    /// Of the symbols whose codes have that length, that number `number`, counted from 0.
+    fn symbol(&self, length: u8, mut number: usize) -> Option<usize> {
+        const ROW: usize = 32;
+        for (row, lengths) in self.lengths.chunks(ROW).enumerate() {
+            let count = lengths.iter().map(|other| u8::from(*other == length));
+            let count = usize::from(count.sum::<u8>());
+            if number < count {
+                let mut places = (row * ROW..).zip(lengths);
+                let places = places.by_ref().filter(|(_, other)| **other == length);
+                return places.map(|(symbol, _)| symbol).nth(number);
             }
-            starts[length + 1] = starts[length] + usize::from(*count);
+            number -= count;
         }
-        for (symbol, length) in (0..).zip(lengths) {
-            if *length != 0 {
-                let start = &mut starts[usize::from(*length)];
-                *codes.symbols.get_mut(*start)? = symbol;
-                *start += 1;
-            }
-        }
-        Some(codes)
+        None
     }
 
     /// The symbol of the next code.
-    fn decode(&self, bits: &mut Bits<'_>) -> Option<u16> {
+    fn decode(&self, bits: &mut Bits<'_>) -> Option<usize> {
         let window = bits.peek();
-        let (mut code, mut first, mut index) = (0_u32, 0_u32, 0_u32);
-        for length in 1..=MAX_BITS {
-            code |= (window >> (length - 1)) as u32 & 1;
-            let count = u32::from(self.counts[length]);
+        let (mut code, mut first) = (0_u32, 0_u32);
+        for (length, count) in self.counts.iter().enumerate().skip(1) {
+            code = code << 1 | (window >> (length - 1)) as u32 & 1;
+            first <<= 1;
+            let count = u32::from(*count);
             if code < first + count {
                 bits.skip(length)?;
-                return self.symbols.get((index + code - first) as usize).copied();
+                return self.symbol(length as u8, (code - first) as usize);
             }
-            index += count;
-            first = (first + count) << 1;
-            code <<= 1;
+            first += count;
         }
         None
     }

@@ -354,8 +354,13 @@ impl<'s> Reader<'s> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (_, input) = pack.entry(place.offset)?;
         let mut start = [0; DELTA_HEADER_BYTES];
-        let length = leading_literals(input, &mut start);
-        if let Ok((header, _)) = delta::parse_header(start.get(..length).unwrap_or_default()) {
+        // Two lengths of objects below 2 MB are in here.
+        let usual = start.first_chunk_mut::<6>();
+        let usual = usual.map_or(&[][..], |usual| {
+            let length = leading_literals(input, usual);
+            usual.get(..length).unwrap_or_default()
+        });
+        if let Ok((header, _)) = delta::parse_header(usual) {
             return Ok(header.result);
         }
         let length = self.stream.prefix(input, &mut start)?;

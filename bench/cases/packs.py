@@ -61,7 +61,7 @@ class Repository:
         tip = self.output("rev-parse", "HEAD")
         old = self.output("rev-parse", f"HEAD~{back}")
         references = self.output("for-each-ref", "--format=delete %(refname)")
-        self.git_input("update-ref", "--stdin", "--no-deref", text=references)
+        self.git_input("update-ref", "--no-deref", "--stdin", text=references + "\n")
         branch = self.output("symbolic-ref", "HEAD")
         self.git("update-ref", branch, old)
         self.git("repack", "-adbq")

@@ -99,6 +99,15 @@ impl<'b, 's> Closure<'b, 's> {
         };
         let mut commits = Vec::new();
         for tip in tips {
+            if self.is_commit_by_bitmap(tip)? {
+                let followed = Followed {
+                    tags: Vec::new(),
+                    end: *tip,
+                    kind: ObjectKind::Commit,
+                };
+                self.start(&mut finding, followed, &mut commits);
+                continue;
+            }
             match follow(&self.source, &mut self.reader, tip)? {
                 Some(followed) => self.start(&mut finding, followed, &mut commits),
                 None if missing_ok => {}
@@ -144,25 +153,42 @@ impl<'b, 's> Closure<'b, 's> {
 
     /// Includes the bitmaps of those of `tips` that have one, and puts the others into the queue.
     fn include(&mut self, finding: &mut Finding<'_, 'b, 's>, tips: &[ObjectId]) -> Result<()> {
-        let mut dated = Vec::with_capacity(tips.len());
+        // Those that have a bit need not be read; newer ones come first in a pack, as a rule.
+        let mut marked = Vec::with_capacity(tips.len());
+        let mut dated = Vec::new();
         for tip in tips {
-            let index = self.commits.index(tip);
-            if self.commits.load(index)? {
-                dated.push((self.commits.node(index).seconds, index));
-            } else if !finding.missing_ok {
-                return Err(missing_commit(tip));
+            match finding.set.bit(tip) {
+                Some(bit) => marked.push((bit, tip)),
+                None => {
+                    let index = self.commits.index(tip);
+                    if self.commits.load(index)? {
+                        dated.push((self.commits.node(index).seconds, index));
+                    } else if !finding.missing_ok {
+                        return Err(missing_commit(tip));
+                    }
+                }
             }
         }
-        finding.used.tips = dated.len() as u64;
+        finding.used.tips = (marked.len() + dated.len()) as u64;
+        let mut rest = Vec::new();
+        marked.sort_unstable();
+        for (bit, tip) in marked {
+            if finding.set.bits.contains(bit) {
+                finding.used.included += 1;
+            } else if !self.add_bitmap(finding, tip)? {
+                let index = self.commits.index(tip);
+                match self.commits.load(index)? {
+                    true => rest.push(index),
+                    false => return Err(Error::DamagedBitmap),
+                }
+            }
+        }
         // What the newest reach includes most of the others.
         dated.sort_unstable_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
-        let mut rest = Vec::new();
         for (_, index) in dated {
-            let id = self.commits.id(index);
-            if finding.set.contains(&id) {
-                finding.used.included += 1;
-            } else if !self.add_bitmap(finding, &id)? {
-                rest.push(index);
+            match finding.set.contains(&self.commits.id(index)) {
+                true => finding.used.included += 1,
+                false => rest.push(index),
             }
         }
         self.add_pseudo_merges(finding, &rest)?;
@@ -170,6 +196,18 @@ impl<'b, 's> Closure<'b, 's> {
             finding.push(&self.commits, index);
         }
         Ok(())
+    }
+
+    /// Whether `id` is a commit that the bitmaps know.
+    fn is_commit_by_bitmap(&self, id: &ObjectId) -> Result<bool> {
+        let Some((bitmaps, bit)) = self
+            .bitmaps
+            .and_then(|bitmaps| Some((bitmaps, bitmaps.order().bit(id)?)))
+        else {
+            return Ok(false);
+        };
+        let commits = bitmaps.of_kind(ObjectKind::Commit);
+        Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
     }
 
     /// Adds what the commit `id` reaches if it has a bitmap.

@@ -92,6 +92,11 @@ impl<'s> PackEntries<'s> {
         self.data
     }
 
+    /// The hash that the pack ends with: of all before it, as its index says, too.
+    pub fn checksum(&self) -> ObjectId {
+        ObjectId::from_bytes_or_panic(self.index.pack_checksum())
+    }
+
     /// Where the entry `order` starts, counted from 0; for the one after the last, where the last
     /// ends.
     pub fn offset(&self, order: u32) -> Option<u64> {

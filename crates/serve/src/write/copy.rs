@@ -46,7 +46,7 @@ pub(super) fn copy(
 ) -> Result<Moves> {
     let mut moves = Moves::default();
     let mut next = 0;
-    if options.delta_base_offset && !listed && !options.check_copies {
+    if keeps_leading(options, listed) {
         let new = output.position();
         next = copy_leading(kept, options, output)?;
         let old = kept.entries.offset(0).filter(|_| next > 0);
@@ -58,6 +58,11 @@ pub(super) fn copy(
         options.progress.step(1);
     }
     Ok(moves)
+}
+
+/// Whether the entries before the first gap are copied without a look at them.
+pub(super) fn keeps_leading(options: &PackOptions, listed: bool) -> bool {
+    options.delta_base_offset && !listed && !options.check_copies
 }
 
 /// Copies the entries before the first gap. Returns how many that are.

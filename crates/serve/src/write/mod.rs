@@ -8,15 +8,15 @@ mod order;
 mod output;
 
 use crate::plan::{Base, Plan, Source, Stored};
-use crate::verbatim::KeptPacks;
+use crate::verbatim::{Kept, KeptPacks};
 use crate::{Error, PackOptions, Result};
 use body::{Body, BodyMaker, Data, What};
 use copy::Moves;
 use header::{Header, Written};
 use hedgerow_codec::StreamDeflater;
 use hedgerow_engine::{run_ordered, Window};
-use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore};
-use output::Output;
+use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore, TrailerHasher};
+use output::{Output, Trailer, HEADER};
 use std::collections::HashMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -82,7 +82,11 @@ pub(crate) fn write(
     let count = kept.count() + plan.sent as u64;
     let objects = u32::try_from(count).map_err(|_| Error::TooMany(count))?;
     options.progress.expect(count);
-    let mut output = Output::start(sink, options, store.hash_kind(), objects, list)?;
+    let trailer = match whole_pack(plan, kept, options, list) {
+        Some(pack) => Trailer::Copied(pack.entries.checksum()),
+        None => Trailer::Hashed(TrailerHasher::new(store.hash_kind())),
+    };
+    let mut output = Output::start(sink, options, trailer, objects, list)?;
     let mut moves = HashMap::new();
     for kept in kept.iter() {
         moves.insert(kept.pack, copy::copy(kept, options, list, &mut output)?);
@@ -113,6 +117,22 @@ pub(crate) fn write(
         checksum,
         index,
     })
+}
+
+/// The pack that is copied from its first byte to its last, if there is nothing else to write.
+fn whole_pack<'k, 's>(
+    plan: &Plan<'_>,
+    kept: &'k KeptPacks<'s>,
+    options: &PackOptions,
+    list: bool,
+) -> Option<&'k Kept<'s>> {
+    let mut packs = kept.iter().filter(|kept| kept.count > 0);
+    let (Some(pack), None) = (packs.next(), packs.next()) else {
+        return None;
+    };
+    let is_all = plan.sent == 0 && pack.leading == pack.entries.count();
+    let is_same = copy::keeps_leading(options, list) && pack.entries.data().starts_with(HEADER);
+    (is_all && is_same).then_some(pack)
 }
 
 /// Writes the objects of a plan one by one.

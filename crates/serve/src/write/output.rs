@@ -1,18 +1,38 @@
 use crate::{PackOptions, Result};
-use hedgerow_pack::{HashKind, IndexEntry, ObjectId, TrailerHasher};
+use hedgerow_pack::{IndexEntry, ObjectId, TrailerHasher};
 use std::io::Write;
 
 /// What is gathered before it is hashed and passed on, in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// What a pack starts with: version 2.
+pub(super) const HEADER: &[u8] = b"PACK\0\0\0\x02";
 
 /// The pack on its way out: hashed, counted, and if asked, listed for an index.
 pub(super) struct Output<'o> {
     sink: &'o mut dyn Write,
     options: &'o PackOptions,
     buffer: Vec<u8>,
-    hasher: TrailerHasher,
+    trailer: Trailer,
     position: u64,
     listed: Option<Vec<IndexEntry>>,
+}
+
+/// The hash that the pack ends with.
+pub(super) enum Trailer {
+    /// Of what is written.
+    Hashed(TrailerHasher),
+    /// That of the pack that is copied, all of it and nothing else. If that was damaged since, the
+    /// receiver sees it.
+    Copied(ObjectId),
+}
+
+impl Trailer {
+    fn update(&mut self, bytes: &[u8]) {
+        if let Trailer::Hashed(hasher) = self {
+            hasher.update(bytes);
+        }
+    }
 }
 
 impl<'o> Output<'o> {
@@ -20,7 +40,7 @@ impl<'o> Output<'o> {
     pub fn start(
         sink: &'o mut dyn Write,
         options: &'o PackOptions,
-        hash: HashKind,
+        trailer: Trailer,
         count: u32,
         list: bool,
     ) -> Result<Self> {
@@ -28,11 +48,11 @@ impl<'o> Output<'o> {
             sink,
             options,
             buffer: Vec::with_capacity(BUFFER_BYTES),
-            hasher: TrailerHasher::new(hash),
+            trailer,
             position: 0,
             listed: list.then(|| Vec::with_capacity(count as usize)),
         };
-        output.put(b"PACK\0\0\0\x02")?;
+        output.put(HEADER)?;
         output.put(&count.to_be_bytes())?;
         Ok(output)
     }
@@ -84,7 +104,7 @@ impl<'o> Output<'o> {
             if self.options.cancel.is_cancelled() {
                 return Err(crate::Error::Cancelled);
             }
-            self.hasher.update(piece);
+            self.trailer.update(piece);
             self.sink.write_all(piece)?;
         }
         Ok(())
@@ -94,7 +114,10 @@ impl<'o> Output<'o> {
     /// length of the pack in bytes.
     pub fn finish(mut self) -> Result<(ObjectId, Vec<IndexEntry>, u64)> {
         self.flush()?;
-        let hash = self.hasher.finish();
+        let hash = match self.trailer {
+            Trailer::Hashed(hasher) => hasher.finish(),
+            Trailer::Copied(hash) => hash,
+        };
         self.sink.write_all(hash.as_bytes())?;
         self.sink.flush()?;
         let bytes = self.position + hash.as_bytes().len() as u64;
@@ -103,7 +126,7 @@ impl<'o> Output<'o> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.hasher.update(&self.buffer);
+        self.trailer.update(&self.buffer);
         self.sink.write_all(&self.buffer)?;
         self.buffer.clear();
         self.options.progress.wrote(self.position);

@@ -45,6 +45,21 @@ fn a_whole_pack_is_copied_byte_for_byte() {
     }
 }
 
+/// A trailer made anew would tell the receiver that all is well.
+#[test]
+fn damage_in_a_whole_pack_is_seen_by_the_receiver() {
+    let source = repacked(HashKind::Sha1, &[]);
+    let path = source.store().pack_path(0).unwrap().to_owned();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, &bytes).unwrap();
+    let store = source.store();
+    let words = all_bits(store.pack_entries(0).unwrap().count());
+    assert!(pack(&store, &verbatim(&words), &with_threads(1)) == bytes);
+}
+
 #[test]
 fn a_reverse_index_that_lies_is_not_believed() {
     let source = repacked(HashKind::Sha1, &[]);

@@ -47,7 +47,7 @@ def bitmap_writing(setting):
                 title + (", lookup table" if table else ""), pairs, 1.5, 3)
         pairs = in_pairs(
             lambda: _without_midx(repository, git(*words)),
-            lambda: run(hedgerow("bitmap", "write", "--anew"), repository.env, repository.path),
+            lambda: run(hedgerow("bitmap", "write"), repository.env, repository.path),
             setting.pairs)
         add(outcome, wall_row, "bitmap-write", "bitmap of an existing pack, written", pairs,
             1.5, 3, rival="git multi-pack-index write --bitmap")

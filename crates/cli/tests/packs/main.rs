@@ -33,6 +33,19 @@ mod several;
 use generate::Scene;
 use oracle::program::{run, Outcome, Program};
 
+/// Whether the git beside which we are looked at is older than 2.47, and `what` was other then.
+fn is_git_old(what: &str) -> bool {
+    let version = oracle::program::git(std::path::Path::new("."), &["--version"], b"");
+    let version = String::from_utf8(version).unwrap();
+    let number = version.trim().trim_start_matches("git version ");
+    let mut parts = number.split('.').map(|part| part.parse().unwrap_or(0_u32));
+    let is_old = (parts.next(), parts.next()) < (Some(2), Some(47));
+    if is_old {
+        oracle::skip(&format!("git {number}, and {what} was other before 2.47"));
+    }
+    is_old
+}
+
 /// Runs hedgerow in the repository of `scene`.
 fn hedgerow(scene: &Scene, words: &[&str]) -> Outcome {
     let mut command = Program::Hedgerow.command(&scene.root);

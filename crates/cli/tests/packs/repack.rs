@@ -251,6 +251,9 @@ fn an_empty_repository_has_nothing_to_pack() {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_gits_words() {
+    if super::is_git_old("the words of repack") {
+        return;
+    }
     let scene = scene(54, "sha1", Storage::Packed, Graph::None);
     for words in [
         &["repack", "-a", "--geometric=2"][..],

@@ -16,6 +16,7 @@ mod promised;
 mod reachable;
 mod request;
 mod set;
+mod shares;
 mod source;
 mod trees;
 mod walk;

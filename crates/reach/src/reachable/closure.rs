@@ -2,7 +2,7 @@
 
 use super::set::{Extra, ObjectSet};
 use super::shared::SharedSet;
-use super::tips::{follow, BitmapUse, Followed, Trace};
+use super::tips::{follow_all, BitmapUse, Followed, Trace};
 use super::trees::{self, Like, Pending};
 use crate::commits::{CommitIndex, Commits};
 use crate::ids::IdSet;
@@ -11,7 +11,7 @@ use crate::name_hash::NameHash;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
-use hedgerow_pack::{Bitmaps, ObjectKind, Reader, Words};
+use hedgerow_pack::{Bitmaps, ObjectKind, Words};
 use std::collections::BinaryHeap;
 
 /// Finds what tips reach, those of the haves first.
@@ -21,7 +21,6 @@ pub(super) struct Closure<'b, 's> {
     commits: Commits<'s>,
     /// Whether trees are walked.
     needs_trees: bool,
-    reader: Reader<'s>,
     threads: usize,
     trace: Trace,
     /// The tips, and what those that are tags lead to, step by step.
@@ -53,7 +52,6 @@ impl<'b, 's> Closure<'b, 's> {
             bitmaps,
             commits: Commits::new(source),
             needs_trees,
-            reader: Reader::new(source.store),
             threads,
             trace: Trace::default(),
             ends: Vec::new(),
@@ -98,17 +96,9 @@ impl<'b, 's> Closure<'b, 's> {
             used: BitmapUse::default(),
         };
         let mut commits = Vec::new();
-        for tip in tips {
-            if self.is_commit_by_bitmap(tip)? {
-                let followed = Followed {
-                    tags: Vec::new(),
-                    end: *tip,
-                    kind: ObjectKind::Commit,
-                };
-                self.start(&mut finding, followed, &mut commits);
-                continue;
-            }
-            match follow(&self.source, &mut self.reader, tip)? {
+        let followed = follow_all(self.source, self.bitmaps, tips, self.threads)?;
+        for (tip, followed) in tips.iter().zip(followed) {
+            match followed {
                 Some(followed) => self.start(&mut finding, followed, &mut commits),
                 None if missing_ok => {}
                 None => {
@@ -196,18 +186,6 @@ impl<'b, 's> Closure<'b, 's> {
             finding.push(&self.commits, index);
         }
         Ok(())
-    }
-
-    /// Whether `id` is a commit that the bitmaps know.
-    fn is_commit_by_bitmap(&self, id: &ObjectId) -> Result<bool> {
-        let Some((bitmaps, bit)) = self
-            .bitmaps
-            .and_then(|bitmaps| Some((bitmaps, bitmaps.order().bit(id)?)))
-        else {
-            return Ok(false);
-        };
-        let commits = bitmaps.of_kind(ObjectKind::Commit);
-        Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
     }
 
     /// Adds what the commit `id` reaches if it has a bitmap.

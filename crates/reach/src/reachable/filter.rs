@@ -1,6 +1,7 @@
 //! Leaving objects out of a set that was found as a whole.
 
 use super::set::{Extra, ObjectSet};
+use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Filter, Result};
 use gix_hash::ObjectId;
@@ -103,7 +104,7 @@ fn remove_large(
         }
         let bits: Vec<u32> = blobs.iter().collect();
         let order = bitmaps.order();
-        let large = in_shares(source, &bits, threads, |reader, bit| {
+        let large = wanted_of(source, &bits, threads, |reader, bit| {
             let id = order.id(*bit).ok_or(Error::BrokenOrder { bit: *bit })?;
             let location = order
                 .location(*bit)
@@ -120,7 +121,7 @@ fn remove_large(
         .filter(is_candidate)
         .map(|extra| extra.id)
         .collect();
-    let large = in_shares(source, &blobs, threads, |reader, id| {
+    let large = wanted_of(source, &blobs, threads, |reader, id| {
         match source.store.locate(id)? {
             Some(location) => is_large(reader, id, location, limit),
             None => Ok(false),
@@ -141,13 +142,13 @@ fn is_large(
 }
 
 /// Those of `items` that `is_wanted`, in their order, by up to `threads` threads.
-fn in_shares<T: Copy + Send + Sync>(
+fn wanted_of<T: Copy + Send + Sync>(
     source: Source<'_>,
     items: &[T],
     threads: usize,
     is_wanted: impl Fn(&mut Reader<'_>, &T) -> Result<bool> + Sync,
 ) -> Result<Vec<T>> {
-    let work = |share: &[T]| {
+    in_shares(items, SHARE, threads, |share| {
         let mut reader = Reader::new(source.store);
         let mut wanted = Vec::new();
         for item in share {
@@ -156,20 +157,5 @@ fn in_shares<T: Copy + Send + Sync>(
             }
         }
         Ok(wanted)
-    };
-    let share = items.len().div_ceil(threads.max(1)).max(SHARE);
-    if items.len() <= share {
-        return work(items);
-    }
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = items
-            .chunks(share)
-            .map(|share| scope.spawn(|| work(share)))
-            .collect();
-        let mut all = Vec::new();
-        for worker in workers {
-            all.extend(worker.join().map_err(|_| Error::Panicked)??);
-        }
-        Ok(all)
     })
 }

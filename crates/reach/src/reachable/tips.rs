@@ -1,13 +1,16 @@
 //! What tips lead to, and the account of how their question was answered.
 
 use crate::object::TagRef;
+use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
-use hedgerow_pack::{ObjectKind, Reader};
+use hedgerow_pack::{Bitmaps, ObjectKind, Reader};
 
 /// Annotated tags of annotated tags are followed this far.
 const TAG_DEPTH: usize = 1000;
+/// Fewer tips than this are not worth a thread.
+const SHARE: usize = 128;
 
 /// How a question was answered.
 #[derive(Clone, Debug, Default)]
@@ -47,12 +50,51 @@ pub(crate) struct Followed {
     pub kind: ObjectKind,
 }
 
+/// Follows each of `tips` to its end, by up to `threads` threads; `None` for one that is nowhere. A
+/// commit that the bitmaps know need not be looked at.
+pub(crate) fn follow_all(
+    source: Source<'_>,
+    bitmaps: Option<&Bitmaps<'_>>,
+    tips: &[ObjectId],
+    threads: usize,
+) -> Result<Vec<Option<Followed>>> {
+    in_shares(tips, SHARE, threads, |share| {
+        follow_share(source, bitmaps, share)
+    })
+}
+
+fn follow_share(
+    source: Source<'_>,
+    bitmaps: Option<&Bitmaps<'_>>,
+    tips: &[ObjectId],
+) -> Result<Vec<Option<Followed>>> {
+    let mut reader = Reader::new(source.store);
+    let mut all = Vec::with_capacity(tips.len());
+    for tip in tips {
+        all.push(match is_commit_by(bitmaps, tip)? {
+            true => Some(Followed {
+                tags: Vec::new(),
+                end: *tip,
+                kind: ObjectKind::Commit,
+            }),
+            false => follow(&source, &mut reader, tip)?,
+        });
+    }
+    Ok(all)
+}
+
+/// Whether `id` is a commit that the bitmaps know.
+fn is_commit_by(bitmaps: Option<&Bitmaps<'_>>, id: &ObjectId) -> Result<bool> {
+    let bit = |bitmaps: &Bitmaps<'_>| bitmaps.order().bit(id);
+    let Some((bitmaps, bit)) = bitmaps.and_then(|bitmaps| Some((bitmaps, bit(bitmaps)?))) else {
+        return Ok(false);
+    };
+    let commits = bitmaps.of_kind(ObjectKind::Commit);
+    Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
+}
+
 /// Follows the tip `id` through annotated tags. `None` if it is nowhere.
-pub(crate) fn follow(
-    source: &Source<'_>,
-    reader: &mut Reader<'_>,
-    id: &ObjectId,
-) -> Result<Option<Followed>> {
+fn follow(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<Option<Followed>> {
     let mut tags = Vec::new();
     let mut current = *id;
     for _ in 0..TAG_DEPTH {

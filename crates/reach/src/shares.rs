@@ -1,0 +1,50 @@
+use crate::{Error, Result};
+
+/// What `work` makes of all `items`, in their order: of a share each by up to `threads` threads, if
+/// there are more than `least` for each.
+pub(crate) fn in_shares<T: Sync, R: Send>(
+    items: &[T],
+    least: usize,
+    threads: usize,
+    work: impl Fn(&[T]) -> Result<Vec<R>> + Sync,
+) -> Result<Vec<R>> {
+    let share = items.len().div_ceil(threads.max(1)).max(least);
+    if items.len() <= share {
+        return work(items);
+    }
+    std::thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> = items
+            .chunks(share)
+            .map(|share| scope.spawn(move || work(share)))
+            .collect();
+        let mut all = Vec::with_capacity(items.len());
+        for worker in workers {
+            all.extend(worker.join().map_err(|_| Error::Panicked)??);
+        }
+        Ok(all)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<u32> = (0..100).collect();
+        for threads in [1, 3, 7, 200] {
+            let doubled = in_shares(&items, 5, threads, |share| {
+                assert!(share.len() >= 5);
+                Ok(share.iter().map(|item| item * 2).collect())
+            });
+            let expected: Vec<u32> = items.iter().map(|item| item * 2).collect();
+            assert_eq!(doubled.unwrap(), expected);
+        }
+        let failed = in_shares(&items, 1, 4, |share| match share.contains(&70) {
+            true => Err(Error::TooDeep),
+            false => Ok(vec![()]),
+        });
+        assert!(matches!(failed, Err(Error::TooDeep)));
+    }
+}

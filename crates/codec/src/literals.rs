@@ -24,7 +24,7 @@ pub fn leading_literals(zlib: &[u8], output: &mut [u8]) -> usize {
         return 0;
     }
     let mut bits = Bits::new(rest);
-    let decoded = match bits.take(3).map(|header| header >> 1) {
+    match bits.take(3).map(|header| header >> 1) {
         Some(0b00) => stored(&mut bits, output),
         Some(0b01) => literals(&mut bits, &fixed(), output),
         Some(0b10) => match dynamic(&mut bits) {
@@ -32,8 +32,7 @@ pub fn leading_literals(zlib: &[u8], output: &mut [u8]) -> usize {
             None => 0,
         },
         _ => 0,
-    };
-    decoded
+    }
 }
 
 /// The bytes of a stored block, whose header starts at the next whole byte.

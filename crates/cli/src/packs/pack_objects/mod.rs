@@ -6,7 +6,7 @@ pub mod revisions;
 pub mod serve;
 mod settings;
 
-pub use settings::{pack_options, pack_reuse, parse_bytes};
+pub use settings::{pack_options, pack_reuse, parse_bytes, threads};
 
 use super::{new_packs, object_list};
 use crate::arguments::Global;

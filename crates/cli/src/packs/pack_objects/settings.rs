@@ -15,14 +15,6 @@ pub fn options(
     repository: &Repository,
 ) -> Result<PackOptions, Failure> {
     let usual = pack_options(repository)?;
-    let jobs = match global.jobs {
-        Some(Workers::Count(count)) => Some(count.get()),
-        _ => None,
-    };
-    let threads = command.threads.or(jobs).map(|threads| match threads {
-        0 => hedgerow_fs::cpu::available(),
-        threads => threads,
-    });
     let level = match command.compression {
         Some(level) => compression(level.into())?,
         None => usual.level,
@@ -32,13 +24,27 @@ pub fn options(
         depth: command.depth.unwrap_or(usual.depth),
         window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
         level,
-        threads: threads.and_then(NonZeroUsize::new).unwrap_or(usual.threads),
+        threads: threads(command.threads, global).unwrap_or(usual.threads),
         delta_base_offset: command.delta_base_offset,
         thin: command.thin,
         reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
         reuse_objects: !command.no_reuse_object,
         ..usual
     })
+}
+
+/// How many threads the command line asks for, by `--threads` or `-j`; 0 means as many as there are
+/// processors.
+pub fn threads(asked: Option<usize>, global: &Global) -> Option<NonZeroUsize> {
+    let jobs = match global.jobs {
+        Some(Workers::Count(count)) => Some(count.get()),
+        _ => None,
+    };
+    let threads = match asked.or(jobs)? {
+        0 => hedgerow_fs::cpu::available(),
+        threads => threads,
+    };
+    NonZeroUsize::new(threads)
 }
 
 /// What the configuration asks for, over git's defaults.

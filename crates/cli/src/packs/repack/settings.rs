@@ -2,7 +2,7 @@
 
 use super::expiry;
 use super::Repack;
-use crate::arguments::{Global, Workers};
+use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::pack_objects::checks::not_together;
@@ -197,20 +197,13 @@ fn options(
 ) -> Result<PackOptions, Failure> {
     let usual = pack_objects::pack_options(repository)?;
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let jobs = match global.jobs {
-        Some(Workers::Count(count)) => Some(count.get()),
-        _ => None,
-    };
-    let threads = command.threads.or(jobs).map(|threads| match threads {
-        0 => hedgerow_fs::cpu::available(),
-        threads => threads,
-    });
+    let threads = pack_objects::threads(command.threads, global);
     let by_offset = repository.config().bool("repack.useDeltaBaseOffset")?;
     Ok(PackOptions {
         window: command.window.unwrap_or(usual.window),
         window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
         depth: command.depth.unwrap_or(usual.depth),
-        threads: threads.and_then(NonZeroUsize::new).unwrap_or(usual.threads),
+        threads: threads.unwrap_or(usual.threads),
         delta_base_offset: by_offset.unwrap_or(true),
         reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
         reuse_objects: !command.no_reuse_object,

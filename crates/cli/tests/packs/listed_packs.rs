@@ -106,9 +106,7 @@ fn packs_on_standard_input_are_joined_without_others() {
 
 #[test]
 fn what_is_left_out_goes_by_object() {
-    if super::is_git_old("what pack-objects leaves out") {
-        return;
-    }
+    let is_old = super::is_git_old("what --unpacked and --filter of pack-objects do");
     for (seed, format) in [(93, "sha1"), (94, "sha256")] {
         let scene = packed_scene(seed, format);
         let names = packs(&scene.root, ".pack");
@@ -118,7 +116,9 @@ fn what_is_left_out_goes_by_object() {
         let keep = format!("--keep-pack={}", names[0]);
         assert!(compare(&scene, &[&all[..], &[&keep]].concat(), "") < whole);
         assert!(compare(&scene, &[&all[..], &["--incremental"]].concat(), "") < whole);
-        compare(&scene, &[&all[..], &["--unpacked"]].concat(), "");
+        if !is_old {
+            compare(&scene, &[&all[..], &["--unpacked"]].concat(), "");
+        }
         compare(
             &scene,
             &[&all[..], &["--unpacked", "--incremental"]].concat(),
@@ -128,8 +128,10 @@ fn what_is_left_out_goes_by_object() {
         std::fs::write(&kept, "").unwrap();
         assert!(compare(&scene, &[&all[..], &["--honor-pack-keep"]].concat(), "") < whole);
         compare(&scene, &["--revs", "--honor-pack-keep"], "main\n^b1\n");
-        compare(&scene, &["--revs", "--filter=tree:2"], "main\n");
-        compare(&scene, &["--revs", "--filter=tree:1"], "b0\nb1\n");
+        if !is_old {
+            compare(&scene, &["--revs", "--filter=tree:2"], "main\n");
+            compare(&scene, &["--revs", "--filter=tree:1"], "b0\nb1\n");
+        }
         let everything = [&all[..], &["--keep-unreachable"]].concat();
         compare(&scene, &everything, "");
         compare(

@@ -33,7 +33,7 @@ mod several;
 use generate::Scene;
 use oracle::program::{run, Outcome, Program};
 
-/// Whether the git beside which we are looked at is older than 2.47, and `what` was other then.
+/// Whether the git beside which we are looked at is older than 2.47: then `what` is not compared.
 fn is_git_old(what: &str) -> bool {
     let version = oracle::program::git(std::path::Path::new("."), &["--version"], b"");
     let version = String::from_utf8(version).unwrap();
@@ -41,7 +41,7 @@ fn is_git_old(what: &str) -> bool {
     let mut parts = number.split('.').map(|part| part.parse().unwrap_or(0_u32));
     let is_old = (parts.next(), parts.next()) < (Some(2), Some(47));
     if is_old {
-        oracle::skip(&format!("git {number}, and {what} was other before 2.47"));
+        oracle::skip(&format!("git {number}, not compared: {what}"));
     }
     is_old
 }

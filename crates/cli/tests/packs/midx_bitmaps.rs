@@ -96,9 +96,7 @@ fn we_read_what_git_writes() {
 
 #[test]
 fn git_reads_what_we_write() {
-    if super::is_git_old("the file of a multi-pack-index") {
-        return;
-    }
+    let is_old = super::is_git_old("the file of a multi-pack-index");
     let mut random = Random::new(43);
     for (seed, format) in [(43, "sha1"), (44, "sha256"), (45, "sha1")] {
         let scene = several_packs(seed, format);
@@ -110,8 +108,8 @@ fn git_reads_what_we_write() {
             let names = beside_packs(&scene, "");
             clear(&scene);
             printed(&scene, &WRITE);
-            assert!(std::fs::read(midx(&scene)).unwrap() == expected);
-            assert_eq!(beside_packs(&scene, ""), names);
+            assert!(is_old || std::fs::read(midx(&scene)).unwrap() == expected);
+            assert!(is_old || beside_packs(&scene, "") == names);
             is_accepted_by_git(&scene, &[]);
             printed(&scene, &["bitmap", "verify"]);
             compare(&scene, &mut random, 10);

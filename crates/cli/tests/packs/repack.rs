@@ -251,9 +251,7 @@ fn an_empty_repository_has_nothing_to_pack() {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_gits_words() {
-    if super::is_git_old("the words of repack") {
-        return;
-    }
+    let is_old = super::is_git_old("the words of repack");
     let scene = scene(54, "sha1", Storage::Packed, Graph::None);
     for words in [
         &["repack", "-a", "--geometric=2"][..],
@@ -265,7 +263,8 @@ fn what_makes_no_sense_is_refused_in_gits_words() {
         let mut command = Program::Git.command(&scene.root);
         command.args(words);
         let gits = super::oracle::program::run(command);
-        assert_eq!((ours.code, &ours.stderr), (gits.code, &gits.stderr));
+        assert_eq!(ours.code, gits.code);
+        assert!(is_old || ours.stderr == gits.stderr, "{}", ours.stderr);
     }
     assert_eq!(hedgerow(&scene, &["repack", "--no-such-option"]).code, 129);
     // Git dies of it, too: what it reaches is not known.

@@ -217,5 +217,5 @@ fn a_process_that_is_killed() {
         git(&root, &["update-ref", "refs/heads/main", tip.trim()], b"");
         git(&root, &["fsck", "--no-progress", "--full"], b"");
     }
-    assert!(left[0] > 0, "some were killed before the end: {left:?}");
+    assert!(left[0] > 2, "some were killed before the end: {left:?}");
 }

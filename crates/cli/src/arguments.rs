@@ -87,27 +87,47 @@ pub enum Workers {
     PerProcessor,
 }
 
+/// What is done. Of all but the one that is called, only what the help says of them is built: all of
+/// it would be a tenth of what the shortest of them takes.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
+    /// Write, check or list reachability bitmaps
     Bitmap(Bitmap),
+    /// Print objects, or their kinds and sizes
     CatFile(CatFile),
+    /// Check out a branch, a commit, or paths of one, into the working tree
     Checkout(Checkout),
+    /// Show how the working tree stands to the index and to HEAD
     Status(Status),
     /// The form that `status` has in a working copy of Mercurial
     #[command(hide = true)]
     HgStatus(HgStatus),
+    /// Make SquashFS images and look into them
     Image(Image),
+    /// Make the index of a pack, which is a file or comes from standard input
     IndexPack(IndexPack),
+    /// Keep the packs of a repository in order
     Maintenance(Maintenance),
+    /// Write or check the one index of many packs
     MultiPackIndex(MultiPackIndex),
+    /// Pack the objects whose ids come from standard input, or what revisions reach
     PackObjects(PackObjects),
+    /// Put what there is of packs and loose objects into new packs
     Repack(Repack),
+    /// Write the reverse indexes that are missing or broken, without indexing again
     ReverseIndex(ReverseIndex),
+    /// List commits, and with --objects the trees, blobs and tags they need
     RevList(RevList),
+    /// Tell what --stats=FILE recorded: whether work ever ran out, and how long things took
     Stats(Stats),
+    /// Measure how the file system answers, and set how many workers a checkout uses there
     Tune(Tune),
+    /// Make the packs that a git server sends (uploadpack.packObjectsHook)
     UploadPackHook(UploadPackHook),
+    /// Compare packs with their indexes
     VerifyPack(VerifyPack),
+    /// List a directory tree, in parallel
     Walk(Walk),
     /// Print completions or manual pages
     #[command(subcommand, hide = true)]
@@ -259,6 +279,29 @@ impl Workers {
         match usize::try_from(number).ok().and_then(NonZeroUsize::new) {
             Some(count) => Workers::Count(count),
             None => Workers::PerProcessor,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_list_of_commands_says_of_each_what_its_own_help_says() {
+        let listed = Arguments::command();
+        let mut built = Arguments::command();
+        built.build();
+        for command in built.get_subcommands().filter(|it| it.get_name() != "help") {
+            let short = listed.find_subcommand(command.get_name());
+            let short = short.and_then(clap::Command::get_about);
+            let full = command.get_about();
+            assert!(short.is_some(), "{}", command.get_name());
+            assert_eq!(
+                short.map(|it| it.to_string()),
+                full.map(|it| it.to_string())
+            );
         }
     }
 }

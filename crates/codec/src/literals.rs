@@ -11,6 +11,10 @@ const LENGTH_ORDER: [u8; 19] = [
 const MAX_SYMBOLS: usize = 288;
 /// The first symbol that is no literal: the end of the block.
 const END: usize = 256;
+/// Codes of up to so many bits are looked up in a table.
+const TABLE_BITS: usize = 8;
+/// For fewer literals than this, a table is not worth making.
+const TABLE_FROM: usize = 16;
 
 /// Puts the literals that the stream `zlib` starts with into `output`, up to the first match or the
 /// end of the block, and returns how many there were: none for what is malformed, or stored in a
@@ -53,7 +57,18 @@ fn stored(bits: &mut Bits<'_>, output: &mut [u8]) -> usize {
 }
 
 fn literals(bits: &mut Bits<'_>, codes: &Codes, output: &mut [u8]) -> usize {
+    let table = (output.len() >= TABLE_FROM).then(|| codes.table());
     for (count, slot) in output.iter_mut().enumerate() {
+        if let Some(table) = &table {
+            let (width, literal) = table[bits.peek() as usize % table.len()];
+            if width != 0 {
+                if bits.skip(usize::from(width)).is_none() {
+                    return count;
+                }
+                *slot = literal;
+                continue;
+            }
+        }
         match codes.decode(bits).map(u8::try_from) {
             Some(Ok(literal)) => *slot = literal,
             _ => return count,
@@ -188,6 +203,31 @@ impl Codes {
         None
     }
 
+    /// For all that the next bits can be, how many of them are the code of a literal, and of which;
+    /// 0 of them for a code that is longer, or of no literal.
+    fn table(&self) -> [(u8, u8); 1 << TABLE_BITS] {
+        let mut table = [(0, 0); 1 << TABLE_BITS];
+        let mut next = [0_u32; MAX_BITS + 1];
+        for (length, count) in self.counts.iter().enumerate().take(MAX_BITS) {
+            next[length + 1] = (next[length] + u32::from(*count)) << 1;
+        }
+        for (literal, length) in (0..=u8::MAX).zip(&self.lengths) {
+            let width = usize::from(*length);
+            if width == 0 || width > TABLE_BITS {
+                continue;
+            }
+            // Codes come with their highest bit first.
+            let first = (next[width] as u8).reverse_bits() >> (8 - width);
+            next[width] += 1;
+            let mut place = usize::from(first);
+            while let Some(slot) = table.get_mut(place) {
+                *slot = (*length, literal);
+                place += 1 << width;
+            }
+        }
+        table
+    }
+
     /// The symbol of the next code.
     fn decode(&self, bits: &mut Bits<'_>) -> Option<usize> {
         let window = bits.peek();
@@ -308,10 +348,10 @@ mod tests {
     proptest! {
         #[test]
         fn they_are_what_an_inflater_finds(
-            content in prop::collection::vec(0_u8..40, 0..400), level in 0_u32..10, asked in 0_usize..20,
+            content in prop::collection::vec(0_u8..40, 0..400), level in 0_u32..10, asked in 0_usize..60,
         ) {
             let stream = deflate(&content, level);
-            let mut output = [0; 20];
+            let mut output = [0; 60];
             let count = leading_literals(&stream, &mut output[..asked]);
             prop_assert!(count <= asked);
             prop_assert_eq!(&output[..count], &content[..count]);
@@ -319,12 +359,14 @@ mod tests {
 
         #[test]
         fn random_bytes_are_read_like_by_an_inflater(
-            rest in prop::collection::vec(any::<u8>(), 0..200),
+            rest in prop::collection::vec(any::<u8>(), 0..200), asked in 0_usize..60,
         ) {
             let stream = [&[0x78, 0x9c], &rest[..]].concat();
-            let (mut output, mut expected) = ([0; 20], [0; 20]);
-            let count = leading_literals(&stream, &mut output);
-            if StreamInflater::new().prefix(&stream, &mut expected).is_ok() {
+            let (mut output, mut expected) = ([0; 60], [0; 60]);
+            let output = &mut output[..asked];
+            let expected = &mut expected[..asked];
+            let count = leading_literals(&stream, output);
+            if StreamInflater::new().prefix(&stream, expected).is_ok() {
                 prop_assert_eq!(&output[..count], &expected[..count]);
             }
         }

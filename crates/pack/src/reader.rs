@@ -1,5 +1,6 @@
 use crate::bases::{Base, SharedBases};
 use crate::chain::{Chain, Root};
+use crate::entry::{Entry, EntryKind};
 use crate::object::{hash, Place};
 use crate::recent::RecentBases;
 use crate::repair::Failure;
@@ -99,6 +100,26 @@ impl<'s> Reader<'s> {
     pub fn read(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, &[u8])> {
         let (kind, built) = self.read_built(id, location)?;
         Ok((kind, self.content(built)))
+    }
+
+    /// The first bytes of the object `id`, which is at `location`, put into `start`: as many as can be
+    /// had without inflating all of it, which may be none. Nothing is checked but what they need.
+    pub fn leading<'b>(&mut self, location: Location, start: &'b mut [u8]) -> &'b [u8] {
+        let entry = location.place().and_then(|place| {
+            let entry = self.store.pack(place.pack)?.entry(place.offset);
+            entry.ok()
+        });
+        let length = match entry {
+            Some((
+                Entry {
+                    kind: EntryKind::Whole(_),
+                    ..
+                },
+                input,
+            )) => leading_literals(input, start),
+            _ => 0,
+        };
+        start.get(..length).unwrap_or_default()
     }
 
     /// As [`Reader::read`], for those who keep the content while they read others.

@@ -22,13 +22,21 @@ impl<'d> TagRef<'d> {
     pub fn parse(id: &oid, content: &'d [u8]) -> Result<Self> {
         let bad = |reason| Error::malformed("tag", id, reason);
         let mut rest = content;
-        let target = take_id(&mut rest, b"object ", hex_len(id)).and_then(parse_id);
-        let target = target.ok_or_else(|| bad("it has no object"))?;
+        let target = take_target(id, &mut rest).ok_or_else(|| bad("it has no object"))?;
         let kind = take_line(&mut rest, b"type ").and_then(ObjectKind::from_name);
         let kind = kind.ok_or_else(|| bad("it has no type"))?;
         let name = take_line(&mut rest, b"tag ").ok_or_else(|| bad("it has no name"))?;
         Ok(TagRef { target, kind, name })
     }
+
+    /// What the tag `id` points to, by the `start` of its content; `None` if it takes more.
+    pub(crate) fn target_by_start(id: &oid, mut start: &[u8]) -> Option<ObjectId> {
+        take_target(id, &mut start)
+    }
+}
+
+fn take_target(id: &oid, rest: &mut &[u8]) -> Option<ObjectId> {
+    take_id(rest, b"object ", hex_len(id)).and_then(parse_id)
 }
 
 fn take_line<'d>(rest: &mut &'d [u8], start: &[u8]) -> Option<&'d [u8]> {

@@ -2,7 +2,7 @@
 
 use super::set::{Extra, ObjectSet};
 use super::shared::SharedSet;
-use super::tips::{follow_all, BitmapUse, Followed, Trace};
+use super::tips::{follow_all, BitmapUse, Followed, Marked, Trace};
 use super::trees::{self, Like, Pending};
 use crate::commits::{CommitIndex, Commits};
 use crate::ids::IdSet;
@@ -117,37 +117,39 @@ impl<'b, 's> Closure<'b, 's> {
         &mut self,
         finding: &mut Finding<'_, 'b, 's>,
         followed: Followed,
-        commits: &mut Vec<ObjectId>,
+        commits: &mut Vec<Marked>,
     ) {
         let Followed { tags, end, kind } = followed;
-        self.ends.extend(&tags);
-        self.ends.push(end);
+        self.ends.extend(tags.iter().map(|tag| tag.id));
+        self.ends.push(end.id);
         let plain = |id, kind| Extra {
             id,
             kind,
             name_hash: 0,
         };
         for tag in tags {
-            finding.set.insert(plain(tag, ObjectKind::Tag));
+            finding
+                .set
+                .insert_at(tag.bit, plain(tag.id, ObjectKind::Tag));
         }
         match kind {
             ObjectKind::Commit => commits.push(end),
             ObjectKind::Tree => {
-                finding.trees.push(root(end));
+                finding.trees.push(root(end.id));
             }
             _ => {
-                finding.set.insert(plain(end, kind));
+                finding.set.insert_at(end.bit, plain(end.id, kind));
             }
         }
     }
 
     /// Includes the bitmaps of those of `tips` that have one, and puts the others into the queue.
-    fn include(&mut self, finding: &mut Finding<'_, 'b, 's>, tips: &[ObjectId]) -> Result<()> {
+    fn include(&mut self, finding: &mut Finding<'_, 'b, 's>, tips: &[Marked]) -> Result<()> {
         // Those that have a bit need not be read; newer ones come first in a pack, as a rule.
         let mut marked = Vec::with_capacity(tips.len());
         let mut dated = Vec::new();
-        for tip in tips {
-            match finding.set.bit(tip) {
+        for Marked { id: tip, bit } in tips {
+            match *bit {
                 Some(bit) => marked.push((bit, tip)),
                 None => {
                     let index = self.commits.index(tip);

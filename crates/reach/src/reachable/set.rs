@@ -92,7 +92,12 @@ impl<'b, 's> ObjectSet<'b, 's> {
 
     /// Adds an object; returns whether it was not there.
     pub(crate) fn insert(&mut self, extra: Extra) -> bool {
-        match self.bit(&extra.id) {
+        self.insert_at(self.bit(&extra.id), extra)
+    }
+
+    /// As [`ObjectSet::insert`], for an object whose bit is known.
+    pub(crate) fn insert_at(&mut self, bit: Option<u32>, extra: Extra) -> bool {
+        match bit {
             Some(bit) => self.bits.insert(bit),
             None => self.insert_extra(extra),
         }

@@ -9,6 +9,8 @@ use hedgerow_pack::{Bitmaps, ObjectKind, Reader};
 
 /// Annotated tags of annotated tags are followed this far.
 const TAG_DEPTH: usize = 1000;
+/// What a tag points to is in its first so many bytes: `object`, an id in hexadecimal digits.
+const TAG_TARGET_BYTES: usize = 7 + 64 + 1;
 /// Fewer tips than this are not worth a thread.
 const SHARE: usize = 128;
 
@@ -45,9 +47,16 @@ pub struct BitmapUse {
 /// A tip, followed to the end: the tags on the way, and what they are of.
 #[derive(Debug)]
 pub(crate) struct Followed {
-    pub tags: Vec<ObjectId>,
-    pub end: ObjectId,
+    pub tags: Vec<Marked>,
+    pub end: Marked,
     pub kind: ObjectKind,
+}
+
+/// An object, with its bit if it is in the order of the bitmaps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marked {
+    pub id: ObjectId,
+    pub bit: Option<u32>,
 }
 
 /// Follows each of `tips` to its end, by up to `threads` threads; `None` for one that is nowhere. A
@@ -69,52 +78,64 @@ fn follow_share(
     tips: &[ObjectId],
 ) -> Result<Vec<Option<Followed>>> {
     let mut reader = Reader::new(source.store);
-    let mut all = Vec::with_capacity(tips.len());
-    for tip in tips {
-        all.push(match is_commit_by(bitmaps, tip)? {
-            true => Some(Followed {
-                tags: Vec::new(),
-                end: *tip,
-                kind: ObjectKind::Commit,
-            }),
-            false => follow(&source, &mut reader, tip)?,
-        });
-    }
-    Ok(all)
+    let tips = tips.iter();
+    tips.map(|tip| follow(&source, bitmaps, &mut reader, tip))
+        .collect()
 }
 
-/// Whether `id` is a commit that the bitmaps know.
-fn is_commit_by(bitmaps: Option<&Bitmaps<'_>>, id: &ObjectId) -> Result<bool> {
-    let bit = |bitmaps: &Bitmaps<'_>| bitmaps.order().bit(id);
-    let Some((bitmaps, bit)) = bitmaps.and_then(|bitmaps| Some((bitmaps, bit(bitmaps)?))) else {
-        return Ok(false);
-    };
+/// Whether the bitmaps know that the object with that bit is a commit.
+fn is_commit_by(bitmaps: &Bitmaps<'_>, bit: u32) -> Result<bool> {
     let commits = bitmaps.of_kind(ObjectKind::Commit);
     Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
 }
 
-/// Follows the tip `id` through annotated tags. `None` if it is nowhere.
-fn follow(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<Option<Followed>> {
+/// Follows `tip` through annotated tags. `None` if it is nowhere.
+fn follow(
+    source: &Source<'_>,
+    bitmaps: Option<&Bitmaps<'_>>,
+    reader: &mut Reader<'_>,
+    tip: &ObjectId,
+) -> Result<Option<Followed>> {
     let mut tags = Vec::new();
-    let mut current = *id;
+    let mut start = [0; TAG_TARGET_BYTES];
+    let mut id = *tip;
     for _ in 0..TAG_DEPTH {
-        let stored = source.replacement(&current);
-        let Some(location) = source.store.locate(&stored)? else {
+        let known = bitmaps.and_then(|bitmaps| Some((bitmaps, bitmaps.order().bit(&id)?)));
+        let bit = known.map(|(_, bit)| bit);
+        let end = Marked { id, bit };
+        let mut location = None;
+        let stored = source.replacement(&id);
+        if let Some((bitmaps, bit)) = known {
+            if is_commit_by(bitmaps, bit)? {
+                let kind = ObjectKind::Commit;
+                return Ok(Some(Followed { tags, end, kind }));
+            }
+            if stored == id {
+                location = bitmaps.order().location(bit);
+            }
+        }
+        if location.is_none() {
+            location = source.store.locate(&stored)?;
+        }
+        let Some(location) = location else {
             return Ok(None);
         };
         let kind = reader.header(&stored, location)?.kind;
         if kind != ObjectKind::Tag {
-            let end = current;
             return Ok(Some(Followed { tags, end, kind }));
         }
-        let (_, content) = reader.read(&stored, location)?;
-        let target = TagRef::parse(&current, content)?.target;
-        tags.push(current);
-        current = target;
+        // Nearly every chain has one tag.
+        tags.reserve_exact(1);
+        tags.push(end);
+        let start = reader.leading(location, &mut start);
+        id = match TagRef::target_by_start(&id, start) {
+            Some(target) => target,
+            None => TagRef::parse(&id, reader.read(&stored, location)?.1)?.target,
+        };
     }
     Err(Error::malformed(
         "tag",
-        id,
+        tip,
         "it starts a chain of tags that is too long",
     ))
 }

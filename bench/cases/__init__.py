@@ -23,8 +23,9 @@ class Setting:
 def all_cases():
     """Name and function of each case."""
     from cases import (automatic, committing, directory, empty_tree, equal_sizes, extracting,
-                       image_latency, image_memory, latency, memory, mercurial, packing,
-                       pack_writing, packs, rebuilding, restore, serving, statuses, switching, walking)
+                       image_latency, image_memory, latency, linux_packs, memory, mercurial, packing,
+                       pack_writing, packs, perf_scripts, rebuilding, restore, serving, statuses,
+                       switching, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -66,6 +67,9 @@ def all_cases():
         "image-latency": image_latency.image_latency,
         "pack-queries": packs.pack_queries,
         "pack-making": packs.pack_making,
+        "p5310": perf_scripts.p5310,
+        "p5326": perf_scripts.p5326,
+        "linux-packs": linux_packs.linux_packs,
         "pack-indexing": pack_writing.pack_indexing,
         "bitmap-writing": pack_writing.bitmap_writing,
         "repacking": pack_writing.repacking,

@@ -14,23 +14,28 @@ from results import Outcome, amount_row, less_cpu_row, wall_row
 def pack_indexing(setting):
     outcome = Outcome([])
     with Repository(setting.corpora.deep()) as repository:
-        pack = repository.pack()
-        index = str(Path(repository.home.name) / "index")
-
-        def indexed(command):
-            for name in (index, f"{index}.rev"):
-                Path(name).unlink(missing_ok=True)
-            return run([*command, "-o", f"{index}.idx", str(pack)], repository.env,
-                       repository.path, watch_memory=True)
-
-        pairs = in_pairs(lambda: indexed(git("index-pack", "--threads=2")),
-                         lambda: indexed(hedgerow("index-pack")), setting.pairs)
-        add(outcome, wall_row, "index-pack", "index-pack, wall", pairs, 2, 3)
-        add(outcome, less_cpu_row, "index-pack-cpu", "index-pack, user+sys", pairs, 2.3, 3)
-        outcome.rows.append(amount_row(
-            "index-pack-memory", "index-pack: memory besides the map", "MB",
-            [sample.anon_kib / 1024 for sample in pairs.ours], 150, 150, is_lower_better=True))
+        index_rows(outcome, repository, setting, "index-pack", "index-pack")
     return outcome
+
+
+def index_rows(outcome, repository, setting, name, title):
+    """Adds what the index of the repository's pack takes: time, user+sys, memory."""
+    pack = repository.pack()
+    index = Path(repository.home.name) / "written.idx"
+
+    def indexed(command):
+        for path in (index, index.with_suffix(".rev")):
+            path.unlink(missing_ok=True)
+        return run([*command, "-o", str(index), str(pack)], repository.env, repository.path,
+                   watch_memory=True)
+
+    pairs = in_pairs(lambda: indexed(git("index-pack", "--threads=2")),
+                     lambda: indexed(hedgerow("index-pack")), setting.pairs)
+    add(outcome, wall_row, name, f"{title}, wall", pairs, 2, 3)
+    add(outcome, less_cpu_row, f"{name}-cpu", f"{title}, user+sys", pairs, 2.3, 3)
+    outcome.rows.append(amount_row(
+        f"{name}-memory", f"{title}: memory besides the map", "MB",
+        [sample.anon_kib / 1024 for sample in pairs.ours], 150, 150, is_lower_better=True))
 
 
 def bitmap_writing(setting):

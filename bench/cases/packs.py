@@ -14,6 +14,7 @@ BITMAP = ("--use-bitmap-index",)
 EVERYTHING = ("rev-list", "--count", "--objects", "--all", *BITMAP)
 CLONE = ("pack-objects", "--all", "--stdout", "--delta-base-offset", "-q")
 SIZES = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectsize:disk)")
+SIZE = ("cat-file", "--batch-check=%(objectsize:disk)")
 
 QUERIES = (
     ("bitmap-objects", "rev-list --count --objects --all", EVERYTHING, 1.5, 3),
@@ -91,8 +92,11 @@ def pack_queries(setting):
             for name, title, words, reach, aim in QUERIES:
                 pairs = repository.paired(words, setting.pairs)
                 title += ", lookup table" if table else ""
-                outcome.rows.append(wall_row(name + table, title, pairs, reach, aim))
-                outcome.pairs[name + table] = pairs
+                add(outcome, wall_row, name + table, title, pairs, reach, aim)
+        asked = repository.input(repository.output("rev-parse", "HEAD") + "\n")
+        # Little but the start of the program: more runs for the same certainty.
+        pairs = repository.paired(SIZE, setting.pairs * (1 if setting.is_smoke else 5), stdin=asked)
+        add(outcome, wall_row, "disk-size", "cat-file, size on disk of one object", pairs, 1, 1.5)
     return outcome
 
 

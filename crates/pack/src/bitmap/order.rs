@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// After so many searches for the bit of a row, one table of all bits is cheaper.
-const SEARCHES: u32 = 4096;
+/// After a search for the bit of a row for each so many objects, one table of all bits is cheaper.
+const OBJECTS_PER_SEARCH: u32 = 32;
 /// In the table of bits: the row has none.
 const NO_BIT: u32 = u32::MAX;
 
@@ -139,13 +139,18 @@ impl<'s> BitOrder<'s> {
     pub(crate) fn bit_of_row(&self, row: u32) -> Option<u32> {
         let bits = match self.bits.get() {
             Some(bits) => bits,
-            None if self.searches.fetch_add(1, Ordering::Relaxed) < SEARCHES => {
+            None if self.searches.fetch_add(1, Ordering::Relaxed) < self.search_limit() => {
                 let bit = self.bit_of_key(self.members.key(row)?, self.count())?;
                 return (self.row(bit) == Some(row)).then_some(bit);
             }
             None => self.bits.get_or_init(|| self.all_bits()),
         };
         bits.get(row as usize).copied().filter(|bit| *bit != NO_BIT)
+    }
+
+    /// How many searches are made before all bits are put into a table.
+    fn search_limit(&self) -> u32 {
+        self.count() / OBJECTS_PER_SEARCH
     }
 
     /// The bit below `end` of the object that is ordered by `key`.

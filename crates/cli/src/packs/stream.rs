@@ -4,6 +4,20 @@ use std::ops::ControlFlow;
 /// What is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Bytes of the longest id.
+const LONGEST_ID: usize = 32;
+/// The two digits of each byte.
+const DIGITS: [[u8; 2]; 256] = {
+    let mut all = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < all.len() {
+        let digits = b"0123456789abcdef";
+        all[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    all
+};
+
 /// Standard output, for what is made of many small pieces. When the pipe is closed, nobody wants
 /// the rest.
 pub struct Stream {
@@ -49,11 +63,12 @@ impl Stream {
 
 /// Appends the digits of an id.
 pub fn push_hex(buffer: &mut Vec<u8>, id: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in id {
-        let digits = [usize::from(byte >> 4), usize::from(byte & 15)];
-        buffer.extend(digits.map(|digit| DIGITS[digit]));
+    let mut digits = [[0; 2]; LONGEST_ID];
+    for (digits, byte) in digits.iter_mut().zip(id) {
+        *digits = DIGITS[usize::from(*byte)];
     }
+    let digits = digits.as_flattened();
+    buffer.extend_from_slice(digits.get(..2 * id.len()).unwrap_or(digits));
 }
 
 /// Appends a number.

@@ -6,9 +6,13 @@ use super::output::disk_usage;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::stream::{push_hex, Stream};
-use hedgerow_pack::{Bitmaps, Location, ObjectId, ObjectKind};
+use hedgerow_pack::{Bitmaps, ObjectId, ObjectKind};
 use hedgerow_reach::{reachable, Missing, ObjectSet, Objects, Order, Question, Request, Source};
 use std::ops::ControlFlow;
+
+/// So many ids are gathered before they are shown. They are all over the index: one after the other
+/// without anything in between, several are on their way from memory at a time.
+const BATCH: usize = 64;
 
 /// The kinds in the order that git lists them in here.
 const KINDS: [ObjectKind; 4] = [
@@ -111,8 +115,10 @@ fn disk_bytes(
     kinds: &[ObjectKind],
 ) -> Result<u64, Failure> {
     let mut bytes = 0_u64;
-    for_each(objects, kinds, |id, location| {
-        let location = match location {
+    let order = objects.bitmaps().map(Bitmaps::order);
+    for_each(objects, kinds, |id, bit| {
+        let known = bit.and_then(|bit| order?.location(bit));
+        let location = match known {
             Some(location) => Some(location),
             None => source.store.locate(&id).map_err(Failure::fatal)?,
         };
@@ -125,20 +131,32 @@ fn disk_bytes(
     Ok(bytes)
 }
 
-/// Calls `show` for each object of `kinds`, kind by kind, until it wants no more.
+/// Calls `show` for each object of `kinds`, kind by kind, with its bit if it has one, until it wants
+/// no more.
 fn for_each(
     objects: &ObjectSet<'_, '_>,
     kinds: &[ObjectKind],
-    mut show: impl FnMut(ObjectId, Option<Location>) -> Result<ControlFlow<()>, Failure>,
+    mut show: impl FnMut(ObjectId, Option<u32>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<(), Failure> {
+    let mut batch = Vec::with_capacity(BATCH);
     for kind in kinds {
         if let Some(bitmaps) = objects.bitmaps() {
             let mut bits = bitmaps.of_kind(*kind).map_err(Failure::fatal)?.clone();
             bits.intersect(objects.bits());
-            for bit in bits.iter() {
-                let id = bitmaps.order().id(bit).ok_or_else(damaged)?;
-                if show(id.to_owned(), bitmaps.order().location(bit))?.is_break() {
-                    return Ok(());
+            let mut bits = bits.iter();
+            loop {
+                batch.clear();
+                for bit in bits.by_ref().take(BATCH) {
+                    let id = bitmaps.order().id(bit).ok_or_else(damaged)?;
+                    batch.push((id.to_owned(), bit));
+                }
+                for (id, bit) in &batch {
+                    if show(*id, Some(*bit))?.is_break() {
+                        return Ok(());
+                    }
+                }
+                if batch.len() < BATCH {
+                    break;
                 }
             }
         }

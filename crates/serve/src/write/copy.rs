@@ -5,10 +5,13 @@ use super::output::Output;
 use crate::plan::is_intact;
 use crate::verbatim::Kept;
 use crate::{PackOptions, Result};
-use hedgerow_pack::{EntryKind, Fault};
+use hedgerow_pack::{EntryKind, Fault, ObjectId, RawEntry};
 
 /// Up to how many bytes of entries are copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;
+
+/// So many entries are looked up before they are copied.
+const BATCH: usize = 64;
 
 /// How far what was copied has moved: a step for each gap before it.
 #[derive(Debug, Default)]
@@ -52,12 +55,62 @@ pub(super) fn copy(
         let old = kept.entries.offset(0).filter(|_| next > 0);
         old.into_iter().for_each(|old| moves.note(old, new));
     }
-    while let Some(order) = kept.next_selected(next) {
-        next = order + 1;
-        copy_entry(kept, order, options, &mut moves, output)?;
-        options.progress.step(1);
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        batch.clear();
+        while let Some(order) = kept.next_selected(next).filter(|_| batch.len() < BATCH) {
+            next = order + 1;
+            batch.push(Copied::new(kept, order)?);
+        }
+        if !options.delta_base_offset {
+            find_bases(kept, &mut batch)?;
+        }
+        for entry in &batch {
+            copy_entry(kept, entry, options, &mut moves, output)?;
+            options.progress.step(1);
+        }
+        if batch.len() < BATCH {
+            return Ok(moves);
+        }
     }
-    Ok(moves)
+}
+
+/// An entry to be copied.
+struct Copied<'s> {
+    order: u32,
+    /// Where it starts.
+    old: u64,
+    raw: RawEntry<'s>,
+    /// Its base, if that is to be named by its id.
+    base: Option<ObjectId>,
+}
+
+impl<'s> Copied<'s> {
+    fn new(kept: &Kept<'s>, order: u32) -> Result<Self> {
+        let old = kept.entries.offset(order);
+        Ok(Copied {
+            order,
+            old: old.ok_or_else(|| kept.fault(Fault::Outside))?,
+            raw: kept.entry(order)?,
+            base: None,
+        })
+    }
+}
+
+/// Finds the ids of the bases of offset deltas. They are all over the index: one after the other
+/// without anything in between, several are on their way from memory at a time.
+fn find_bases(kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
+    let mut bases = Vec::with_capacity(batch.len());
+    for entry in batch.iter_mut() {
+        if let EntryKind::OffsetDelta(base) = entry.raw.kind {
+            bases.push((entry, kept.entries.order_of(base)));
+        }
+    }
+    for (entry, base) in bases {
+        let id = base.and_then(|base| kept.entries.id(base));
+        entry.base = Some(id.ok_or_else(|| kept.fault(Fault::Outside))?);
+    }
+    Ok(())
 }
 
 /// Whether the entries before the first gap are copied without a look at them.
@@ -88,35 +141,35 @@ fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>)
 
 fn copy_entry(
     kept: &Kept<'_>,
-    order: u32,
+    entry: &Copied<'_>,
     options: &PackOptions,
     moves: &mut Moves,
     output: &mut Output<'_>,
 ) -> Result<()> {
+    let Copied {
+        order, old, raw, ..
+    } = entry;
     let outside = || kept.fault(Fault::Outside);
-    let old = kept.entries.offset(order).ok_or_else(outside)?;
-    let id = kept.entries.id(order).ok_or_else(outside)?;
-    let raw = kept.entry(order)?;
-    if options.check_copies && !is_intact(&kept.entries, order, raw.bytes) {
+    let id = || kept.entries.id(*order).ok_or_else(outside);
+    if options.check_copies && !is_intact(&kept.entries, *order, raw.bytes) {
+        let id = id()?;
         let reason = format!("the entry of {id} does not have the CRC-32 of the index");
         return Err(kept.fault(Fault::Unreadable(reason)));
     }
     let new = output.position();
-    let written = match raw.kind {
-        EntryKind::OffsetDelta(base) if !options.delta_base_offset => {
-            let base = kept.entries.order_of(base);
-            let base = base.and_then(|base| kept.entries.id(base));
-            Written::Id(base.ok_or_else(outside)?)
-        }
-        EntryKind::OffsetDelta(base) => {
+    let written = match (raw.kind, entry.base) {
+        (EntryKind::OffsetDelta(_), Some(base)) => Written::Id(base),
+        (EntryKind::OffsetDelta(base), None) => {
             let distance = new.checked_sub(moves.moved(base));
             Written::Distance(distance.ok_or_else(outside)?)
         }
-        kind => unmoved(kind, old),
+        (kind, _) => unmoved(kind, *old),
     };
-    moves.note(old, new);
+    moves.note(*old, new);
     let header = Header::new(&written, raw.size);
-    output.list(id, &[header.bytes(), raw.compressed()]);
+    if output.lists() {
+        output.list(id()?, &[header.bytes(), raw.compressed()]);
+    }
     output.put(header.bytes())?;
     output.put(raw.compressed())
 }

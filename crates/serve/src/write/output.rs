@@ -62,6 +62,11 @@ impl<'o> Output<'o> {
         self.position
     }
 
+    /// Whether objects are listed.
+    pub fn lists(&self) -> bool {
+        self.listed.is_some()
+    }
+
     /// Lists the object `id`, whose entry consists of `pieces`.
     pub fn list(&mut self, id: ObjectId, pieces: &[&[u8]]) {
         let mut listing = self.begin(id);

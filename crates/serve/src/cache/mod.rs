@@ -214,7 +214,9 @@ impl Kept {
         let has = |extension: &str| name.ends_with(extension.as_bytes());
         match () {
             () if name.starts_with(b".") => {
-                let is_response = name.windows(WHOLE.len()).any(|part| part == WHOLE.as_bytes());
+                let is_response = name
+                    .windows(WHOLE.len())
+                    .any(|part| part == WHOLE.as_bytes());
                 is_response.then_some(Kept::Unnamed)
             }
             () if has(".response") => Some(Kept::Whole),

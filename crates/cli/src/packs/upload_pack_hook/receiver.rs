@@ -35,9 +35,8 @@ impl Receiver {
     pub fn follow(&mut self, stored: &StoredResponse) -> io::Result<bool> {
         loop {
             let available = stored.wait(self.position).map_err(io::Error::other)?;
-            let (Available::Whole(bytes)
-            | Available::Growing(bytes)
-            | Available::Abandoned(bytes)) = available;
+            let (Available::Whole(bytes) | Available::Growing(bytes) | Available::Abandoned(bytes)) =
+                available;
             self.copy(stored, bytes)?;
             match available {
                 Available::Whole(_) => return self.end().map(|()| true),

@@ -30,7 +30,7 @@ pub struct Answered {
 pub enum Failed {
     /// Nothing was sent: git may answer it.
     Unanswered(String),
-    /// Something was sent.
+    /// Something was sent, or nobody reads it.
     Broken(String),
 }
 
@@ -46,10 +46,11 @@ pub fn answer(
         Some(cache) => from_cache(request, repository, &cache, &receiver, entry),
         None => make(request, repository, Sink::plain(&receiver), None, entry),
     };
-    entry.bytes = lock(&receiver).sent();
-    answered.map_err(|reason| match entry.bytes {
-        0 => Failed::Unanswered(reason),
-        _ => Failed::Broken(reason),
+    let receiver = lock(&receiver);
+    entry.bytes = receiver.sent();
+    answered.map_err(|reason| match receiver.sent() > 0 || receiver.is_gone() {
+        true => Failed::Broken(reason),
+        false => Failed::Unanswered(reason),
     })
 }
 

@@ -18,12 +18,19 @@ pub struct Receiver {
     position: u64,
     /// Where that can be read which was sent.
     begun: Option<StoredResponse>,
+    /// Nobody reads it any more.
+    is_gone: bool,
 }
 
 impl Receiver {
     /// How many bytes were sent.
     pub fn sent(&self) -> u64 {
         self.sent
+    }
+
+    /// Whether nobody reads it any more.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone
     }
 
     /// How many bytes of the response it was given.
@@ -74,13 +81,20 @@ impl Receiver {
                 self.compare(&piece)?;
                 continue;
             }
-            match stored.send(&mut StandardOutput, self.position, rest)? {
+            let sent = stored.send(&mut StandardOutput, self.position, rest);
+            match self.noted(sent)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => self.position += count,
             }
             self.sent = self.position;
         }
         Ok(())
+    }
+
+    fn noted<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        self.is_gone |= outcome.as_ref().is_err_and(is_gone);
+        outcome
     }
 
     /// Compares `bytes` with what was sent there.
@@ -112,7 +126,7 @@ impl Write for Receiver {
             self.compare(bytes.get(..length).unwrap_or_default())?;
             return Ok(length);
         }
-        let written = StandardOutput.write(bytes)?;
+        let written = self.noted(StandardOutput.write(bytes))?;
         self.position += written as u64;
         self.sent = self.position;
         Ok(written)

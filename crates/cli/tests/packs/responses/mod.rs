@@ -49,6 +49,26 @@ fn a_slow_receiver_keeps_nobody_waiting() {
 }
 
 #[test]
+fn a_receiver_that_went_away_takes_nothing_from_the_others() {
+    let site = Site::new(400);
+    let expected = site.plain();
+    let gone = site.ask(&[]);
+    site.wait_for_partial(0);
+    let others: Vec<_> = (0..2).map(|_| site.ask(&[]).read()).collect();
+    let outcome = gone.close().end();
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    assert!(outcome.stderr.contains("cannot send the pack: Broken pipe"));
+    for other in others {
+        let outcome = other.end();
+        assert!(outcome.code == 0 && outcome.stdout == expected);
+    }
+    let mut served = site.served_by();
+    served.sort_unstable();
+    assert_eq!(served, ["cache", "cache", "nobody"]);
+    assert_eq!(site.kept(), (1, 0));
+}
+
+#[test]
 fn a_hit_reads_no_objects() {
     let site = Site::new(50);
     git(&site.root(), &["tag", "-a", "-m", "m", "annotated"], b"");

@@ -183,24 +183,21 @@ fn is(entry: &fs::DirEntry, extension: &str) -> bool {
 impl Asked {
     /// Begins to read what is answered.
     pub fn read(mut self) -> Self {
-        fn read(
-            mut from: impl Read + Send + 'static,
-            came: Arc<AtomicUsize>,
-        ) -> JoinHandle<Vec<u8>> {
-            std::thread::spawn(move || {
-                let (mut content, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
-                loop {
-                    match from.read(&mut buffer).unwrap() {
-                        0 => return content,
-                        count => content.extend(&buffer[..count]),
-                    }
-                    came.store(content.len(), Ordering::Relaxed);
-                }
-            })
-        }
         let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
         self.stdout = stdout.map(|from| read(from, self.came.clone()));
         self.stderr = stderr.map(|from| read(from, Arc::default()));
+        self
+    }
+
+    /// Reads nothing of it.
+    pub fn close(mut self) -> Self {
+        drop(self.child.stdout.take());
+        self.stdout = Some(std::thread::spawn(Vec::new));
+        self.stderr = self
+            .child
+            .stderr
+            .take()
+            .map(|from| read(from, Arc::default()));
         self
     }
 
@@ -246,4 +243,17 @@ impl Asked {
         let mut kill = std::process::Command::new("kill");
         assert!(kill.args(["-s", name, &id]).status().unwrap().success());
     }
+}
+
+fn read(mut from: impl Read + Send + 'static, came: Arc<AtomicUsize>) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let (mut content, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+        loop {
+            match from.read(&mut buffer).unwrap() {
+                0 => return content,
+                count => content.extend(&buffer[..count]),
+            }
+            came.store(content.len(), Ordering::Relaxed);
+        }
+    })
 }

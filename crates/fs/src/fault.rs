@@ -39,6 +39,8 @@ pub enum Op {
     Link = 4096,
     /// Creating a device, a fifo or a socket.
     Node = 8192,
+    /// Locking a file.
+    Lock = 16384,
 }
 
 impl Op {
@@ -59,6 +61,7 @@ impl Op {
             "attribute" => Op::Attribute,
             "link" => Op::Link,
             "node" => Op::Node,
+            "lock" => Op::Lock,
             _ => return None,
         })
     }

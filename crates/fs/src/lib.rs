@@ -27,6 +27,7 @@ mod listed_file;
 mod listing;
 mod lock;
 mod memory;
+mod one_maker;
 mod output_file;
 mod path;
 mod proc_file;
@@ -54,6 +55,7 @@ pub use limits::descriptor_limit;
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use lock::LockFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
+pub use one_maker::Making;
 pub use output_file::OutputFile;
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,

@@ -1,5 +1,5 @@
 use crate::fault::{self, Op};
-use crate::{Error, Result, Timestamp};
+use crate::{Error, Result, Stat, Timestamp};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, CWD, UTIME_OMIT};
 use rustix::io::Errno;
@@ -55,6 +55,16 @@ impl OutputFile {
                 Self::create_named(target, prefix).map_err(failed)
             }
             Err(errno) => Err(failed(errno.into())),
+        }
+    }
+
+    /// The open file `temporary`, which gets the name `target` when it is whole.
+    pub(crate) fn from_named(fd: OwnedFd, temporary: &Path, target: &Path) -> Self {
+        OutputFile {
+            fd,
+            temporary: Some(temporary.to_owned()),
+            target: target.to_owned(),
+            prefix: ".",
         }
     }
 
@@ -145,6 +155,13 @@ impl OutputFile {
         fault::check(Op::Attribute)
             .and_then(|()| Ok(rustix::fs::futimens(&self.fd, &times)?))
             .map_err(|source| self.failed("set the time of", source))
+    }
+
+    /// Its state now.
+    pub fn stat(&self) -> Result<Stat> {
+        fault::check(Op::Stat)
+            .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?)))
+            .map_err(|source| self.failed("stat", source))
     }
 
     /// Waits until its content is on the disk.

@@ -23,7 +23,7 @@ mod spread;
 mod verbatim;
 mod write;
 
-pub use cache::{NewResponse, ResponseCache, ResponseKey};
+pub use cache::{Available, Found, NewResponse, ResponseCache, ResponseKey, StoredResponse};
 pub use contents::{name_hash, Contents, Verbatim, Wanted};
 pub use edges::Edges;
 pub use error::{Error, Result};

@@ -27,6 +27,7 @@ mod objects;
 mod oracle;
 mod repack;
 mod repacked_states;
+mod responses;
 mod served;
 mod several;
 

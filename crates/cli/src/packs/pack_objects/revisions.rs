@@ -89,16 +89,23 @@ pub fn parse_filter(spec: &str) -> Result<Filter, Failure> {
 
 /// The annotated tags among the references, with what they are of.
 pub fn tags(repository: &Repository) -> Result<Vec<Tag>, Failure> {
-    let mut tags = Vec::new();
-    for reference in repository.references_below(BStr::new(b"refs/tags/"))? {
-        let Some(id) = reference.id else { continue };
+    Ok(annotated(repository, &tagged(repository)?))
+}
+
+/// What the references to tags are: annotated tags, and whatever else is tagged.
+pub fn tagged(repository: &Repository) -> Result<Vec<ObjectId>, Failure> {
+    let references = repository.references_below(BStr::new(b"refs/tags/"))?;
+    Ok(references.into_iter().filter_map(|tag| tag.id).collect())
+}
+
+/// The annotated tags among `ids`, with what they are of.
+pub fn annotated(repository: &Repository, ids: &[ObjectId]) -> Vec<Tag> {
+    let tag = |id: &ObjectId| {
         // What is broken goes with nothing.
-        let Ok(ObjectKind::Tag) = repository.object_kind(&id) else {
-            continue;
-        };
-        if let Ok(Some(target)) = repository.peel(&id, None) {
-            tags.push(Tag { id, target });
-        }
-    }
-    Ok(tags)
+        let is_tag = matches!(repository.object_kind(id), Ok(ObjectKind::Tag));
+        let target = is_tag.then(|| repository.peel(id, None)).transpose();
+        let target = target.ok()??;
+        target.map(|target| Tag { id: *id, target })
+    };
+    ids.iter().filter_map(tag).collect()
 }

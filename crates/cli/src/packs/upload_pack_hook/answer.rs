@@ -1,19 +1,22 @@
 //! Answering a request: from the cache, or with a pack made now.
 
 use super::log::{Entry, Server};
+use super::receiver::Receiver;
 use super::request::Request;
+use super::sink::{lock, Sink};
 use crate::packs::pack_objects::{pack_options, pack_reuse};
 use crate::packs::sources::{bitmaps, Sources};
-use hedgerow_fs::{ReadFile, StandardOutput};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::oid;
-use hedgerow_serve::{write_pack, Error, NewResponse, PackOptions, ResponseCache, Selected};
-use std::io::{self, Write};
+use hedgerow_reach::Question;
+use hedgerow_serve::{write_pack, Found, PackOptions, PackWritten, ResponseCache, Selected};
+use std::sync::Mutex;
 
-/// Of what a response is copied at a time, in bytes.
-const PIECE_BYTES: usize = 256 << 10;
+/// So many who make the same response are followed, one after the other, if each of them fails.
+const MAKERS: u32 = 8;
 const CACHE_BYTES: u64 = 1 << 30;
 const CACHE_SECONDS: u64 = 3600;
+const WAIT_SECONDS: u64 = 60;
 
 /// A request that was answered.
 #[derive(Debug)]
@@ -27,7 +30,7 @@ pub struct Answered {
 pub enum Failed {
     /// Nothing was sent: git may answer it.
     Unanswered(String),
-    /// Something was sent.
+    /// Something was sent, or nobody reads it.
     Broken(String),
 }
 
@@ -38,22 +41,51 @@ pub fn answer(
     entry: &mut Entry,
 ) -> Result<Answered, Failed> {
     let cache = cache(repository).map_err(|failure| Failed::Unanswered(failure.to_string()))?;
-    let Some(cache) = cache else {
-        return make(request, repository, None, entry);
+    let receiver = Mutex::default();
+    let answered = match cache {
+        Some(cache) => from_cache(request, repository, &cache, &receiver, entry),
+        None => make(request, repository, Sink::plain(&receiver), None, entry),
     };
+    let receiver = lock(&receiver);
+    entry.bytes = receiver.sent();
+    answered.map_err(|reason| match receiver.sent() > 0 || receiver.is_gone() {
+        true => Failed::Broken(reason),
+        false => Failed::Unanswered(reason),
+    })
+}
+
+/// Answers from the cache, or for the cache.
+fn from_cache(
+    request: &Request,
+    repository: &Repository,
+    cache: &ResponseCache,
+    receiver: &Mutex<Receiver>,
+    entry: &mut Entry,
+) -> Result<Answered, String> {
     let key = request.key(repository);
-    if let Some(file) = cache.find(&key) {
-        entry.served_by = Server::Cache;
-        entry.bytes = copy(&file)?;
-        return Ok(Answered { said: Vec::new() });
+    for _ in 0..MAKERS {
+        match cache.look(&key) {
+            Ok(Found::Stored(stored)) => {
+                entry.followed |= !stored.was_whole();
+                let mut receiver = lock(receiver);
+                let followed = receiver.follow(&stored);
+                if followed.map_err(|error| format!("cannot send the pack: {error}"))? {
+                    entry.served_by = Server::Cache;
+                    return Ok(Answered { said: Vec::new() });
+                }
+                receiver.restart(stored);
+            }
+            Ok(Found::Missing(response)) => {
+                return std::thread::scope(|scope| {
+                    let sink = Sink::kept(receiver, response, scope);
+                    make(request, repository, sink, Some(cache), entry)
+                });
+            }
+            // Without room for the response, the request is answered all the same.
+            Err(_) => break,
+        }
     }
-    // Without room for the response, the request is answered all the same.
-    let Ok(mut response) = cache.begin(&key) else {
-        return make(request, repository, None, entry);
-    };
-    let answered = make(request, repository, Some(&mut response), entry)?;
-    let _ = cache.keep(response);
-    Ok(answered)
+    make(request, repository, Sink::plain(receiver), None, entry)
 }
 
 /// The cache that is configured, if any.
@@ -70,89 +102,57 @@ fn cache(repository: &Repository) -> Result<Option<ResponseCache>, hedgerow_git:
         directory,
         max_bytes: number("hedgerow.responseCacheSize", CACHE_BYTES)?,
         max_age_seconds: number("hedgerow.responseCacheExpiry", CACHE_SECONDS)?,
+        max_wait_seconds: number("hedgerow.responseCacheWait", WAIT_SECONDS)?,
     }))
-}
-
-fn copy(file: &ReadFile) -> Result<u64, Failed> {
-    let mut buffer = vec![0; PIECE_BYTES];
-    let mut sent = 0;
-    loop {
-        let failed = |reason: String| match sent {
-            0 => Failed::Unanswered(reason),
-            _ => Failed::Broken(reason),
-        };
-        let length = file
-            .read(&mut buffer)
-            .map_err(|error| failed(error.to_string()))?;
-        if length == 0 {
-            return Ok(sent);
-        }
-        let written = StandardOutput.write_all(&buffer[..length]);
-        written.map_err(|error| Failed::Broken(format!("cannot send the pack: {error}")))?;
-        sent += length as u64;
-    }
 }
 
 fn make(
     request: &Request,
     repository: &Repository,
-    response: Option<&mut NewResponse>,
+    mut sink: Sink<'_>,
+    cache: Option<&ResponseCache>,
     entry: &mut Entry,
-) -> Result<Answered, Failed> {
-    let unanswered = |reason: String| Failed::Unanswered(reason);
-    let options = pack_options(repository).map_err(|failure| unanswered(failure.message))?;
+) -> Result<Answered, String> {
+    let made = write(request, repository, &mut sink, entry);
+    let sent = sink.end(made.is_ok(), cache);
+    let written = made?;
+    sent.map_err(|error| format!("cannot send the pack: {error}"))?;
+    entry.served_by = Server::Hedgerow;
+    entry.count(&written);
+    let said = match request.progress {
+        true => vec![written.to_string()],
+        false => Vec::new(),
+    };
+    Ok(Answered { said })
+}
+
+/// Writes the pack that is asked for to `sink`.
+fn write(
+    request: &Request,
+    repository: &Repository,
+    sink: &mut Sink<'_>,
+    entry: &mut Entry,
+) -> Result<PackWritten, String> {
+    let options = pack_options(repository).map_err(|failure| failure.message)?;
     let options = PackOptions {
         thin: request.thin,
         delta_base_offset: request.delta_base_offset,
         ..options
     };
-    let sources = Sources::read(repository).map_err(|failure| unanswered(failure.message))?;
+    let sources = Sources::read(repository).map_err(|failure| failure.message)?;
     let source = sources.without_replacements(repository);
     let bitmaps = bitmaps(repository);
-    let reuse = pack_reuse(repository).map_err(|failure| unanswered(failure.message))?;
-    let (question, tags) = (&request.question, &request.tags);
-    let selected = Selected::find(source, bitmaps.as_ref(), question, tags, reuse);
-    let selected = selected.map_err(|error| unanswered(error.to_string()))?;
+    let reuse = pack_reuse(repository).map_err(|failure| failure.message)?;
+    let question = Question {
+        threads: hedgerow_fs::cpu::available(),
+        ..request.question.clone()
+    };
+    let tags = request.tags(repository);
+    let selected = Selected::find(source, bitmaps.as_ref(), &question, &tags, reuse);
+    let selected = selected.map_err(|error| error.to_string())?;
     entry.trace = Some(selected.trace.clone());
     let has = |id: &oid| selected.receiver_has(id);
     let contents = selected.contents(request.thin.then_some(&has));
-    let mut sink = Sink { response, sent: 0 };
-    let written = write_pack(repository.objects(), &contents, &options, false, &mut sink);
-    entry.bytes = sink.sent;
-    match written {
-        Ok(written) => {
-            entry.served_by = Server::Hedgerow;
-            entry.count(&written);
-            let said = match request.progress {
-                true => vec![written.to_string()],
-                false => Vec::new(),
-            };
-            Ok(Answered { said })
-        }
-        Err(error) if sink.sent == 0 && !matches!(error, Error::Cancelled) => {
-            Err(unanswered(error.to_string()))
-        }
-        Err(error) => Err(Failed::Broken(error.to_string())),
-    }
-}
-
-/// Standard output, and the response that is to be kept.
-struct Sink<'r> {
-    response: Option<&'r mut NewResponse>,
-    sent: u64,
-}
-
-impl Write for Sink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = StandardOutput.write(bytes)?;
-        if let Some(response) = &mut self.response {
-            response.write(bytes.get(..written).unwrap_or_default());
-        }
-        self.sent += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        StandardOutput.flush()
-    }
+    let written = write_pack(repository.objects(), &contents, &options, false, sink);
+    written.map_err(|error| error.to_string())
 }

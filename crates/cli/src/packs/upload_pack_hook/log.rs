@@ -31,6 +31,8 @@ pub struct Entry {
     pub trace: Option<Trace>,
     /// Bytes that were sent.
     pub bytes: u64,
+    /// Whether the response was not whole yet in the cache when it was found there.
+    pub followed: bool,
     wants: usize,
     haves: usize,
     thin: bool,
@@ -66,6 +68,9 @@ struct Line<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'e str>,
     bytes: u64,
+    /// Somebody else was about to make the response.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    followed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pack: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +139,7 @@ impl Entry {
             served_by: self.served_by,
             reason: self.reason.as_deref(),
             bytes: self.bytes,
+            followed: self.followed,
             pack: self.written,
             wants_by: self.trace.as_ref().map(|trace| found(&trace.wants)),
             haves_by: self.trace.as_ref().map(|trace| found(&trace.haves)),

@@ -5,7 +5,9 @@
 
 mod answer;
 mod log;
+mod receiver;
 mod request;
+mod sink;
 
 use crate::arguments::Global;
 use crate::environment;

@@ -1,9 +1,10 @@
 //! What git-upload-pack asks of `git pack-objects`.
 
 use super::answer::Failed;
-use crate::packs::pack_objects::revisions::{plain_question, tags};
+use crate::packs::pack_objects::revisions::{annotated, plain_question, tagged};
 use crate::packs::sources;
 use hedgerow_git::repository::Repository;
+use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Filter, Question};
 use hedgerow_serve::{ResponseKey, Tag};
 use std::ffi::OsString;
@@ -13,8 +14,9 @@ use std::os::unix::ffi::OsStrExt;
 #[derive(Debug)]
 pub struct Request {
     pub question: Question,
-    /// The annotated tags that go along with what they are of.
-    pub tags: Vec<Tag>,
+    /// What the references to tags are, of which the annotated ones go along with what they are
+    /// of; none if they need not.
+    tagged: Vec<ObjectId>,
     pub thin: bool,
     pub delta_base_offset: bool,
     /// Whether to say what was packed.
@@ -38,7 +40,7 @@ impl Request {
         }
         let mut request = Request {
             question: Question::default(),
-            tags: Vec::new(),
+            tagged: Vec::new(),
             thin: false,
             delta_base_offset: false,
             progress: false,
@@ -74,23 +76,27 @@ impl Request {
         let parse = |filter: &String| Filter::parse(filter.as_bytes());
         let filter = request.filter.as_ref().map(parse).transpose();
         let filter = filter.map_err(|error| unknown(&error.to_string()))?;
-        let threads = hedgerow_fs::cpu::available();
-        let question = plain_question(input, filter, threads);
+        let question = plain_question(input, filter, 1);
         request.question = question.ok_or_else(|| unknown("the revisions"))?;
         if !request.question.is_set() {
             return Err(unknown("the filter"));
         }
         if include_tag {
-            let found = tags(repository);
-            request.tags = found.map_err(|failure| Failed::Unanswered(failure.message))?;
+            let found = tagged(repository);
+            request.tagged = found.map_err(|failure| Failed::Unanswered(failure.message))?;
         }
         Ok(request)
     }
 
-    /// What tells its response from others: what is asked, of which repository, and the tags that
-    /// go along.
+    /// The annotated tags that go along with what they are of.
+    pub fn tags(&self, repository: &Repository) -> Vec<Tag> {
+        annotated(repository, &self.tagged)
+    }
+
+    /// What tells its response from others: what is asked, of which repository, and what is tagged.
+    /// No object is read for it.
     pub fn key(&self, repository: &Repository) -> ResponseKey {
-        let sorted = |ids: &[hedgerow_pack::ObjectId]| {
+        let sorted = |ids: &[ObjectId]| {
             let mut ids = ids.to_vec();
             ids.sort_unstable();
             ids.dedup();
@@ -98,7 +104,6 @@ impl Request {
                 .flat_map(|id| id.as_bytes().to_vec())
                 .collect::<Vec<u8>>()
         };
-        let tags = self.tags.iter().flat_map(|tag| [tag.id, tag.target]);
         let flags = [
             u8::from(self.thin),
             u8::from(self.delta_base_offset),
@@ -111,7 +116,7 @@ impl Request {
             self.filter.as_deref().unwrap_or_default().as_bytes(),
             &sorted(&self.question.wants),
             &sorted(&self.question.haves),
-            &sorted(&tags.collect::<Vec<_>>()),
+            &sorted(&self.tagged),
         ])
     }
 }

@@ -1,8 +1,11 @@
 //! What some objects reach and others do not, as a set: by bitmaps as far as they go, and by walks
-//! from there on. `closure` finds what a few tips reach; `filter` leaves out what is not wanted.
+//! from there on. `closure` finds what a few tips reach; `filter` leaves out what is not wanted,
+//! but not what is named, if `named` does not say so.
 
 mod closure;
 mod filter;
+mod finding;
+mod named;
 mod set;
 mod shared;
 mod tips;
@@ -14,6 +17,7 @@ pub use tips::{BitmapUse, Trace};
 use crate::source::Source;
 use crate::{Filter, Result};
 use closure::Closure;
+use finding::Aim;
 use gix_hash::ObjectId;
 use hedgerow_pack::Bitmaps;
 
@@ -44,6 +48,11 @@ impl Question {
     fn needs_trees(&self) -> bool {
         !self.only_commits && !self.filter.as_ref().is_some_and(filter::leaves_out_trees)
     }
+
+    /// Whether a walk with the filter would go through trees: then it meets there what is named.
+    fn walks_trees(&self) -> bool {
+        !self.only_commits && !self.filter.as_ref().is_some_and(filter::skips_trees)
+    }
 }
 
 /// The answer.
@@ -67,13 +76,17 @@ pub fn reachable<'b, 's>(
     bitmaps: Option<&'b Bitmaps<'s>>,
     question: &Question,
 ) -> Result<Answer<'b, 's>> {
-    let needs_trees = question.needs_trees();
-    let mut closure = Closure::new(source, bitmaps, needs_trees, question.threads);
+    let mut closure = Closure::new(source, bitmaps, question.threads);
     let had = match question.haves.is_empty() {
         true => None,
-        false => Some(closure.of_haves(&question.haves)?),
+        false => Some(closure.of_haves(&question.haves, question.walks_trees())?),
     };
-    let mut objects = closure.of_wants(&question.wants, had.as_ref())?;
+    let aim = Aim {
+        needs_trees: question.needs_trees(),
+        had: had.as_ref(),
+        filter: (question.filter.as_ref()).filter(|_| !question.filter_wants),
+    };
+    let mut objects = closure.of_wants(&question.wants, aim)?;
     if let Some(had) = &had {
         objects.subtract(had);
     }

@@ -1,12 +1,12 @@
 //! What some tips reach.
 
 use super::finding::{plain, root, Aim, Finding};
-use super::named::not_spared;
 use super::set::ObjectSet;
 use super::shared::SharedSet;
 use super::tips::{follow_all, BitmapUse, Followed, Trace};
 use super::trees::{self, Like, Pending};
 use crate::commits::{CommitIndex, Commits};
+use crate::filter::not_spared;
 use crate::ids::IdSet;
 use crate::source::Source;
 use crate::{Error, Result};

@@ -29,16 +29,6 @@ pub(crate) fn leaves_out_trees(filter: &Filter) -> bool {
     }
 }
 
-/// Whether `filter` has no use for what is in a tree that is reached.
-pub(super) fn skips_trees(filter: &Filter) -> bool {
-    match filter {
-        Filter::TreeDepth(depth) => *depth == 0,
-        Filter::Kind(kind) => matches!(kind, ObjectKind::Commit | ObjectKind::Tag),
-        Filter::Combine(filters) => filters.iter().all(skips_trees),
-        Filter::BlobNone | Filter::BlobLimit(_) => false,
-    }
-}
-
 /// Leaves out of `objects` what `filter` says, but none of `spared`.
 pub(super) fn apply(
     filter: &Filter,

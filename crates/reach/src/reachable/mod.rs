@@ -1,11 +1,9 @@
 //! What some objects reach and others do not, as a set: by bitmaps as far as they go, and by walks
-//! from there on. `closure` finds what a few tips reach; `filter` leaves out what is not wanted,
-//! but not what is named, if `named` does not say so.
+//! from there on. `closure` finds what a few tips reach; `filter` leaves out what is not wanted.
 
 mod closure;
 mod filter;
 mod finding;
-mod named;
 mod set;
 mod shared;
 mod tips;
@@ -51,7 +49,7 @@ impl Question {
 
     /// Whether a walk with the filter would go through trees: then it meets there what is named.
     fn walks_trees(&self) -> bool {
-        !self.only_commits && !self.filter.as_ref().is_some_and(filter::skips_trees)
+        !self.only_commits && !self.filter.as_ref().is_some_and(crate::filter::skips_trees)
     }
 }
 

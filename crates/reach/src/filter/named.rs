@@ -1,8 +1,7 @@
 //! Which trees and blobs a filter leaves out although they are named. git spares what is named,
 //! but goes through it in the order of the names: a tree or blob that it meets in a tree named
-//! before, or as the tree of a commit that no bitmap knows, counts as reached from then on.
+//! before, or as the tree of a commit that is walked, counts as reached from then on.
 
-use super::filter::skips_trees;
 use crate::commits::Commits;
 use crate::ids::IdSet;
 use crate::object::{EntryKind, TreeEntries};
@@ -21,7 +20,7 @@ struct Named {
 /// Of the trees and blobs `named`, in that order, those that `filter` does not spare. `commits` are
 /// those that were walked; `is_known`: bitmaps have the object, so that it is not walked;
 /// `is_had`: neither is this tree.
-pub(super) fn not_spared(
+pub(crate) fn not_spared(
     filter: &Filter,
     named: &[(ObjectId, ObjectKind)],
     commits: &Commits<'_>,
@@ -139,4 +138,14 @@ fn leaves_out(
             false
         }
     })
+}
+
+/// Whether `filter` has no use for what is in a tree that is reached.
+pub(crate) fn skips_trees(filter: &Filter) -> bool {
+    match filter {
+        Filter::TreeDepth(depth) => *depth == 0,
+        Filter::Kind(kind) => matches!(kind, ObjectKind::Commit | ObjectKind::Tag),
+        Filter::Combine(filters) => filters.iter().all(skips_trees),
+        Filter::BlobNone | Filter::BlobLimit(_) => false,
+    }
 }

@@ -13,6 +13,9 @@ use std::ops::ControlFlow;
 /// What a reader keeps for the objects that come next, in bytes.
 const RECENT_BYTES: usize = 32 << 20;
 
+/// The mode of a submodule, whose commit is in another repository.
+const SUBMODULE: u32 = 0o160_000;
+
 struct Printer<'r> {
     repository: &'r Repository,
     batch: &'r Batch,
@@ -136,6 +139,10 @@ impl Printer<'_> {
         let location = match store.locate(&found).map_err(Failure::fatal)? {
             Some(location) => location,
             None if found.is_empty_tree() => Location::Loose { directory: 0 },
+            None if mode == Some(SUBMODULE) => {
+                let id = id.to_string();
+                return Ok(self.say(id.as_bytes().as_bstr(), "submodule"));
+            }
             None => return Ok(self.say(name, "missing")),
         };
         let subject = Subject {

@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = Source {
         store: &store,
         graph: graph.as_ref(),
+        checks_graph: false,
         grafts: &grafts,
         replacements: &replacements,
     };

@@ -15,6 +15,8 @@ pub struct Source<'s> {
     pub store: &'s ObjectStore,
     /// The commit-graph, if it is to be used.
     pub graph: Option<&'s CommitGraph>,
+    /// Whether a commit of the commit-graph counts only if the store has it, too.
+    pub checks_graph: bool,
     /// Commits whose parents are others than they say: those at the boundary of a shallow clone
     /// have none.
     pub grafts: &'s IdMap<Vec<ObjectId>>,

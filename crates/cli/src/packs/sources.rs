@@ -13,6 +13,7 @@ const LIMIT_BYTES: u64 = 64 << 20;
 /// What a walk needs beside the store.
 pub struct Sources {
     graph: Option<CommitGraph>,
+    checks_graph: bool,
     grafts: IdMap<Vec<ObjectId>>,
     /// Those of them that are the boundary of a shallow clone.
     shallow: IdMap<Vec<ObjectId>>,
@@ -49,6 +50,7 @@ impl Sources {
         }
         Ok(Sources {
             graph,
+            checks_graph: repository.environment().commit_graph_paranoia,
             grafts,
             shallow,
             no_replacements: HashMap::new(),
@@ -70,6 +72,7 @@ impl Sources {
         Source {
             store: repository.objects(),
             graph: self.graph.as_ref(),
+            checks_graph: self.checks_graph,
             grafts: &self.shallow,
             replacements: &self.no_replacements,
         }
@@ -85,6 +88,7 @@ impl Sources {
         Source {
             store: objects.store,
             graph: self.graph.as_ref(),
+            checks_graph: self.checks_graph,
             grafts: &self.grafts,
             replacements: objects.replacements,
         }

@@ -37,6 +37,10 @@ pub fn compare(scene: &Scene, random: &mut Random, questions: usize) {
         words.push("--count");
         let count = printed(scene, &words);
         assert_eq!(count.trim(), expected.len().to_string(), "{words:?}");
+        // That many commits, and what they need: no bitmap knows.
+        words.push("--max-count=3");
+        let count = printed(scene, &words);
+        assert_eq!(count.as_bytes(), scene.git(&words), "{words:?}");
 
         let have = random.pick(&scene.commits);
         let not = format!("^{have}");
@@ -230,4 +234,65 @@ fn a_pack_that_is_not_closed_is_refused() {
         "{}",
         refused.stderr
     );
+}
+
+#[test]
+fn what_is_met_before_it_is_named_is_filtered() {
+    let scene = scene(12, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["repack", "-adbq"]);
+    let put = |words: &[&str], input: &str| {
+        let id = super::oracle::program::git(&scene.root, words, input.as_bytes());
+        String::from_utf8(id).unwrap().trim().to_owned()
+    };
+    let blob = put(&["hash-object", "-w", "--stdin"], &"large\n".repeat(100));
+    let lower = put(&["mktree"], &format!("100644 blob {blob}\tfile\n"));
+    let upper = put(&["mktree"], &format!("040000 tree {lower}\tdirectory\n"));
+    let text = format!(
+        "tree {upper}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nno bitmap knows it\n"
+    );
+    let commit = put(&["hash-object", "-w", "-t", "commit", "--stdin"], &text);
+    let text = |kind, of| format!("object {of}\ntype {kind}\ntag t\ntagger a <a> 1 +0000\n\nit\n");
+    let tag = ["hash-object", "-w", "-t", "tag", "--stdin"];
+    let (tag_of_tree, tag_of_blob) = (
+        put(&tag, &text("tree", &upper)),
+        put(&tag, &text("blob", &blob)),
+    );
+    // What is named, the filter, and which of all these is left out.
+    let cases: [(&[&str], &str, &[&str]); 9] = [
+        (&[&tag_of_tree, &tag_of_blob], "blob:limit=100", &[&blob]),
+        (&[&tag_of_blob, &tag_of_tree], "blob:limit=100", &[]),
+        (&[&tag_of_tree, &tag_of_blob], "blob:limit=1000", &[]),
+        (&[&upper, &blob], "blob:none", &[&blob]),
+        (
+            &[&upper, &blob],
+            "combine:blob:limit=1k+object:type=tree",
+            &[&blob],
+        ),
+        (&[&upper, &lower, &blob], "tree:0", &[&lower]),
+        (&[&lower, &upper, &blob], "tree:0", &[&blob]),
+        // The tree of a commit is met before all that is named.
+        (
+            &[&commit, &upper, &lower, &blob],
+            "tree:0",
+            &[&upper, &blob],
+        ),
+        (&[&blob, &commit], "blob:none", &[]),
+    ];
+    for (named, filter, left_out) in cases {
+        let filter = format!("--filter={filter}");
+        let words = [
+            "rev-list",
+            "--objects",
+            "--use-bitmap-index",
+            &filter,
+            "main",
+        ];
+        let words = [&words[..], named].concat();
+        let found = lines(printed(&scene, &words).as_bytes());
+        assert_eq!(found, lines(&scene.git(&words)), "{words:?}");
+        for object in named {
+            let is_there = found.iter().any(|id| id == object);
+            assert_eq!(is_there, !left_out.contains(object), "{words:?} {object}");
+        }
+    }
 }

@@ -28,6 +28,7 @@ fn answer(store: &ObjectStore, want: &ObjectId, have: &ObjectId) -> Option<Vec<(
     let source = Source {
         store,
         graph: graph.as_ref(),
+        checks_graph: false,
         grafts: &grafts,
         replacements: &replacements,
     };
@@ -137,6 +138,7 @@ fn commit_graphs_end_every_walk() {
         let source = Source {
             store: &store,
             graph: graph.as_ref(),
+            checks_graph: false,
             grafts: &grafts,
             replacements: &replacements,
         };

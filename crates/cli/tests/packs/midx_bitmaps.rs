@@ -72,7 +72,7 @@ fn with_input(scene: &Scene, words: &[&str], input: &[u8]) -> Vec<u8> {
 #[test]
 fn we_read_what_git_writes() {
     let mut random = Random::new(40);
-    for (seed, format) in [(70, "sha1"), (71, "sha256"), (72, "sha1")] {
+    for (seed, format) in [(40, "sha1"), (41, "sha256"), (42, "sha1")] {
         let scene = several_packs(seed, format);
         for table in ["false", "true"] {
             scene.git(&["config", "pack.writeBitmapLookupTable", table]);

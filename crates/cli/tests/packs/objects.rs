@@ -133,3 +133,70 @@ fn tags_go_along_with_what_they_are_of() {
     assert!(!without.contains(&tag.trim().to_owned()));
     assert!(with.contains(&tag.trim().to_owned()));
 }
+
+#[test]
+fn bitmaps_are_used_for_files_only_if_asked_for() {
+    let scene = scene(27, "sha1", Storage::Packed, Graph::None);
+    printed(&scene, &["bitmap", "write"]);
+    let options: [&[&str]; 6] = [
+        &[],
+        &["--use-bitmap-index"],
+        &["--no-use-bitmap-index"],
+        &["--use-bitmap-index", "--local", "--include-tag"],
+        &["--stdout", "--local"],
+        &["--stdout", "--local", "--no-use-bitmap-index"],
+    ];
+    let mut random = Random::new(28);
+    // Where bitmaps know no have, git walks after all.
+    let packed = lines(&scene.git(&["rev-list", "--all"]));
+    // Of a walk, some is left that trees before the boundary have.
+    let mut differing = 0;
+    for _ in 0..12 {
+        let (want, have) = (random.pick(&packed), random.pick(&packed));
+        let input = format!("{want}\n^{have}\n");
+        let found = options.map(|options| {
+            let [theirs, ours] = [Program::Git, Program::Hedgerow]
+                .map(|program| made_by(&program, &scene, options, &input));
+            assert_eq!(ours, theirs, "{options:?} {input}");
+            ours
+        });
+        assert_eq!(found[0], found[2]);
+        assert_eq!(found[1], difference(&scene, want, have), "{input}");
+        differing += usize::from(found[0] != found[1]);
+    }
+    assert!(differing > 0);
+    // What bitmaps are written of is found by a walk, as with git.
+    let words = ["--all", "--use-bitmap-index", "--write-bitmap-index"];
+    let [theirs, ours] =
+        [Program::Git, Program::Hedgerow].map(|program| made_by(&program, &scene, &words, ""));
+    assert_eq!(ours, theirs);
+}
+
+/// The objects of the pack that `program` makes of the revisions `input`, as a file without
+/// `--stdout`.
+fn made_by(program: &Program, scene: &Scene, words: &[&str], input: &str) -> Vec<String> {
+    let directory = tempfile::tempdir_in(scene.root.join(".git")).unwrap();
+    let mut command = program.command(&scene.root);
+    command.args(["pack-objects", "-q", "--revs"]).args(words);
+    let is_file = !words.contains(&"--stdout");
+    if is_file {
+        command.arg(directory.path().join("made"));
+    }
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(input.as_bytes()).unwrap();
+    std::io::Seek::rewind(&mut file).unwrap();
+    command.stdin(Stdio::from(file));
+    let outcome = run(command);
+    assert_eq!(outcome.code, 0, "{words:?} {input}: {}", outcome.stderr);
+    if !is_file {
+        return contents(scene, &outcome.stdout, &[]);
+    }
+    let checksum = String::from_utf8(outcome.stdout).unwrap();
+    let index = format!("made-{}.idx", checksum.trim());
+    let index = std::fs::read(directory.path().join(index)).unwrap();
+    let shown = lines(&git(&scene.root, &["show-index"], &index));
+    let ids = shown.iter().map(|line| line.split(' ').nth(1).unwrap());
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort_unstable();
+    ids
+}

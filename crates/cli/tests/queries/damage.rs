@@ -34,3 +34,52 @@ fn a_damaged_commit_graph_is_done_without() {
         assert!(is_right, "byte {at}: {}", found.stderr);
     }
 }
+
+#[test]
+fn a_commit_of_the_commit_graph_may_have_to_be_there() {
+    let scene = scene(32, "sha1", Storage::Loose, Graph::File);
+    let listed = String::from_utf8(scene.git(&["rev-list", "main"])).unwrap();
+    let (tip, lost) = (
+        listed.lines().next().unwrap(),
+        listed.lines().nth(2).unwrap(),
+    );
+    let path = format!(".git/objects/{}/{}", &lost[..2], &lost[2..]);
+    std::fs::remove_file(scene.root.join(path)).unwrap();
+    let ask = |program: Program, paranoia: &str, words: &[&str]| {
+        let mut command = program.command(&scene.root);
+        command.env("GIT_COMMIT_GRAPH_PARANOIA", paranoia);
+        command.arg("rev-list").args(words).arg(tip);
+        run(command)
+    };
+    let questions: [&[&str]; 5] = [
+        &[],
+        &["--objects"],
+        &["--count", "--objects"],
+        &["--objects", "--missing=print"],
+        &["--objects", "--missing=allow-any"],
+    ];
+    let is_old = ask(Program::Git, "true", &[]).code == 0;
+    if is_old {
+        super::oracle::skip("this git does not know GIT_COMMIT_GRAPH_PARANOIA");
+    }
+    for paranoia in ["false", "true"] {
+        for words in questions.iter().filter(|_| !is_old) {
+            let theirs = ask(Program::Git, paranoia, words);
+            let ours = ask(Program::Hedgerow, paranoia, words);
+            assert_eq!(ours.code, theirs.code, "{words:?} {}", ours.stderr);
+            let is_lost = paranoia == "true" && !words.iter().any(|w| w.contains("missing"));
+            assert_eq!(ours.code == 128, is_lost, "{words:?} {}", ours.stderr);
+            match is_lost {
+                true => assert!(ours.stderr.contains(lost), "{}", ours.stderr),
+                false => assert_eq!(ours.stdout, theirs.stdout, "{paranoia} {words:?}"),
+            }
+        }
+    }
+    let odd = ask(Program::Hedgerow, "perhaps", &[]);
+    assert_eq!(odd.code, 128);
+    assert!(
+        odd.stderr.contains("GIT_COMMIT_GRAPH_PARANOIA"),
+        "{}",
+        odd.stderr
+    );
+}

@@ -48,7 +48,7 @@ pub use ref_patterns::{date_seconds, fits as name_fits};
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;
-pub use revision::{IndexLookup, Resolved, Wanted};
+pub use revision::{Followed, IndexLookup, Resolved, Wanted};
 pub use settings::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,

@@ -1,4 +1,4 @@
-use super::{CommitIndex, Commits, State};
+use super::{CommitIndex, Commits, Node, State};
 use crate::object::CommitRef;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
@@ -59,7 +59,10 @@ impl Commits<'_> {
         let Some(graph) = self.graph else {
             return false;
         };
-        let position = self.node(index).position;
+        let Node { id, position, .. } = *self.node(index);
+        if self.source.checks_graph && !matches!(self.source.store.locate(&id), Ok(Some(_))) {
+            return false;
+        }
         let (Some(commit), Some(parents)) = (graph.commit(position), graph.parents(position))
         else {
             return false;

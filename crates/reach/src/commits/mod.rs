@@ -168,6 +168,12 @@ impl<'s> Commits<'s> {
         self.node(index).id
     }
 
+    /// The trees of those that were read.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let read = self.nodes.iter().filter(|node| node.state == State::Read);
+        read.map(|node| node.tree)
+    }
+
     pub(crate) fn source(&self) -> &Source<'s> {
         &self.source
     }

@@ -1,9 +1,11 @@
 //! Filters of objects: which of those that are reachable are left out (the option `--filter` of
 //! git-rev-list(1)).
 
+mod named;
 mod parse;
 mod state;
 
+pub(crate) use named::{not_spared, skips_trees};
 pub(crate) use state::{FilterState, Situation, Verdict};
 
 use hedgerow_pack::ObjectKind;

@@ -1,82 +1,64 @@
 //! What some tips reach.
 
-use super::set::{Extra, ObjectSet};
+use super::finding::{plain, root, Aim, Finding};
+use super::set::ObjectSet;
 use super::shared::SharedSet;
 use super::tips::{follow_all, BitmapUse, Followed, Marked, Trace};
 use super::trees::{self, Like, Pending};
 use crate::commits::{CommitIndex, Commits};
+use crate::filter::not_spared;
 use crate::ids::IdSet;
-use crate::met_trees::PathKey;
-use crate::name_hash::NameHash;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_pack::{Bitmaps, ObjectKind, Words};
-use std::collections::BinaryHeap;
 
 /// Finds what tips reach, those of the haves first.
 pub(super) struct Closure<'b, 's> {
     source: Source<'s>,
     bitmaps: Option<&'b Bitmaps<'s>>,
     commits: Commits<'s>,
-    /// Whether trees are walked.
-    needs_trees: bool,
     threads: usize,
     trace: Trace,
-    /// The tips, and what those that are tags lead to, step by step.
-    ends: Vec<ObjectId>,
-}
-
-/// The set that is being found, and what need not be found again.
-struct Finding<'f, 'b, 's> {
-    set: ObjectSet<'b, 's>,
-    shunned: Option<&'f ObjectSet<'b, 's>>,
-    /// Commits that no bitmap includes, the newest on top.
-    queue: BinaryHeap<(u64, std::cmp::Reverse<CommitIndex>)>,
-    /// Trees whose entries are still to be found.
-    trees: Vec<Pending>,
-    /// What is nowhere leads nowhere.
-    missing_ok: bool,
-    used: BitmapUse,
+    /// The tips, and what those that are tags lead to, step by step: no filter leaves them out.
+    ends: Vec<Marked>,
 }
 
 impl<'b, 's> Closure<'b, 's> {
-    pub fn new(
-        source: Source<'s>,
-        bitmaps: Option<&'b Bitmaps<'s>>,
-        needs_trees: bool,
-        threads: usize,
-    ) -> Self {
+    pub fn new(source: Source<'s>, bitmaps: Option<&'b Bitmaps<'s>>, threads: usize) -> Self {
         Closure {
             source,
             bitmaps,
             commits: Commits::new(source),
-            needs_trees,
             threads,
             trace: Trace::default(),
             ends: Vec::new(),
         }
     }
 
-    /// How it was found, and what the tips led to.
-    pub fn into_parts(self) -> (Trace, Vec<ObjectId>) {
+    /// How it was found, and what the tips led to that no filter leaves out.
+    pub fn into_parts(self) -> (Trace, Vec<Marked>) {
         (self.trace, self.ends)
     }
 
     /// What the receiver has: of what is missing here nothing is known.
-    pub fn of_haves(&mut self, haves: &[ObjectId]) -> Result<ObjectSet<'b, 's>> {
-        let (set, used) = self.find(haves, None, true)?;
+    pub fn of_haves(&mut self, haves: &[ObjectId], needs_trees: bool) -> Result<ObjectSet<'b, 's>> {
+        let aim = Aim {
+            needs_trees,
+            ..Aim::default()
+        };
+        let (set, used) = self.find(haves, aim, true)?;
         self.trace.haves = used;
         Ok(set)
     }
 
-    /// What is wanted, without most of what is `had`.
+    /// What is wanted.
     pub fn of_wants(
         &mut self,
         wants: &[ObjectId],
-        had: Option<&ObjectSet<'b, 's>>,
+        aim: Aim<'_, 'b, 's>,
     ) -> Result<ObjectSet<'b, 's>> {
-        let (set, used) = self.find(wants, had, false)?;
+        let (set, used) = self.find(wants, aim, false)?;
         self.trace.wants = used;
         Ok(set)
     }
@@ -84,17 +66,10 @@ impl<'b, 's> Closure<'b, 's> {
     fn find(
         &mut self,
         tips: &[ObjectId],
-        shunned: Option<&ObjectSet<'b, 's>>,
+        aim: Aim<'_, 'b, 's>,
         missing_ok: bool,
     ) -> Result<(ObjectSet<'b, 's>, BitmapUse)> {
-        let mut finding = Finding {
-            set: ObjectSet::new(self.bitmaps),
-            shunned,
-            queue: BinaryHeap::new(),
-            trees: Vec::new(),
-            missing_ok,
-            used: BitmapUse::default(),
-        };
+        let mut finding = Finding::new(aim, self.bitmaps, missing_ok);
         let mut commits = Vec::new();
         let followed = follow_all(self.source, self.bitmaps, tips, self.threads)?;
         for (tip, followed) in tips.iter().zip(followed) {
@@ -110,6 +85,20 @@ impl<'b, 's> Closure<'b, 's> {
         }
         self.include(&mut finding, &commits)?;
         self.walk_commits(&mut finding)?;
+        if let Some(filter) = aim.filter {
+            let is_known = |id: &ObjectId| finding.set.contains(id);
+            let is_had = |id: &ObjectId| aim.had.is_some_and(|set| set.contains(id));
+            let passed = not_spared(filter, &finding.named, &self.commits, is_known, is_had)?;
+            self.ends.retain(|end| !passed.contains(&end.id));
+        }
+        let of_commits = std::mem::take(&mut finding.trees);
+        for (id, kind) in std::mem::take(&mut finding.named) {
+            match kind {
+                ObjectKind::Tree => finding.trees.push(root(id)),
+                _ => drop(finding.set.insert(plain(id, kind))),
+            }
+        }
+        finding.trees.extend(of_commits);
         self.walk_trees(finding)
     }
 
@@ -120,13 +109,8 @@ impl<'b, 's> Closure<'b, 's> {
         commits: &mut Vec<Marked>,
     ) {
         let Followed { tags, end, kind } = followed;
-        self.ends.extend(tags.iter().map(|tag| tag.id));
-        self.ends.push(end.id);
-        let plain = |id, kind| Extra {
-            id,
-            kind,
-            name_hash: 0,
-        };
+        self.ends.extend(&tags);
+        self.ends.push(end);
         for tag in tags {
             finding
                 .set
@@ -134,12 +118,7 @@ impl<'b, 's> Closure<'b, 's> {
         }
         match kind {
             ObjectKind::Commit => commits.push(end),
-            ObjectKind::Tree => {
-                finding.trees.push(root(end.id));
-            }
-            _ => {
-                finding.set.insert_at(end.bit, plain(end.id, kind));
-            }
+            _ => finding.named.push((end.id, kind)),
         }
     }
 
@@ -240,11 +219,7 @@ impl<'b, 's> Closure<'b, 's> {
             }
             finding.used.commits_walked += 1;
             let kind = ObjectKind::Commit;
-            finding.set.insert(Extra {
-                id,
-                kind,
-                name_hash: 0,
-            });
+            finding.set.insert(plain(id, kind));
             let mut like = None;
             for at in 0.. {
                 let Some(parent) = self.commits.parent(index, at) else {
@@ -257,7 +232,7 @@ impl<'b, 's> Closure<'b, 's> {
                     return Err(missing_commit(&self.commits.id(parent)));
                 }
             }
-            if self.needs_trees {
+            if finding.aim.needs_trees {
                 let like = like.map(Like::Known);
                 let tree = root(self.commits.node(index).tree);
                 finding.trees.push(Pending { like, ..tree });
@@ -269,7 +244,7 @@ impl<'b, 's> Closure<'b, 's> {
     fn walk_trees(&self, finding: Finding<'_, 'b, 's>) -> Result<(ObjectSet<'b, 's>, BitmapUse)> {
         let Finding {
             mut set,
-            shunned,
+            aim,
             trees,
             missing_ok,
             mut used,
@@ -279,14 +254,8 @@ impl<'b, 's> Closure<'b, 's> {
             used.outside = set.extra.len() as u64;
             return Ok((set, used));
         }
-        let shared = SharedSet::new(&set, shunned);
-        let is_new = |tree: &Pending| {
-            shared.insert(Extra {
-                id: tree.id,
-                kind: ObjectKind::Tree,
-                name_hash: 0,
-            })
-        };
+        let shared = SharedSet::new(&set, aim.had);
+        let is_new = |tree: &Pending| shared.insert(plain(tree.id, ObjectKind::Tree));
         let mut roots: Vec<Pending> = trees.into_iter().filter(is_new).collect();
         // Those of parents first.
         roots.reverse();
@@ -304,28 +273,6 @@ impl<'b, 's> Closure<'b, 's> {
         }
         used.outside = set.extra.len() as u64;
         Ok((set, used))
-    }
-}
-
-impl Finding<'_, '_, '_> {
-    /// Whether the commit `id` need not be walked.
-    fn is_known(&self, id: &ObjectId) -> bool {
-        self.set.contains(id) || self.shunned.is_some_and(|set| set.contains(id))
-    }
-
-    fn push(&mut self, commits: &Commits<'_>, index: CommitIndex) {
-        let seconds = commits.node(index).seconds;
-        self.queue.push((seconds, std::cmp::Reverse(index)));
-    }
-}
-
-fn root(id: ObjectId) -> Pending {
-    Pending {
-        id,
-        path: NameHash::default(),
-        key: PathKey::default(),
-        depth: 0,
-        like: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Leaving objects out of a set that was found as a whole.
 
 use super::set::{Extra, ObjectSet};
+use super::tips::Marked;
 use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Filter, Result};
@@ -29,20 +30,41 @@ pub(crate) fn leaves_out_trees(filter: &Filter) -> bool {
     }
 }
 
+/// Objects that no filter leaves out.
+#[derive(Debug, Default)]
+pub(super) struct Spared {
+    /// The bits of those that are in the order of the bitmaps.
+    bits: Vec<u32>,
+    /// The others.
+    extra: HashSet<ObjectId>,
+}
+
+impl FromIterator<Marked> for Spared {
+    fn from_iter<I: IntoIterator<Item = Marked>>(objects: I) -> Self {
+        let mut spared = Spared::default();
+        for Marked { id, bit } in objects {
+            match bit {
+                Some(bit) => spared.bits.push(bit),
+                None => drop(spared.extra.insert(id)),
+            }
+        }
+        spared
+    }
+}
+
 /// Leaves out of `objects` what `filter` says, but none of `spared`.
 pub(super) fn apply(
     filter: &Filter,
     source: Source<'_>,
     objects: &mut ObjectSet<'_, '_>,
-    spared: &[ObjectId],
+    spared: &Spared,
     threads: usize,
 ) -> Result<()> {
-    let spared: HashSet<ObjectId> = spared.iter().copied().collect();
     match filter {
-        Filter::BlobNone => remove(objects, ObjectKind::Blob, &spared),
+        Filter::BlobNone => remove(objects, ObjectKind::Blob, spared),
         Filter::TreeDepth(0) => {
-            remove(objects, ObjectKind::Blob, &spared)?;
-            remove(objects, ObjectKind::Tree, &spared)
+            remove(objects, ObjectKind::Blob, spared)?;
+            remove(objects, ObjectKind::Tree, spared)
         }
         Filter::TreeDepth(_) => Err(Error::Filter(
             "a depth of trees cannot be told from bitmaps".into(),
@@ -55,33 +77,28 @@ pub(super) fn apply(
                 ObjectKind::Tag,
             ];
             let mut others = kinds.into_iter().filter(|kind| kind != kept);
-            others.try_for_each(|kind| remove(objects, kind, &spared))
+            others.try_for_each(|kind| remove(objects, kind, spared))
         }
-        Filter::BlobLimit(limit) => remove_large(*limit, source, objects, &spared, threads),
+        Filter::BlobLimit(limit) => remove_large(*limit, source, objects, spared, threads),
         Filter::Combine(filters) => {
-            let spared: Vec<ObjectId> = spared.into_iter().collect();
             let mut filters = filters.iter();
-            filters.try_for_each(|filter| apply(filter, source, objects, &spared, threads))
+            filters.try_for_each(|filter| apply(filter, source, objects, spared, threads))
         }
     }
 }
 
-fn remove(
-    objects: &mut ObjectSet<'_, '_>,
-    kind: ObjectKind,
-    spared: &HashSet<ObjectId>,
-) -> Result<()> {
+fn remove(objects: &mut ObjectSet<'_, '_>, kind: ObjectKind, spared: &Spared) -> Result<()> {
     if let Some(bitmaps) = objects.bitmaps {
         let mut removed = bitmaps
             .of_kind(kind)
             .map_err(|_| Error::DamagedBitmap)?
             .clone();
-        for bit in spared.iter().filter_map(|id| objects.bit(id)) {
-            removed.remove(bit);
+        for bit in &spared.bits {
+            removed.remove(*bit);
         }
         objects.bits.subtract(&removed);
     }
-    objects.retain_extra(|extra| extra.kind != kind || spared.contains(&extra.id));
+    objects.retain_extra(|extra| extra.kind != kind || spared.extra.contains(&extra.id));
     Ok(())
 }
 
@@ -90,7 +107,7 @@ fn remove_large(
     limit: u64,
     source: Source<'_>,
     objects: &mut ObjectSet<'_, '_>,
-    spared: &HashSet<ObjectId>,
+    spared: &Spared,
     threads: usize,
 ) -> Result<()> {
     if let Some(bitmaps) = objects.bitmaps {
@@ -99,8 +116,8 @@ fn remove_large(
             .map_err(|_| Error::DamagedBitmap)?
             .clone();
         blobs.intersect(&objects.bits);
-        for bit in spared.iter().filter_map(|id| objects.bit(id)) {
-            blobs.remove(bit);
+        for bit in &spared.bits {
+            blobs.remove(*bit);
         }
         let bits: Vec<u32> = blobs.iter().collect();
         let order = bitmaps.order();
@@ -114,7 +131,7 @@ fn remove_large(
         objects.bits.subtract(&large.into_iter().collect::<Words>());
     }
     let is_candidate =
-        |extra: &&Extra| extra.kind == ObjectKind::Blob && !spared.contains(&extra.id);
+        |extra: &&Extra| extra.kind == ObjectKind::Blob && !spared.extra.contains(&extra.id);
     let blobs: Vec<ObjectId> = objects
         .extra
         .iter()

@@ -3,6 +3,7 @@
 
 mod closure;
 mod filter;
+mod finding;
 mod set;
 mod shared;
 mod tips;
@@ -14,6 +15,8 @@ pub use tips::{BitmapUse, Trace};
 use crate::source::Source;
 use crate::{Filter, Result};
 use closure::Closure;
+use filter::Spared;
+use finding::Aim;
 use gix_hash::ObjectId;
 use hedgerow_pack::Bitmaps;
 
@@ -44,6 +47,11 @@ impl Question {
     fn needs_trees(&self) -> bool {
         !self.only_commits && !self.filter.as_ref().is_some_and(filter::leaves_out_trees)
     }
+
+    /// Whether a walk with the filter would go through trees: then it meets there what is named.
+    fn walks_trees(&self) -> bool {
+        !self.only_commits && !self.filter.as_ref().is_some_and(crate::filter::skips_trees)
+    }
 }
 
 /// The answer.
@@ -67,21 +75,26 @@ pub fn reachable<'b, 's>(
     bitmaps: Option<&'b Bitmaps<'s>>,
     question: &Question,
 ) -> Result<Answer<'b, 's>> {
-    let needs_trees = question.needs_trees();
-    let mut closure = Closure::new(source, bitmaps, needs_trees, question.threads);
+    let mut closure = Closure::new(source, bitmaps, question.threads);
     let had = match question.haves.is_empty() {
         true => None,
-        false => Some(closure.of_haves(&question.haves)?),
+        false => Some(closure.of_haves(&question.haves, question.walks_trees())?),
     };
-    let mut objects = closure.of_wants(&question.wants, had.as_ref())?;
+    let aim = Aim {
+        needs_trees: question.needs_trees(),
+        had: had.as_ref(),
+        filter: (question.filter.as_ref()).filter(|_| !question.filter_wants),
+    };
+    let mut objects = closure.of_wants(&question.wants, aim)?;
     if let Some(had) = &had {
         objects.subtract(had);
     }
-    let (mut trace, mut spared) = closure.into_parts();
+    let (mut trace, ends) = closure.into_parts();
     if let Some(filter) = &question.filter {
-        if question.filter_wants {
-            spared.clear();
-        }
+        let spared: Spared = match question.filter_wants {
+            true => Spared::default(),
+            false => ends.into_iter().collect(),
+        };
         filter::apply(filter, source, &mut objects, &spared, question.threads)?;
     }
     trace.objects = objects.count();

@@ -8,7 +8,9 @@ mod worker;
 
 pub use seen::{Seen, SeenIds};
 
-use crate::filter::Filter;
+use crate::filter::{not_spared, Filter};
+use crate::ids::IdSet;
+use crate::marks::mark;
 use crate::request::{Missing, Request};
 use crate::source::Source;
 use crate::walk::Walk;
@@ -112,8 +114,10 @@ fn walk_commits<S: Seen>(
 ) -> Result<()> {
     let mut trees = Vec::with_capacity(BATCH);
     let mut worker = Worker::new(shared);
+    let not_spared = not_spared_tips(walk, shared)?;
     for pending in std::mem::take(&mut walk.pending) {
         match pending.kind {
+            _ if not_spared.contains(&pending.id) => {}
             ObjectKind::Tree => trees.push(pending.id),
             kind => worker.add_tip(&pending.id, kind, &pending.name)?,
         }
@@ -139,6 +143,18 @@ fn walk_commits<S: Seen>(
     }
     send(trees);
     Ok(())
+}
+
+/// The tips that the filter leaves out.
+fn not_spared_tips<S>(walk: &Walk<'_>, shared: &Shared<'_, S>) -> Result<IdSet> {
+    let Some(filter) = &walk.request.filter else {
+        return Ok(IdSet::default());
+    };
+    let is_file = |kind| matches!(kind, ObjectKind::Tree | ObjectKind::Blob);
+    let named = walk.pending.iter().filter(|tip| is_file(tip.kind));
+    let named: Vec<(ObjectId, ObjectKind)> = named.map(|tip| (tip.id, tip.kind)).collect();
+    let is_had = |id: &ObjectId| shared.marks.has(id, mark::UNINTERESTING);
+    not_spared(filter, &named, &walk.commits, |_| false, is_had)
 }
 
 /// Reads trees until there are no more.

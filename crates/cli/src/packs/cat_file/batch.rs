@@ -4,8 +4,8 @@ use super::facts::{write_content, write_line, Subject};
 use super::Batch;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
-use bstr::{BStr, ByteSlice};
-use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_git::repository::{Followed, IndexPaths, Repository, Wanted};
 use hedgerow_pack::{Location, ObjectId, Reader};
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -13,12 +13,25 @@ use std::ops::ControlFlow;
 /// What a reader keeps for the objects that come next, in bytes.
 const RECENT_BYTES: usize = 32 << 20;
 
+/// The mode of a submodule, whose commit is in another repository.
+const SUBMODULE: u32 = 0o160_000;
+
 struct Printer<'r> {
     repository: &'r Repository,
     batch: &'r Batch,
     index: IndexPaths<'r>,
     reader: Reader<'r>,
     stream: Stream,
+}
+
+/// What a name names.
+enum Named {
+    /// An object, with its mode if that is known.
+    Object(ObjectId, Option<u32>),
+    /// Nothing, for the reason that this word says.
+    Nothing(&'static str),
+    /// Something that symbolic links do not lead to, or that is outside: the word and the path.
+    Link(&'static str, BString),
 }
 
 pub fn run(repository: &Repository, batch: &Batch) -> Result<(), Failure> {
@@ -117,14 +130,19 @@ impl Printer<'_> {
             }
         }
         let (id, mode) = match self.resolve(name)? {
-            Ok(found) => found,
-            Err(word) => return Ok(self.say(name, word)),
+            Named::Object(id, mode) => (id, mode),
+            Named::Nothing(word) => return Ok(self.say(name, word)),
+            Named::Link(word, path) => return Ok(self.say_path(word, path.as_bstr())),
         };
         let found = self.repository.replacement(&id)?;
         let store = self.repository.objects();
         let location = match store.locate(&found).map_err(Failure::fatal)? {
             Some(location) => location,
             None if found.is_empty_tree() => Location::Loose { directory: 0 },
+            None if mode == Some(SUBMODULE) => {
+                let id = id.to_string();
+                return Ok(self.say(id.as_bytes().as_bstr(), "submodule"));
+            }
             None => return Ok(self.say(name, "missing")),
         };
         let subject = Subject {
@@ -164,30 +182,51 @@ impl Printer<'_> {
         self.stream.buffer().extend(line.replace(&digits, &own));
     }
 
-    /// The object that `name` names, with its mode if that is known, or what there is to say
-    /// instead.
-    fn resolve(
-        &self,
-        name: &BStr,
-    ) -> Result<Result<(ObjectId, Option<u32>), &'static str>, Failure> {
+    /// What `name` names.
+    fn resolve(&self, name: &BStr) -> Result<Named, Failure> {
         let words: &[u8] = name;
         if words.len() == self.repository.hash_kind().len_in_hex() {
             if let Ok(id) = ObjectId::from_hex(words) {
-                return Ok(Ok((id, None)));
+                return Ok(Named::Object(id, None));
             }
         }
         let index = |path: &BStr, stage| self.index.find(path, stage);
-        match self
-            .repository
-            .resolve_with(name, Wanted::Any, Some(&index))
-        {
-            Ok(found) => Ok(Ok((found.id, found.mode))),
+        let found = match self.batch.follows_links {
+            true => self.repository.resolve_following(name, &index),
+            false => self
+                .repository
+                .resolve_with(name, Wanted::Any, Some(&index))
+                .map(Followed::Object),
+        };
+        let link = |word| Ok(Named::Link(word, name.to_owned()));
+        match found {
+            Ok(Followed::Object(found)) => Ok(Named::Object(found.id, found.mode)),
+            Ok(Followed::Outside(path)) => Ok(Named::Link("symlink", path)),
+            Ok(Followed::Dangling) => link("dangling"),
+            Ok(Followed::Loop) => link("loop"),
+            Ok(Followed::NotDirectory) => link("notdir"),
             Err(hedgerow_git::Error::Revision { reason, .. }) => {
                 let is_ambiguous = reason.ends_with("is ambiguous");
-                Ok(Err(if is_ambiguous { "ambiguous" } else { "missing" }))
+                let word = if is_ambiguous { "ambiguous" } else { "missing" };
+                Ok(Named::Nothing(word))
+            }
+            // A tree on the way is not there.
+            Err(hedgerow_git::Error::Pack(hedgerow_pack::Error::Missing { .. })) => {
+                Ok(Named::Nothing("missing"))
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// A word, the length of a path, and the path.
+    fn say_path(&mut self, word: &str, path: &BStr) -> ControlFlow<()> {
+        let end = self.batch.output_end;
+        let buffer = self.stream.buffer();
+        buffer.extend_from_slice(format!("{word} {}", path.len()).as_bytes());
+        buffer.push(end);
+        buffer.extend_from_slice(path);
+        buffer.push(end);
+        self.stream.flush()
     }
 
     fn say(&mut self, name: &BStr, word: &str) -> ControlFlow<()> {

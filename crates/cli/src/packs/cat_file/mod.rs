@@ -64,6 +64,9 @@ pub struct CatFile {
     /// Names on standard input, and lines of output, end with NUL
     #[arg(short = 'Z')]
     pub null: bool,
+    /// Follow symbolic links in REVISION:PATH, and tell what they lead to
+    #[arg(long)]
+    pub follow_symlinks: bool,
     /// Leave out objects: blob:none, blob:limit=N or object:type=KIND
     #[arg(long, value_name = "SPEC")]
     pub filter: Option<OsString>,
@@ -80,6 +83,7 @@ pub struct Batch {
     pub contents: bool,
     pub is_command: bool,
     pub is_buffered: bool,
+    pub follows_links: bool,
     pub input_end: u8,
     pub output_end: u8,
     pub filter: Option<Filter>,
@@ -95,7 +99,10 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         .zip(0..)
         .filter_map(|(b, at)| Some((b.as_ref()?, at)));
     let Some((format, which)) = given.next() else {
-        let is_odd = command.batch_all_objects || command.filter.is_some() || command.unordered;
+        let is_odd = command.batch_all_objects
+            || command.filter.is_some()
+            || command.unordered
+            || command.follow_symlinks;
         if is_odd {
             return Err(Failure::usage("this option requires a batch mode"));
         }
@@ -125,6 +132,7 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         contents: which == 0,
         is_command: which == 2,
         is_buffered: command.buffer || command.batch_all_objects && !command.no_buffer,
+        follows_links: command.follow_symlinks,
         input_end,
         output_end,
         filter,

@@ -2,6 +2,7 @@
 //! what packs have.
 
 use super::revisions::{parse_filter, tags, tips};
+use super::serve::usable_bitmaps;
 use super::{Making, PackObjects};
 use crate::failure::Failure;
 use crate::packs::roots::Roots;
@@ -9,10 +10,11 @@ use crate::packs::sources::Sources;
 use crate::packs::unreachable::{self, Limits};
 use bstr::ByteSlice;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::ObjectKind;
-use hedgerow_reach::{Filter, Missing, Question, Request, Tip};
+use hedgerow_pack::{Bitmaps, ObjectKind};
+use hedgerow_reach::{Filter, Missing, Question, Request, Source, Tip};
 use hedgerow_serve::{
-    name_objects, objects_of_pack, own_loose_objects, reached, walked, Selection, Selector, Wanted,
+    name_objects, objects_of_pack, own_loose_objects, reached, walked, PackReuse, Selected,
+    Selection, Selector, Wanted,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::io::BufRead;
@@ -92,9 +94,13 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
         && !request.exclude_promised
         && !request.only_unpacked
         && !request.tips.iter().any(|tip| tip.is_uninteresting);
-    let mut wanted = match is_set {
-        true => reached(source, &request.tips, making.options.threads.get())?,
-        false => walked(source, request)?,
+    let threads = making.options.threads.get();
+    let mut wanted = match bitmaps_for(command, repository)? {
+        Some(bitmaps) if can_be_by_bitmaps(command, &request) => {
+            by_bitmaps(source, &bitmaps, request, threads)?
+        }
+        _ if is_set => reached(source, &request.tips, threads)?,
+        _ => walked(source, request)?,
     };
     if command.include_tag {
         add_tags(repository, &mut wanted)?;
@@ -109,6 +115,55 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
     let has_less = selector.retain(&mut wanted);
     let is_closed = !has_less && filter.is_none() && !command.exclude_promisor_objects;
     Ok(Enumerated { wanted, is_closed })
+}
+
+/// The bitmaps that are to be used. For a pack that is a file, only if they are asked for: what a
+/// walk finds is in a better order, and does not depend on them.
+fn bitmaps_for<'r>(
+    command: &PackObjects,
+    repository: &'r Repository,
+) -> Result<Option<Bitmaps<'r>>, Failure> {
+    match command.stdout || command.use_bitmap_index && command.writes_bitmaps().is_none() {
+        true => usable_bitmaps(command, repository),
+        false => Ok(None),
+    }
+}
+
+fn can_be_by_bitmaps(command: &PackObjects, request: &Request) -> bool {
+    let question = Question {
+        filter: request.filter.clone(),
+        ..Question::default()
+    };
+    let adds_unreachable = command.keep_unreachable || command.pack_loose_unreachable;
+    question.is_set()
+        && !request.exclude_promised
+        && !request.only_unpacked
+        && !adds_unreachable
+        && request.tips.iter().any(|tip| !tip.is_uninteresting)
+}
+
+/// What `request` asks for: those objects that the tips reach and its haves do not.
+fn by_bitmaps(
+    source: Source<'_>,
+    bitmaps: &Bitmaps<'_>,
+    request: Request,
+    threads: usize,
+) -> Result<Vec<Wanted>, Failure> {
+    let tips = |is_have: bool| {
+        let tips = request.tips.iter();
+        let tips = tips.filter(move |tip| tip.is_uninteresting == is_have);
+        tips.map(|tip| tip.id).collect::<Vec<_>>()
+    };
+    let question = Question {
+        wants: tips(false),
+        haves: tips(true),
+        filter: request.filter.clone(),
+        threads,
+        ..Question::default()
+    };
+    let reuse = PackReuse::None;
+    let selected = Selected::find(source, Some(bitmaps), &question, &[], reuse)?;
+    Ok(selected.contents(None).wanted)
 }
 
 /// Adds the annotated tags of what is there.

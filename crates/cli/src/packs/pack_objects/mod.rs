@@ -129,7 +129,7 @@ pub struct PackObjects {
     /// Leave out nothing
     #[arg(long, overrides_with = "filter")]
     pub no_filter: bool,
-    /// Use reachability bitmaps (pack.useBitmaps)
+    /// Use reachability bitmaps (pack.useBitmaps, which is for --stdout alone)
     #[arg(long, overrides_with = "no_use_bitmap_index")]
     pub use_bitmap_index: bool,
     /// Use no reachability bitmaps

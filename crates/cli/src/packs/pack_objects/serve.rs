@@ -40,7 +40,7 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
 }
 
 /// The bitmaps of the repository, if they may be used.
-fn usable_bitmaps<'r>(
+pub fn usable_bitmaps<'r>(
     command: &PackObjects,
     repository: &'r Repository,
 ) -> Result<Option<Bitmaps<'r>>, Failure> {

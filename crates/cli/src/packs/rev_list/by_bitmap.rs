@@ -33,7 +33,7 @@ pub fn can_answer(options: &Options) -> bool {
         && !request.boundary
         && !request.exclude_promised
         && request.skip == 0
-        && (request.max_count.is_none() || options.count)
+        && (request.max_count.is_none() || options.count && request.objects == Objects::None)
         && request.not_before.is_none()
         && request.not_after.is_none()
         && request.min_parents == usual.min_parents

@@ -5,12 +5,15 @@
 //! rule may be tried; an error ends the search.
 
 mod abbreviate;
+mod follow;
 mod message;
 mod name;
 mod path;
 mod peel;
 mod prefix;
 mod suffix;
+
+pub use follow::Followed;
 
 use super::Repository;
 use crate::{Error, Result};

@@ -40,7 +40,7 @@ impl Resolver<'_> {
         Ok(found.0)
     }
 
-    fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, u32)>> {
+    pub(super) fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, u32)>> {
         let (_, content) = self.repository.read_object(tree)?;
         for entry in gix_object::TreeRefIter::from_bytes(&content, self.repository.hash) {
             let entry = entry.map_err(|error| Error::CorruptObject {
@@ -79,7 +79,7 @@ impl Resolver<'_> {
 
     /// A path with `./` or `../` in front is relative to the current directory, others to the top
     /// of the tree.
-    fn relative(&self, path: &BStr) -> Result<BString> {
+    pub(super) fn relative(&self, path: &BStr) -> Result<BString> {
         if !path.starts_with(b"./") && !path.starts_with(b"../") {
             return Ok(path.to_owned());
         }

@@ -108,7 +108,23 @@ impl<'s> PackEntries<'s> {
 
     /// Which entry starts at `offset`.
     pub fn order_of(&self, offset: u64) -> Option<u32> {
-        let (mut low, mut high) = (0, self.count());
+        self.search(offset, 0, self.count())
+    }
+
+    /// Which entry before `order` starts at `offset`: found the faster the nearer it is, as that of
+    /// the base of a delta often is.
+    pub fn order_before(&self, order: u32, offset: u64) -> Option<u32> {
+        let (mut low, mut high) = (order, order);
+        let mut step = 1;
+        while low > 0 && (low == order || self.offset(low)? > offset) {
+            high = low;
+            low = low.saturating_sub(step);
+            step *= 4;
+        }
+        self.search(offset, low, high)
+    }
+
+    fn search(&self, offset: u64, mut low: u32, mut high: u32) -> Option<u32> {
         while low < high {
             let middle = low + (high - low) / 2;
             match self.offset(middle)?.cmp(&offset) {

@@ -124,7 +124,7 @@ impl<'s> Kept<'s> {
                 EntryKind::OffsetDelta(_) if order < self.leading => true,
                 EntryKind::OffsetDelta(base) => self
                     .entries
-                    .order_of(base)
+                    .order_before(order, base)
                     .is_some_and(|at| self.selects(at)),
                 EntryKind::ReferenceDelta(base) => {
                     references.push((order, base));
@@ -156,7 +156,7 @@ impl<'s> Kept<'s> {
                     EntryKind::ReferenceDelta(base) => self.offset_of(&base).is_some(),
                     EntryKind::OffsetDelta(base) => self
                         .entries
-                        .order_of(base)
+                        .order_before(order, base)
                         .is_some_and(|at| self.selects(at)),
                 };
                 if !stands {

@@ -58,9 +58,14 @@ pub(super) fn copy(
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         batch.clear();
+        let mut end = None;
         while let Some(order) = kept.next_selected(next).filter(|_| batch.len() < BATCH) {
+            // Where one ends its neighbour starts.
+            let start = end.filter(|_| order == next);
+            let entry = Copied::new(kept, order, start)?;
+            end = Some(entry.end());
+            batch.push(entry);
             next = order + 1;
-            batch.push(Copied::new(kept, order)?);
         }
         if !options.delta_base_offset {
             find_bases(kept, &mut batch)?;
@@ -86,14 +91,24 @@ struct Copied<'s> {
 }
 
 impl<'s> Copied<'s> {
-    fn new(kept: &Kept<'s>, order: u32) -> Result<Self> {
-        let old = kept.entries.offset(order);
+    /// The entry `order`, and where it starts, if that is known.
+    fn new(kept: &Kept<'s>, order: u32, start: Option<u64>) -> Result<Self> {
+        let offset = |order| {
+            let offset = kept.entries.offset(order);
+            offset.ok_or_else(|| kept.fault(Fault::Outside))
+        };
+        let old = start.map_or_else(|| offset(order), Ok)?;
+        let raw = kept.entries.between(old, offset(order + 1)?);
         Ok(Copied {
             order,
-            old: old.ok_or_else(|| kept.fault(Fault::Outside))?,
-            raw: kept.entry(order)?,
+            old,
+            raw: raw.map_err(|fault| kept.fault(fault))?,
             base: None,
         })
+    }
+
+    fn end(&self) -> u64 {
+        self.old + self.raw.bytes.len() as u64
     }
 }
 
@@ -103,7 +118,8 @@ fn find_bases(kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
     let mut bases = Vec::with_capacity(batch.len());
     for entry in batch.iter_mut() {
         if let EntryKind::OffsetDelta(base) = entry.raw.kind {
-            bases.push((entry, kept.entries.order_of(base)));
+            let base = kept.entries.order_before(entry.order, base);
+            bases.push((entry, base));
         }
     }
     for (entry, base) in bases {

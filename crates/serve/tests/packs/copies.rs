@@ -163,6 +163,22 @@ fn kinds(store: &ObjectStore) -> Vec<EntryKind> {
 }
 
 #[test]
+fn an_entry_is_found_by_where_it_starts() {
+    let source = repacked(HashKind::Sha1, &[]);
+    let store = source.store();
+    let entries = store.pack_entries(0).unwrap();
+    for order in 0..=entries.count() {
+        for before in 0..entries.count() {
+            let offset = entries.offset(before).unwrap();
+            assert_eq!(entries.order_of(offset), Some(before));
+            let expected = (before < order).then_some(before);
+            assert_eq!(entries.order_before(order, offset), expected);
+            assert_eq!(entries.order_before(order, offset + 1), None);
+        }
+    }
+}
+
+#[test]
 fn what_is_copied_and_wanted_is_sent_once_and_is_a_base() {
     let source = repacked(HashKind::Sha1, &[]);
     let store = source.store();

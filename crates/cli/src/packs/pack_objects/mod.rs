@@ -20,6 +20,7 @@ use hedgerow_engine::CancelToken;
 use hedgerow_fs::StandardOutput;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
+use hedgerow_reach::Filter;
 use hedgerow_serve::{
     stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions, PackOptions,
     PackWritten, Progress,
@@ -123,10 +124,10 @@ pub struct PackObjects {
     /// Pack annotated tags along with what they are of
     #[arg(long)]
     pub include_tag: bool,
-    /// Leave out what the filter says, as for rev-list
+    /// Leave out what the filter says, as for rev-list; of several, what any says
     #[arg(long, value_name = "FILTER")]
-    pub filter: Option<String>,
-    /// Leave out nothing
+    pub filter: Vec<String>,
+    /// Leave out nothing of what filters before this say
     #[arg(long, overrides_with = "filter")]
     pub no_filter: bool,
     /// Use reachability bitmaps (pack.useBitmaps)
@@ -181,7 +182,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     if !command.wants_revisions() {
         return making.pack_list();
     }
-    match enumerate::needs_list(command) {
+    match enumerate::needs_list(command)? {
         true => {
             let wanted = enumerate::of_revisions(&making)?;
             making.pack_wanted(wanted)
@@ -202,6 +203,19 @@ impl PackObjects {
             || self.pack_loose_unreachable
             || self.exclude_promisor_objects
             || self.unpacked && self.stdin_packs.is_none()
+    }
+
+    /// The filters that were given last, as one.
+    fn filter(&self) -> Result<Option<Filter>, Failure> {
+        let mut all: Option<Filter> = None;
+        for spec in &self.filter {
+            let filter = Filter::parse(spec.as_bytes()).map_err(Failure::fatal)?;
+            all = Some(match all {
+                Some(before) => before.and(filter),
+                None => filter,
+            });
+        }
+        Ok(all)
     }
 
     /// Whether bitmaps are to be written; `Some(false)`: if that is possible.

@@ -12,13 +12,12 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     let (command, repository) = (making.command, making.repository);
     let sources = Sources::read(repository)?;
     let source = sources.without_replacements(repository);
-    let filter = command.filter.as_deref().filter(|_| !command.no_filter);
     let threads = making.options.threads.get();
     let question = question(
         repository,
         source,
         command.all,
-        filter,
+        command.filter()?,
         threads,
         making.output,
     )?;

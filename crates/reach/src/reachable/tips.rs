@@ -93,22 +93,29 @@ fn is_commit_by(bitmaps: Option<&Bitmaps<'_>>, id: &ObjectId) -> Result<bool> {
     Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
 }
 
-/// Follows the tip `id` through annotated tags. `None` if it is nowhere.
+/// Follows the tip `id` through annotated tags. `None` if it is nowhere, or not what a tag says.
 fn follow(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<Option<Followed>> {
     let mut tags = Vec::new();
     let mut current = *id;
+    // What the tag before says that this is.
+    let mut named: Option<ObjectKind> = None;
     for _ in 0..TAG_DEPTH {
         let stored = source.replacement(&current);
         let Some(location) = source.store.locate(&stored)? else {
             return Ok(None);
         };
         let kind = reader.header(&stored, location)?.kind;
+        if named.is_some_and(|named| named != kind) {
+            return Ok(None);
+        }
         if kind != ObjectKind::Tag {
             let end = current;
             return Ok(Some(Followed { tags, end, kind }));
         }
         let (_, content) = reader.read(&stored, location)?;
-        let target = TagRef::parse(&current, content)?.target;
+        let tag = TagRef::parse(&current, content)?;
+        named = Some(tag.kind);
+        let target = tag.target;
         tags.push(current);
         current = target;
     }

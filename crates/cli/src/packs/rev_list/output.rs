@@ -3,8 +3,9 @@
 use super::options::Options;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, push_number, Stream};
+use crate::quote::quoted_with_spaces;
 use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::{Found, Remainder, Source, Visitor, Walk};
+use hedgerow_reach::{Found, MissingObject, Remainder, Source, Visitor, Walk};
 use std::ops::ControlFlow;
 
 pub struct Printer<'o> {
@@ -35,22 +36,14 @@ impl<'o> Printer<'o> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let end = self.end();
         for id in &remainder.omitted {
             self.stream.buffer().push(b'~');
             push_hex(self.stream.buffer(), id.as_slice());
             self.stream.buffer().push(b'\n');
         }
         if self.options.print_missing {
-            for id in &remainder.missing {
-                if end == b'\n' {
-                    self.stream.buffer().push(b'?');
-                }
-                push_hex(self.stream.buffer(), id.as_slice());
-                if end != b'\n' {
-                    self.stream.buffer().extend_from_slice(b"\0missing=yes");
-                }
-                self.stream.buffer().push(end);
+            for object in &remainder.missing {
+                self.missing(object);
             }
         }
         if self.options.count {
@@ -67,6 +60,36 @@ impl<'o> Printer<'o> {
         // Nobody wants the rest if the pipe is closed.
         let _ = self.stream.flush();
         Ok(())
+    }
+
+    fn missing(&mut self, object: &MissingObject) {
+        let (end, quotes_high) = (self.end(), self.options.quotes_high);
+        let buffer = self.stream.buffer();
+        let is_line = end == b'\n';
+        if is_line {
+            buffer.push(b'?');
+        }
+        push_hex(buffer, object.id.as_slice());
+        if !is_line {
+            buffer.extend_from_slice(b"\0missing=yes");
+        }
+        if self.options.tells_of_missing {
+            let separator = if is_line { b' ' } else { 0 };
+            if !object.path.is_empty() {
+                buffer.push(separator);
+                buffer.extend_from_slice(b"path=");
+                match is_line {
+                    true => buffer.extend(quoted_with_spaces(&object.path, quotes_high)),
+                    false => buffer.extend_from_slice(&object.path),
+                }
+            }
+            if let Some(kind) = object.kind {
+                buffer.push(separator);
+                buffer.extend_from_slice(b"type=");
+                buffer.extend_from_slice(kind.name().as_bytes());
+            }
+        }
+        buffer.push(end);
     }
 
     fn end(&self) -> u8 {

@@ -5,7 +5,7 @@ use crate::arguments::Global;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
 use crate::progress::{Amounts, Meter};
-use bstr::ByteSlice;
+use bstr::{BString, ByteSlice};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
@@ -40,7 +40,7 @@ pub fn build_options(
             Some(_) => None,
             None => Some(&mut tips),
         };
-        read_references(repository, by_reference, &mut groups)?;
+        read_references(repository, by_reference, &mut groups, output)?;
     }
     Ok(BuildOptions {
         tips: tips.all,
@@ -97,8 +97,9 @@ fn read_references(
     repository: &Repository,
     mut tips: Option<&mut Tips>,
     groups: &mut [Group],
+    output: &Output,
 ) -> Result<(), Failure> {
-    let prefixes = repository.config().strings("pack.preferBitmapTips");
+    let prefixes = preferred(repository, output);
     for reference in repository.references_below("refs/".into())? {
         let Some(id) = reference.id else { continue };
         let Some(commit) = peeled(repository, &id) else {
@@ -112,6 +113,19 @@ fn read_references(
         groups.iter_mut().for_each(|group| group.add(name, commit));
     }
     Ok(())
+}
+
+/// Where references are preferred: below these. As with git, a name without a value is told, and
+/// then none count.
+fn preferred(repository: &Repository, output: &Output) -> Vec<BString> {
+    let key = "pack.preferBitmapTips";
+    let values = repository.config().strings(key);
+    if values.is_empty() || repository.config().string(key).is_some() {
+        return values;
+    }
+    let shown = key.to_ascii_lowercase();
+    output.error(format_args!("missing value for '{shown}'"));
+    Vec::new()
 }
 
 /// What history is looked at from.
@@ -181,7 +195,7 @@ fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
 /// Whether the reference `name` is `prefix` or in that directory.
 fn is_below(name: &[u8], prefix: &[u8]) -> bool {
     let rest = name.strip_prefix(prefix);
-    rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(b"/") || rest.starts_with(b"/"))
+    rest.is_some_and(|rest| prefix.ends_with(b"/") || rest.starts_with(b"/"))
 }
 
 /// The commits at the boundary of a shallow clone.

@@ -21,7 +21,7 @@ mod source;
 mod trees;
 mod walk;
 
-pub use bitmap::{build, check, BuildOptions, BuildProgress, PseudoMergeGroup};
+pub use bitmap::{build, check, BuildOptions, PseudoMergeGroup};
 pub use commits::{CommitIndex, Commits};
 pub use error::{Error, Result};
 pub use filter::Filter;

@@ -55,7 +55,7 @@ pub(super) fn copy(
     while let Some(order) = kept.next_selected(next) {
         next = order + 1;
         copy_entry(kept, order, options, &mut moves, output)?;
-        options.progress.step(1);
+        options.progress.written.step(1);
     }
     Ok(moves)
 }
@@ -80,7 +80,7 @@ fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>)
         }
         let range = start as usize..end as usize;
         output.put(data.get(range).ok_or_else(outside)?)?;
-        options.progress.step(u64::from(order - first));
+        options.progress.written.step(u64::from(order - first));
         start = end;
     }
     Ok(order)

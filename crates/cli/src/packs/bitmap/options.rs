@@ -4,13 +4,13 @@ use super::pseudo_merges::{groups, Group};
 use crate::arguments::Global;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
-use crate::progress::{Amounts, Meter};
+use crate::progress::lines::{Lines, Phase, Showing};
 use bstr::{BString, ByteSlice};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
-use hedgerow_reach::{BuildOptions, BuildProgress, Error};
+use hedgerow_reach::{BuildOptions, Error};
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::Path;
@@ -65,9 +65,19 @@ pub fn build<'o>(
     global: &Global,
     failed: impl Fn(&dyn Display) -> Failure,
 ) -> Result<BitmapContents<'o>, Failure> {
-    let meter = Meter::start(global, "Building bitmaps", &options.progress);
+    let progress = Arc::clone(&options.progress);
+    let lines = Lines::start(Showing::at_once(global), move || {
+        vec![Phase {
+            title: "Building bitmaps".into(),
+            done: progress.done(),
+            total: Some(progress.total()),
+            ..Phase::default()
+        }]
+    });
     let contents = hedgerow_reach::build(store, order, previous, options);
-    drop(meter);
+    if contents.is_ok() {
+        lines.finish();
+    }
     contents.map_err(|error| match error {
         Error::Interrupted => Failure {
             severity: "error",
@@ -76,20 +86,6 @@ pub fn build<'o>(
         },
         error => failed(&error),
     })
-}
-
-impl Amounts for BuildProgress {
-    fn done(&self) -> u64 {
-        BuildProgress::done(self)
-    }
-
-    fn total(&self) -> Option<u64> {
-        Some(BuildProgress::total(self))
-    }
-
-    fn bytes(&self) -> u64 {
-        0
-    }
 }
 
 /// Adds the commits that references point to.

@@ -113,7 +113,8 @@ impl All<'_> {
                 let Some(id) = self.store.pack_object_id(pack, position) else {
                     continue;
                 };
-                if self.store.locate(id).map_err(Failure::fatal)?.is_none() {
+                // What only broken packs have is an error to look for.
+                if !matches!(self.store.locate(id), Ok(Some(_))) {
                     items.push(Item {
                         start: start(id),
                         place: Place::Lost { pack, position },

@@ -8,12 +8,12 @@ mod settings;
 
 pub use settings::{pack_options, pack_reuse, parse_bytes, threads};
 
-use super::{new_packs, object_list};
+use super::{new_packs, object_list, pack_progress};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
-use crate::progress::{Amounts, Meter};
+use crate::progress::lines::Showing;
 use clap::Args;
 use enumerate::Enumerated;
 use hedgerow_engine::CancelToken;
@@ -23,7 +23,7 @@ use hedgerow_pack::IndexLayout;
 use hedgerow_reach::Filter;
 use hedgerow_serve::{
     stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions, PackOptions,
-    PackWritten, Progress,
+    PackWritten,
 };
 use settings::{options, parse_layout};
 use std::path::PathBuf;
@@ -280,9 +280,15 @@ impl Making<'_> {
         if self.command.non_empty && count == 0 {
             return Ok(0);
         }
-        let meter = Meter::start(self.global, "Packing objects", &options.progress);
+        let command = self.command;
+        let has_writing = !command.stdout || command.all_progress || command.all_progress_implied;
+        let showing = match command.all_progress {
+            true => Showing::AtOnce,
+            false => Showing::at_once(self.global),
+        };
+        let lines = pack_progress::show(showing, count, has_writing, &options.progress);
         let packs = self.write(contents, options, is_closed)?;
-        drop(meter);
+        lines.finish();
         let warnings = self.repository.objects().warnings();
         warnings
             .iter()
@@ -341,20 +347,6 @@ impl Making<'_> {
             new_packs::write_bitmaps(self.repository, &pack, threads, self.global, self.output)?;
         }
         Ok(packs)
-    }
-}
-
-impl Amounts for Progress {
-    fn done(&self) -> u64 {
-        Progress::done(self)
-    }
-
-    fn total(&self) -> Option<u64> {
-        Some(Progress::total(self))
-    }
-
-    fn bytes(&self) -> u64 {
-        Progress::bytes(self)
     }
 }
 

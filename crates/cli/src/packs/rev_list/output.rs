@@ -2,6 +2,7 @@
 
 use super::options::Options;
 use crate::failure::Failure;
+use crate::humanised::humanised;
 use crate::packs::stream::{push_hex, push_number, Stream};
 use crate::quote::quoted_with_spaces;
 use hedgerow_pack::{ObjectId, ObjectKind};
@@ -203,33 +204,8 @@ impl Visitor for Printer<'_> {
 
 /// The line that `--disk-usage` prints.
 pub fn disk_usage(bytes: u64, for_people: bool) -> String {
-    if !for_people {
-        return format!("{bytes}\n");
-    }
-    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
-        if bytes > 1 << shift {
-            let whole = bytes >> shift;
-            let rest = bytes & ((1 << shift) - 1);
-            // Rounded by adding half of a hundredth.
-            let (whole, hundredths) = hundredths(whole, rest, shift);
-            return format!("{whole}.{hundredths:02} {unit}\n");
-        }
-    }
-    match bytes {
-        1 => "1 byte\n".into(),
-        bytes => format!("{bytes} bytes\n"),
-    }
-}
-
-fn hundredths(whole: u64, rest: u64, shift: u32) -> (u64, u64) {
-    let hundredths = match shift {
-        // Git rounds gigabytes down.
-        30 => rest / 10_737_419,
-        20 => ((rest + 5_243) * 100) >> 20,
-        _ => ((rest + 5) * 100) >> 10,
-    };
-    match hundredths {
-        100.. => (whole + 1, hundredths - 100),
-        _ => (whole, hundredths),
+    match for_people {
+        true => humanised(bytes) + "\n",
+        false => format!("{bytes}\n"),
     }
 }

@@ -11,6 +11,7 @@
 mod cat_file;
 mod damage;
 mod generate;
+mod odd_objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]
 mod oracle;

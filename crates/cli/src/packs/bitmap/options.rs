@@ -188,7 +188,7 @@ fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
     repository.peel(id, Some(ObjectKind::Commit)).ok().flatten()
 }
 
-/// Whether the reference `name` is `prefix` or in that directory.
+/// Whether the reference `name` is in the directory `prefix`.
 fn is_below(name: &[u8], prefix: &[u8]) -> bool {
     let rest = name.strip_prefix(prefix);
     rest.is_some_and(|rest| prefix.ends_with(b"/") || rest.starts_with(b"/"))

@@ -196,4 +196,8 @@ fn filters_add_up_and_the_last_of_an_option_counts() {
     assert_eq!(ids(&[first, "--no-filter"]), ids(&[]));
     assert_ne!(ids(&[first]), both);
     assert_eq!(ids(&["--window=0", "--revs", "--window=3"]), ids(&[]));
+    // Less than no delta is none.
+    let bytes = |depth: &str| pack(&scene, &["--revs", depth], &input).len();
+    assert_eq!(bytes("--depth=-1"), bytes("--depth=0"));
+    assert!(bytes("--depth=-1") > bytes("--depth=1"));
 }

@@ -6,7 +6,7 @@ pub mod revisions;
 pub mod serve;
 mod settings;
 
-pub use settings::{pack_options, pack_reuse, parse_bytes, threads};
+pub use settings::{pack_options, pack_reuse, parse_bytes, parse_count, threads};
 
 use super::{new_packs, object_list, pack_progress};
 use crate::arguments::Global;
@@ -35,10 +35,10 @@ pub struct PackObjects {
     #[arg(long)]
     pub stdout: bool,
     /// Try each object against N others (pack.window)
-    #[arg(long, value_name = "N")]
-    pub window: Option<usize>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
+    pub window: Option<u32>,
     /// Let no chain of deltas be longer than N (pack.depth)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub depth: Option<u32>,
     /// Let no thread's window take more memory; 0 means any (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]

@@ -87,6 +87,8 @@ try() {
             esac
             ;;
         compact) [ "$command" != multi-pack-index ] || return ;;
+        # A path.
+        *) [ "$command" != rev-list ] || [ ! -e "$word" ] || return ;;
         esac
     done
     echo "$command" >>"$calls"

@@ -24,6 +24,7 @@ pub use crate::walk::Walk;
 #[command(
     name = "hedgerow",
     arg_required_else_help = true,
+    args_override_self = true,
     disable_version_flag = true
 )]
 pub struct Arguments {

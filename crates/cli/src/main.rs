@@ -7,6 +7,7 @@ mod environment;
 mod failure;
 mod generate;
 mod hg_status;
+mod humanised;
 mod image;
 mod messages;
 mod output;

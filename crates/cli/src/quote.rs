@@ -34,6 +34,15 @@ pub fn quoted(path: &[u8], high: bool) -> Vec<u8> {
     text
 }
 
+/// The same in double quotes also if it has a space.
+pub fn quoted_with_spaces(path: &[u8], high: bool) -> Vec<u8> {
+    let shown = quoted(path, high);
+    if shown.starts_with(b"\"") || !shown.contains(&b' ') {
+        return shown;
+    }
+    [b"\"", shown.as_slice(), b"\""].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::quoted;

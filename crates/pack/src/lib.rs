@@ -48,6 +48,7 @@ mod repair;
 mod resting;
 mod reverse;
 mod reverse_writer;
+mod steps;
 mod store;
 mod stream;
 mod verified;
@@ -67,7 +68,7 @@ pub use index_writer::{sort_index_entries, stage_index, write_index, IndexEntry,
 pub use loose_writer::write_loose;
 pub use midx::{
     expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
-    MidxComplaint, MidxOptions, WrittenMidx,
+    MidxComplaint, MidxOptions, MidxProgress, WrittenMidx,
 };
 pub use mtimes::{read_mtimes, stage_mtimes};
 pub use object::{Location, ObjectHeader, ObjectKind};
@@ -79,6 +80,7 @@ pub use resting::RestingReader;
 pub use reverse_writer::{
     add_reverse_index, reverse_positions, stage_reverse_index, write_reverse_index,
 };
+pub use steps::Steps;
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]

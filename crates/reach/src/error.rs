@@ -31,6 +31,16 @@ pub enum Error {
         /// What it was said to be.
         expected: &'static str,
     },
+    /// An entry of a tree names an object that was met as something else.
+    #[error("entry '{name}' in tree {tree} has {kind} mode, but is not a {kind}")]
+    WrongEntry {
+        /// The entry.
+        name: String,
+        /// The tree it is in.
+        tree: ObjectId,
+        /// What it says that the object is.
+        kind: &'static str,
+    },
     /// An object that a walk meets, or starts from, is nowhere.
     #[error("missing {kind} object '{id}'")]
     Missing {

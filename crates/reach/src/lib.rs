@@ -21,12 +21,13 @@ mod source;
 mod trees;
 mod walk;
 
-pub use bitmap::{build, check, BuildOptions, BuildProgress, PseudoMergeGroup};
+pub use bitmap::{build, check, BuildOptions, PseudoMergeGroup};
 pub use commits::{CommitIndex, Commits};
 pub use error::{Error, Result};
 pub use filter::Filter;
 pub use ids::{IdHashBuilder, IdHasher, IdMap, IdSet};
 pub use listing::{Remainder, Visitor};
+pub use marks::MissingObject;
 pub use merge_bases::merge_bases;
 pub use name_hash::NameHash;
 pub use reachable::{reachable, Answer, BitmapUse, Extra, ObjectSet, Question, Trace};

@@ -1,14 +1,41 @@
-use crate::ids::{IdHashBuilder, IdMap, IdSet};
+use crate::ids::{IdHashBuilder, IdMap};
 use gix_hash::ObjectId;
+use hedgerow_pack::ObjectKind;
+
+/// An object that is nowhere, and what is known of it from what leads to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingObject {
+    /// The object.
+    pub id: ObjectId,
+    /// What it is; `None` for one that was asked for.
+    pub kind: Option<ObjectKind>,
+    /// Its path; empty for a commit, or the tree of one.
+    pub path: Vec<u8>,
+}
 
 /// What has become of a tree, a blob or a tag.
 pub(crate) mod mark {
+    use hedgerow_pack::ObjectKind;
+
     /// It is not wanted.
     pub const UNINTERESTING: u8 = 1;
     /// It need not be looked at again.
     pub const SEEN: u8 = 2;
     /// It was reached by the walk, not named by the user: filters apply.
     pub const REACHED: u8 = 4;
+    /// It was met as a tree.
+    pub const TREE: u8 = 8;
+    /// It was met as a blob.
+    pub const BLOB: u8 = 16;
+
+    /// The mark of what was met as `kind`.
+    pub fn of(kind: ObjectKind) -> u8 {
+        match kind {
+            ObjectKind::Tree => TREE,
+            ObjectKind::Blob => BLOB,
+            ObjectKind::Commit | ObjectKind::Tag => 0,
+        }
+    }
 }
 
 /// Slots of the memory for what was asked last.
@@ -19,10 +46,10 @@ const RECENT: usize = 1 << 14;
 pub(crate) struct Marks {
     marks: IdMap<u8>,
     hash: IdHashBuilder,
-    /// Objects that are done with, each at a place that its hash says: most entries of a tree are
-    /// those of the tree that was looked at before.
+    /// Objects that are done with, each at a place that its hash and kind say: most entries of a
+    /// tree are those of the tree that was looked at before.
     recent: Vec<ObjectId>,
-    missing: IdSet,
+    missing: IdMap<MissingObject>,
 }
 
 impl Marks {
@@ -45,21 +72,30 @@ impl Marks {
         self.marks.get(id).is_some_and(|found| found & marks != 0)
     }
 
-    /// Whether the object is done with: seen, or not wanted.
-    pub fn is_done(&mut self, id: &[u8]) -> bool {
-        let slot = (self.hash.of(id) as usize) % RECENT;
+    /// Whether the object, met as `kind`, is done with: seen, or not wanted. `None` if it was met
+    /// as another kind before.
+    pub fn is_done(&mut self, id: &[u8], kind: ObjectKind) -> Option<bool> {
+        let is_tree = usize::from(kind == ObjectKind::Tree);
+        let slot = (self.hash.of(id) as usize) % (RECENT / 2) * 2 + is_tree;
         if self
             .recent
             .get(slot)
             .is_some_and(|recent| recent.as_slice() == id)
         {
-            return true;
+            return Some(true);
         }
         let Ok(id) = gix_hash::oid::try_from_bytes(id) else {
-            return false;
+            return Some(false);
         };
         let id = id.to_owned();
-        let is_done = self.has(&id, mark::SEEN | mark::UNINTERESTING);
+        let marks = match self.marks.is_empty() {
+            true => 0,
+            false => self.marks.get(&id).copied().unwrap_or_default(),
+        };
+        if marks & (mark::TREE | mark::BLOB) & !mark::of(kind) != 0 {
+            return None;
+        }
+        let is_done = marks & (mark::SEEN | mark::UNINTERESTING) != 0;
         if is_done {
             if self.recent.is_empty() {
                 self.recent = vec![ObjectId::null(id.kind()); RECENT];
@@ -68,17 +104,19 @@ impl Marks {
                 *recent = id;
             }
         }
-        is_done
+        Some(is_done)
     }
 
-    pub fn add_missing(&mut self, id: ObjectId) {
-        self.missing.insert(id);
+    /// The first account of an object counts.
+    pub fn add_missing(&mut self, object: MissingObject) {
+        self.missing.entry(object.id).or_insert(object);
     }
 
     /// All that was missing, in order of ids.
-    pub fn take_missing(&mut self) -> Vec<ObjectId> {
-        let mut missing: Vec<ObjectId> = self.missing.drain().collect();
-        missing.sort_unstable();
+    pub fn take_missing(&mut self) -> Vec<MissingObject> {
+        let found = std::mem::take(&mut self.missing);
+        let mut missing: Vec<MissingObject> = found.into_values().collect();
+        missing.sort_unstable_by_key(|object| object.id);
         missing
     }
 }

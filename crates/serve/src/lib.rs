@@ -5,6 +5,7 @@
 //! the store, as a delta or whole, or made anew, searches new deltas in parallel, and writes the
 //! pack to any sink. The same contents and options make the same bytes with any number of threads.
 
+mod bases;
 mod cache;
 mod contents;
 mod edges;

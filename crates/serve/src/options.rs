@@ -1,4 +1,5 @@
 use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_pack::Steps;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -72,37 +73,22 @@ impl PackOptions {
     }
 }
 
-/// How far the making of a pack is: objects that a delta was searched for count once, and those
-/// that are written once.
+/// How far the making of a pack is. Its phases follow each other.
 #[derive(Debug, Default)]
 pub struct Progress {
-    done: AtomicU64,
-    total: AtomicU64,
+    /// Objects of which it is known how they are stored.
+    pub counted: Steps,
+    /// Objects that a delta was searched for.
+    pub searched: Steps,
+    /// Objects that are written.
+    pub written: Steps,
     bytes: AtomicU64,
 }
 
 impl Progress {
-    /// Steps that are done.
-    pub fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
-    }
-
-    /// Steps there are, as far as is known.
-    pub fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
-    }
-
     /// Bytes that are written.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn expect(&self, steps: u64) {
-        self.total.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    pub(crate) fn step(&self, steps: u64) {
-        self.done.fetch_add(steps, Ordering::Relaxed);
     }
 
     pub(crate) fn wrote(&self, bytes: u64) {

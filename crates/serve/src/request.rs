@@ -94,12 +94,22 @@ impl<'b, 's> Selected<'b, 's> {
         self.had.as_ref().is_some_and(|had| had.contains(id))
     }
 
-    /// The contents of a pack of them. `has` is [`Selected::receiver_has`], for thin packs.
-    pub fn contents<'c>(&'c self, has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>) -> Contents<'c> {
+    /// Whether an object is among them.
+    pub(crate) fn sends(&self, id: &oid) -> bool {
+        self.objects.contains(id)
+    }
+
+    /// The contents of a pack of them. For thin packs, `has` is [`Selected::receiver_has`], and
+    /// `had` are [`Selected::bases`].
+    pub fn contents<'c>(
+        &'c self,
+        has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>,
+        had: Vec<Wanted>,
+    ) -> Contents<'c> {
         Contents {
             verbatim: self.spread.verbatim(self.objects.bits()),
             wanted: [self.wanted.as_slice(), &self.spread.wanted].concat(),
-            had: Vec::new(),
+            had,
             has,
         }
     }

@@ -9,6 +9,7 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::progress::lines::{Lines, Showing};
 use bstr::ByteSlice;
 use clap::Args;
 use hedgerow_fs::ReadFile;
@@ -17,6 +18,7 @@ use hedgerow_pack::indexer::{
 };
 use hedgerow_pack::{Error, HashKind, IndexLayout};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Make the index of a pack, which is a file or comes from standard input
 #[derive(Debug, Args)]
@@ -104,18 +106,27 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
     if let Some(pack) = pack.as_ref().filter(|_| command.stdin) {
         refuse_existing(pack)?;
     }
-    let counters = Counters::default();
+    let counters = Arc::new(Counters::default());
     let title = match (&command.progress_title, command.stdin) {
         (Some(title), _) => title,
         (None, true) => "Receiving objects",
         (None, false) => "Indexing objects",
     };
     let is_shown = global.verbose > 0 && !global.quiet;
-    let indexed = index_progress::with(is_shown, title, &counters, || match &pack {
+    let showing = match is_shown {
+        true => Showing::AtOnce,
+        false => Showing::No,
+    };
+    let (title, is_received, shown) = (title.to_owned(), command.stdin, Arc::clone(&counters));
+    let lines = Lines::start(showing, move || {
+        index_progress::phases(&title, is_received, &shown)
+    });
+    let indexed = match &pack {
         Some(pack) if !command.stdin => index_pack_file(pack, &options, &counters),
         _ => receive(command, &surroundings, pack.as_deref(), &options, &counters),
-    });
+    };
     let mut indexed = indexed.map_err(|error| tell(error, output))?;
+    lines.finish();
     indexed
         .warnings
         .iter()

@@ -11,6 +11,7 @@ pub mod multi_pack_index;
 mod new_packs;
 pub mod object_list;
 pub mod pack_objects;
+mod pack_progress;
 pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;

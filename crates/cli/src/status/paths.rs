@@ -1,6 +1,6 @@
 //! Paths as a status shows them: relative to where the user is, quoted where needed.
 
-use crate::quote::quoted;
+use crate::quote::{quoted, quoted_with_spaces};
 
 /// How paths are shown.
 #[derive(Clone, Copy, Debug)]
@@ -19,11 +19,7 @@ impl Shown<'_> {
 
     /// The same in quotes also if it has a space, as the short format has it.
     pub fn path_of_short(&self, path: &[u8]) -> Vec<u8> {
-        let shown = self.path(path);
-        if shown.starts_with(b"\"") || !shown.contains(&b' ') {
-            return shown;
-        }
-        [b"\"", shown.as_slice(), b"\""].concat()
+        quoted_with_spaces(&relative(path, self.prefix), self.high)
     }
 }
 

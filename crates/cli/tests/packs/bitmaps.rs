@@ -296,3 +296,40 @@ fn what_is_met_before_it_is_named_is_filtered() {
         }
     }
 }
+
+#[test]
+fn preferred_tips_are_below_a_directory_and_need_a_name() {
+    let scene = scene(77, "sha1", Storage::Loose, Graph::None);
+    let mut parent = scene.commits[0].clone();
+    for number in 0..120 {
+        let words = ["commit-tree", "-m", "x", "-p", &parent, &scene.trees[0]];
+        parent = String::from_utf8(scene.git(&words)).unwrap().trim().into();
+        scene.git(&["update-ref", &format!("refs/tags/n{number}/tag"), &parent]);
+    }
+    let repack = |preferred: &str| {
+        let preferred = format!("pack.preferBitmapTips={preferred}");
+        let mut command = super::Program::Hedgerow.command(&scene.root);
+        command.args(["repack", "-adbq"]);
+        command.env("GIT_CONFIG_COUNT", "1");
+        let (key, value) = preferred.split_once('=').unwrap();
+        command.env("GIT_CONFIG_KEY_0", key);
+        command.env("GIT_CONFIG_VALUE_0", value);
+        let outcome = super::run(command);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+        std::fs::read(super::beside_pack(&scene, "bitmap")).unwrap()
+    };
+    let plain = repack("refs/nothing");
+    let one = (0..120).find(|number| {
+        let directory = format!("refs/tags/n{number}");
+        assert_eq!(repack(&format!("{directory}/tag")), plain);
+        repack(&directory) != plain
+    });
+    assert!(one.is_some());
+    let config = scene.root.join(".git/config");
+    let mut text = std::fs::read_to_string(&config).unwrap();
+    text += "[pack]\npreferBitmapTips\n";
+    std::fs::write(&config, text).unwrap();
+    let outcome = super::hedgerow(&scene, &["repack", "-adbq"]);
+    let said = "error: missing value for 'pack.preferbitmaptips'\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, said));
+}

@@ -25,6 +25,7 @@ mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]
 mod oracle;
+mod progress;
 mod repack;
 mod repacked_states;
 mod responses;

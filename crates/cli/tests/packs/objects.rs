@@ -200,3 +200,71 @@ fn made_by(program: &Program, scene: &Scene, words: &[&str], input: &str) -> Vec
     ids.sort_unstable();
     ids
 }
+
+/// A repository with a commit of a large file, and one in which a line of it has changed, all of it
+/// loose; with the ids of both.
+fn edited() -> (Scene, String, String) {
+    let scene = scene(26, "sha1", Storage::Loose, Graph::None);
+    let mut random = Random::new(26);
+    let mut text: Vec<String> = (0..2000).map(|_| format!("{}\n", random.next())).collect();
+    let mut ids = Vec::new();
+    for number in 0..2 {
+        text[1000] = format!("changed {number}\n");
+        std::fs::create_dir_all(scene.root.join("below")).unwrap();
+        std::fs::write(scene.root.join("below/large"), text.concat()).unwrap();
+        scene.git(&["add", "below"]);
+        scene.git(&["commit", "-q", "-m", "x"]);
+        let id = String::from_utf8(scene.git(&["rev-parse", "HEAD"])).unwrap();
+        ids.push(id.trim().to_owned());
+    }
+    let [before, after] = ids.try_into().unwrap();
+    (scene, before, after)
+}
+
+#[test]
+fn thin_packs_have_new_deltas_against_what_the_receiver_has() {
+    let (scene, before, after) = edited();
+    scene.git(&["branch", "before", &before]);
+    let receiver = scene.root.with_file_name("receiver.git");
+    let words = ["clone", "-q", "--bare", "--no-local", "--single-branch"];
+    let target = receiver.to_str().unwrap();
+    scene.git(&[&words[..], &["--branch=before", ".", target]].concat());
+    let input = format!("{after}\n^{before}\n");
+    let thin = pack(&scene, &["--thin"], &input);
+    let whole = pack(&scene, &["--revs"], &input);
+    assert!(thin.len() < 1000, "{}", thin.len());
+    assert!(whole.len() > 10_000, "{}", whole.len());
+    git(
+        &receiver,
+        &["index-pack", "--stdin", "--fix-thin", "--strict"],
+        &thin,
+    );
+    git(&receiver, &["fsck", "--strict"], b"");
+    let blob = ["cat-file", "blob", &format!("{after}:below/large")];
+    let content = std::fs::read(scene.root.join("below/large")).unwrap();
+    assert_eq!(git(&receiver, &blob, b""), content);
+    // Whoever has asked for a part may lack the bases.
+    let part = pack(&scene, &["--thin", "--filter=blob:limit=1m"], &input);
+    assert!(part.len() > 10_000, "{}", part.len());
+}
+
+#[test]
+fn filters_add_up_and_the_last_of_an_option_counts() {
+    let (scene, before, after) = edited();
+    let input = format!("{after}\n{before}\n");
+    let ids = |words: &[&str]| {
+        let made = pack(&scene, &[&["--revs"], words].concat(), &input);
+        contents(&scene, &made, &[])
+    };
+    let both = ids(&["--filter=combine:blob:none+object:type=tree"]);
+    let (first, second) = ("--filter=blob:none", "--filter=object:type=tree");
+    assert_eq!(ids(&[first, second]), both);
+    assert_eq!(ids(&[second, "--no-filter", first]), ids(&[first]));
+    assert_eq!(ids(&[first, "--no-filter"]), ids(&[]));
+    assert_ne!(ids(&[first]), both);
+    assert_eq!(ids(&["--window=0", "--revs", "--window=3"]), ids(&[]));
+    // Less than no delta is none.
+    let bytes = |depth: &str| pack(&scene, &["--revs", depth], &input).len();
+    assert_eq!(bytes("--depth=-1"), bytes("--depth=0"));
+    assert!(bytes("--depth=-1") > bytes("--depth=1"));
+}

@@ -12,6 +12,7 @@ mod cat_file;
 mod damage;
 mod generate;
 mod links;
+mod odd_objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]
 mod oracle;

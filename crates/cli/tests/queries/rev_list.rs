@@ -159,8 +159,18 @@ fn revisions_come_from_standard_input() {
     let words = ["rev-list", "--objects", "--stdin", &commits[5]];
     match both(&scene, &words, &input)[0].code {
         128 => super::oracle::skip("this git takes no --not from standard input"),
-        _ => compare(&scene, &words, &input),
+        _ => {
+            compare(&scene, &words, &input);
+            for input in [
+                "--no-walk\nmain\nb1\n",
+                "--no-walk=x\n",
+                "--glob\nrefs/heads\n",
+            ] {
+                compare(&scene, &["rev-list", "--stdin"], input);
+            }
+        }
     }
+    compare(&scene, &["rev-list", "--stdin"], "main\n--\n");
     compare(&scene, &words, &format!("main\n^{}\n", commits[2]));
     compare(&scene, &["rev-list", "--stdin"], "main\n--what\n");
     compare(&scene, &["rev-list", "--stdin"], "nothing\n");

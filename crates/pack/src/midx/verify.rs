@@ -4,7 +4,7 @@ use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
 use crate::pack::Pack;
 use crate::verified::VerifiedFiles;
-use crate::{HashKind, Result};
+use crate::{HashKind, Result, Steps};
 use hedgerow_fs::FileKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -23,11 +23,20 @@ pub enum MidxComplaint {
     Fatal(String),
 }
 
+/// How far a check is. Its phases follow each other.
+#[derive(Debug, Default)]
+pub struct MidxProgress {
+    /// Objects whose order was checked.
+    pub ordered: Steps,
+    /// Objects whose places were checked.
+    pub placed: Steps,
+}
+
 /// Objects that one thread checks at a time.
 const BATCH: u32 = 1 << 14;
 
 /// Checks the multi-pack-index of the object directory `objects`, all layers of it, and tells
-/// `complain` what is wrong. Nothing is wrong if there is none.
+/// `complain` what is wrong. Nothing is wrong if there is none. `progress` is told how far it is.
 ///
 /// # Errors
 /// Only if a directory or a chain cannot be read.
@@ -35,6 +44,7 @@ pub fn verify_midx(
     objects: &Path,
     hash: HashKind,
     threads: NonZeroUsize,
+    progress: &MidxProgress,
     complain: &mut dyn FnMut(MidxComplaint),
 ) -> Result<()> {
     let packs = objects.join("pack");
@@ -70,9 +80,13 @@ pub fn verify_midx(
         return Ok(());
     }
     for layer in loaded.layers.iter() {
+        let count = u64::from(layer.file.count());
+        progress.ordered.expect(count);
         verify_order(layer, &mut report);
+        progress.ordered.step(count);
     }
-    if let Err(fatal) = verify_rows(&loaded.layers, &listed, threads, &mut report) {
+    let placed = &progress.placed;
+    if let Err(fatal) = verify_rows(&loaded.layers, &listed, threads, placed, &mut report) {
         complain(MidxComplaint::Fatal(fatal));
     }
     Ok(())
@@ -140,9 +154,11 @@ fn verify_rows(
     layers: &Layers,
     packs: &[Option<Pack>],
     threads: NonZeroUsize,
+    placed: &Steps,
     report: &mut dyn FnMut(String),
 ) -> Result<(), String> {
     let count = layers.count();
+    placed.expect(u64::from(count));
     let batches = count.div_ceil(BATCH) as usize;
     let found = in_parallel(batches, threads, |batch| {
         let start = batch as u32 * BATCH;
@@ -162,6 +178,7 @@ fn verify_rows(
                 });
             }
         }
+        placed.step(u64::from(end - start));
         Ok(wrong)
     });
     let mut found: Vec<Wrong> = found?.into_iter().flatten().collect();

@@ -2,7 +2,7 @@
 
 use crate::scene::{add_pack, git_writes, lines, midx_path, options, write, FORMATS};
 use crate::support::Repository;
-use hedgerow_pack::{verify_midx, MidxComplaint};
+use hedgerow_pack::{verify_midx, MidxComplaint, MidxProgress};
 use std::path::PathBuf;
 
 /// A repository with a chain of three layers; `None`, said aloud, if git cannot make one.
@@ -36,6 +36,7 @@ fn complaints(repository: &Repository) -> Vec<MidxComplaint> {
         &repository.objects(),
         options.hash,
         options.threads,
+        &MidxProgress::default(),
         &mut complain,
     )
     .unwrap();

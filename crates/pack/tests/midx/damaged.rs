@@ -2,7 +2,9 @@
 
 use crate::scene::{midx_path, options, overlapping, write, FORMATS};
 use crate::support::Repository;
-use hedgerow_pack::{expire_midx_packs, verify_midx, MidxComplaint, MidxOptions, Reader};
+use hedgerow_pack::{
+    expire_midx_packs, verify_midx, MidxComplaint, MidxOptions, MidxProgress, Reader,
+};
 use std::process::Command;
 
 /// What is wrong, in the form of git's messages.
@@ -21,6 +23,7 @@ fn complaints(repository: &Repository) -> Vec<String> {
         &repository.objects(),
         options.hash,
         options.threads,
+        &MidxProgress::default(),
         &mut complain,
     )
     .unwrap();

@@ -4,11 +4,12 @@ use super::history::{History, Scope};
 use super::previous::Previous;
 use super::pseudo_merges::{self, PseudoMergeGroup};
 use super::select::select;
-use super::workers::{BuildProgress, Workers};
+use super::workers::Workers;
 use crate::{Error, Result};
 use hedgerow_engine::CancelToken;
 use hedgerow_pack::{
-    BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Words,
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Steps,
+    Words,
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
@@ -34,8 +35,8 @@ pub struct BuildOptions {
     pub threads: usize,
     /// Ends the work early.
     pub cancel: CancelToken,
-    /// How far it is.
-    pub progress: Arc<BuildProgress>,
+    /// How far it is, in commits that were compared with their parents.
+    pub progress: Arc<Steps>,
 }
 
 /// Makes the bitmaps of the packs of `order`, which are of `store`. What `previous` ones know is
@@ -121,7 +122,7 @@ pub fn check(
         store,
         threads,
         cancel: &CancelToken::default(),
-        progress: &BuildProgress::default(),
+        progress: &Steps::default(),
     };
     let mut material = Material::read(workers, order, scope)?;
     let mut numbers: Vec<u32> = bits

@@ -14,4 +14,3 @@ mod workers;
 
 pub use build::{build, check, BuildOptions};
 pub use pseudo_merges::PseudoMergeGroup;
-pub use workers::BuildProgress;

@@ -2,35 +2,8 @@
 
 use crate::{Error, Result};
 use hedgerow_engine::CancelToken;
-use hedgerow_pack::{ObjectStore, Reader};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
-/// How far the making of bitmaps is, in commits that were compared with their parents.
-#[derive(Debug, Default)]
-pub struct BuildProgress {
-    done: AtomicU64,
-    total: AtomicU64,
-}
-
-impl BuildProgress {
-    /// Commits that are done.
-    pub fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
-    }
-
-    /// Commits there are, as far as is known.
-    pub fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn expect(&self, commits: u64) {
-        self.total.fetch_add(commits, Ordering::Relaxed);
-    }
-
-    pub(crate) fn step(&self, commits: u64) {
-        self.done.fetch_add(commits, Ordering::Relaxed);
-    }
-}
+use hedgerow_pack::{ObjectStore, Reader, Steps};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What reads objects for bitmaps.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +13,7 @@ pub(crate) struct Workers<'w> {
     pub threads: usize,
     /// Ends the work early.
     pub cancel: &'w CancelToken,
-    pub progress: &'w BuildProgress,
+    pub progress: &'w Steps,
 }
 
 impl Workers<'_> {

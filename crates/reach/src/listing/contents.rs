@@ -24,18 +24,16 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let is_reached = self.walk.marks.has(id, mark::REACHED);
         let verdict = self.judge(Situation::BeginTree, id, is_reached);
         if verdict.mark_seen {
-            self.walk.marks.add(id, mark::SEEN);
+            self.walk.marks.add(id, mark::SEEN | mark::TREE);
         }
         if verdict.show {
-            match &content {
-                Some(_) => {
-                    let path = std::mem::take(&mut self.path);
-                    let shown = self.show(id, ObjectKind::Tree, &path);
-                    self.path = path;
-                    shown?;
-                }
-                None => self.missing(id, "tree")?,
-            }
+            let path = std::mem::take(&mut self.path);
+            let shown = match &content {
+                Some(_) => self.show(id, ObjectKind::Tree, &path),
+                None => self.missing(id, ObjectKind::Tree, &path),
+            };
+            self.path = path;
+            shown?;
         }
         if !self.path.is_empty() {
             self.path.push(b'/');
@@ -65,15 +63,28 @@ impl<V: Visitor> Listing<'_, '_, V> {
     fn entries(&mut self, tree: &ObjectId, content: &[u8]) -> Result<(), Stop> {
         let mut entries = TreeEntries::new(content, tree.as_slice().len());
         while let Some(entry) = entries.next_of(tree)? {
-            let kind = entry.kind();
-            if kind == EntryKind::Submodule || self.walk.marks.is_done(entry.id.as_bytes()) {
-                continue;
+            let kind = match entry.kind() {
+                EntryKind::Submodule => continue,
+                EntryKind::Tree => ObjectKind::Tree,
+                _ => ObjectKind::Blob,
+            };
+            match self.walk.marks.is_done(entry.id.as_bytes(), kind) {
+                Some(true) => continue,
+                Some(false) => {}
+                None => {
+                    return Err(Error::WrongEntry {
+                        name: String::from_utf8_lossy(entry.name).into_owned(),
+                        tree: *tree,
+                        kind: kind.name(),
+                    }
+                    .into())
+                }
             }
             let id = entry.id.to_owned();
             if self.filter.is_some() {
                 self.walk.marks.add(&id, mark::REACHED);
             }
-            if kind == EntryKind::Tree {
+            if kind == ObjectKind::Tree {
                 self.depth += 1;
                 self.tree(&id, entry.name)?;
                 self.depth -= 1;

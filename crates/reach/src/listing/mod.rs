@@ -5,7 +5,7 @@ mod contents;
 
 use crate::commits::{flag, State};
 use crate::filter::{FilterState, Situation, Verdict};
-use crate::marks::mark;
+use crate::marks::{mark, MissingObject};
 use crate::request::{Missing, Objects};
 use crate::walk::{Found, Pending, Walk};
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ pub struct Remainder {
     /// What the filter left out, in order of ids, if that was to be kept.
     pub omitted: Vec<ObjectId>,
     /// Objects that are nowhere, in order of ids, with [`Missing::Collect`].
-    pub missing: Vec<ObjectId>,
+    pub missing: Vec<MissingObject>,
 }
 
 /// Why a listing ends before its end.
@@ -125,7 +125,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
             return Ok(());
         }
         if state == State::Missing {
-            return self.missing(&id, "commit");
+            return self.missing(&id, ObjectKind::Commit, b"");
         }
         wanted(self.visitor.commit(self.walk, found))
     }
@@ -135,8 +135,10 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let pending = std::mem::take(&mut self.walk.pending);
         for object in pending {
             let (id, name) = (object.id, &object.name);
-            if self.walk.marks.is_done(id.as_slice()) {
-                continue;
+            match self.walk.marks.is_done(id.as_slice(), object.kind) {
+                Some(true) => continue,
+                Some(false) => {}
+                None => return Err(self.met_as_another(&id, object.kind).into()),
             }
             self.depth = 0;
             match object.kind {
@@ -170,7 +172,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         name: &[u8],
     ) -> Result<(), Stop> {
         if verdict.mark_seen {
-            self.walk.marks.add(id, mark::SEEN);
+            self.walk.marks.add(id, mark::SEEN | mark::of(kind));
         }
         match verdict.show {
             true => self.show(id, kind, name),
@@ -184,19 +186,35 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let is_here = kind == ObjectKind::Tree || source.store.locate(id)?.is_some();
         match is_here {
             true => wanted(self.visitor.object(id, kind, name)),
-            false => self.missing(id, kind.name()),
+            false => self.missing(id, kind, name),
         }
     }
 
-    fn missing(&mut self, id: &ObjectId, kind: &'static str) -> Result<(), Stop> {
+    /// The error for an object that is to be of one kind here, and of another there.
+    fn met_as_another(&self, id: &ObjectId, expected: ObjectKind) -> Error {
+        let found = match self.walk.marks.has(id, mark::TREE) {
+            true => ObjectKind::Tree,
+            false => ObjectKind::Blob,
+        };
+        Error::wrong_kind(id, expected, found)
+    }
+
+    fn missing(&mut self, id: &ObjectId, kind: ObjectKind, path: &[u8]) -> Result<(), Stop> {
         if self.walk.is_promised(id) {
             return Ok(());
         }
         match self.walk.request.missing {
-            Missing::Error | Missing::AllowPromised => Err(Error::Missing { kind, id: *id }.into()),
+            Missing::Error | Missing::AllowPromised => {
+                let kind = kind.name();
+                Err(Error::Missing { kind, id: *id }.into())
+            }
             Missing::Allow => Ok(()),
             Missing::Collect => {
-                self.walk.marks.add_missing(*id);
+                self.walk.marks.add_missing(MissingObject {
+                    id: *id,
+                    kind: Some(kind),
+                    path: path.to_vec(),
+                });
                 Ok(())
             }
         }

@@ -23,20 +23,25 @@ impl<'d> TagRef<'d> {
         let bad = |reason| Error::malformed("tag", id, reason);
         let mut rest = content;
         let target = take_target(id, &mut rest).ok_or_else(|| bad("it has no object"))?;
-        let kind = take_line(&mut rest, b"type ").and_then(ObjectKind::from_name);
-        let kind = kind.ok_or_else(|| bad("it has no type"))?;
+        let kind = take_kind(&mut rest).ok_or_else(|| bad("it has no type"))?;
         let name = take_line(&mut rest, b"tag ").ok_or_else(|| bad("it has no name"))?;
         Ok(TagRef { target, kind, name })
     }
 
-    /// What the tag `id` points to, by the `start` of its content; `None` if it takes more.
-    pub(crate) fn target_by_start(id: &oid, mut start: &[u8]) -> Option<ObjectId> {
-        take_target(id, &mut start)
+    /// What the tag `id` points to and says of its kind, by the `start` of its content; `None` if it
+    /// takes more.
+    pub(crate) fn leading(id: &oid, mut start: &[u8]) -> Option<(ObjectId, ObjectKind)> {
+        let target = take_target(id, &mut start)?;
+        Some((target, take_kind(&mut start)?))
     }
 }
 
 fn take_target(id: &oid, rest: &mut &[u8]) -> Option<ObjectId> {
     take_id(rest, b"object ", hex_len(id)).and_then(parse_id)
+}
+
+fn take_kind(rest: &mut &[u8]) -> Option<ObjectKind> {
+    take_line(rest, b"type ").and_then(ObjectKind::from_name)
 }
 
 fn take_line<'d>(rest: &mut &'d [u8], start: &[u8]) -> Option<&'d [u8]> {

@@ -9,8 +9,9 @@ use hedgerow_pack::{Bitmaps, ObjectKind, Reader};
 
 /// Annotated tags of annotated tags are followed this far.
 const TAG_DEPTH: usize = 1000;
-/// What a tag points to is in its first so many bytes: `object`, an id in hexadecimal digits.
-const TAG_TARGET_BYTES: usize = 7 + 64 + 1;
+/// What a tag points to is in its first so many bytes: the lines `object`, with an id in hexadecimal
+/// digits, and `type`.
+const TAG_TARGET_BYTES: usize = 7 + 64 + 1 + 5 + 6 + 1;
 /// Fewer tips than this are not worth a thread.
 const SHARE: usize = 128;
 
@@ -89,7 +90,7 @@ fn is_commit_by(bitmaps: &Bitmaps<'_>, bit: u32) -> Result<bool> {
     Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
 }
 
-/// Follows `tip` through annotated tags. `None` if it is nowhere.
+/// Follows `tip` through annotated tags. `None` if it is nowhere, or not what a tag says.
 fn follow(
     source: &Source<'_>,
     bitmaps: Option<&Bitmaps<'_>>,
@@ -99,6 +100,8 @@ fn follow(
     let mut tags = Vec::new();
     let mut start = [0; TAG_TARGET_BYTES];
     let mut id = *tip;
+    // What the tag before says that this is.
+    let mut named: Option<ObjectKind> = None;
     for _ in 0..TAG_DEPTH {
         let known = bitmaps.and_then(|bitmaps| Some((bitmaps, bitmaps.order().bit(&id)?)));
         let bit = known.map(|(_, bit)| bit);
@@ -108,7 +111,8 @@ fn follow(
         if let Some((bitmaps, bit)) = known {
             if is_commit_by(bitmaps, bit)? {
                 let kind = ObjectKind::Commit;
-                return Ok(Some(Followed { tags, end, kind }));
+                let is_so = named.is_none_or(|named| named == kind);
+                return Ok(is_so.then_some(Followed { tags, end, kind }));
             }
             if stored == id {
                 location = bitmaps.order().location(bit);
@@ -121,6 +125,9 @@ fn follow(
             return Ok(None);
         };
         let kind = reader.header(&stored, location)?.kind;
+        if named.is_some_and(|named| named != kind) {
+            return Ok(None);
+        }
         if kind != ObjectKind::Tag {
             return Ok(Some(Followed { tags, end, kind }));
         }
@@ -128,10 +135,14 @@ fn follow(
         tags.reserve_exact(1);
         tags.push(end);
         let start = reader.leading(location, &mut start);
-        id = match TagRef::target_by_start(&id, start) {
-            Some(target) => target,
-            None => TagRef::parse(&id, reader.read(&stored, location)?.1)?.target,
+        let (target, kind) = match TagRef::leading(&id, start) {
+            Some(leading) => leading,
+            None => {
+                let tag = TagRef::parse(&id, reader.read(&stored, location)?.1)?;
+                (tag.target, tag.kind)
+            }
         };
+        (id, named) = (target, Some(kind));
     }
     Err(Error::malformed(
         "tag",

@@ -8,6 +8,7 @@ use crate::object::{EntryKind, TreeEntries};
 use crate::request::Objects;
 use crate::Result;
 use gix_hash::ObjectId;
+use hedgerow_pack::ObjectKind;
 use std::collections::VecDeque;
 
 impl Walk<'_> {
@@ -51,7 +52,7 @@ impl Walk<'_> {
     }
 
     fn mark_tree_uninteresting(&mut self, tree: ObjectId) -> Result<()> {
-        let before = self.marks.replace(&tree, mark::UNINTERESTING);
+        let before = self.marks.replace(&tree, mark::UNINTERESTING | mark::TREE);
         match before & mark::UNINTERESTING {
             0 => self.mark_tree_contents_uninteresting(&tree),
             _ => Ok(()),
@@ -68,13 +69,16 @@ impl Walk<'_> {
             };
             let mut entries = TreeEntries::new(&content, hash_len);
             while let Ok(Some(entry)) = entries.next_entry() {
-                let kind = entry.kind();
-                if kind == EntryKind::Submodule {
-                    continue;
-                }
+                let kind = match entry.kind() {
+                    EntryKind::Submodule => continue,
+                    EntryKind::Tree => ObjectKind::Tree,
+                    _ => ObjectKind::Blob,
+                };
                 let id = entry.id.to_owned();
-                let before = self.marks.replace(&id, mark::UNINTERESTING);
-                if kind == EntryKind::Tree && before & mark::UNINTERESTING == 0 {
+                let before = self
+                    .marks
+                    .replace(&id, mark::UNINTERESTING | mark::of(kind));
+                if kind == ObjectKind::Tree && before & mark::UNINTERESTING == 0 {
                     pending.push(id);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::Walk;
 use crate::commits::flag;
-use crate::marks::mark;
+use crate::marks::{mark, MissingObject};
 use crate::object::TagRef;
 use crate::request::{Missing, Objects, Tip};
 use crate::{Error, Result};
@@ -68,7 +68,11 @@ impl Walk<'_> {
             }),
             Missing::Allow => Ok(()),
             Missing::Collect => {
-                self.marks.add_missing(*id);
+                self.marks.add_missing(MissingObject {
+                    id: *id,
+                    kind: None,
+                    path: Vec::new(),
+                });
                 Ok(())
             }
         }
@@ -84,8 +88,12 @@ impl Walk<'_> {
                 0
             };
             node.flags |= if tip.is_left { flag::LEFT } else { 0 };
-        } else if tip.is_uninteresting {
-            self.marks.add(&tip.id, mark::UNINTERESTING);
+        } else {
+            let uninteresting = match tip.is_uninteresting {
+                true => mark::UNINTERESTING,
+                false => 0,
+            };
+            self.marks.add(&tip.id, uninteresting | mark::of(kind));
         }
     }
 
@@ -99,7 +107,7 @@ impl Walk<'_> {
             _ => self.marks.has(&id, mark::UNINTERESTING),
         };
         while kind == ObjectKind::Tag {
-            let (target, name) = self.read_tag(reader, &id)?;
+            let (target, named, name) = self.read_tag(reader, &id)?;
             if with_objects && !is_uninteresting {
                 self.pending.push(Pending { id, kind, name });
             }
@@ -111,7 +119,15 @@ impl Walk<'_> {
                 }
                 return Ok(false);
             };
-            (id, kind) = (target, reader.header(&found, location)?.kind);
+            let found = reader.header(&found, location)?.kind;
+            if found != named {
+                // What may be missing may be wrong, as with git; what is not wanted is passed over.
+                return match is_uninteresting || self.request.missing != Missing::Error {
+                    true => Ok(false),
+                    false => Err(Error::wrong_kind(&target, named, found)),
+                };
+            }
+            (id, kind) = (target, found);
             path = Vec::new();
             if kind == ObjectKind::Commit {
                 let commit = self.commits.index(&id);
@@ -123,7 +139,7 @@ impl Walk<'_> {
                 let left = if tip.is_left { flag::LEFT } else { 0 };
                 self.commits.node_mut(commit).flags |= flags | left;
             } else if is_uninteresting {
-                self.marks.add(&id, mark::UNINTERESTING);
+                self.marks.add(&id, mark::UNINTERESTING | mark::of(kind));
             } else {
                 is_uninteresting = false;
             }
@@ -165,14 +181,18 @@ impl Walk<'_> {
         Ok(is_uninteresting)
     }
 
-    /// The target of the tag `id`, and the name in it.
-    fn read_tag(&self, reader: &mut Reader<'_>, id: &ObjectId) -> Result<(ObjectId, Vec<u8>)> {
+    /// The target of the tag `id`, the kind of that as the tag has it, and the name in it.
+    fn read_tag(
+        &self,
+        reader: &mut Reader<'_>,
+        id: &ObjectId,
+    ) -> Result<(ObjectId, ObjectKind, Vec<u8>)> {
         let source = self.commits.source();
         let found = source.replacement(id);
         let location = source.store.locate(&found)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id: found })?;
         let (_, content) = reader.read(&found, location)?;
         let tag = TagRef::parse(id, content)?;
-        Ok((tag.target, tag.name.to_vec()))
+        Ok((tag.target, tag.kind, tag.name.to_vec()))
     }
 }

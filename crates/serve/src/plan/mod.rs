@@ -96,6 +96,8 @@ impl<'s> Plan<'s> {
             sent: 0,
         };
         plan.list(contents, kept, options);
+        let counted = &options.progress.counted;
+        counted.expect(plan.sent as u64);
         let places = Places::new(&plan.entries);
         let reuse = reuse::Reuse {
             store,
@@ -108,6 +110,7 @@ impl<'s> Plan<'s> {
         reuse.look_up(&mut plan.entries)?;
         chains::cut(&mut plan.entries, options.depth);
         reuse.measure(&mut plan.entries)?;
+        counted.step(plan.sent as u64);
         Ok(plan)
     }
 

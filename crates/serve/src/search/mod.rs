@@ -49,7 +49,7 @@ pub(crate) fn search(
         .collect();
     let threads = options.threads.get();
     let bases = SharedBases::plan_with_threads(store, &needed, SHARED_BASE_BYTES, threads)?;
-    options.progress.expect(candidates.len() as u64);
+    options.progress.searched.expect(candidates.len() as u64);
     let jobs = NonZeroUsize::new(threads.min(parts.len())).unwrap_or(NonZeroUsize::MIN);
     let cached = AtomicU64::new(0);
     let mut found = Vec::new();

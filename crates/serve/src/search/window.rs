@@ -78,7 +78,7 @@ impl<'p, 's> Search<'p, 's> {
             }
             self.make_room();
             found.extend(self.try_all(*number)?);
-            self.options.progress.step(1);
+            self.options.progress.searched.step(1);
         }
         self.reader.shrink();
         Ok(found)

@@ -72,7 +72,7 @@ pub(super) fn copy(
         }
         for entry in &batch {
             copy_entry(kept, entry, options, &mut moves, output)?;
-            options.progress.step(1);
+            options.progress.written.step(1);
         }
         if batch.len() < BATCH {
             return Ok(moves);
@@ -149,7 +149,7 @@ fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>)
         }
         let range = start as usize..end as usize;
         output.put(data.get(range).ok_or_else(outside)?)?;
-        options.progress.step(u64::from(order - first));
+        options.progress.written.step(u64::from(order - first));
         start = end;
     }
     Ok(order)

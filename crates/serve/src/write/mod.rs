@@ -43,6 +43,8 @@ pub struct PackWritten {
     pub reused_deltas: u32,
     /// How many entries were copied verbatim.
     pub verbatim: u32,
+    /// How many packs these are of.
+    pub verbatim_packs: u32,
     /// Its length in bytes.
     pub bytes: u64,
     /// The hash at its end.
@@ -60,12 +62,13 @@ impl std::fmt::Display for PackWritten {
             reused,
             reused_deltas,
             verbatim,
+            verbatim_packs,
             ..
         } = self;
         write!(
             f,
             "Total {objects} (delta {deltas}), reused {reused} (delta {reused_deltas}), \
-             pack-reused {verbatim}"
+             pack-reused {verbatim} (from {verbatim_packs})"
         )
     }
 }
@@ -81,7 +84,7 @@ pub(crate) fn write(
 ) -> Result<PackWritten> {
     let count = kept.count() + plan.sent as u64;
     let objects = u32::try_from(count).map_err(|_| Error::TooMany(count))?;
-    options.progress.expect(count);
+    options.progress.written.expect(count);
     let trailer = match whole_pack(plan, kept, options, list) {
         Some(pack) => Trailer::Copied(pack.entries.checksum()),
         None => Trailer::Hashed(TrailerHasher::new(store.hash_kind())),
@@ -113,6 +116,7 @@ pub(crate) fn write(
         reused: reused_deltas + if options.reuse_objects { copied } else { 0 },
         reused_deltas,
         verbatim: objects - plan.sent as u32,
+        verbatim_packs: kept.iter().filter(|kept| kept.count > 0).count() as u32,
         bytes,
         checksum,
         index,
@@ -172,7 +176,7 @@ impl<'p> Writer<'p, '_, '_> {
                 Ok(bodies)
             },
             |_, bodies: Vec<Body<'p>>| {
-                options.progress.step(bodies.len() as u64);
+                options.progress.written.step(bodies.len() as u64);
                 bodies.into_iter().try_for_each(|body| self.put(body))
             },
         )?;

@@ -4,13 +4,13 @@ use super::pseudo_merges::{groups, Group};
 use crate::arguments::Global;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
-use crate::progress::{Amounts, Meter};
-use bstr::ByteSlice;
+use crate::progress::lines::{Lines, Phase, Showing};
+use bstr::{BString, ByteSlice};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
-use hedgerow_reach::{BuildOptions, BuildProgress, Error};
+use hedgerow_reach::{BuildOptions, Error};
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub fn build_options(
             Some(_) => None,
             None => Some(&mut tips),
         };
-        read_references(repository, by_reference, &mut groups)?;
+        read_references(repository, by_reference, &mut groups, output)?;
     }
     Ok(BuildOptions {
         tips: tips.all,
@@ -65,9 +65,19 @@ pub fn build<'o>(
     global: &Global,
     failed: impl Fn(&dyn Display) -> Failure,
 ) -> Result<BitmapContents<'o>, Failure> {
-    let meter = Meter::start(global, "Building bitmaps", &options.progress);
+    let progress = Arc::clone(&options.progress);
+    let lines = Lines::start(Showing::at_once(global), move || {
+        vec![Phase {
+            title: "Building bitmaps".into(),
+            done: progress.done(),
+            total: Some(progress.total()),
+            ..Phase::default()
+        }]
+    });
     let contents = hedgerow_reach::build(store, order, previous, options);
-    drop(meter);
+    if contents.is_ok() {
+        lines.finish();
+    }
     contents.map_err(|error| match error {
         Error::Interrupted => Failure {
             severity: "error",
@@ -78,27 +88,14 @@ pub fn build<'o>(
     })
 }
 
-impl Amounts for BuildProgress {
-    fn done(&self) -> u64 {
-        BuildProgress::done(self)
-    }
-
-    fn total(&self) -> Option<u64> {
-        Some(BuildProgress::total(self))
-    }
-
-    fn bytes(&self) -> u64 {
-        0
-    }
-}
-
 /// Adds the commits that references point to.
 fn read_references(
     repository: &Repository,
     mut tips: Option<&mut Tips>,
     groups: &mut [Group],
+    output: &Output,
 ) -> Result<(), Failure> {
-    let prefixes = repository.config().strings("pack.preferBitmapTips");
+    let prefixes = preferred(repository, output);
     for reference in repository.references_below("refs/".into())? {
         let Some(id) = reference.id else { continue };
         let Some(commit) = peeled(repository, &id) else {
@@ -112,6 +109,19 @@ fn read_references(
         groups.iter_mut().for_each(|group| group.add(name, commit));
     }
     Ok(())
+}
+
+/// Where references are preferred: below these. As with git, a name without a value is told, and
+/// then none count.
+fn preferred(repository: &Repository, output: &Output) -> Vec<BString> {
+    let key = "pack.preferBitmapTips";
+    let values = repository.config().strings(key);
+    if values.is_empty() || repository.config().string(key).is_some() {
+        return values;
+    }
+    let shown = key.to_ascii_lowercase();
+    output.error(format_args!("missing value for '{shown}'"));
+    Vec::new()
 }
 
 /// What history is looked at from.
@@ -178,10 +188,10 @@ fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
     repository.peel(id, Some(ObjectKind::Commit)).ok().flatten()
 }
 
-/// Whether the reference `name` is `prefix` or in that directory.
+/// Whether the reference `name` is in the directory `prefix`.
 fn is_below(name: &[u8], prefix: &[u8]) -> bool {
     let rest = name.strip_prefix(prefix);
-    rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(b"/") || rest.starts_with(b"/"))
+    rest.is_some_and(|rest| prefix.ends_with(b"/") || rest.starts_with(b"/"))
 }
 
 /// The commits at the boundary of a shallow clone.

@@ -3,7 +3,7 @@
 use super::facts::{write_content, write_line, Subject};
 use super::Batch;
 use crate::failure::Failure;
-use crate::packs::stream::Stream;
+use crate::packs::stream::{push_hex, Stream};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader};
 use std::collections::HashSet;
@@ -32,6 +32,8 @@ enum Place {
     },
     /// Its number among the loose ones.
     Loose(u32),
+    /// Listed by the index of a pack that cannot be used, and in no other place.
+    Lost { pack: u32, position: u32 },
 }
 
 struct All<'s> {
@@ -97,12 +99,37 @@ impl All<'_> {
                 });
             }
         }
+        self.collect_lost(&mut items)?;
         Ok(items)
+    }
+
+    /// What only packs have that have an index and cannot be used themselves.
+    fn collect_lost(&self, items: &mut Vec<Item>) -> Result<(), Failure> {
+        for (pack, _, listed) in self.store.pack_files() {
+            if self.store.pack_object_count(pack) > 0 {
+                continue;
+            }
+            for position in 0..listed.unwrap_or(0) {
+                let Some(id) = self.store.pack_object_id(pack, position) else {
+                    continue;
+                };
+                // What only broken packs have is an error to look for.
+                if !matches!(self.store.locate(id), Ok(Some(_))) {
+                    items.push(Item {
+                        start: start(id),
+                        place: Place::Lost { pack, position },
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn id(&self, item: &Item) -> Option<&oid> {
         match item.place {
-            Place::Packed { pack, position, .. } => self.store.pack_object_id(pack, position),
+            Place::Packed { pack, position, .. } | Place::Lost { pack, position } => {
+                self.store.pack_object_id(pack, position)
+            }
             Place::Loose(number) => self.loose.get(number as usize).map(AsRef::as_ref),
         }
     }
@@ -116,7 +143,7 @@ impl All<'_> {
                     let id = self.id(item).map(ToOwned::to_owned);
                     let found = id.and_then(|id| self.store.locate(&id).transpose());
                     let found = found.transpose().map_err(Failure::fatal)?;
-                    if found == Some(self.location(item)) {
+                    if found.is_some() && found == self.location(item) {
                         *last = *item;
                     }
                 }
@@ -127,25 +154,27 @@ impl All<'_> {
         Ok(())
     }
 
-    fn location(&self, item: &Item) -> Location {
+    fn location(&self, item: &Item) -> Option<Location> {
         match item.place {
-            Place::Packed { pack, offset, .. } => Location::Packed { pack, offset },
+            Place::Packed { pack, offset, .. } => Some(Location::Packed { pack, offset }),
             Place::Loose(number) => {
                 let id = self.loose.get(number as usize);
                 let found = id.and_then(|id| self.store.locate(id).ok().flatten());
-                found.unwrap_or(Location::Loose { directory: 0 })
+                Some(found.unwrap_or(Location::Loose { directory: 0 }))
             }
+            Place::Lost { .. } => None,
         }
     }
 
+    /// What is to be told about; `None` if it is lost.
     fn subject(&self, item: &Item) -> Option<Subject<'_>> {
         let disk = match item.place {
             Place::Packed { size, .. } => Some(size),
-            Place::Loose(_) => None,
+            Place::Loose(_) | Place::Lost { .. } => None,
         };
         Some(Subject {
             id: self.id(item)?,
-            location: self.location(item),
+            location: self.location(item)?,
             disk,
             is_by_place: self.is_unordered && disk.is_some(),
             rest: b"",
@@ -156,10 +185,23 @@ impl All<'_> {
     fn lines(&self, batch: &Batch, items: &[Item]) -> hedgerow_pack::Result<Vec<u8>> {
         let mut buffer = Vec::with_capacity(items.len() * 64);
         let mut reader = Reader::new(self.store);
-        for subject in items.iter().filter_map(|item| self.subject(item)) {
-            write_line(batch, self.store, &mut reader, subject, &mut buffer)?;
+        for item in items {
+            match self.subject(item) {
+                Some(subject) => {
+                    write_line(batch, self.store, &mut reader, subject, &mut buffer)?;
+                }
+                None => self.write_lost(batch, item, &mut buffer),
+            }
         }
         Ok(buffer)
+    }
+
+    fn write_lost(&self, batch: &Batch, item: &Item, buffer: &mut Vec<u8>) {
+        if let Some(id) = self.id(item) {
+            push_hex(buffer, id.as_bytes());
+            buffer.extend_from_slice(b" missing");
+            buffer.push(batch.output_end);
+        }
     }
 
     fn print_lines(&self, batch: &Batch, items: &[Item]) -> Result<(), Failure> {
@@ -190,7 +232,11 @@ impl All<'_> {
     fn print_contents(&self, batch: &Batch, items: &[Item]) -> Result<(), Failure> {
         let mut stream = Stream::new();
         let mut reader = Reader::with_recent(self.store, RECENT_BYTES);
-        for subject in items.iter().filter_map(|item| self.subject(item)) {
+        for item in items {
+            let Some(subject) = self.subject(item) else {
+                self.write_lost(batch, item, stream.buffer());
+                continue;
+            };
             let written = write_line(batch, self.store, &mut reader, subject, stream.buffer());
             if written.map_err(Failure::fatal)?.is_none() {
                 continue;

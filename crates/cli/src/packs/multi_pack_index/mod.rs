@@ -7,14 +7,17 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, FATAL, REFUSED};
 use crate::output::Output;
+use crate::progress::lines::{during, Lines, Phase, Showing};
 use clap::{Args, Subcommand};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{
-    expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, ObjectStore, StoreOptions,
+    expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, MidxProgress, ObjectStore,
+    Steps, StoreOptions,
 };
 use repack::Repack;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use write::Write;
 
 /// Write or check the one index of many packs
@@ -75,11 +78,20 @@ pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result
         Action::Verify => {
             let mut code = 0;
             let mut complain = |complaint| code = code.max(tell(complaint, output));
-            verify_midx(objects, options.hash, options.threads, &mut complain).map_err(failure)?;
+            let progress = Arc::new(MidxProgress::default());
+            let lines = show_check(global, &progress);
+            let (hash, threads) = (options.hash, options.threads);
+            verify_midx(objects, hash, threads, &progress, &mut complain).map_err(failure)?;
+            lines.finish();
             return Ok(code);
         }
         Action::Expire => {
-            expire_midx_packs(objects, &options, &mut warn).map_err(failure)?;
+            let (showing, title) = (
+                Showing::delayed(global),
+                "Finding and deleting unreferenced packfiles",
+            );
+            let expire = || expire_midx_packs(objects, &options, &mut warn);
+            during(showing, title, expire).map_err(failure)?;
         }
     }
     Ok(0)
@@ -119,6 +131,25 @@ impl Place<'_> {
         let store = ObjectStore::open(&self.objects, options).map_err(Failure::fatal)?;
         Ok(Some(store))
     }
+}
+
+/// Shows how far a check is.
+fn show_check(global: &Global, progress: &Arc<MidxProgress>) -> Lines {
+    let progress = Arc::clone(progress);
+    Lines::start(Showing::at_once(global), move || {
+        let phase = |title: &'static str, steps: &Steps| Phase {
+            title: title.into(),
+            done: steps.done(),
+            total: Some(steps.total()),
+            is_over: steps.is_over(),
+            ..Phase::default()
+        };
+        let MidxProgress { ordered, placed } = &*progress;
+        vec![
+            phase("Verifying OID order in multi-pack-index", ordered),
+            phase("Verifying object offsets", placed),
+        ]
+    })
 }
 
 /// Says it in git's form; returns the exit code for it.

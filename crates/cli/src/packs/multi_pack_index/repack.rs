@@ -1,10 +1,12 @@
 //! `hedgerow multi-pack-index repack`.
 
+use super::write::TITLE;
 use super::{failure, Place};
 use crate::failure::Failure;
 use crate::packs::new_packs::file_options;
 use crate::packs::pack_objects::{pack_options, parse_bytes};
-use crate::progress::Meter;
+use crate::packs::pack_progress;
+use crate::progress::lines::{during, Showing};
 use clap::Args;
 use hedgerow_engine::CancelToken;
 use hedgerow_pack::{
@@ -51,12 +53,15 @@ pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result
         ..pack_options(repository)?
     };
     let files = file_options(repository)?;
-    let meter = Meter::start(global, "Packing objects", &packing.progress);
+    let (showing, count) = (Showing::at_once(global), contents.wanted.len() as u64);
+    let lines = pack_progress::show(showing, count, true, &packing.progress);
     let base = objects.join("pack/pack");
     stage_pack(store, &contents, &packing, &files, &base)?.install()?;
-    drop(meter);
+    lines.finish();
     store.warnings().into_iter().for_each(&mut warn);
-    if let Some(written) = write_midx(objects, options, &mut warn).map_err(failure)? {
+    let write = || write_midx(objects, options, &mut warn);
+    let written = during(Showing::delayed(global), TITLE, write).map_err(failure)?;
+    if let Some(written) = written {
         written.commit().map_err(failure)?;
     }
     Ok(())

@@ -6,10 +6,14 @@ use crate::failure::Failure;
 use crate::packs::bitmap::options::build_options;
 use crate::packs::fsync::Fsync;
 use crate::packs::midx_bitmap::commit_with_bitmap;
+use crate::progress::lines::{during, Showing};
 use clap::Args;
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::io::BufRead;
 use std::path::PathBuf;
+
+/// What git calls the gathering of what the index is to list.
+pub const TITLE: &str = "Adding packfiles to multi-pack-index";
 
 #[derive(Debug, Args)]
 pub struct Write {
@@ -39,7 +43,8 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
         ..options
     };
     let mut warn = |warning| place.output.warn(warning);
-    let written = write_midx(&place.objects, &options, &mut warn).map_err(failure)?;
+    let write = || write_midx(&place.objects, &options, &mut warn);
+    let written = during(Showing::delayed(place.global), TITLE, write).map_err(failure)?;
     let Some(written) = written else {
         return Ok(());
     };

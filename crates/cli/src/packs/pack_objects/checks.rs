@@ -18,8 +18,7 @@ pub fn check(command: &PackObjects) -> Result<(), Failure> {
         let words = "--thin cannot be used to build an indexable pack";
         return Err(Failure::fatal(words));
     }
-    let is_filtered = command.filter.is_some() && !command.no_filter;
-    if command.stdin_packs.is_some() && is_filtered {
+    if command.stdin_packs.is_some() && !command.filter.is_empty() {
         return Err(not_together("--stdin-packs", "--filter"));
     }
     let reaches = command.revs

@@ -1,7 +1,7 @@
 //! Which objects a pack is to hold, one by one: what revisions reach besides what is left out, or
 //! what packs have.
 
-use super::revisions::{parse_filter, tags, tips};
+use super::revisions::{tags, tips};
 use super::serve::usable_bitmaps;
 use super::{Making, PackObjects};
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use crate::packs::unreachable::{self, Limits};
 use bstr::ByteSlice;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Bitmaps, ObjectKind};
-use hedgerow_reach::{Filter, Missing, Question, Request, Source, Tip};
+use hedgerow_reach::{Missing, Question, Request, Source, Tip};
 use hedgerow_serve::{
     name_objects, objects_of_pack, own_loose_objects, reached, walked, PackReuse, Selected,
     Selection, Selector, Wanted,
@@ -27,16 +27,12 @@ pub struct Enumerated {
 }
 
 /// Whether the objects must be enumerated: what is left out, or added, goes by object.
-pub fn needs_list(command: &PackObjects) -> bool {
-    let filter = command.filter.as_deref().filter(|_| !command.no_filter);
-    let by_depth = |filter: &str| {
-        let question = Question {
-            filter: Filter::parse(filter.as_bytes()).ok(),
-            ..Question::default()
-        };
-        !question.is_set()
+pub fn needs_list(command: &PackObjects) -> Result<bool, Failure> {
+    let question = Question {
+        filter: command.filter()?,
+        ..Question::default()
     };
-    !command.stdout
+    Ok(!command.stdout
         || command.local
         || command.incremental
         || command.honor_pack_keep
@@ -47,7 +43,7 @@ pub fn needs_list(command: &PackObjects) -> bool {
         || command.keep_unreachable
         || command.pack_loose_unreachable
         || command.exclude_promisor_objects
-        || filter.is_some_and(by_depth)
+        || !question.is_set())
 }
 
 /// What the options leave out.
@@ -81,9 +77,8 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
     if command.revs || command.thin {
         all.extend(tips(repository, source, making.output)?);
     }
-    let filter = command.filter.as_deref().filter(|_| !command.no_filter);
     let request = Request {
-        filter: filter.map(parse_filter).transpose()?,
+        filter: command.filter()?,
         exclude_promised: command.exclude_promisor_objects,
         only_unpacked: command.unpacked,
         missing: Missing::Error,
@@ -113,7 +108,7 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
         unreachable::add_loose(repository, &mut wanted, making.output)?;
     }
     let has_less = selector.retain(&mut wanted);
-    let is_closed = !has_less && filter.is_none() && !command.exclude_promisor_objects;
+    let is_closed = !has_less && command.filter.is_empty() && !command.exclude_promisor_objects;
     Ok(Enumerated { wanted, is_closed })
 }
 
@@ -163,7 +158,7 @@ fn by_bitmaps(
     };
     let reuse = PackReuse::None;
     let selected = Selected::find(source, Some(bitmaps), &question, &[], reuse)?;
-    Ok(selected.contents(None).wanted)
+    Ok(selected.contents(None, Vec::new()).wanted)
 }
 
 /// Adds the annotated tags of what is there.

@@ -6,23 +6,24 @@ pub mod revisions;
 pub mod serve;
 mod settings;
 
-pub use settings::{pack_options, pack_reuse, parse_bytes, threads};
+pub use settings::{pack_options, pack_reuse, parse_bytes, parse_count, threads};
 
-use super::{new_packs, object_list};
+use super::{new_packs, object_list, pack_progress};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
-use crate::progress::{Amounts, Meter};
+use crate::progress::lines::Showing;
 use clap::Args;
 use enumerate::Enumerated;
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::StandardOutput;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
+use hedgerow_reach::Filter;
 use hedgerow_serve::{
     stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions, PackOptions,
-    PackWritten, Progress,
+    PackWritten,
 };
 use settings::{options, parse_layout};
 use std::path::PathBuf;
@@ -34,10 +35,10 @@ pub struct PackObjects {
     #[arg(long)]
     pub stdout: bool,
     /// Try each object against N others (pack.window)
-    #[arg(long, value_name = "N")]
-    pub window: Option<usize>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
+    pub window: Option<u32>,
     /// Let no chain of deltas be longer than N (pack.depth)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub depth: Option<u32>,
     /// Let no thread's window take more memory; 0 means any (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -123,10 +124,10 @@ pub struct PackObjects {
     /// Pack annotated tags along with what they are of
     #[arg(long)]
     pub include_tag: bool,
-    /// Leave out what the filter says, as for rev-list
+    /// Leave out what the filter says, as for rev-list; of several, what any says
     #[arg(long, value_name = "FILTER")]
-    pub filter: Option<String>,
-    /// Leave out nothing
+    pub filter: Vec<String>,
+    /// Leave out nothing of what filters before this say
     #[arg(long, overrides_with = "filter")]
     pub no_filter: bool,
     /// Use reachability bitmaps (pack.useBitmaps, which is for --stdout alone)
@@ -181,7 +182,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     if !command.wants_revisions() {
         return making.pack_list();
     }
-    match enumerate::needs_list(command) {
+    match enumerate::needs_list(command)? {
         true => {
             let wanted = enumerate::of_revisions(&making)?;
             making.pack_wanted(wanted)
@@ -202,6 +203,19 @@ impl PackObjects {
             || self.pack_loose_unreachable
             || self.exclude_promisor_objects
             || self.unpacked && self.stdin_packs.is_none()
+    }
+
+    /// The filters that were given last, as one.
+    fn filter(&self) -> Result<Option<Filter>, Failure> {
+        let mut all: Option<Filter> = None;
+        for spec in &self.filter {
+            let filter = Filter::parse(spec.as_bytes()).map_err(Failure::fatal)?;
+            all = Some(match all {
+                Some(before) => before.and(filter),
+                None => filter,
+            });
+        }
+        Ok(all)
     }
 
     /// Whether bitmaps are to be written; `Some(false)`: if that is possible.
@@ -266,9 +280,15 @@ impl Making<'_> {
         if self.command.non_empty && count == 0 {
             return Ok(0);
         }
-        let meter = Meter::start(self.global, "Packing objects", &options.progress);
+        let command = self.command;
+        let has_writing = !command.stdout || command.all_progress || command.all_progress_implied;
+        let showing = match command.all_progress {
+            true => Showing::AtOnce,
+            false => Showing::at_once(self.global),
+        };
+        let lines = pack_progress::show(showing, count, has_writing, &options.progress);
         let packs = self.write(contents, options, is_closed)?;
-        drop(meter);
+        lines.finish();
         let warnings = self.repository.objects().warnings();
         warnings
             .iter()
@@ -327,20 +347,6 @@ impl Making<'_> {
             new_packs::write_bitmaps(self.repository, &pack, threads, self.global, self.output)?;
         }
         Ok(packs)
-    }
-}
-
-impl Amounts for Progress {
-    fn done(&self) -> u64 {
-        Progress::done(self)
-    }
-
-    fn total(&self) -> Option<u64> {
-        Some(Progress::total(self))
-    }
-
-    fn bytes(&self) -> u64 {
-        Progress::bytes(self)
     }
 }
 

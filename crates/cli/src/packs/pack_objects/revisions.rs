@@ -26,7 +26,7 @@ pub fn question(
     repository: &Repository,
     source: Source<'_>,
     all: bool,
-    filter: Option<&str>,
+    filter: Option<Filter>,
     threads: usize,
     output: &Output,
 ) -> Result<Question, Failure> {
@@ -36,7 +36,7 @@ pub fn question(
     }
     revisions.add_from_input()?;
     let mut question = Question {
-        filter: filter.map(parse_filter).transpose()?,
+        filter,
         threads,
         ..Question::default()
     };
@@ -81,10 +81,6 @@ pub fn plain_question(input: &[u8], filter: Option<Filter>, threads: usize) -> O
         }
     }
     Some(question)
-}
-
-pub fn parse_filter(spec: &str) -> Result<Filter, Failure> {
-    Filter::parse(spec.as_bytes()).map_err(Failure::fatal)
 }
 
 /// The annotated tags among the references, with what they are of.

@@ -12,13 +12,12 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     let (command, repository) = (making.command, making.repository);
     let sources = Sources::read(repository)?;
     let source = sources.without_replacements(repository);
-    let filter = command.filter.as_deref().filter(|_| !command.no_filter);
     let threads = making.options.threads.get();
     let question = question(
         repository,
         source,
         command.all,
-        filter,
+        command.filter()?,
         threads,
         making.output,
     )?;
@@ -35,7 +34,12 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
         pack_reuse(repository)?,
     )?;
     let has = |id: &oid| selected.receiver_has(id);
-    let contents = selected.contents(command.thin.then_some(&has));
+    // The receiver of what is filtered may lack what it has the commits of.
+    let had = match command.thin && command.filter.is_empty() {
+        true => selected.bases(repository.objects(), &question.wants, making.options.window),
+        false => Vec::new(),
+    };
+    let contents = selected.contents(command.thin.then_some(&has), had);
     making.pack(&contents, selected.count(), &making.options, false)
 }
 

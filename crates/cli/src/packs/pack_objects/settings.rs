@@ -20,7 +20,9 @@ pub fn options(
         None => usual.level,
     };
     Ok(PackOptions {
-        window: command.window.unwrap_or(usual.window),
+        window: command
+            .window
+            .map_or(usual.window, |window| window as usize),
         depth: command.depth.unwrap_or(usual.depth),
         window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
         level,
@@ -107,6 +109,12 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let number: Option<u64> = digits.and_then(|digits| digits.parse().ok());
     let bytes = number.and_then(|number| number.checked_mul(1 << shift));
     bytes.ok_or_else(|| "not a number of bytes".to_owned())
+}
+
+/// A number of which one below 0 is as good as 0.
+pub fn parse_count(text: &str) -> Result<u32, String> {
+    let number: i32 = text.parse().map_err(|_| "not a number".to_owned())?;
+    Ok(u32::try_from(number).unwrap_or(0))
 }
 
 pub fn parse_layout(text: &str) -> Result<IndexLayout, String> {

@@ -12,13 +12,15 @@ use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::new_packs;
+use crate::packs::pack_progress;
 use crate::packs::unreachable;
-use crate::progress::Meter;
+use crate::progress::lines::Showing;
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
-use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, StagedPack};
+use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackOptions, StagedPack};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a pack need not have.
 const OPTIONAL: [&str; 4] = [".rev", ".bitmap", ".mtimes", ".promisor"];
@@ -39,9 +41,7 @@ pub fn carry_out(
     global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
-    let meter = Meter::start(global, "Packing objects", &settings.options.progress);
-    let staged = stage(repository, &mut plan, settings, output)?;
-    drop(meter);
+    let staged = stage(repository, &mut plan, settings, global, output)?;
     let new = install(staged, global, output)?;
     if new.is_empty() && !settings.quiet {
         output.data(b"Nothing new to pack.\n");
@@ -82,13 +82,14 @@ fn stage(
     repository: &Repository,
     plan: &mut Plan,
     settings: &Settings,
+    global: &Global,
     output: &Output,
 ) -> Result<Vec<Staged>, Failure> {
     let packs = repository.objects().directory().join("pack");
     hedgerow_fs::create_directories(&packs).map_err(Failure::fatal)?;
     let mut all = Vec::new();
     for new in plan.packs.iter_mut().filter(|new| !new.wanted.is_empty()) {
-        let mut staged = write(repository, new, &packs.join("pack"), settings)?;
+        let mut staged = write(repository, new, &packs.join("pack"), settings, global)?;
         for pack in &mut staged {
             mark(pack, &new.role, settings)?;
         }
@@ -111,6 +112,7 @@ fn write(
     new: &mut NewPack,
     base: &Path,
     settings: &Settings,
+    global: &Global,
 ) -> Result<Vec<StagedPack>, Failure> {
     let store = repository.objects();
     let files = &settings.files;
@@ -118,17 +120,25 @@ fn write(
         NewRole::Cruft(_) => &settings.cruft_options,
         _ => &settings.options,
     };
+    // Each pack has a progress of its own.
+    let options = PackOptions {
+        progress: Arc::default(),
+        ..options.clone()
+    };
+    let (showing, count) = (Showing::at_once(global), new.wanted.len() as u64);
+    let lines = pack_progress::show(showing, count, true, &options.progress);
     if let Some(limit) = settings.max_pack_bytes {
         let wanted = new.wanted.clone();
-        return Ok(stage_limited_packs(
-            store, wanted, limit, options, files, base,
-        )?);
+        let packs = stage_limited_packs(store, wanted, limit, &options, files, base)?;
+        lines.finish();
+        return Ok(packs);
     }
     let contents = Contents {
         wanted: std::mem::take(&mut new.wanted),
         ..Contents::default()
     };
-    let pack = stage_pack(store, &contents, options, files, base)?;
+    let pack = stage_pack(store, &contents, &options, files, base)?;
+    lines.finish();
     new.wanted = contents.wanted;
     Ok(vec![pack])
 }

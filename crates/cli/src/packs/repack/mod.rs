@@ -68,13 +68,13 @@ pub struct Repack {
     #[arg(short = 'k', long)]
     pub keep_unreachable: bool,
     /// Try each object against N others (pack.window)
-    #[arg(long, value_name = "N")]
-    pub window: Option<usize>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::packs::pack_objects::parse_count)]
+    pub window: Option<u32>,
     /// Let no thread's window take more memory (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = crate::packs::pack_objects::parse_bytes)]
     pub window_memory: Option<u64>,
     /// Let no chain of deltas be longer than N (pack.depth)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::packs::pack_objects::parse_count)]
     pub depth: Option<u32>,
     /// How many threads to use; 0 means one for each processor (pack.threads)
     #[arg(long, value_name = "N")]

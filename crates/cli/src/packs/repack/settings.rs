@@ -200,7 +200,9 @@ fn options(
     let threads = pack_objects::threads(command.threads, global);
     let by_offset = repository.config().bool("repack.useDeltaBaseOffset")?;
     Ok(PackOptions {
-        window: command.window.unwrap_or(usual.window),
+        window: command
+            .window
+            .map_or(usual.window, |window| window as usize),
         window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
         depth: command.depth.unwrap_or(usual.depth),
         threads: threads.unwrap_or(usual.threads),

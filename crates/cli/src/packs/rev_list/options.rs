@@ -21,6 +21,10 @@ pub struct Options {
     pub hides_names: bool,
     pub print_omitted: bool,
     pub print_missing: bool,
+    /// Whether what is known of missing objects is told, too.
+    pub tells_of_missing: bool,
+    /// `core.quotePath`: bytes above 127 are quoted in what is told.
+    pub quotes_high: bool,
     pub null: bool,
     /// The sum of sizes on disk; `true` for a form for people.
     pub disk_usage: Option<bool>,
@@ -45,7 +49,7 @@ impl Options {
         // What is missing is tolerated already when tips are read.
         for word in &words {
             if let Some(action) = word.strip_prefix(b"--missing=") {
-                self.missing(action.as_bstr())?;
+                self.missing(action.as_bstr());
             }
         }
         let mut rest = words
@@ -240,21 +244,17 @@ impl Options {
         Ok(())
     }
 
-    fn missing(&mut self, action: &BStr) -> Result<(), Failure> {
+    fn missing(&mut self, action: &BStr) {
         self.request.missing = match action.as_bytes() {
             b"error" => Missing::Error,
             b"allow-any" => Missing::Allow,
-            b"print" => Missing::Collect,
+            b"print" | b"print-info" => Missing::Collect,
             b"allow-promisor" => Missing::AllowPromised,
-            b"print-info" => {
-                let words = format!("'--missing={action}' is not supported");
-                return Err(Failure::usage(words));
-            }
             // As git does with what it does not know.
             _ => self.request.missing,
         };
         self.print_missing = self.request.missing == Missing::Collect;
-        Ok(())
+        self.tells_of_missing = self.print_missing && action == "print-info";
     }
 }
 

@@ -2,9 +2,11 @@
 
 use super::options::Options;
 use crate::failure::Failure;
+use crate::humanised::humanised;
 use crate::packs::stream::{push_hex, push_number, Stream};
+use crate::quote::quoted_with_spaces;
 use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::{Found, Remainder, Source, Visitor, Walk};
+use hedgerow_reach::{Found, MissingObject, Remainder, Source, Visitor, Walk};
 use std::ops::ControlFlow;
 
 pub struct Printer<'o> {
@@ -35,22 +37,14 @@ impl<'o> Printer<'o> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let end = self.end();
         for id in &remainder.omitted {
             self.stream.buffer().push(b'~');
             push_hex(self.stream.buffer(), id.as_slice());
             self.stream.buffer().push(b'\n');
         }
         if self.options.print_missing {
-            for id in &remainder.missing {
-                if end == b'\n' {
-                    self.stream.buffer().push(b'?');
-                }
-                push_hex(self.stream.buffer(), id.as_slice());
-                if end != b'\n' {
-                    self.stream.buffer().extend_from_slice(b"\0missing=yes");
-                }
-                self.stream.buffer().push(end);
+            for object in &remainder.missing {
+                self.missing(object);
             }
         }
         if self.options.count {
@@ -67,6 +61,36 @@ impl<'o> Printer<'o> {
         // Nobody wants the rest if the pipe is closed.
         let _ = self.stream.flush();
         Ok(())
+    }
+
+    fn missing(&mut self, object: &MissingObject) {
+        let (end, quotes_high) = (self.end(), self.options.quotes_high);
+        let buffer = self.stream.buffer();
+        let is_line = end == b'\n';
+        if is_line {
+            buffer.push(b'?');
+        }
+        push_hex(buffer, object.id.as_slice());
+        if !is_line {
+            buffer.extend_from_slice(b"\0missing=yes");
+        }
+        if self.options.tells_of_missing {
+            let separator = if is_line { b' ' } else { 0 };
+            if !object.path.is_empty() {
+                buffer.push(separator);
+                buffer.extend_from_slice(b"path=");
+                match is_line {
+                    true => buffer.extend(quoted_with_spaces(&object.path, quotes_high)),
+                    false => buffer.extend_from_slice(&object.path),
+                }
+            }
+            if let Some(kind) = object.kind {
+                buffer.push(separator);
+                buffer.extend_from_slice(b"type=");
+                buffer.extend_from_slice(kind.name().as_bytes());
+            }
+        }
+        buffer.push(end);
     }
 
     fn end(&self) -> u8 {
@@ -180,33 +204,8 @@ impl Visitor for Printer<'_> {
 
 /// The line that `--disk-usage` prints.
 pub fn disk_usage(bytes: u64, for_people: bool) -> String {
-    if !for_people {
-        return format!("{bytes}\n");
-    }
-    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
-        if bytes > 1 << shift {
-            let whole = bytes >> shift;
-            let rest = bytes & ((1 << shift) - 1);
-            // Rounded by adding half of a hundredth.
-            let (whole, hundredths) = hundredths(whole, rest, shift);
-            return format!("{whole}.{hundredths:02} {unit}\n");
-        }
-    }
-    match bytes {
-        1 => "1 byte\n".into(),
-        bytes => format!("{bytes} bytes\n"),
-    }
-}
-
-fn hundredths(whole: u64, rest: u64, shift: u32) -> (u64, u64) {
-    let hundredths = match shift {
-        // Git rounds gigabytes down.
-        30 => rest / 10_737_419,
-        20 => ((rest + 5_243) * 100) >> 20,
-        _ => ((rest + 5) * 100) >> 10,
-    };
-    match hundredths {
-        100.. => (whole + 1, hundredths - 100),
-        _ => (whole, hundredths),
+    match for_people {
+        true => humanised(bytes) + "\n",
+        false => format!("{bytes}\n"),
     }
 }

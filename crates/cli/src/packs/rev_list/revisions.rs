@@ -81,7 +81,8 @@ impl<'r> Revisions<'r> {
         let is_negated = std::mem::take(&mut self.is_negated);
         let has_end = std::mem::replace(&mut self.has_end, true);
         let mut only_revisions = false;
-        for line in std::io::stdin().lock().split(b'\n') {
+        let mut lines = std::io::stdin().lock().split(b'\n');
+        while let Some(line) = lines.next() {
             let line = line.map_err(Failure::fatal)?;
             let word = line.as_bstr();
             if word.len() > LINE_BYTES {
@@ -91,13 +92,20 @@ impl<'r> Revisions<'r> {
                 break;
             }
             if word == "--" {
-                return Err(Failure::usage("rev-list does not support paths"));
+                // Paths follow.
+                match lines.next() {
+                    None => break,
+                    Some(_) => return Err(Failure::usage("rev-list does not support paths")),
+                }
             }
             if only_revisions || !word.starts_with(b"-") {
                 self.add(word)?;
             } else if word == "--end-of-options" {
                 only_revisions = true;
-            } else if !self.option(word, &mut std::iter::empty())? {
+            } else if !self.option(word, &mut std::iter::empty())? && !self.no_walk(word) {
+                if word.starts_with(b"--no-walk=") {
+                    self.output.error("invalid argument to --no-walk");
+                }
                 let words = format!("invalid option '{word}' in --stdin mode");
                 return Err(Failure::fatal(words));
             }
@@ -142,15 +150,13 @@ impl<'r> Revisions<'r> {
                 self.add_references(found, part.len())?;
             }
             (b"--glob", value) => {
-                let pattern = value.or_else(|| rest.next().copied());
-                let found = self
-                    .repository
-                    .references_like(pattern.unwrap_or_default())?;
+                let pattern = required("glob", value, rest)?;
+                let found = self.repository.references_like(pattern)?;
                 self.add_references(found, 0)?;
             }
             (b"--exclude", value) => {
-                let pattern = value.or_else(|| rest.next().copied());
-                self.excluded.push(pattern.unwrap_or_default().to_owned());
+                let pattern = required("exclude", value, rest)?;
+                self.excluded.push(pattern.to_owned());
                 return Ok(true);
             }
             _ => return Ok(false),
@@ -158,6 +164,18 @@ impl<'r> Revisions<'r> {
         self.was_given = true;
         self.excluded.clear();
         Ok(true)
+    }
+
+    /// Obeys `word` if it says whether commits are followed. Returns whether it is one.
+    fn no_walk(&mut self, word: &BStr) -> bool {
+        self.no_walk = match word.as_bytes() {
+            b"--no-walk" => self.no_walk.or(Some(NoWalk::Sorted)),
+            b"--no-walk=sorted" => Some(NoWalk::Sorted),
+            b"--no-walk=unsorted" => Some(NoWalk::Unsorted),
+            b"--do-walk" => None,
+            _ => return false,
+        };
+        true
     }
 
     /// Adds references; their names are excluded without their first `cut` bytes.
@@ -346,6 +364,16 @@ impl<'r> Revisions<'r> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// The value of the option `name`, in its own word or the next.
+fn required<'w>(
+    name: &str,
+    value: Option<&'w BStr>,
+    rest: &mut impl Iterator<Item = &'w &'w BStr>,
+) -> Result<&'w BStr, Failure> {
+    let value = value.or_else(|| rest.next().copied());
+    value.ok_or_else(|| Failure::fatal(format_args!("Option '--{name}' requires a value")))
 }
 
 /// The path in `REVISION:PATH`, `:PATH` or `:N:PATH`.

@@ -152,7 +152,11 @@ fn write(
     let selected = selected.map_err(|error| error.to_string())?;
     entry.trace = Some(selected.trace.clone());
     let has = |id: &oid| selected.receiver_has(id);
-    let contents = selected.contents(request.thin.then_some(&has));
+    let had = match request.thin && question.filter.is_none() {
+        true => selected.bases(repository.objects(), &question.wants, options.window),
+        false => Vec::new(),
+    };
+    let contents = selected.contents(request.thin.then_some(&has), had);
     let written = write_pack(repository.objects(), &contents, &options, false, sink);
     written.map_err(|error| error.to_string())
 }

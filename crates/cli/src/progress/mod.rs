@@ -1,4 +1,7 @@
-//! Showing how far a command is: after one second, on a terminal or if asked.
+//! Showing how far a command is, on a terminal or if asked: as git does (`lines`), or with a bar
+//! after one second.
+
+pub mod lines;
 
 use crate::arguments::Global;
 use hedgerow_git::checkout::Progress;
@@ -86,8 +89,7 @@ pub struct Meter {
 impl Meter {
     /// `what` is what is being done, as in `Updating files`.
     pub fn start(global: &Global, what: &str, progress: &Arc<impl Amounts + 'static>) -> Meter {
-        let wanted = global.progress || std::io::stderr().is_terminal();
-        if !wanted || global.no_progress || global.quiet {
+        if !is_wanted(global) {
             return Meter {
                 stop: None,
                 thread: None,
@@ -118,6 +120,12 @@ impl Meter {
             thread: Some(thread),
         }
     }
+}
+
+/// Whether the user wants to see how far it is.
+pub fn is_wanted(global: &Global) -> bool {
+    let is_watched = global.progress || std::io::stderr().is_terminal();
+    is_watched && !global.no_progress && !global.quiet
 }
 
 fn bar(what: &str, total: Option<u64>) -> ProgressBar {

@@ -1,0 +1,223 @@
+//! Progress as git shows it: for each phase a line that is written anew, and in the end is "done".
+
+use super::is_wanted;
+use crate::arguments::Global;
+use crate::environment;
+use crate::humanised::humanised;
+use std::borrow::Cow;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const INTERVAL: Duration = Duration::from_millis(250);
+/// What is short as a rule is shown after so many seconds.
+const DELAY_SECONDS: u64 = 2;
+
+/// How far a phase of a command is.
+#[derive(Clone, Debug, Default)]
+pub struct Phase {
+    /// What git calls it.
+    pub title: Cow<'static, str>,
+    /// Steps that are done. A phase that is over without any is not shown.
+    pub done: u64,
+    /// Steps there are, if that is known.
+    pub total: Option<u64>,
+    /// Bytes that went through, if they are to be shown.
+    pub bytes: Option<u64>,
+    /// Whether there is nothing more to do.
+    pub is_over: bool,
+}
+
+/// When progress is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Showing {
+    No,
+    /// From the start.
+    AtOnce,
+    /// After the seconds that `GIT_PROGRESS_DELAY` says, or else two.
+    Delayed,
+}
+
+impl Showing {
+    /// At once, if the user wants to see it at all.
+    pub fn at_once(global: &Global) -> Self {
+        match is_wanted(global) {
+            true => Showing::AtOnce,
+            false => Showing::No,
+        }
+    }
+
+    /// After a while, if the user wants to see it at all.
+    pub fn delayed(global: &Global) -> Self {
+        match is_wanted(global) {
+            true => Showing::Delayed,
+            false => Showing::No,
+        }
+    }
+}
+
+/// A thread that shows phases, one after the other, until this is finished or dropped.
+#[derive(Default)]
+pub struct Lines {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lines {
+    /// `phases` tells how far they are, always the same ones.
+    pub fn start(showing: Showing, phases: impl Fn() -> Vec<Phase> + Send + 'static) -> Lines {
+        let delay = match showing {
+            Showing::No => return Lines::default(),
+            Showing::AtOnce => Duration::ZERO,
+            Showing::Delayed => usual_delay(),
+        };
+        let (stop, stopped) = channel();
+        Lines {
+            stop: Some(stop),
+            thread: Some(std::thread::spawn(move || show(&phases, delay, &stopped))),
+        }
+    }
+
+    /// What was to be done is done, and the last lines tell so.
+    pub fn finish(mut self) {
+        if let Some(stop) = self.stop.take() {
+            // A thread that failed has nothing to tell.
+            let _ = stop.send(());
+        }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Does `work`, shown as a phase of one step.
+pub fn during<T, E>(
+    showing: Showing,
+    title: &'static str,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let done = Arc::new(AtomicU64::new(0));
+    let shown = Arc::clone(&done);
+    let lines = Lines::start(showing, move || {
+        vec![Phase {
+            title: title.into(),
+            done: shown.load(Ordering::Relaxed),
+            total: Some(1),
+            ..Phase::default()
+        }]
+    });
+    let outcome = work()?;
+    done.store(1, Ordering::Relaxed);
+    lines.finish();
+    Ok(outcome)
+}
+
+fn usual_delay() -> Duration {
+    let asked = environment::variable("GIT_PROGRESS_DELAY");
+    let asked = asked.and_then(|text| text.to_str()?.parse().ok());
+    Duration::from_secs(asked.unwrap_or(DELAY_SECONDS))
+}
+
+fn show(phases: &dyn Fn() -> Vec<Phase>, delay: Duration, stopped: &Receiver<()>) {
+    let mut screen = Screen {
+        over: 0,
+        start: Instant::now(),
+    };
+    match stopped.recv_timeout(delay) {
+        Err(RecvTimeoutError::Timeout) => {}
+        Ok(()) if delay.is_zero() => return screen.show(&phases(), true),
+        _ => return,
+    }
+    loop {
+        screen.show(&phases(), false);
+        match stopped.recv_timeout(INTERVAL) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) => return screen.show(&phases(), true),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+struct Screen {
+    /// How many phases have got their last line.
+    over: usize,
+    /// When the first of the others started.
+    start: Instant,
+}
+
+impl Screen {
+    /// Shows the phases that have not got their last line, up to one that is not over.
+    fn show(&mut self, phases: &[Phase], is_end: bool) {
+        let mut text = String::new();
+        for phase in phases.iter().skip(self.over) {
+            let is_over = phase.is_over || is_end;
+            let is_begun = phase.done > 0 || !is_over && phase.total.is_some_and(|total| total > 0);
+            if is_begun {
+                text += &line(phase, self.start.elapsed(), is_over);
+            }
+            if !is_over {
+                break;
+            }
+            self.over += 1;
+            self.start = Instant::now();
+        }
+        // There is nowhere left to tell that standard error is gone.
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+fn line(phase: &Phase, time: Duration, is_over: bool) -> String {
+    let Phase { title, done, .. } = phase;
+    let amount = match phase.total {
+        Some(total) => {
+            let percent = u128::from(*done) * 100 / u128::from(total.max(1));
+            format!("{percent:>3}% ({done}/{total})")
+        }
+        None => done.to_string(),
+    };
+    let bytes = phase.bytes.map(|bytes| {
+        let milliseconds = time.as_millis().max(1);
+        let rate = u128::from(bytes) * 1000 / milliseconds;
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        format!(", {} | {}/s", humanised(bytes), humanised(rate))
+    });
+    let end = if is_over { ", done.\n" } else { "\r" };
+    format!("{title}: {amount}{}{end}", bytes.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, Phase};
+    use std::time::Duration;
+
+    #[test]
+    fn lines_are_those_of_git() {
+        let phase = Phase {
+            title: "Writing objects".into(),
+            done: 3,
+            total: Some(4),
+            bytes: Some(2048),
+            is_over: false,
+        };
+        assert_eq!(
+            line(&phase, Duration::from_secs(2), false),
+            "Writing objects:  75% (3/4), 2.00 KiB | 1024 bytes/s\r"
+        );
+        let phase = Phase {
+            title: "Enumerating objects".into(),
+            done: 7,
+            ..Phase::default()
+        };
+        let shown = line(&phase, Duration::ZERO, true);
+        assert_eq!(shown, "Enumerating objects: 7, done.\n");
+    }
+}

@@ -1,0 +1,156 @@
+//! Objects that are not what leads to them says, that are nowhere, or in a pack that cannot be used.
+
+use super::generate::{both, scene, Graph, Scene, Storage};
+use super::oracle::program::git;
+use std::path::PathBuf;
+
+/// Writes an object of any content; returns its id.
+fn write(scene: &Scene, kind: &str, content: &[u8]) -> String {
+    let words = ["hash-object", "-w", "--literally", "-t", kind, "--stdin"];
+    let id = git(&scene.root, &words, content);
+    String::from_utf8(id).unwrap().trim().to_owned()
+}
+
+fn tree(scene: &Scene, mode: &str, id: &str) -> String {
+    let bytes = id.as_bytes().chunks(2);
+    let bytes = bytes.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16));
+    let mut content = format!("{mode} foo\0").into_bytes();
+    content.extend(bytes.map(Result::unwrap));
+    write(scene, "tree", &content)
+}
+
+fn tag(scene: &Scene, id: &str, kind: &str) -> String {
+    let text = format!("object {id}\ntype {kind}\ntag x\ntagger a <a> 1 +0000\n\nx\n");
+    write(scene, "tag", text.as_bytes())
+}
+
+#[test]
+fn what_is_of_another_kind_than_is_said_ends_a_walk() {
+    let scene = scene(60, "sha1", Storage::Loose, Graph::None);
+    let (blob, root, top) = (&scene.blobs[0], &scene.trees[5], &scene.commits[0]);
+    let no_blob = tree(&scene, "100644", root);
+    let no_tree = tree(&scene, "40000", blob);
+    let text = format!("tree {blob}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n");
+    let no_root = write(&scene, "commit", text.as_bytes());
+    let tags = [
+        tag(&scene, blob, "commit"),
+        tag(&scene, blob, "tree"),
+        tag(&scene, top, "blob"),
+    ];
+    let questions: [(&[&str], &str); 11] = [
+        (&[root, &no_blob], "has blob mode, but is not a blob"),
+        (&[&no_blob, root], "has blob mode, but is not a blob"),
+        (&[blob, &no_tree], "has tree mode, but is not a tree"),
+        (&[&format!("^{blob}"), &no_tree], "but is not a tree"),
+        (&[&no_tree], "not a tree"),
+        (&[blob, &no_root], "not a tree"),
+        (&[&tags[0]], "is a"),
+        (&[blob, &tags[0]], "not a commit"),
+        (&[&tags[1]], "is a"),
+        (&[blob, &tags[1]], "not a tree"),
+        (&[top, &tags[2]], "not a blob"),
+    ];
+    for (tips, said) in questions {
+        let words = [&["rev-list", "--objects"], tips].concat();
+        for outcome in both(&scene, &words, "") {
+            assert_eq!(outcome.code, 128, "{words:?}: {}", outcome.stderr);
+            let words_lower = outcome.stderr.to_lowercase();
+            assert!(
+                words_lower.contains(said) || said == "is a",
+                "{words:?}: {outcome:?}"
+            );
+        }
+    }
+    // What is not wanted is passed over.
+    for tips in [[top.as_str(), &format!("^{}", tags[0])], [top, &no_blob]] {
+        let [git, ours] = both(&scene, &["rev-list", tips[0], tips[1]], "");
+        assert_eq!((git.code, git.stdout), (ours.code, ours.stdout), "{tips:?}");
+    }
+}
+
+fn loose_path(scene: &Scene, id: &str) -> PathBuf {
+    let objects = scene.root.join(".git/objects");
+    objects.join(&id[..2]).join(&id[2..])
+}
+
+#[test]
+fn what_is_known_of_missing_objects_is_told() {
+    let scene = scene(61, "sha1", Storage::Loose, Graph::None);
+    let content = b"only here";
+    let blob = write(&scene, "blob", content);
+    let words = format!("100644 blob {blob}\ta b\n");
+    let below = git(&scene.root, &["mktree"], words.as_bytes());
+    let below = String::from_utf8(below).unwrap().trim().to_owned();
+    let words = format!(
+        "040000 tree {below}\td\"\n100644 blob {}\tx\n",
+        scene.blobs[0]
+    );
+    let root = git(&scene.root, &["mktree"], words.as_bytes());
+    let root = String::from_utf8(root).unwrap().trim().to_owned();
+    let text = format!("tree {root}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n");
+    let commit = write(&scene, "commit", text.as_bytes());
+    for (id, lines, nul) in [
+        (
+            &blob,
+            "path=\"d\\\"/a b\" type=blob",
+            "path=d\"/a b\0type=blob",
+        ),
+        (&below, "path=\"d\\\"\" type=tree", "path=d\"\0type=tree"),
+        (&root, "type=tree", "type=tree"),
+    ] {
+        let (path, aside) = (loose_path(&scene, id), scene.root.join(".git/aside"));
+        std::fs::rename(&path, &aside).unwrap();
+        let words = ["rev-list", "--objects", "--missing=print-info", &commit];
+        let [git, ours] = both(&scene, &words, "");
+        let told = String::from_utf8(ours.stdout.clone()).unwrap();
+        assert_eq!(told.lines().last().unwrap(), format!("?{id} {lines}"));
+        match git.code {
+            0 => assert_eq!(git.stdout, ours.stdout),
+            _ => super::oracle::skip("this git does not know --missing=print-info"),
+        }
+        let words = [&words[..], &["-z"]].concat();
+        let told = String::from_utf8(both(&scene, &words, "")[1].stdout.clone()).unwrap();
+        assert!(
+            told.ends_with(&format!("{id}\0missing=yes\0{nul}\0")),
+            "{told:?}"
+        );
+        std::fs::rename(&aside, &path).unwrap();
+    }
+}
+
+#[test]
+fn what_only_a_broken_pack_has_is_missing() {
+    let scene = scene(62, "sha1", Storage::Packed, Graph::None);
+    // The tip of a branch is not loose any more.
+    let id = scene.commits.last().unwrap();
+    let list = git(&scene.root, &["pack-objects", "-q", "x"], id.as_bytes());
+    let name = String::from_utf8(list).unwrap();
+    let packs = scene.root.join(".git/objects/pack");
+    for entry in std::fs::read_dir(&packs).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::rename(&path, scene.root.join(path.file_name().unwrap())).unwrap();
+    }
+    let target = |extension| packs.join(format!("pack-{}.{extension}", name.trim()));
+    for extension in ["idx", "pack"] {
+        let from = scene.root.join(format!("x-{}.{extension}", name.trim()));
+        std::fs::copy(&from, target(extension)).unwrap();
+    }
+    let mut pack = std::fs::read(target("pack")).unwrap();
+    pack[8] = 0xff;
+    std::fs::remove_file(target("pack")).unwrap();
+    std::fs::write(target("pack"), pack).unwrap();
+    for mode in ["--batch-check", "--batch"] {
+        let words = ["cat-file", "--batch-all-objects", mode];
+        let [git, ours] = both(&scene, &words, "");
+        assert_eq!(
+            (git.code, git.stdout),
+            (ours.code, ours.stdout.clone()),
+            "{words:?}"
+        );
+        let told = String::from_utf8_lossy(&ours.stdout).into_owned();
+        assert!(
+            told.contains(&format!("{id} missing\n")),
+            "{words:?}: {told}"
+        );
+    }
+}

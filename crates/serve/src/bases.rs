@@ -17,8 +17,13 @@ const TAG_DEPTH: usize = 16;
 
 impl Selected<'_, '_> {
     /// Objects that the receiver has, to be [`crate::Contents::had`]: of at most `window` commits
-    /// that are parents of what `wants` reach. What cannot be read is only no base.
+    /// that are parents of what `wants` reach; none unless something loose is sent, since what is
+    /// packed was compared with the like of it when that was done. What cannot be read is only no
+    /// base.
     pub fn bases(&self, store: &ObjectStore, wants: &[ObjectId], window: usize) -> Vec<Wanted> {
+        if !self.sends_loose() {
+            return Vec::new();
+        }
         let mut search = Search {
             selected: self,
             store,

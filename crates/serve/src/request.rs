@@ -94,6 +94,12 @@ impl<'b, 's> Selected<'b, 's> {
         self.had.as_ref().is_some_and(|had| had.contains(id))
     }
 
+    /// Whether a loose object is among them.
+    pub(crate) fn sends_loose(&self) -> bool {
+        let is_loose = |wanted: &Wanted| matches!(wanted.location, Location::Loose { .. });
+        self.wanted.iter().any(is_loose)
+    }
+
     /// Whether an object is among them.
     pub(crate) fn sends(&self, id: &oid) -> bool {
         self.objects.contains(id)

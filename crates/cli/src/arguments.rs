@@ -294,7 +294,8 @@ mod tests {
         let listed = Arguments::command();
         let mut built = Arguments::command();
         built.build();
-        for command in built.get_subcommands().filter(|it| it.get_name() != "help") {
+        let is_listed = |it: &&clap::Command| !it.is_hide_set() && it.get_name() != "help";
+        for command in built.get_subcommands().filter(is_listed) {
             let short = listed.find_subcommand(command.get_name());
             let short = short.and_then(clap::Command::get_about);
             let full = command.get_about();

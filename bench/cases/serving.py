@@ -22,10 +22,11 @@ def pack_serving(setting):
     rounds = 1 if setting.is_smoke else 2
     with Repository(setting.corpora.deep()) as repository:
         cache = Path(repository.home.name) / "cache"
+        hook = _hook(Path(repository.home.name))
         plain = Daemon(repository, "plain", "")
-        hooked = Daemon(repository, "hooked", _hook())
+        hooked = Daemon(repository, "hooked", hook)
         cached = Daemon(repository, "cached",
-                        _hook() + f"[hedgerow]\n\tresponseCache = {cache}\n")
+                        hook + f"[hedgerow]\n\tresponseCache = {cache}\n")
         with plain, hooked, cached:
             head = repository.output("rev-parse", "HEAD")
             tips = repository.output("for-each-ref", "--format=%(objectname)").split()
@@ -64,8 +65,11 @@ def _in_pairs(rival, ours, setting):
     return pairs
 
 
-def _hook():
-    return f"[uploadpack]\n\tpackObjectsHook = \"{HEDGEROW} upload-pack-hook\"\n"
+def _hook(directory):
+    """The configuration of the hook, by a link in `directory`."""
+    link = directory / "hedgerow-upload-pack-hook"
+    link.symlink_to(HEDGEROW)
+    return f"[uploadpack]\n\tpackObjectsHook = {link}\n"
 
 
 class Request:
@@ -93,7 +97,8 @@ class Request:
                 advertised = advertised[-5:] + buffer[:length]
             connection.sendall(self.bytes)
             received = 0
-            while count := connection.recv_into(buffer):
+            # Linux drops what is received so, and copies nothing: tcp(7).
+            while count := connection.recv_into(buffer, len(buffer), socket.MSG_TRUNC):
                 received += count
             return received
 

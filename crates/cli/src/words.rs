@@ -12,9 +12,20 @@ use std::process::ExitCode;
 /// Global options whose value is a word of its own.
 const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
 
+/// The name of a link to the program that is `upload-pack-hook`: git starts a hook that is one word
+/// by itself, and a shell for one that has a space.
+const HOOK: &str = "hedgerow-upload-pack-hook";
+
 /// The words of the command line. Git calls `git-hedgerow` for `git hedgerow`.
 pub fn words() -> Vec<OsString> {
     let mut words = environment::words();
+    let own = words.first().map(Path::new);
+    if own
+        .and_then(Path::file_name)
+        .is_some_and(|name| name == HOOK)
+    {
+        words.insert(1, "upload-pack-hook".into());
+    }
     let Some(at) = command(&words).filter(|at| words[*at] == "status") else {
         return words;
     };

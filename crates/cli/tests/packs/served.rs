@@ -22,7 +22,14 @@ impl Daemon {
         let clones = tempfile::tempdir().unwrap();
         let log = clones.path().join("serve.log");
         let responses = clones.path().join("responses");
-        let hook = format!("{} upload-pack-hook", env!("CARGO_BIN_EXE_hedgerow"));
+        let program = env!("CARGO_BIN_EXE_hedgerow");
+        let link = clones.path().join("hedgerow-upload-pack-hook");
+        std::os::unix::fs::symlink(program, &link).unwrap();
+        // Two words for a shell, or one that git calls by itself.
+        let hook = match cache {
+            true => link.display().to_string(),
+            false => format!("{program} upload-pack-hook"),
+        };
         // git heeds a hook only from outside the repository.
         let mut config = format!(
             "[uploadpack]\n\tpackObjectsHook = \"{hook}\"\n\tallowFilter = true\n\

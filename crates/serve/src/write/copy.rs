@@ -13,6 +13,9 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// So many entries are looked up before they are copied.
 const BATCH: usize = 64;
 
+/// So many starts of entries are remembered at least, once there were as many: 16 bytes each.
+const STARTS: usize = 1 << 19;
+
 /// How far what was copied has moved: a step for each gap before it.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
@@ -56,19 +59,11 @@ pub(super) fn copy(
         old.into_iter().for_each(|old| moves.note(old, new));
     }
     let mut batch = Vec::with_capacity(BATCH);
+    let mut starts = Starts::default();
     loop {
-        batch.clear();
-        let mut end = None;
-        while let Some(order) = kept.next_selected(next).filter(|_| batch.len() < BATCH) {
-            // Where one ends its neighbour starts.
-            let start = end.filter(|_| order == next);
-            let entry = Copied::new(kept, order, start)?;
-            end = Some(entry.end());
-            batch.push(entry);
-            next = order + 1;
-        }
+        gather(kept, &mut next, &mut batch)?;
         if !options.delta_base_offset {
-            find_bases(kept, &mut batch)?;
+            starts.find_bases(kept, &mut batch)?;
         }
         for entry in &batch {
             copy_entry(kept, entry, options, &mut moves, output)?;
@@ -90,43 +85,89 @@ struct Copied<'s> {
     base: Option<ObjectId>,
 }
 
-impl<'s> Copied<'s> {
-    /// The entry `order`, and where it starts, if that is known.
-    fn new(kept: &Kept<'s>, order: u32, start: Option<u64>) -> Result<Self> {
-        let offset = |order| {
-            let offset = kept.entries.offset(order);
-            offset.ok_or_else(|| kept.fault(Fault::Outside))
+/// Puts the next entries from `next` on into `batch`, as many as one takes. What is looked up is all
+/// over the index and the pack: one after the other without anything in between, several are on
+/// their way from memory at a time.
+fn gather<'s>(kept: &Kept<'s>, next: &mut u32, batch: &mut Vec<Copied<'s>>) -> Result<()> {
+    let outside = || kept.fault(Fault::Outside);
+    let mut places = [(0, 0, 0); BATCH];
+    let mut count = 0;
+    let mut last_end = 0;
+    for place in &mut places {
+        let Some(order) = kept.next_selected(*next) else {
+            break;
         };
-        let old = start.map_or_else(|| offset(order), Ok)?;
-        let raw = kept.entries.between(old, offset(order + 1)?);
-        Ok(Copied {
+        // Where one ends its neighbour starts.
+        let start = match count > 0 && order == *next {
+            true => last_end,
+            false => kept.entries.offset(order).ok_or_else(outside)?,
+        };
+        last_end = kept.entries.offset(order + 1).ok_or_else(outside)?;
+        *place = (order, start, last_end);
+        *next = order + 1;
+        count += 1;
+    }
+    batch.clear();
+    for (order, old, end) in places.into_iter().take(count) {
+        let raw = kept.entries.between(old, end);
+        batch.push(Copied {
             order,
             old,
             raw: raw.map_err(|fault| kept.fault(fault))?,
             base: None,
-        })
-    }
-
-    fn end(&self) -> u64 {
-        self.old + self.raw.bytes.len() as u64
-    }
-}
-
-/// Finds the ids of the bases of offset deltas. They are all over the index: one after the other
-/// without anything in between, several are on their way from memory at a time.
-fn find_bases(kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
-    let mut bases = Vec::with_capacity(batch.len());
-    for entry in batch.iter_mut() {
-        if let EntryKind::OffsetDelta(base) = entry.raw.kind {
-            let base = kept.entries.order_before(entry.order, base);
-            bases.push((entry, base));
-        }
-    }
-    for (entry, base) in bases {
-        let id = base.and_then(|base| kept.entries.id(base));
-        entry.base = Some(id.ok_or_else(|| kept.fault(Fault::Outside))?);
+        });
     }
     Ok(())
+}
+
+/// Where the last entries started that were copied, with their numbers: the bases of the next ones
+/// are among them, as a rule.
+#[derive(Default)]
+struct Starts {
+    entries: Vec<(u64, u32)>,
+}
+
+impl Starts {
+    /// Finds the ids of the bases of offset deltas; in two rounds for the reason that [`gather`] has.
+    fn find_bases(&mut self, kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
+        let mut bases = Vec::with_capacity(batch.len());
+        for entry in batch.iter_mut() {
+            if let EntryKind::OffsetDelta(base) = entry.raw.kind {
+                let known = self.order_of(base);
+                let order = known.or_else(|| kept.entries.order_before(entry.order, base));
+                bases.push((&mut entry.base, order));
+            }
+            self.add(entry.old, entry.order);
+        }
+        for (base, order) in bases {
+            let id = order.and_then(|order| kept.entries.id(order));
+            *base = Some(id.ok_or_else(|| kept.fault(Fault::Outside))?);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, start: u64, order: u32) {
+        if self.entries.len() == 2 * STARTS {
+            self.entries.drain(..STARTS);
+        }
+        self.entries.push((start, order));
+    }
+
+    /// The entry that starts at `start`, found the faster the nearer it is.
+    fn order_of(&self, start: u64) -> Option<u32> {
+        let mut step = 1;
+        let mut near = self.entries.as_slice();
+        while let Some((far, rest)) = near.split_at_checked(near.len().saturating_sub(step)) {
+            let is_before = rest.first().is_some_and(|(first, _)| *first <= start);
+            if is_before || far.is_empty() {
+                let place = rest.binary_search_by_key(&start, |(start, _)| *start);
+                return rest.get(place.ok()?).map(|(_, order)| *order);
+            }
+            near = far;
+            step *= 4;
+        }
+        None
+    }
 }
 
 /// Whether the entries before the first gap are copied without a look at them.

@@ -7,6 +7,8 @@ import table
 
 INK, GRID, OURS, RIVAL, LIMIT = "#333", "#ddd", "#2e7d4f", "#b5533c", "#8a8a8a"
 LOST = "#d9a441"
+# Longer bars end here; how long they are is written behind them.
+LONGEST = 8
 STYLE = "font-family='sans-serif' font-size='12'"
 
 
@@ -23,8 +25,9 @@ def draw_all(found, directory):
 def ratios(rows):
     """Horizontal bars: how many times faster, with the line to reach and the aim."""
     label_px, bar_px, row_px, top = 330, 460, 26, 46
-    most = max(max(row["high"], row["aim"]) for row in rows) * 1.05
+    most = min(max(max(row["high"], row["aim"]) for row in rows), LONGEST) * 1.05
     scale = bar_px / most
+    along = lambda value: label_px + min(value, most) * scale
     height = top + row_px * len(rows) + 34
     parts = [_open(label_px + bar_px + 70, height,
                    "How many times faster than the rival at its best")]
@@ -34,17 +37,16 @@ def ratios(rows):
         parts.append(_text(x, height - 14, f"{tick:g}x", "middle"))
     for at, row in enumerate(rows):
         y = top + at * row_px
-        width = row["value"] * scale
+        width = along(row["value"]) - label_px
         color = LOST if row["verdict"] == "missed" else OURS
         parts.append(_text(label_px - 8, y + 15, row["title"], "end"))
         parts.append(f"<rect x='{label_px}' y='{y + 4}' width='{width:.1f}' height='14' "
                      f"fill='{color}'/>")
-        parts.append(_line(label_px + row["low"] * scale, y + 11,
-                           label_px + row["high"] * scale, y + 11, INK))
+        parts.append(_line(along(row["low"]), y + 11, along(row["high"]), y + 11, INK))
         for key, dash in (("reach", ""), ("aim", "3,2")):
-            x = label_px + row[key] * scale
+            x = along(row[key])
             parts.append(_line(x, y + 1, x, y + 21, RIVAL, dash, 2))
-        end = label_px + max(row["high"], row["aim"], row["value"]) * scale
+        end = along(max(row["high"], row["aim"], row["value"]))
         parts.append(_text(end + 6, y + 15, f"{row['value']:.2f}x"))
     parts.append(_text(label_px, 36, "bar: median of pairs; thin line: spread; red: to reach "
                        "(solid), aim (dashed); yellow: missed", size=11))

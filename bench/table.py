@@ -1,13 +1,6 @@
 """The table of the README, from what was measured."""
 
-# The order in which cases are told.
-ORDER = ("linux-tmpfs", "linux-serial", "linux-disk", "linux-loose", "k8s-switch",
-         "deep-history", "restore", "latency", "auto-local", "auto", "memory",
-         "walk-local", "fixed-walk", "walk-latency", "directory-100k", "automatic-walk",
-         "memory-5m", "status-local", "status-latency", "hg-local", "hg-latency",
-         "pack-gzip", "pack-zstd", "pack-xz", "pack-lzma", "pack-lz4", "pack-lz4hc", "pack-lzo",
-         "pack-commit", "equal-sizes", "reuse", "extract", "extract-disk", "verify",
-         "image-memory", "image-memory-5m", "image-latency")
+from cases import all_cases
 
 
 def line(row):
@@ -58,7 +51,7 @@ def markdown(found):
 
 def rows(found):
     """All rows in the order of the table."""
-    named = [name for name in ORDER if name in found]
+    named = [name for name in all_cases() if name in found]
     return [row for name in named for row in found[name]["rows"]]
 
 

@@ -2,6 +2,7 @@
 //! the other files are finished, what failed is named, and the index is the old one or a true new
 //! one.
 
+use crate::mount::Mount;
 use crate::support::{run, skip, IndexFile, Node, Outcome, Program, Repository, Snapshot};
 use std::process::Stdio;
 
@@ -229,29 +230,6 @@ fn several_kinds_at_once() {
     fail_each("create+write+mkdir+symlink+close", &[ENOSPC]);
 }
 
-/// A file system of its own, in the memory, that goes away.
-struct Mount(tempfile::TempDir);
-
-impl Mount {
-    fn tmpfs(options: &str) -> Option<Mount> {
-        let place = crate::support::temporary();
-        let mut mount = std::process::Command::new("mount");
-        mount
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(place.path());
-        mount.stdout(Stdio::null()).stderr(Stdio::null());
-        let mounted = mount.status().is_ok_and(|status| status.success());
-        mounted.then(|| Mount(place))
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let mut umount = std::process::Command::new("umount");
-        let _ = umount.arg("-l").arg(self.0.path()).status();
-    }
-}
-
 #[test]
 fn a_disk_that_is_really_full() {
     let Some(mount) = Mount::tmpfs("size=1M") else {
@@ -264,7 +242,7 @@ fn a_disk_that_is_really_full() {
     }
     origin.commit("more than there is room for");
     for jobs in ["1", "8"] {
-        let tree = mount.0.path().join(format!("tree{jobs}"));
+        let tree = mount.path().join(format!("tree{jobs}"));
         std::fs::create_dir(&tree).unwrap();
         let index = origin.root.join(format!(".git/index{jobs}"));
         let mut command = Program::Hedgerow.command(&tree);
@@ -303,7 +281,7 @@ fn names_that_differ_only_in_case() {
     let Some(mount) = Mount::tmpfs("casefold") else {
         return skip("this kernel has no file system in memory that ignores case");
     };
-    let tree = mount.0.path().join("tree");
+    let tree = mount.path().join("tree");
     std::fs::create_dir(&tree).unwrap();
     let mut flag = std::process::Command::new("chattr");
     let folded = flag

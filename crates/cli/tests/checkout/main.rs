@@ -10,6 +10,8 @@ mod behaviour;
 mod faults;
 mod generated;
 mod hostile;
+#[path = "../oracle/mount.rs"]
+mod mount;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 mod refusal;

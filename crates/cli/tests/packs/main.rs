@@ -21,6 +21,8 @@ mod listed_packs;
 mod maintenance;
 mod midx_bitmaps;
 mod midx_damage;
+#[path = "../oracle/mount.rs"]
+mod mount;
 mod objects;
 #[path = "../oracle/mod.rs"]
 #[allow(dead_code, reason = "shared by many tests")]

@@ -6,7 +6,7 @@ use super::oracle::program::{git, run, Program};
 use super::oracle::random::Random;
 use super::{lines, printed};
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// The pack that hedgerow makes for the request `input`.
 fn pack(scene: &Scene, words: &[&str], input: &str) -> Vec<u8> {
@@ -16,12 +16,17 @@ fn pack(scene: &Scene, words: &[&str], input: &str) -> Vec<u8> {
         .args(words)
         .arg("--stdout")
         .arg("-q");
+    run_with(command, input)
+}
+
+/// What `command` prints if its standard input is `input`.
+fn run_with(mut command: Command, input: &str) -> Vec<u8> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(input.as_bytes()).unwrap();
     std::io::Seek::rewind(&mut file).unwrap();
     command.stdin(Stdio::from(file));
     let outcome = run(command);
-    assert_eq!(outcome.code, 0, "{words:?} {input}: {}", outcome.stderr);
+    assert_eq!(outcome.code, 0, "{input}: {}", outcome.stderr);
     outcome.stdout
 }
 
@@ -182,16 +187,11 @@ fn made_by(program: &Program, scene: &Scene, words: &[&str], input: &str) -> Vec
     if is_file {
         command.arg(directory.path().join("made"));
     }
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(input.as_bytes()).unwrap();
-    std::io::Seek::rewind(&mut file).unwrap();
-    command.stdin(Stdio::from(file));
-    let outcome = run(command);
-    assert_eq!(outcome.code, 0, "{words:?} {input}: {}", outcome.stderr);
+    let printed = run_with(command, input);
     if !is_file {
-        return contents(scene, &outcome.stdout, &[]);
+        return contents(scene, &printed, &[]);
     }
-    let checksum = String::from_utf8(outcome.stdout).unwrap();
+    let checksum = String::from_utf8(printed).unwrap();
     let index = format!("made-{}.idx", checksum.trim());
     let index = std::fs::read(directory.path().join(index)).unwrap();
     let shown = lines(&git(&scene.root, &["show-index"], &index));

@@ -2,9 +2,10 @@
 
 use super::twins::Twins;
 use super::{grow, pack};
+use crate::mount::Mount;
 use crate::oracle::program::{git, run, Outcome, Program};
 use crate::oracle::random::Random;
-use crate::oracle::{skip, temporary};
+use crate::oracle::skip;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -80,29 +81,6 @@ fn assert_says_why(outcome: &Outcome, directory: &Path, what: &str) {
     assert!(stderr.contains(directory.to_str().unwrap()), "{what}");
 }
 
-/// A file system of its own, in the memory, that goes away.
-struct Mount(tempfile::TempDir);
-
-impl Mount {
-    fn tmpfs(options: &str) -> Option<Mount> {
-        let place = temporary();
-        let mut mount = Command::new("mount");
-        mount
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(place.path());
-        mount.stdout(Stdio::null()).stderr(Stdio::null());
-        let mounted = mount.status().is_ok_and(|status| status.success());
-        mounted.then(|| Mount(place))
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let mut umount = Command::new("umount");
-        let _ = umount.arg("-l").arg(self.0.path()).status();
-    }
-}
-
 #[test]
 fn a_disk_that_is_really_full() {
     let Some(mount) = Mount::tmpfs("size=2M") else {
@@ -119,8 +97,8 @@ fn a_disk_that_is_really_full() {
     let large = pack(&origin, &[], &tree);
     let input = origin.root(Program::Git).join("large");
     std::fs::write(&input, &large).unwrap();
-    let root = mount.0.path().join("work");
-    git(mount.0.path(), &["init", "-q", "work"], b"");
+    let root = mount.path().join("work");
+    git(mount.path(), &["init", "-q", "work"], b"");
     let before = names(&root);
     let outcome = run(receive(&root, &input, &[]));
     outcome.assert_civil("a full disk");
@@ -138,8 +116,8 @@ fn a_disk_that_is_really_full() {
     );
     std::fs::write(&input, &small).unwrap();
     let used: u64 = large.len() as u64 / 4 + 12_000;
-    let filler = File::create(mount.0.path().join("filler")).unwrap();
-    let free = free_bytes(mount.0.path());
+    let filler = File::create(mount.path().join("filler")).unwrap();
+    let free = free_bytes(mount.path());
     std::io::Write::write_all(&mut &filler, &vec![1; (free - used) as usize]).unwrap();
     let mut codes = Vec::new();
     for _ in 0..12 {

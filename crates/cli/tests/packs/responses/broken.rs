@@ -1,10 +1,9 @@
 //! Makers that come to no end, and caches without room.
 
 use super::site::{Asked, Site};
+use crate::mount::Mount;
 use crate::oracle::program::git;
 use crate::oracle::skip;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A maker that was stopped when it had written a part of the response.
@@ -137,13 +136,13 @@ fn a_disk_that_is_full_keeps_nothing_from_those_who_ask() {
     };
     let mut site = Site::new(400);
     let expected = site.plain();
-    site.keep_at(&mount.0.path().join("responses"));
+    site.keep_at(&mount.path().join("responses"));
     end_right(vec![site.ask(&[])], &expected);
     assert_eq!(site.kept(), (0, 0));
     end_right((0..4).map(|_| site.ask(&[]).read()).collect(), &expected);
     assert_eq!(site.kept(), (0, 0));
     // Not even a directory.
-    let filler = mount.0.path().join("filler");
+    let filler = mount.path().join("filler");
     std::fs::remove_dir(site.responses()).unwrap();
     let _ = std::fs::write(&filler, vec![0; 4 << 20]);
     end_right(vec![site.ask(&[])], &expected);
@@ -199,28 +198,4 @@ fn git_answers(site: &Site) -> Vec<u8> {
         "-q",
     ];
     git(&site.root(), &words, &request)
-}
-
-/// A file system of its own, in the memory, that goes away.
-struct Mount(tempfile::TempDir);
-
-impl Mount {
-    fn tmpfs(options: &str) -> Option<Mount> {
-        let place = crate::oracle::temporary();
-        let mut mount = Command::new("mount");
-        let target: PathBuf = place.path().into();
-        mount
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(target);
-        mount.stdout(Stdio::null()).stderr(Stdio::null());
-        let mounted = mount.status().is_ok_and(|status| status.success());
-        mounted.then(|| Mount(place))
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let mut umount = Command::new("umount");
-        let _ = umount.arg("-l").arg(self.0.path()).status();
-    }
 }

@@ -1,0 +1,217 @@
+//! `hedgerow index-pack`: git-index-pack(1).
+
+mod install;
+mod settings;
+
+use super::index_progress;
+use super::surroundings::Surroundings;
+use super::verify_pack;
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::lines::{Lines, Showing};
+use clap::Args;
+use hedgerow_fs::ReadFile;
+use hedgerow_pack::indexer::{index_pack_file, receive_pack, Counters, IndexOptions, IndexedPack};
+use hedgerow_pack::Error;
+use install::{derive, install, refuse_existing, verify};
+use settings::{check_combination, hash, layout, options};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Make the index of a pack, which is a file or comes from standard input
+#[derive(Debug, Args)]
+pub struct IndexPack {
+    /// Read the pack from standard input and put it into the repository
+    #[arg(long)]
+    pub stdin: bool,
+    /// Add bases that the pack leaves out
+    #[arg(long)]
+    pub fix_thin: bool,
+    /// Refuse broken objects and links; severities of single checks as git-fsck has them
+    #[arg(long, value_name = "MSG-ID=SEVERITY,...", num_args = 0..=1, require_equals = true)]
+    pub strict: Option<Option<String>>,
+    /// Refuse broken objects
+    #[arg(long, value_name = "MSG-ID=SEVERITY,...", num_args = 0..=1, require_equals = true)]
+    pub fsck_objects: Option<Option<String>>,
+    /// Refuse broken links; exit with 1 if there are some to what only the repository has
+    #[arg(long)]
+    pub check_self_contained_and_connected: bool,
+    /// Write a reverse index, too (pack.writeReverseIndex)
+    #[arg(long, overrides_with = "no_rev_index")]
+    pub rev_index: bool,
+    /// Write no reverse index
+    #[arg(long)]
+    pub no_rev_index: bool,
+    /// Write the index to FILE
+    #[arg(short = 'o', value_name = "FILE")]
+    pub index: Option<PathBuf>,
+    /// Mark the pack to be kept, for the reason MSG
+    #[arg(long, value_name = "MSG", num_args = 0..=1, require_equals = true)]
+    pub keep: Option<Option<String>>,
+    /// Mark the pack as one of a promisor
+    #[arg(long, value_name = "MSG", num_args = 0..=1, require_equals = true)]
+    pub promisor: Option<Option<String>>,
+    /// Only compare the index with the pack
+    #[arg(long)]
+    pub verify: bool,
+    /// Likewise, and tell of each object
+    #[arg(long)]
+    pub verify_stat: bool,
+    /// Likewise, and tell how long the chains of deltas are
+    #[arg(long)]
+    pub verify_stat_only: bool,
+    /// The version of the index, and from where on offsets take 64 bits
+    #[arg(long, value_name = "VERSION[,OFFSET]")]
+    pub index_version: Option<String>,
+    /// Refuse a larger pack
+    #[arg(long, value_name = "BYTES")]
+    pub max_input_size: Option<u64>,
+    /// How many threads to use; 0 means one for each processor (pack.threads)
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// The hash function of the objects, outside of a repository
+    #[arg(long, value_name = "sha1|sha256")]
+    pub object_format: Option<String>,
+    /// What progress calls the reception
+    #[arg(long, value_name = "TITLE")]
+    pub progress_title: Option<String>,
+    /// Show progress of the second pass, too
+    #[arg(long, hide = true)]
+    pub show_resolving_progress: bool,
+    /// Write a NUL to standard error when all of the pack was read
+    #[arg(long, hide = true)]
+    pub report_end_of_input: bool,
+    /// The header of the pack, which the caller has read from standard input
+    #[arg(long = "pack_header", value_name = "VERSION,COUNT", hide = true)]
+    pub pack_header: Option<String>,
+    /// The pack
+    #[arg(value_name = "PACK")]
+    pub pack: Option<PathBuf>,
+}
+
+pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let surroundings = Surroundings::find(global)?;
+    check_combination(command, &surroundings)?;
+    let hash = hash(command, &surroundings)?;
+    let options = options(command, global, &surroundings, hash)?;
+    let from_directory = |path: &PathBuf| environment::from_directory(global, path);
+    let pack = command.pack.as_ref().map(from_directory);
+    let index = match (&command.index, &pack) {
+        (Some(index), _) => Some(from_directory(index)),
+        (None, Some(pack)) => Some(derive(pack, "pack", "idx")?),
+        (None, None) => None,
+    };
+    if let Some(pack) = pack.as_ref().filter(|_| command.stdin) {
+        refuse_existing(pack)?;
+    }
+    let counters = Arc::new(Counters::default());
+    let title = match (&command.progress_title, command.stdin) {
+        (Some(title), _) => title,
+        (None, true) => "Receiving objects",
+        (None, false) => "Indexing objects",
+    };
+    let is_shown = global.verbose > 0 && !global.quiet;
+    let showing = match is_shown {
+        true => Showing::AtOnce,
+        false => Showing::No,
+    };
+    let (title, is_received, shown) = (title.to_owned(), command.stdin, Arc::clone(&counters));
+    let lines = Lines::start(showing, move || {
+        index_progress::phases(&title, is_received, &shown)
+    });
+    let indexed = match &pack {
+        Some(pack) if !command.stdin => index_pack_file(pack, &options, &counters),
+        _ => receive(command, &surroundings, pack.as_deref(), &options, &counters),
+    };
+    let mut indexed = indexed.map_err(|error| tell(error, output))?;
+    lines.finish();
+    indexed
+        .warnings
+        .iter()
+        .for_each(|warning| output.warn(warning));
+    let layout = layout(command, &surroundings)?;
+    if command.verify || command.verify_stat || command.verify_stat_only {
+        let index = index.ok_or_else(|| Failure::fatal("--verify with no packfile name given"))?;
+        verify(command, &surroundings, &indexed, &index, &options)?;
+        if options.statistics {
+            output.data(verify_pack::statistics(&indexed.objects, !command.verify_stat).as_bytes());
+        }
+        return Ok(0);
+    }
+    if command.report_end_of_input {
+        output.raw_error(b"\0");
+    }
+    if indexed.added > 0 && is_shown {
+        output.say(format_args!(
+            "completed with {} local objects",
+            indexed.added
+        ));
+    }
+    install(
+        command,
+        &surroundings,
+        &mut indexed,
+        pack,
+        index,
+        layout,
+        &options,
+        output,
+    )?;
+    let missing = indexed.missing_modules.iter().map(|id| format!("{id}\n"));
+    output.data(missing.collect::<String>().as_bytes());
+    let is_foreign = command.check_self_contained_and_connected && indexed.refers_outside;
+    Ok(u8::from(is_foreign))
+}
+
+fn receive(
+    command: &IndexPack,
+    surroundings: &Surroundings,
+    pack: Option<&Path>,
+    options: &IndexOptions<'_>,
+    counters: &Counters,
+) -> Result<IndexedPack, Error> {
+    let directory = match (pack.and_then(Path::parent), &surroundings.repository) {
+        (Some(parent), _) => parent.to_owned(),
+        (None, Some(repository)) => {
+            let directory = repository.objects().directory().join("pack");
+            hedgerow_fs::create_directories(&directory)?;
+            directory
+        }
+        (None, None) => PathBuf::new(),
+    };
+    let input = ReadFile::standard_input()?;
+    let before = command.pack_header.as_deref().and_then(pack_header);
+    receive_pack(
+        &input,
+        &before.unwrap_or_default(),
+        &directory,
+        options,
+        counters,
+    )
+}
+
+/// The bytes of the header that `text` (`VERSION,COUNT`) stands for.
+fn pack_header(text: &str) -> Option<Vec<u8>> {
+    let (version, count) = text.split_once(',')?;
+    let (version, count): (u32, u32) = (version.parse().ok()?, count.parse().ok()?);
+    let header = [
+        b"PACK".as_slice(),
+        &version.to_be_bytes(),
+        &count.to_be_bytes(),
+    ];
+    Some(header.concat())
+}
+
+/// Tells what was found wrong with objects; the rest is the failure.
+fn tell(error: Error, output: &Output) -> Failure {
+    if let Error::Checked {
+        errors, warnings, ..
+    } = &error
+    {
+        warnings.iter().for_each(|warning| output.warn(warning));
+        errors.iter().for_each(|error| output.error(error));
+    }
+    Failure::fatal(error)
+}

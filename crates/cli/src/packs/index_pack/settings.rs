@@ -19,7 +19,7 @@ pub fn check_combination(command: &IndexPack, surroundings: &Surroundings) -> Re
     }
     let reason = if command.fix_thin && !command.stdin {
         "the option '--fix-thin' requires '--stdin'"
-    } else if matches!(command.promisor, Some(Some(_))) && command.pack.is_some() {
+    } else if command.promisor.is_some() && command.pack.is_some() {
         "--promisor cannot be used with a pack name"
     } else if command.stdin && surroundings.repository.is_none() {
         "--stdin requires a git repository"

@@ -4,6 +4,7 @@ use super::craft::{seal, Craft, BLOB};
 use super::twins::{Twins, BOTH};
 use super::{grow, pack, FORMATS};
 use crate::oracle::program::{run, Program};
+use crate::oracle::skip;
 use std::process::Stdio;
 
 /// Twins without objects, and the pack of a history.
@@ -37,7 +38,6 @@ fn a_pack_that_is_a_file() {
             &["--index-version=two", "a.pack"],
             &["--keep", "a.pack"],
             &["--keep=why", "a.pack"],
-            &["--promisor", "a.pack"],
             &["--threads=1", "a.pack"],
             &["--threads=3", "a.pack"],
             &["--strict", "a.pack"],
@@ -60,6 +60,25 @@ fn a_pack_that_is_a_file() {
             }
             twins.write("a.pack", &pack);
             twins.agree(&[&["index-pack"], words].concat(), b"");
+        }
+    }
+}
+
+#[test]
+fn a_pack_that_is_a_file_is_of_no_promisor() {
+    let (twins, pack) = scene("sha1");
+    twins.write("a.pack", &pack);
+    for promisor in ["--promisor", "--promisor=why"] {
+        let words = ["index-pack", promisor, "a.pack"];
+        let before = twins.files(Program::Hedgerow);
+        let [git, found] = twins.run(&words, b"");
+        assert_eq!(found.code, 128, "{}", found.stderr);
+        let reason = "--promisor cannot be used with a pack name";
+        assert!(found.stderr.contains(reason), "{}", found.stderr);
+        assert!(twins.files(Program::Hedgerow) == before);
+        match git.code {
+            0 => skip("this git marks a pack that is a file as a promisor's"),
+            _ => assert!(git.stderr.contains(reason), "{}", git.stderr),
         }
     }
 }

@@ -9,6 +9,7 @@ from results import Outcome, less_cpu_row, wall_row
 def linux_packs(setting):
     outcome = Outcome([])
     with Repository(setting.corpora.linux()) as repository:
+        repository.settle()
         paired = lambda words: repository.paired(words, setting.pairs)
         add(outcome, less_cpu_row, "linux-clone", "Linux: simulated clone, user+sys",
             paired(CLONE), 3, 5)

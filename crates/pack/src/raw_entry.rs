@@ -70,6 +70,16 @@ impl ObjectStore {
         })
     }
 
+    /// Has the first bytes of the entries at `locations` come from memory, so that they need not be
+    /// waited for one by one when they are read.
+    pub fn touch(&self, locations: impl IntoIterator<Item = Location>) {
+        for place in locations.into_iter().filter_map(Location::place) {
+            let data = self.pack(place.pack).and_then(|pack| pack.data().ok());
+            let first = data.and_then(|data| data.get(usize::try_from(place.offset).ok()?));
+            std::hint::black_box(first.copied());
+        }
+    }
+
     /// The entry at `location`, which must be in a pack. For more than a few, use
     /// [`ObjectStore::pack_entries`].
     ///

@@ -6,9 +6,11 @@ use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Filter, Result};
 use gix_hash::ObjectId;
-use hedgerow_pack::{Location, ObjectKind, Reader, Words};
+use hedgerow_pack::{BitOrder, Location, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::HashSet;
 
+/// So many objects are looked up before they are looked at.
+const BATCH: usize = 64;
 /// Blobs whose sizes one thread asks for.
 const SHARE: usize = 4096;
 
@@ -121,12 +123,8 @@ fn remove_large(
         }
         let bits: Vec<u32> = blobs.iter().collect();
         let order = bitmaps.order();
-        let large = wanted_of(source, &bits, threads, |reader, bit| {
-            let id = order.id(*bit).ok_or(Error::BrokenOrder { bit: *bit })?;
-            let location = order
-                .location(*bit)
-                .ok_or(Error::BrokenOrder { bit: *bit })?;
-            is_large(reader, &id.to_owned(), location, limit)
+        let large = in_shares(&bits, SHARE, threads, |share| {
+            large_of(share, order, source.store, limit)
         })?;
         objects.bits.subtract(&large.into_iter().collect::<Words>());
     }
@@ -147,6 +145,35 @@ fn remove_large(
     let large: HashSet<ObjectId> = large.into_iter().collect();
     objects.retain_extra(|extra| !large.contains(&extra.id));
     Ok(())
+}
+
+/// Those of the blobs with these `bits` that have `limit` bytes or more. Index and headers are looked
+/// at by the batch, with nothing in between: each is a miss of the cache, and several are on their
+/// way from memory at a time.
+fn large_of(
+    bits: &[u32],
+    order: &BitOrder<'_>,
+    store: &ObjectStore,
+    limit: u64,
+) -> Result<Vec<u32>> {
+    let mut reader = Reader::new(store);
+    let mut large = Vec::new();
+    let mut places = Vec::with_capacity(BATCH);
+    for batch in bits.chunks(BATCH) {
+        places.clear();
+        for bit in batch {
+            let place = order.id(*bit).zip(order.location(*bit));
+            let (id, location) = place.ok_or(Error::BrokenOrder { bit: *bit })?;
+            places.push((*bit, id.to_owned(), location));
+        }
+        store.touch(places.iter().map(|(_, _, location)| *location));
+        for (bit, id, location) in &places {
+            if is_large(&mut reader, id, *location, limit)? {
+                large.push(*bit);
+            }
+        }
+    }
+    Ok(large)
 }
 
 fn is_large(

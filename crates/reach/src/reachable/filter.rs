@@ -6,7 +6,7 @@ use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Filter, Result};
 use gix_hash::ObjectId;
-use hedgerow_pack::{BitOrder, Location, ObjectKind, ObjectStore, Reader, Words};
+use hedgerow_pack::{Location, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::HashSet;
 
 /// So many objects are looked up before they are looked at.
@@ -123,8 +123,10 @@ fn remove_large(
         }
         let bits: Vec<u32> = blobs.iter().collect();
         let order = bitmaps.order();
-        let large = in_shares(&bits, SHARE, threads, |share| {
-            large_of(share, order, source.store, limit)
+        let large = large_of(&bits, source.store, limit, threads, |bit| {
+            let place = order.id(*bit).zip(order.location(*bit));
+            let (id, location) = place.ok_or(Error::BrokenOrder { bit: *bit })?;
+            Ok(Some((id.to_owned(), location)))
         })?;
         objects.bits.subtract(&large.into_iter().collect::<Words>());
     }
@@ -136,70 +138,40 @@ fn remove_large(
         .filter(is_candidate)
         .map(|extra| extra.id)
         .collect();
-    let large = wanted_of(source, &blobs, threads, |reader, id| {
-        match source.store.locate(id)? {
-            Some(location) => is_large(reader, id, location, limit),
-            None => Ok(false),
-        }
+    let large = large_of(&blobs, source.store, limit, threads, |id| {
+        Ok(source.store.locate(id)?.map(|location| (*id, location)))
     })?;
     let large: HashSet<ObjectId> = large.into_iter().collect();
     objects.retain_extra(|extra| !large.contains(&extra.id));
     Ok(())
 }
 
-/// Those of the blobs with these `bits` that have `limit` bytes or more. Index and headers are looked
-/// at by the batch, with nothing in between: each is a miss of the cache, and several are on their
-/// way from memory at a time.
-fn large_of(
-    bits: &[u32],
-    order: &BitOrder<'_>,
+/// Those of `blobs` that have `limit` bytes or more, in their order, by up to `threads` threads; one
+/// without a `place` is not. Index and headers are looked at by the batch, with nothing in between:
+/// each is a miss of the cache, and several are on their way from memory at a time.
+fn large_of<T: Copy + Send + Sync>(
+    blobs: &[T],
     store: &ObjectStore,
     limit: u64,
-) -> Result<Vec<u32>> {
-    let mut reader = Reader::new(store);
-    let mut large = Vec::new();
-    let mut places = Vec::with_capacity(BATCH);
-    for batch in bits.chunks(BATCH) {
-        places.clear();
-        for bit in batch {
-            let place = order.id(*bit).zip(order.location(*bit));
-            let (id, location) = place.ok_or(Error::BrokenOrder { bit: *bit })?;
-            places.push((*bit, id.to_owned(), location));
-        }
-        store.touch(places.iter().map(|(_, _, location)| *location));
-        for (bit, id, location) in &places {
-            if is_large(&mut reader, id, *location, limit)? {
-                large.push(*bit);
-            }
-        }
-    }
-    Ok(large)
-}
-
-fn is_large(
-    reader: &mut Reader<'_>,
-    id: &ObjectId,
-    location: Location,
-    limit: u64,
-) -> Result<bool> {
-    Ok(reader.header(id, location)?.size >= limit)
-}
-
-/// Those of `items` that `is_wanted`, in their order, by up to `threads` threads.
-fn wanted_of<T: Copy + Send + Sync>(
-    source: Source<'_>,
-    items: &[T],
     threads: usize,
-    is_wanted: impl Fn(&mut Reader<'_>, &T) -> Result<bool> + Sync,
+    place: impl Fn(&T) -> Result<Option<(ObjectId, Location)>> + Sync,
 ) -> Result<Vec<T>> {
-    in_shares(items, SHARE, threads, |share| {
-        let mut reader = Reader::new(source.store);
-        let mut wanted = Vec::new();
-        for item in share {
-            if is_wanted(&mut reader, item)? {
-                wanted.push(*item);
+    in_shares(blobs, SHARE, threads, |share| {
+        let mut reader = Reader::new(store);
+        let mut large = Vec::new();
+        let mut places = Vec::with_capacity(BATCH);
+        for batch in share.chunks(BATCH) {
+            places.clear();
+            for blob in batch {
+                places.extend(place(blob)?.map(|(id, location)| (*blob, id, location)));
+            }
+            store.touch(places.iter().map(|(_, _, location)| *location));
+            for (blob, id, location) in &places {
+                if reader.header(id, *location)?.size >= limit {
+                    large.push(*blob);
+                }
             }
         }
-        Ok(wanted)
+        Ok(large)
     })
 }

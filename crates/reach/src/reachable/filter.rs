@@ -163,7 +163,9 @@ fn large_of<T: Copy + Send + Sync>(
         for batch in share.chunks(BATCH) {
             places.clear();
             for blob in batch {
-                places.extend(place(blob)?.map(|(id, location)| (*blob, id, location)));
+                if let Some((id, location)) = place(blob)? {
+                    places.push((*blob, id, location));
+                }
             }
             store.touch(places.iter().map(|(_, _, location)| *location));
             for (blob, id, location) in &places {

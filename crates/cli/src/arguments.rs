@@ -61,7 +61,7 @@ pub struct Global {
     /// When to use colors
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Print the result as one JSON document
+    /// Print the result as one JSON document, and errors likewise, to standard error
     #[arg(long, global = true)]
     pub json: bool,
     /// Tell what the engine did; with FILE, write it there as JSON
@@ -133,6 +133,23 @@ pub enum Command {
     /// Print completions or manual pages
     #[command(subcommand, hide = true)]
     Generate(Generate),
+}
+
+impl Command {
+    /// Whether it prints JSON, or says by itself that it cannot.
+    pub fn takes_json(&self) -> bool {
+        match self {
+            Command::Bitmap(bitmap) => bitmap.takes_json(),
+            Command::Checkout(_)
+            | Command::HgStatus(_)
+            | Command::Image(_)
+            | Command::Stats(_)
+            | Command::Status(_)
+            | Command::Tune(_)
+            | Command::Walk(_) => true,
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

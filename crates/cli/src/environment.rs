@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use bstr::ByteSlice;
 use hedgerow_git::repository::Environment;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -20,14 +19,14 @@ pub fn variable(name: &str) -> Option<OsString> {
 
 /// Whether somebody reads standard output: it is a terminal, or git has put a pager before it.
 pub fn output_is_read() -> bool {
-    std::io::stdout().is_terminal() || pager_in_use()
+    hedgerow_fs::StandardOutput::is_terminal() || pager_in_use()
 }
 
 /// Whether standard output shows colors to somebody who wants to see them; `paged`: as a pager that
 /// git has started does, too.
 pub fn output_takes_colors(paged: bool) -> bool {
     let is_capable = variable("TERM").is_some_and(|terminal| terminal != "dumb");
-    let is_read = std::io::stdout().is_terminal() || paged && pager_in_use();
+    let is_read = hedgerow_fs::StandardOutput::is_terminal() || paged && pager_in_use();
     is_read && is_capable && variable("NO_COLOR").is_none()
 }
 
@@ -48,7 +47,7 @@ pub fn output_width() -> usize {
             .saturating_add(usize::from(digit - b'0'))
     });
     match asked {
-        0 => hedgerow_fs::terminal_width(std::io::stdout()).map_or(USUAL, usize::from),
+        0 => hedgerow_fs::terminal_width(hedgerow_fs::StandardOutput).map_or(USUAL, usize::from),
         asked => asked,
     }
 }
@@ -82,6 +81,15 @@ pub fn of_hg(global: &Global) -> Result<hedgerow_hg::Environment, Failure> {
     Ok(hedgerow_hg::Environment::from_vars(vars, directory))
 }
 
+/// Refuses a `-C` that leads nowhere, before something in it is missed.
+pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
+    let named: PathBuf = global.directory.iter().collect();
+    match named.as_os_str().is_empty() {
+        true => Ok(()),
+        false => hedgerow_fs::check_directory(&named),
+    }
+}
+
 /// The words of the command line.
 pub fn words() -> Vec<OsString> {
     std::env::args_os().collect()
@@ -102,11 +110,6 @@ fn start(global: &Global) -> Result<std::path::PathBuf, Failure> {
     for part in &global.directory {
         directory.push(part);
     }
-    if !hedgerow_fs::is_directory(&directory) {
-        let path = directory.display();
-        return Err(Failure::fatal(format_args!(
-            "cannot change to '{path}': No such directory"
-        )));
-    }
+    hedgerow_fs::check_directory(&directory).map_err(Failure::fatal)?;
     Ok(directory)
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod checkout;
+mod ending;
 mod environment;
 mod failure;
 mod generate;
@@ -28,8 +29,10 @@ mod version;
 mod walk;
 mod words;
 
-use crate::arguments::Command;
+use crate::arguments::{Arguments, Command};
+use crate::ending::Shape;
 use crate::failure::Failure;
+use crate::output::Output;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -37,67 +40,75 @@ use std::process::ExitCode;
 const FREED_BLOCK_BYTES: usize = 256 << 10;
 
 fn main() -> ExitCode {
-    // A defect is told as an error, in one sentence, by whoever catches it.
-    std::panic::set_hook(Box::new(|_| {}));
+    ending::keep_panics();
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     test_faults::arm();
-    if let Some(code) = personas::run(environment::words()) {
-        test_faults::tell();
-        return code;
-    }
-    let words = words::words();
-    let arguments = match arguments::Arguments::try_parse_from(&words) {
-        Ok(arguments) => arguments,
-        Err(error) => return words::refuse(&words, &error),
+    let code = match personas::find(environment::words()) {
+        Some((tool, words)) => tool.run(words),
+        None => run(words::words()),
     };
-    let output = output::Output::new(&arguments.global);
-    let outcome = match &arguments.command {
-        _ if arguments.version => {
-            version::show(arguments.global.verbose > 0, &output);
-            Ok(0)
+    test_faults::tell();
+    ending::end(code)
+}
+
+fn run(words: Vec<std::ffi::OsString>) -> u8 {
+    let command = words::command(&words).and_then(|at| words[at].to_str());
+    let shape = Shape::of(command);
+    let parsed = Arguments::try_parse_from(&words);
+    let output = match &parsed {
+        Ok(arguments) => Output::new(&arguments.global),
+        Err(_) => Output::plain(words::wants_json(&words)),
+    };
+    let run = || match &parsed {
+        Ok(arguments) => obey(arguments, shape, &output),
+        Err(error) if error.use_stderr() && words::wants_json(&words) => {
+            Err(shape.misuse(words::sentence(error)))
         }
-        Some(Command::Bitmap(command)) => packs::bitmap::run(command, &arguments.global, &output),
-        Some(Command::CatFile(command)) => {
-            packs::cat_file::run(command, &arguments.global, &output)
-        }
-        Some(Command::Checkout(command)) => checkout::run(command, &arguments.global, &output),
-        Some(Command::Status(command)) => status::run(command, &arguments.global, &output),
-        Some(Command::HgStatus(command)) => hg_status::run(command, &arguments.global, &output),
-        Some(Command::Image(command)) => image::run(command, &arguments.global, &output),
-        Some(Command::Maintenance(command)) => {
-            packs::maintenance::run(command, &arguments.global, &output)
-        }
+        Err(error) if ending::show(error) => Ok(0),
+        Err(_) => Ok(shape.usage()),
+    };
+    let outcome = ending::outcome(run, |message| shape.failure(message));
+    output.end(outcome)
+}
+
+fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Failure> {
+    let global = &arguments.global;
+    let started = environment::check_start(global);
+    started.map_err(|error| shape.failure(error.to_string()))?;
+    let takes_json = arguments.command.as_ref().is_some_and(Command::takes_json);
+    if global.json && (arguments.version || !takes_json) {
+        return Err(shape.misuse("this prints no JSON: it takes no --json"));
+    }
+    if arguments.version {
+        version::show(global.verbose > 0, output);
+        return Ok(0);
+    }
+    match &arguments.command {
+        Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),
+        Some(Command::CatFile(command)) => packs::cat_file::run(command, global, output),
+        Some(Command::Checkout(command)) => checkout::run(command, global, output),
+        Some(Command::Status(command)) => status::run(command, global, output),
+        Some(Command::HgStatus(command)) => hg_status::run(command, global, output),
+        Some(Command::Image(command)) => image::run(command, global, output),
+        Some(Command::Maintenance(command)) => packs::maintenance::run(command, global, output),
         Some(Command::MultiPackIndex(command)) => {
-            packs::multi_pack_index::run(command, &arguments.global, &output)
+            packs::multi_pack_index::run(command, global, output)
         }
-        Some(Command::PackObjects(command)) => {
-            packs::pack_objects::run(command, &arguments.global, &output)
-        }
-        Some(Command::Repack(command)) => packs::repack::run(command, &arguments.global, &output),
-        Some(Command::IndexPack(command)) => {
-            packs::index_pack::run(command, &arguments.global, &output)
-        }
-        Some(Command::VerifyPack(command)) => {
-            packs::verify_pack::run(command, &arguments.global, &output)
-        }
-        Some(Command::ReverseIndex(command)) => {
-            packs::reverse_index::run(command, &arguments.global, &output)
-        }
-        Some(Command::RevList(command)) => {
-            packs::rev_list::run(command, &arguments.global, &output)
-        }
-        Some(Command::Stats(command)) => stats::run(command, &arguments.global, &output),
-        Some(Command::Tune(command)) => tune::run(command, &arguments.global, &output),
+        Some(Command::PackObjects(command)) => packs::pack_objects::run(command, global, output),
+        Some(Command::Repack(command)) => packs::repack::run(command, global, output),
+        Some(Command::IndexPack(command)) => packs::index_pack::run(command, global, output),
+        Some(Command::VerifyPack(command)) => packs::verify_pack::run(command, global, output),
+        Some(Command::ReverseIndex(command)) => packs::reverse_index::run(command, global, output),
+        Some(Command::RevList(command)) => packs::rev_list::run(command, global, output),
+        Some(Command::Stats(command)) => stats::run(command, global, output),
+        Some(Command::Tune(command)) => tune::run(command, global, output),
         Some(Command::UploadPackHook(command)) => {
-            packs::upload_pack_hook::run(command, &arguments.global, &output)
+            packs::upload_pack_hook::run(command, global, output)
         }
-        Some(Command::Walk(command)) => walk::run(command, &arguments.global, &output),
-        Some(Command::Generate(what)) => generate::run(what, &output),
+        Some(Command::Walk(command)) => walk::run(command, global, output),
+        Some(Command::Generate(what)) => generate::run(what, output),
         None => Err(Failure::usage(
             "a command is missing; see 'hedgerow --help'",
         )),
-    };
-    let code = output.end(outcome);
-    test_faults::tell();
-    code
+    }
 }

@@ -2,14 +2,17 @@
 
 use crate::arguments::{Color, Global};
 use crate::failure::Failure;
+use hedgerow_fs::StandardOutput;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
-use std::process::ExitCode;
 
+#[derive(Default)]
 pub struct Output {
     quiet: bool,
     verbose: bool,
     color: bool,
+    /// Whether errors and warnings are JSON documents, a line each.
+    json: bool,
 }
 
 impl Output {
@@ -26,12 +29,21 @@ impl Output {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color,
+            json: global.json,
         }
     }
 
-    /// Data, to standard output. A closed pipe is no error: nobody wants the rest.
+    /// For arguments that make no sense.
+    pub fn plain(json: bool) -> Self {
+        Output {
+            json,
+            ..Output::default()
+        }
+    }
+
+    /// Data, to standard output. Should it not arrive, that is remembered, and told at the end.
     pub fn data(&self, bytes: &[u8]) {
-        let _ = std::io::stdout().lock().write_all(bytes);
+        let _ = StandardOutput.write_all(bytes);
     }
 
     /// Bytes to standard error for a program that reads them there.
@@ -56,11 +68,7 @@ impl Output {
     }
 
     pub fn warn(&self, message: impl Display) {
-        self.line(format_args!(
-            "{} {}",
-            self.paint("warning:", "33"),
-            shown(message)
-        ));
+        self.tell("warning", "33", &message, None, None);
     }
 
     /// A line to standard error, even if quiet.
@@ -69,31 +77,45 @@ impl Output {
     }
 
     pub fn error(&self, message: impl Display) {
-        self.line(format_args!(
-            "{} {}",
-            self.paint("error:", "31"),
-            shown(message)
-        ));
+        self.tell("error", "31", &message, None, None);
     }
 
     /// What ended a command that has other things to tell, too.
     pub fn fatal(&self, message: impl Display) {
-        let label = self.paint("fatal:", "31");
-        self.line(format_args!("{label} {}", shown(message)));
+        self.tell("fatal", "31", &message, None, None);
     }
 
     /// Tells a failure, if it is one, and turns the outcome into the exit code.
-    pub fn end(&self, outcome: Result<u8, Failure>) -> ExitCode {
+    pub fn end(&self, outcome: Result<u8, Failure>) -> u8 {
         match outcome {
-            Ok(code) => ExitCode::from(code),
+            Ok(code) => code,
             Err(failure) => {
-                let label = self.paint(&format!("{}:", failure.severity), "31");
-                self.line(format_args!("{label} {}", shown(failure.message)));
-                if let Some(hint) = failure.hint {
-                    self.line(format_args!("\n{} {hint}", self.paint("hint:", "36")));
-                }
-                ExitCode::from(failure.exit_code)
+                let (hint, code) = (failure.hint.as_deref(), failure.exit_code);
+                self.tell(failure.severity, "31", &failure.message, hint, Some(code));
+                code
             }
+        }
+    }
+
+    fn tell(
+        &self,
+        severity: &str,
+        color: &str,
+        message: &dyn Display,
+        hint: Option<&str>,
+        exit_code: Option<u8>,
+    ) {
+        if self.json {
+            let document = serde_json::json!({
+                "schema": "hedgerow.message.v1", "severity": severity,
+                "message": message.to_string(), "hint": hint, "exit_code": exit_code,
+            });
+            return self.line(document);
+        }
+        let label = self.paint(&format!("{severity}:"), color);
+        self.line(format_args!("{label} {}", shown(message)));
+        if let Some(hint) = hint {
+            self.line(format_args!("\n{} {hint}", self.paint("hint:", "36")));
         }
     }
 

@@ -6,6 +6,9 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::stats;
 use hedgerow_engine::Recorder;
+use hedgerow_fs::{Destination, LockFile};
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A recorder, if its figures are asked for.
@@ -13,7 +16,7 @@ pub fn recorder(global: &Global) -> Option<Arc<Recorder>> {
     global.stats.as_ref().map(|_| Arc::new(Recorder::default()))
 }
 
-/// Shows the figures, or writes them as JSON to the file that was named, beside its place first.
+/// Shows the figures, or writes them as JSON to the file that was named.
 pub fn tell(global: &Global, recorder: Option<&Recorder>, output: &Output) -> Result<(), Failure> {
     let (Some(wanted), Some(recorder)) = (&global.stats, recorder) else {
         return Ok(());
@@ -23,11 +26,29 @@ pub fn tell(global: &Global, recorder: Option<&Recorder>, output: &Output) -> Re
         output.error_line(stats::summary(&statistics).trim_end());
         return Ok(());
     };
-    let json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;
+    let mut json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;
+    json.push(b'\n');
     let path = environment::from_directory(global, path);
-    let mut file = hedgerow_fs::LockFile::acquire(&path).map_err(Failure::fatal)?;
-    file.write_all(&json).map_err(Failure::fatal)?;
-    file.write_all(b"\n").map_err(Failure::fatal)?;
-    file.commit().map_err(Failure::fatal)?;
-    Ok(())
+    write(&path, true, &json).map_err(Failure::fatal)
+}
+
+/// Writes to a file, beside its place first, or into what is no regular file. A file that is there
+/// is left alone unless it is to be replaced.
+pub fn write(path: &Path, replaces: bool, content: &[u8]) -> Result<(), hedgerow_fs::Error> {
+    match Destination::of(path)? {
+        Destination::File(path) => {
+            let mut file = LockFile::acquire(&path)?;
+            file.write_all(content)?;
+            match replaces {
+                true => file.commit().map(drop),
+                false => file.commit_new(),
+            }
+        }
+        Destination::Stream(sink) => {
+            let mut stream = sink.open()?;
+            let written = stream.write_all(content);
+            written.map_err(|source| hedgerow_fs::Error::new("write", path, source))?;
+            stream.close()
+        }
+    }
 }

@@ -2,12 +2,10 @@
 //! whose working copy it is called in.
 
 use crate::environment;
-use crate::failure::USAGE;
 use crate::spelling::spelled_out;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Global options whose value is a word of its own.
 const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
@@ -38,21 +36,21 @@ pub fn words() -> Vec<OsString> {
     words
 }
 
-/// Tells what is wrong with the arguments, with 129 as git's commands do where the command is not
-/// one that git never had, and 2 there; or shows the help.
-pub fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
-    // A closed pipe ends quietly.
-    let _ = error.print();
-    let command = command(words).and_then(|at| words[at].to_str());
-    match (error.use_stderr(), command) {
-        (false, _) => ExitCode::SUCCESS,
-        (true, Some("image" | "walk" | "stats" | "tune")) => ExitCode::from(2),
-        (true, _) => ExitCode::from(USAGE),
-    }
+/// Whether errors are to be JSON, as far as can be said of words that make no sense.
+pub fn wants_json(words: &[OsString]) -> bool {
+    let options = words.iter().take_while(|word| *word != "--");
+    options.into_iter().any(|word| word == "--json")
+}
+
+/// What is wrong with the arguments, without what to do about it.
+pub fn sentence(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.trim_start_matches("error: ").trim_end().to_owned()
 }
 
 /// The position of the first word that is neither an option nor the value of one.
-fn command(words: &[OsString]) -> Option<usize> {
+pub fn command(words: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         if !word.as_bytes().starts_with(b"-") {

@@ -299,7 +299,7 @@ impl NewFile {
 
 /// Closes `fd`; unlike dropping it, this tells the error.
 #[allow(unsafe_code)]
-fn close(fd: OwnedFd) -> io::Result<()> {
+pub(crate) fn close(fd: OwnedFd) -> io::Result<()> {
     use rustix::fd::IntoRawFd;
     // SAFETY: the descriptor was just taken out of its owner, which will not close it again.
     match unsafe { rustix::io::try_close(fd.into_raw_fd()) } {

@@ -41,6 +41,8 @@ pub enum Op {
     Node = 8192,
     /// Locking a file.
     Lock = 16384,
+    /// Starting a thread.
+    Thread = 32768,
 }
 
 impl Op {
@@ -62,6 +64,7 @@ impl Op {
             "link" => Op::Link,
             "node" => Op::Node,
             "lock" => Op::Lock,
+            "thread" => Op::Thread,
             _ => return None,
         })
     }

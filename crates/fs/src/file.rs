@@ -253,6 +253,16 @@ pub fn is_directory(path: &Path) -> bool {
     rustix::fs::stat(path).is_ok_and(|raw| Stat::from_raw(&raw).kind == FileKind::Directory)
 }
 
+/// Fails with the reason if `path` is no directory, links followed.
+pub fn check_directory(path: &Path) -> Result<()> {
+    let failed = |source| Err(Error::new("change to", path, source));
+    match fault::check(Op::Stat).and_then(|()| Ok(rustix::fs::stat(path)?)) {
+        Ok(raw) if Stat::from_raw(&raw).kind == FileKind::Directory => Ok(()),
+        Ok(_) => failed(rustix::io::Errno::NOTDIR.into()),
+        Err(source) => failed(source),
+    }
+}
+
 /// Where the symbolic link at `path` points.
 pub fn read_link(path: &Path) -> Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt;

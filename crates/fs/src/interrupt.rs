@@ -3,19 +3,65 @@
 
 use crate::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::sync::atomic::AtomicBool;
-use std::sync::Arc;
+use signal_hook::flag;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// What the handlers set. They live as long as the process does, and so does this.
+#[derive(Debug, Default)]
+struct Caught {
+    flag: Arc<AtomicBool>,
+    /// The number of the last signal; 0 before the first.
+    signal: Arc<AtomicUsize>,
+}
+
+static CAUGHT: OnceLock<Caught> = OnceLock::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned instead of ending the
-/// process; when it is set already, they end it with the exit code 130.
+/// process; when it is set already, they end it as if they had never been caught. A signal that
+/// was ignored when the process started, as nohup(1) and shells with jobs in the background have
+/// it, stays ignored.
 pub fn catch_interrupts() -> Result<&'static AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
+    if let Some(caught) = CAUGHT.get() {
+        return Ok(&caught.flag);
+    }
+    let caught = CAUGHT.get_or_init(Caught::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())
-            .and_then(|_| signal_hook::flag::register(signal, flag.clone()))
+        if is_ignored(signal) {
+            continue;
+        }
+        let number = usize::try_from(signal).unwrap_or_default();
+        flag::register_conditional_default(signal, caught.flag.clone())
+            .and_then(|_| flag::register_usize(signal, caught.signal.clone(), number))
+            .and_then(|_| flag::register(signal, caught.flag.clone()))
             .map_err(|source| Error::new("catch", "interrupts", source))?;
     }
-    // The handlers live as long as the process does, and so does what they set.
-    let kept: &'static Arc<AtomicBool> = Box::leak(Box::new(flag));
-    Ok(kept)
+    Ok(&caught.flag)
+}
+
+/// The signal by which the user interrupted, if [`catch_interrupts`] was called before.
+pub fn caught_signal() -> Option<i32> {
+    match CAUGHT.get()?.signal.load(Ordering::SeqCst) {
+        0 => None,
+        number => i32::try_from(number).ok(),
+    }
+}
+
+/// Ends the process by `signal`, so that whoever waits for it sees that. Returns only if that
+/// cannot be.
+pub fn end_by_signal(signal: i32) {
+    // There is another way to end for whoever this returns to.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+#[allow(unsafe_code)]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: nothing is changed, and what there is goes to a place of the right size.
+    if unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: the call has succeeded, so it has filled the place.
+    unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

@@ -13,6 +13,7 @@ mod answer;
 mod attributes;
 mod clock;
 pub mod cpu;
+mod destination;
 mod dir;
 mod error;
 pub mod fault;
@@ -37,20 +38,25 @@ mod standard_output;
 mod stat;
 mod terminal;
 pub mod thread_time;
+pub mod threads;
 mod xattr;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use answer::Answer;
 pub use attributes::{effective_ids, umask, Attributes, OpenNode};
 pub use clock::file_time;
+pub use destination::{Destination, OutputStream, Sink};
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{reason, Error, Result};
-pub use file::{exists, is_directory, list_directory, read_file, read_link, real_path, ReadFile};
+pub use file::{
+    check_directory, exists, is_directory, list_directory, read_file, read_link, real_path,
+    ReadFile,
+};
 pub use file_system::file_system_magic;
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use inherit::close_inherited_descriptors_on_exec;
-pub use interrupt::catch_interrupts;
+pub use interrupt::{catch_interrupts, caught_signal, end_by_signal};
 pub use limits::descriptor_limit;
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use lock::LockFile;

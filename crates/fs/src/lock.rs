@@ -1,3 +1,4 @@
+use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
 use crate::{Error, Result, Stat};
 use rustix::fd::OwnedFd;
@@ -71,8 +72,8 @@ impl LockFile {
         rustix::fs::fsync(fd).map_err(|source| Error::new("sync", &self.lock, source))
     }
 
-    /// Closes the file and renames it over the target, atomically. Returns the state of the file
-    /// as it was right before the rename.
+    /// Closes the file and renames it over the target, atomically. A device, a fifo and a socket
+    /// are never replaced. Returns the state of the file as it was right before the rename.
     pub fn commit(mut self) -> Result<Stat> {
         let fd = self
             .fd
@@ -84,6 +85,7 @@ impl LockFile {
         drop(fd);
         let renamed = outcome.and_then(|stat| {
             fault::check(Op::Rename)
+                .and_then(|()| refuse_to_replace(&self.target))
                 .and_then(|()| Ok(rustix::fs::rename(&self.lock, &self.target)?))
                 .map_err(|source| Error::new("rename", &self.lock, source))?;
             Ok(stat)

@@ -1,3 +1,4 @@
+use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
 use crate::{Error, Result, Stat, Timestamp};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -172,9 +173,13 @@ impl OutputFile {
     }
 
     /// Gives it its name. Unless it is to `replace` what has that name, that is an error
-    /// ([`io::ErrorKind::AlreadyExists`]).
+    /// ([`io::ErrorKind::AlreadyExists`]). A device, a fifo and a socket are never replaced.
     pub fn commit(mut self, replace: bool) -> Result<()> {
-        let named = fault::check(Op::Rename).and_then(|()| match (&self.temporary, replace) {
+        let allowed = fault::check(Op::Rename).and_then(|()| match replace {
+            true => refuse_to_replace(&self.target),
+            false => Ok(()),
+        });
+        let named = allowed.and_then(|()| match (&self.temporary, replace) {
             (None, false) => Ok(self.link(&self.target)?),
             (None, true) => {
                 let temporary = self.link_beside()?;

@@ -13,6 +13,8 @@ pub type Xattrs = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Bytes that are tried first, for names as well as for a value.
 const FIRST_BYTES: usize = 256;
+/// Linux has no longer list of names and no longer value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
+const LARGEST_BYTES: usize = 64 << 10;
 
 impl ReadFile {
     /// The extended attributes of the file, in the order in which the file system lists them. None
@@ -60,17 +62,18 @@ fn read_all(
     get: impl Fn(&[u8], &mut [u8]) -> rustix::io::Result<usize>,
 ) -> io::Result<Xattrs> {
     fault::check(Op::Read)?;
-    let names = match grown(&list) {
+    let mut buffer = vec![0; FIRST_BYTES];
+    let names = match filled(&mut buffer, &list) {
         Err(error) if is_unsupported(&error) => return Ok(Vec::new()),
-        other => other?,
+        other => other?.to_vec(),
     };
     let mut found = Vec::new();
     for name in names
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty())
     {
-        match grown(|value| get(name, value)) {
-            Ok(value) => found.push((name.to_vec(), value)),
+        match filled(&mut buffer, |value| get(name, value)) {
+            Ok(value) => found.push((name.to_vec(), value.to_vec())),
             // It went away between the two calls.
             Err(error)
                 if error.raw_os_error() == Some(rustix::io::Errno::NODATA.raw_os_error()) => {}
@@ -80,18 +83,17 @@ fn read_all(
     Ok(found)
 }
 
-/// What `read` gives, in a buffer that is as large as it takes.
-fn grown(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> io::Result<Vec<u8>> {
-    let mut buffer = vec![0; FIRST_BYTES];
+/// What `read` gives. The buffer becomes as large as it takes, and stays so for what is read next.
+fn filled(
+    buffer: &mut Vec<u8>,
+    read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>,
+) -> io::Result<&[u8]> {
     loop {
-        match read(&mut buffer) {
-            Ok(count) => {
-                buffer.truncate(count);
-                return Ok(buffer);
-            }
-            Err(rustix::io::Errno::RANGE) => {
-                let wanted = read(&mut [])?;
-                buffer.resize(wanted.max(buffer.len() + 1), 0);
+        match read(buffer) {
+            Ok(count) => return Ok(buffer.get(..count).unwrap_or(buffer)),
+            Err(rustix::io::Errno::RANGE) if buffer.len() < LARGEST_BYTES => {
+                // All there can be, at once: the size need not be asked for.
+                *buffer = vec![0; LARGEST_BYTES];
             }
             Err(error) => return Err(error.into()),
         }

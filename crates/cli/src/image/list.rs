@@ -7,9 +7,10 @@ use crate::walk::closed_pipe_is_fine;
 use crate::walk::line::Form;
 use crate::walk::sink::write;
 use bstr::ByteSlice;
+use hedgerow_fs::StandardOutput;
 use hedgerow_squashfs::{Body, Error, Image, ImageSource, Inode};
 use hedgerow_tree::{Entry, Omission};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
@@ -29,7 +30,7 @@ pub fn run(command: &List, global: &Global, output: &Output) -> Result<u8, Failu
             schema: SCHEMA,
             json: global.json,
             end: b'\n',
-            terminal: io::stdout().is_terminal(),
+            terminal: StandardOutput::is_terminal(),
             prefix: Vec::new(),
         },
         long: command.long,

@@ -20,13 +20,13 @@ use crate::progress::PassedNodes;
 use crate::walk::not_started;
 use crate::walk::sink::write;
 use arguments::{Action, Place};
+use hedgerow_fs::Destination;
 use hedgerow_squashfs::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Failure> {
-    check_start(global)?;
     match &command.action {
         Action::Create(command) => create::run(command, global, output),
         Action::Diff(command) => diff::run(command, global, output),
@@ -37,18 +37,6 @@ pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Fail
         Action::ToTar(command) => to_tar::run(command, global, output),
         Action::Verify(command) => verify::run(command, global, output),
     }
-}
-
-/// Refuses a `-C` that leads nowhere, before something in it is missed.
-fn check_start(global: &Global) -> Result<(), Failure> {
-    let start: PathBuf = global.directory.iter().collect();
-    if global.directory.is_empty() || hedgerow_fs::is_directory(&start) {
-        return Ok(());
-    }
-    let start = start.display();
-    Err(not_started(format_args!(
-        "cannot change to '{start}': No such directory"
-    )))
 }
 
 fn open(place: &Place, global: &Global) -> Result<hedgerow_squashfs::Image, Failure> {
@@ -74,9 +62,14 @@ fn unreadable(image: &Path, error: Error) -> Failure {
     }
 }
 
-/// Refuses to write where something is, unless that may be replaced.
-fn refuse_taken(target: &Path, named: &Path, may_replace: bool) -> Result<(), Failure> {
+/// Where an output goes that is called `named`; a file only if nothing is there that may not be
+/// replaced.
+fn place(named: &Path, global: &Global, may_replace: bool) -> Result<Destination, Failure> {
     let refused = |reason| format!("cannot create '{}': {reason}", named.display());
+    let place = Destination::of(&from_directory(global, named)).map_err(not_started)?;
+    let Destination::File(target) = &place else {
+        return Ok(place);
+    };
     if hedgerow_fs::is_directory(target) {
         return Err(not_started(refused("Is a directory")));
     }
@@ -86,7 +79,18 @@ fn refuse_taken(target: &Path, named: &Path, may_replace: bool) -> Result<(), Fa
             ..not_started(refused("File exists"))
         });
     }
-    Ok(())
+    Ok(place)
+}
+
+/// The file that an image becomes: its beginning is written last, which no stream takes.
+pub fn image_file(place: Destination, named: &Path) -> Result<PathBuf, String> {
+    match place {
+        Destination::File(path) => Ok(path),
+        Destination::Stream(_) => Err(format!(
+            "cannot write '{}': an image needs a regular file",
+            named.display()
+        )),
+    }
 }
 
 /// Writes data; nobody to read the rest of it is no error.

@@ -3,17 +3,16 @@
 use super::arguments::ToTar;
 use super::unreadable;
 use crate::arguments::Global;
-use crate::environment::from_directory;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
 use hedgerow_engine::{CancelToken, Options};
-use hedgerow_fs::OutputFile;
+use hedgerow_fs::{Destination, OutputFile, OutputStream, StandardOutput};
 use hedgerow_squashfs::nodes_of_image;
 use hedgerow_tar::{write_nodes, Error, SinkError, SinkOptions, WriteOptions};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,16 +48,20 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         ..SinkOptions::default()
     };
     let written = match &command.output {
-        Some(path) => {
-            let target = from_directory(global, path);
-            super::refuse_taken(&target, path, command.force)?;
-            let file = ArchiveFile::create(&target).map_err(not_started)?;
-            write_nodes(nodes, file, &options).and_then(|(file, skipped)| {
-                file.finish(command.force).map_err(Error::Write)?;
-                Ok(skipped)
-            })
-        }
-        None if io::stdout().is_terminal() => {
+        Some(path) => match super::place(path, global, command.force)? {
+            Destination::File(target) => {
+                let file = ArchiveFile::create(&target).map_err(not_started)?;
+                write_nodes(nodes, file, &options).and_then(|(file, skipped)| {
+                    file.finish(command.force).map_err(Error::Write)?;
+                    Ok(skipped)
+                })
+            }
+            Destination::Stream(sink) => {
+                let stream = sink.open().map_err(not_started)?;
+                to_stream(stream, |writer| write_nodes(nodes, writer, &options))
+            }
+        },
+        None if StandardOutput::is_terminal() => {
             return Err(Failure {
                 hint: Some("-o FILE writes it there".into()),
                 ..not_started("an archive is not for a terminal")
@@ -96,18 +99,35 @@ fn unwritable(archive: Option<&Path>, error: io::Error) -> Failure {
     }
 }
 
+/// Has an archive written into what is no regular file. Nobody to read the rest of it is no error.
+fn to_stream<T: Default>(
+    stream: OutputStream,
+    write: impl FnOnce(BufWriter<OutputStream>) -> Result<(BufWriter<OutputStream>, T), SinkError>,
+) -> Result<T, SinkError> {
+    let written = write(BufWriter::with_capacity(BUFFER_BYTES, stream));
+    unless_closed(written.and_then(|(writer, rest)| {
+        let stream = writer.into_inner();
+        let stream = stream.map_err(|error| Error::Write(error.into_error()))?;
+        let closed = stream.close().map_err(|error| Error::Write(error.source));
+        Ok(closed.map(|()| rest)?)
+    }))
+}
+
 /// What goes to standard output.
-pub type StandardOutput = BufWriter<io::StdoutLock<'static>>;
+pub type BufferedOutput = BufWriter<StandardOutput>;
 
 /// Has an archive written to standard output. Nobody to read the rest of it is no error.
 pub fn to_stdout<T: Default>(
-    write: impl FnOnce(StandardOutput) -> Result<(StandardOutput, T), SinkError>,
+    write: impl FnOnce(BufferedOutput) -> Result<(BufferedOutput, T), SinkError>,
 ) -> Result<T, SinkError> {
-    let writer = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
-    let written = write(writer).and_then(|(mut writer, rest)| {
+    let writer = BufWriter::with_capacity(BUFFER_BYTES, StandardOutput);
+    unless_closed(write(writer).and_then(|(mut writer, rest)| {
         writer.flush().map_err(Error::Write)?;
         Ok(rest)
-    });
+    }))
+}
+
+fn unless_closed<T: Default>(written: Result<T, SinkError>) -> Result<T, SinkError> {
     match written {
         Err(SinkError::Archive(Error::Write(error)))
             if error.kind() == io::ErrorKind::BrokenPipe =>

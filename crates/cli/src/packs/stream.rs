@@ -1,3 +1,4 @@
+use hedgerow_fs::StandardOutput;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -19,7 +20,7 @@ const DIGITS: [[u8; 2]; 256] = {
 };
 
 /// Standard output, for what is made of many small pieces. When the pipe is closed, nobody wants
-/// the rest.
+/// the rest; any other error is remembered there, and told at the end.
 pub struct Stream {
     buffer: Vec<u8>,
     is_closed: bool,
@@ -38,7 +39,7 @@ impl Stream {
         &mut self.buffer
     }
 
-    /// Writes what has gathered, if it is enough. `Break`: the pipe is closed.
+    /// Writes what has gathered, if it is enough. `Break`: there is no use in more.
     pub fn step(&mut self) -> ControlFlow<()> {
         match self.buffer.len() < BUFFER_BYTES {
             true => ControlFlow::Continue(()),
@@ -46,12 +47,10 @@ impl Stream {
         }
     }
 
-    /// Writes what has gathered. `Break`: the pipe is closed.
+    /// Writes what has gathered. `Break`: there is no use in more.
     pub fn flush(&mut self) -> ControlFlow<()> {
         if !self.is_closed {
-            let mut stdout = std::io::stdout().lock();
-            let written = stdout.write_all(&self.buffer).and_then(|()| stdout.flush());
-            self.is_closed = written.is_err();
+            self.is_closed = StandardOutput.write_all(&self.buffer).is_err();
         }
         self.buffer.clear();
         match self.is_closed {

@@ -2,17 +2,13 @@
 
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::sink::write;
-use clap::error::ErrorKind;
 use clap::Parser;
+use hedgerow_fs::StandardOutput;
 use hedgerow_squashfs::Error;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
-
-/// The exit code of the tools for whatever goes wrong.
-pub const FAILED: u8 = 1;
 
 /// What the tools say of their version, behind their name.
 pub const VERSION: &str = concat!("(hedgerow) ", env!("CARGO_PKG_VERSION"));
@@ -35,31 +31,19 @@ pub fn print(bytes: impl AsRef<[u8]>) -> Result<(), String> {
 #[derive(Clone, Copy)]
 pub struct Console {
     pub name: &'static str,
+    /// The exit code for whatever goes wrong.
+    pub failed: u8,
 }
 
 impl Console {
-    /// The options of the command line; else what the tool ends with, help being one of these.
-    pub fn parse<T: Parser>(self, words: Vec<OsString>) -> Result<T, ExitCode> {
+    /// The options of the command line; else the exit code, help being one of these.
+    pub fn parse<T: Parser>(self, words: Vec<OsString>) -> Result<T, u8> {
         let own = OsString::from(self.name);
-        T::try_parse_from([own].into_iter().chain(words)).map_err(|error| {
-            // There is nowhere left to tell that the output is gone.
-            let _ = error.print();
-            match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-                _ => ExitCode::from(FAILED),
-            }
+        let parsed = T::try_parse_from([own].into_iter().chain(words));
+        parsed.map_err(|error| match crate::ending::show(&error) {
+            true => 0,
+            false => self.failed,
         })
-    }
-
-    /// Ends with what went wrong, if anything did.
-    pub fn end<E: Display>(self, outcome: Result<(), E>) -> ExitCode {
-        match outcome {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                self.complain(error);
-                ExitCode::from(FAILED)
-            }
-        }
     }
 
     /// A line to standard error. What comes from trees of strangers must not drive the terminal.
@@ -71,6 +55,7 @@ impl Console {
 
     /// Lines to standard output.
     pub fn say(self, text: impl Display) {
-        let _ = writeln!(std::io::stdout().lock(), "{text}");
+        // That it did not arrive is told at the end.
+        let _ = StandardOutput.write_all(format!("{text}\n").as_bytes());
     }
 }

@@ -11,10 +11,10 @@ use hedgerow_tree::Node;
 use hedgerow_walk::{Selection, WalkOptions};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-const CONSOLE: Console = Console {
+pub const CONSOLE: Console = Console {
     name: "gensquashfs",
+    failed: 1,
 };
 
 /// Makes a SquashFS image of a directory, or of what a description says
@@ -79,10 +79,10 @@ Options of glob: -type b|c|d|f|l|p|s, -name PATTERN, -path PATTERN, -xdev, -moun
 A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'; low priorities are stored first, others have 0.
 Flags: glob, glob_no_path, dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
 
-pub fn run(words: Vec<OsString>) -> ExitCode {
+pub fn run(words: Vec<OsString>) -> Result<u8, String> {
     match CONSOLE.parse(words) {
-        Ok(arguments) => CONSOLE.end(pack(&arguments)),
-        Err(code) => code,
+        Ok(arguments) => pack(&arguments).map(|()| 0),
+        Err(code) => Ok(code),
     }
 }
 
@@ -126,7 +126,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
             metadata: true,
             selection: Selection::default(),
         },
-        target,
+        target: &target,
         options: &options,
     };
     let change = |node| changed(node, arguments, defaults);

@@ -9,26 +9,56 @@ mod sqfs2tar;
 mod sqfsdiff;
 mod tar2sqfs;
 
+use console::Console;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 
-/// Takes the words behind the name.
-type Persona = fn(Vec<OsString>) -> ExitCode;
+/// A tool, and what it does with the words behind its name.
+pub struct Tool {
+    console: Console,
+    /// Returns the exit code, or why it cannot go on.
+    start: fn(Vec<OsString>) -> Result<u8, String>,
+}
 
-const PERSONAS: [(&str, Persona); 5] = [
-    ("gensquashfs", gensquashfs::run),
-    ("rdsquashfs", rdsquashfs::run),
-    ("sqfs2tar", sqfs2tar::run),
-    ("sqfsdiff", sqfsdiff::run),
-    ("tar2sqfs", tar2sqfs::run),
+const TOOLS: [Tool; 5] = [
+    Tool {
+        console: gensquashfs::CONSOLE,
+        start: gensquashfs::run,
+    },
+    Tool {
+        console: rdsquashfs::CONSOLE,
+        start: rdsquashfs::run,
+    },
+    Tool {
+        console: sqfs2tar::CONSOLE,
+        start: sqfs2tar::run,
+    },
+    Tool {
+        console: sqfsdiff::CONSOLE,
+        start: sqfsdiff::run,
+    },
+    Tool {
+        console: tar2sqfs::CONSOLE,
+        start: tar2sqfs::run,
+    },
 ];
 
-/// Does what the program is to do that the first of `words` names, if it is one of the tools.
-pub fn run(mut words: Vec<OsString>) -> Option<ExitCode> {
+/// The tool that the first of `words` names, if it is one, and the words for it.
+pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> {
     let own = words.first()?;
     let name = Path::new(own).file_name()?;
-    let (_, persona) = PERSONAS.iter().find(|(known, _)| *known == name)?;
+    let tool = TOOLS.iter().find(|tool| tool.console.name == name)?;
     words.remove(0);
-    Some(persona(words))
+    Some((tool, words))
+}
+
+impl Tool {
+    /// Does what it is to do, and returns the exit code.
+    pub fn run(&self, words: Vec<OsString>) -> u8 {
+        let outcome = crate::ending::outcome(|| (self.start)(words), |message| message);
+        outcome.unwrap_or_else(|message| {
+            self.console.complain(message);
+            self.console.failed
+        })
+    }
 }

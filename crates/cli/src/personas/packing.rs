@@ -2,13 +2,15 @@
 
 use super::console::Console;
 use crate::image::create::{block_bytes, workers};
+use crate::image::image_file;
 use clap::Args;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_fs::Destination;
 use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy};
 use hedgerow_tar::Defaults;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The tools take no less for the size of a device's blocks, in bytes.
 const LEAST_PADDING_BYTES: u64 = 1024;
@@ -66,7 +68,7 @@ impl Packing {
     }
 
     /// Where the image is to be. Fails if something is there that may not be replaced.
-    pub fn image(&self) -> Result<&Path, String> {
+    pub fn image(&self) -> Result<PathBuf, String> {
         let image = self
             .image
             .as_deref()
@@ -75,7 +77,8 @@ impl Packing {
             let image = image.display();
             return Err(format!("'{image}' exists: --force replaces it"));
         }
-        Ok(image)
+        let place = Destination::of(image).map_err(|error| error.to_string())?;
+        image_file(place, image)
     }
 
     fn compressor(&self) -> Result<Compressor, String> {

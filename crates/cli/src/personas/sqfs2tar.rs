@@ -1,7 +1,7 @@
 //! `sqfs2tar`: an archive of what is in an image, on standard output.
 
 use super::console::{unreadable, Console};
-use crate::image::to_tar::{to_stdout, StandardOutput};
+use crate::image::to_tar::{to_stdout, BufferedOutput};
 use clap::{Parser, ValueEnum};
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_squashfs::{nodes_of_image, Image};
@@ -12,10 +12,12 @@ use hedgerow_tree::{Node, NodeError, NodeKind};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
-const CONSOLE: Console = Console { name: "sqfs2tar" };
+pub const CONSOLE: Console = Console {
+    name: "sqfs2tar",
+    failed: 1,
+};
 
 /// Writes what is in a SquashFS image to standard output as a tar archive
 #[derive(Debug, Parser)]
@@ -55,10 +57,10 @@ enum Name {
     Zstd,
 }
 
-pub fn run(words: Vec<OsString>) -> ExitCode {
+pub fn run(words: Vec<OsString>) -> Result<u8, String> {
     match CONSOLE.parse(words) {
-        Ok(arguments) => CONSOLE.end(export(&arguments)),
-        Err(code) => code,
+        Ok(arguments) => export(&arguments).map(|()| 0),
+        Err(code) => Ok(code),
     }
 }
 
@@ -81,7 +83,7 @@ fn export(arguments: &Arguments) -> Result<(), String> {
         Some(Name::Xz) => Compression::Xz,
         Some(Name::Zstd) => Compression::Zstd,
     };
-    let skipped = to_stdout(|writer: StandardOutput| {
+    let skipped = to_stdout(|writer: BufferedOutput| {
         let compressor = Compressor::new(writer, compression).map_err(Error::Write)?;
         let (compressor, skipped) = write_nodes(nodes, compressor, &options)?;
         let writer = compressor.finish().map_err(Error::Write)?;

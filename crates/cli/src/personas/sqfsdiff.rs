@@ -1,7 +1,6 @@
 //! `sqfsdiff`: how two images differ.
 
 use super::console::{print, unreadable, Console};
-use clap::error::ErrorKind;
 use clap::Parser;
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::Dir;
@@ -11,10 +10,12 @@ use hedgerow_tree::NodeKind;
 use hedgerow_writer::{extract, ExtractOptions, XattrRule};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
-const CONSOLE: Console = Console { name: "sqfsdiff" };
+pub const CONSOLE: Console = Console {
+    name: "sqfsdiff",
+    failed: TROUBLE,
+};
 /// The exit codes, as those of diff(1).
 const DIFFERENT: u8 = 1;
 const TROUBLE: u8 = 2;
@@ -55,25 +56,10 @@ struct Arguments {
     extract: Option<PathBuf>,
 }
 
-pub fn run(words: Vec<OsString>) -> ExitCode {
-    let own = OsString::from(CONSOLE.name);
-    let arguments = match Arguments::try_parse_from([own].into_iter().chain(words)) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            // There is nowhere left to tell that the output is gone.
-            let _ = error.print();
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-                _ => ExitCode::from(TROUBLE),
-            };
-        }
-    };
-    match compare(&arguments) {
-        Ok(code) => ExitCode::from(code),
-        Err(message) => {
-            CONSOLE.complain(message);
-            ExitCode::from(TROUBLE)
-        }
+pub fn run(words: Vec<OsString>) -> Result<u8, String> {
+    match CONSOLE.parse(words) {
+        Ok(arguments) => compare(&arguments),
+        Err(code) => Ok(code),
     }
 }
 

@@ -13,9 +13,11 @@ use hedgerow_tree::Node;
 use hedgerow_walk::Patterns;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::process::ExitCode;
 
-const CONSOLE: Console = Console { name: "tar2sqfs" };
+pub const CONSOLE: Console = Console {
+    name: "tar2sqfs",
+    failed: 1,
+};
 
 /// Makes a SquashFS image of the tar archive on standard input
 ///
@@ -46,10 +48,10 @@ struct Arguments {
     no_keep_time: bool,
 }
 
-pub fn run(words: Vec<OsString>) -> ExitCode {
+pub fn run(words: Vec<OsString>) -> Result<u8, String> {
     match CONSOLE.parse(words) {
-        Ok(arguments) => CONSOLE.end(pack(&arguments)),
-        Err(code) => code,
+        Ok(arguments) => pack(&arguments).map(|()| 0),
+        Err(code) => Ok(code),
     }
 }
 
@@ -72,7 +74,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     let image = ArchiveImage {
         file: ReadFile::standard_input().map_err(text)?,
         archive: NodeOptions {
-            spool_directory: directory_of(target),
+            spool_directory: directory_of(&target),
             defaults,
             new_root: new_root.transpose()?,
             skip_unusable: !arguments.no_skip,
@@ -82,7 +84,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         exclude: Patterns::default(),
         skips_quietly: true,
         xattrs_must_fit: arguments.no_skip,
-        target,
+        target: &target,
         options: &options,
     };
     let timed = |node: Node| match arguments.no_keep_time {

@@ -14,7 +14,7 @@ use crate::arguments::{Global, Stats};
 use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_fs::LockFile;
+use crate::statistics;
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -41,16 +41,11 @@ pub fn run(command: &Stats, global: &Global, output: &Output) -> Result<u8, Fail
 }
 
 fn write(path: &Path, force: bool, drawing: &str) -> Result<(), Failure> {
-    let written = LockFile::acquire(path).and_then(|mut file| {
-        file.write_all(drawing.as_bytes())?;
-        match force {
-            true => file.commit().map(drop),
-            false => file.commit_new(),
-        }
-    });
+    let written = statistics::write(path, force, drawing.as_bytes());
     written.map_err(|error| {
         let mut failure = not_started(&error);
-        if error.kind() == ErrorKind::AlreadyExists && error.path == path {
+        let is_taken = error.kind() == ErrorKind::AlreadyExists && !force;
+        if is_taken && hedgerow_fs::exists(path) {
             failure.hint = Some("-f replaces it".into());
         }
         failure

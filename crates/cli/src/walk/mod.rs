@@ -13,12 +13,12 @@ use crate::failure::{Failure, INTERRUPTED, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use hedgerow_engine::{CancelToken, Jobs};
-use hedgerow_fs::OpenDirectory;
+use hedgerow_fs::{OpenDirectory, StandardOutput};
 use hedgerow_walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
 use line::Form;
 use sink::Sink;
 use std::fmt::Display;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -100,7 +100,7 @@ fn form(command: &Walk, global: &Global) -> Form {
         schema: line::SCHEMA,
         json: global.json,
         end: if command.null { b'\0' } else { b'\n' },
-        terminal: !command.null && io::stdout().is_terminal(),
+        terminal: !command.null && StandardOutput::is_terminal(),
         prefix,
     }
 }

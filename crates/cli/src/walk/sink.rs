@@ -3,6 +3,7 @@
 use super::line::Form;
 use super::totals::{Links, Totals};
 use crate::output::Output;
+use hedgerow_fs::StandardOutput;
 use hedgerow_tree::{Entry, Omission};
 use hedgerow_walk::Receiver;
 use std::ffi::OsStr;
@@ -124,8 +125,7 @@ impl Collected<'_, '_> {
 
 /// Writes to standard output, at once.
 pub fn write(bytes: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes).and_then(|()| stdout.flush())
+    StandardOutput.write_all(bytes)
 }
 
 impl Drop for Collected<'_, '_> {

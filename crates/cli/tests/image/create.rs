@@ -251,7 +251,7 @@ fn a_start_that_is_not_there_is_named() {
         &["create", "tree", "image", "-C", "nowhere"],
     ] {
         let refused = image(home.path(), words);
-        let said = "error: cannot change to 'nowhere': No such directory\n";
+        let said = "error: cannot change to 'nowhere': No such file or directory\n";
         assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
     }
 }

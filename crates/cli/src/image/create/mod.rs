@@ -52,8 +52,8 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let find = |file: &Path| from_directory(global, file);
     let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
-    let target = from_directory(global, &command.image);
-    super::refuse_taken(&target, &command.image, command.force)?;
+    let place = super::place(&command.image, global, command.force)?;
+    let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
     let passed = Arc::new(PassedNodes::default());
     let meter = Meter::start(global, "Packing", &passed);

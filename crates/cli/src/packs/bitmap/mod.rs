@@ -42,6 +42,13 @@ pub enum Action {
     List,
 }
 
+impl Bitmap {
+    /// Whether it prints JSON.
+    pub fn takes_json(&self) -> bool {
+        matches!(self.action, Action::Explain(_))
+    }
+}
+
 pub fn run(command: &Bitmap, global: &Global, output: &Output) -> Result<u8, Failure> {
     let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
     let code = match &command.action {

@@ -11,10 +11,12 @@ use hedgerow_squashfs::{Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
-const CONSOLE: Console = Console { name: "rdsquashfs" };
+pub const CONSOLE: Console = Console {
+    name: "rdsquashfs",
+    failed: 1,
+};
 
 /// Looks into a SquashFS image, or unpacks it
 #[derive(Debug, Parser)]
@@ -82,10 +84,10 @@ struct Arguments {
     image: PathBuf,
 }
 
-pub fn run(words: Vec<OsString>) -> ExitCode {
+pub fn run(words: Vec<OsString>) -> Result<u8, String> {
     match CONSOLE.parse(words) {
-        Ok(arguments) => CONSOLE.end(read(&arguments)),
-        Err(code) => code,
+        Ok(arguments) => read(&arguments).map(|()| 0),
+        Err(code) => Ok(code),
     }
 }
 

@@ -1,0 +1,98 @@
+//! Threads, of which there may be fewer than wanted: the system has limits (`ulimit -u`,
+//! `pids.max`), and whoever meets one goes on with what there is.
+
+use crate::fault::{self, Op};
+use crate::{Error, Result};
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
+
+/// Starts a thread that outlives the caller.
+///
+/// Fails if there can be no more of them.
+pub fn start<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>> {
+    fault::check(Op::Thread)
+        .and_then(|()| Builder::new().name(name.into()).spawn(work))
+        .map_err(|source| Error::new("start the thread", name, source))
+}
+
+/// Starts a thread of `scope`.
+///
+/// Fails if there can be no more of them.
+pub fn start_scoped<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    fault::check(Op::Thread)
+        .and_then(|()| Builder::new().name(name.into()).spawn_scoped(scope, work))
+        .map_err(|source| Error::new("start the thread", name, source))
+}
+
+/// Does `work` in this thread and in `others` more, or as many as there can be. Returns what each
+/// made of it, this thread first; a panic of another is an error.
+pub fn together<T: Send>(
+    name: &str,
+    others: usize,
+    work: impl Fn() -> T + Sync,
+) -> Vec<std::thread::Result<T>> {
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (0..others)
+            .map_while(|_| start_scoped(scope, name, &work).ok())
+            .collect();
+        let own = work();
+        let others = others.into_iter().map(ScopedJoinHandle::join);
+        [Ok(own)].into_iter().chain(others).collect()
+    })
+}
+
+/// What `work` makes of each of `items`, in their order: each in a thread of its own, or in this
+/// one where there is none. A panic of another thread is an error.
+pub fn each<I: Copy + Send, T: Send>(
+    name: &str,
+    items: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<std::thread::Result<T>> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let start = |item| match start_scoped(scope, name, move || work(item)) {
+            Ok(thread) => Share::Started(thread),
+            Err(_) => Share::Done(work(item)),
+        };
+        let shares: Vec<_> = items.into_iter().map(start).collect();
+        let results = shares.into_iter().map(|share| match share {
+            Share::Started(thread) => thread.join(),
+            Share::Done(result) => Ok(result),
+        });
+        results.collect()
+    })
+}
+
+/// A part of the work.
+enum Share<'scope, T> {
+    Started(ScopedJoinHandle<'scope, T>),
+    Done(T),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn all_work_is_done_and_panics_are_told() {
+        let next = AtomicUsize::new(0);
+        let done = together("test", 3, || {
+            let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            numbers.take_while(|number| *number < 100).count()
+        });
+        let done: Vec<usize> = done.into_iter().map(|count| count.unwrap()).collect();
+        assert_eq!((done.len(), done.iter().sum::<usize>()), (4, 100));
+        let squares = each("test", [1, 2, 3], |number| number * number);
+        let squares: Vec<i32> = squares.into_iter().map(|square| square.unwrap()).collect();
+        assert_eq!(squares, [1, 4, 9]);
+        let panicked = each("test", [1, 2], |number| assert_eq!(number, 1));
+        assert!(panicked[0].is_ok() && panicked[1].is_err());
+    }
+}

@@ -5,7 +5,8 @@
 mod packed;
 
 use hedgerow_pack::{
-    verify_midx, write_midx, HashKind, MidxOptions, ObjectStore, Reader, StoreOptions,
+    verify_midx, write_midx, HashKind, MidxOptions, MidxProgress, ObjectStore, Reader,
+    StoreOptions,
 };
 use libfuzzer_sys::fuzz_target;
 use packed::{packed, seal, HASH_BYTES};
@@ -30,7 +31,9 @@ fuzz_target!(|input: (bool, &[u8], Vec<(u16, u32)>)| {
     packed().write(objects, &[]);
     let path = objects.join("pack/multi-pack-index");
     std::fs::write(path, seal(body, None)).expect("a file");
-    verify_midx(objects, HashKind::Sha1, NonZeroUsize::MIN, &mut |_| {}).expect("an answer");
+    let progress = MidxProgress::default();
+    verify_midx(objects, HashKind::Sha1, NonZeroUsize::MIN, &progress, &mut |_| {})
+        .expect("an answer");
     let options = StoreOptions { hash: HashKind::Sha1, ..StoreOptions::default() };
     let store = ObjectStore::open(objects, options).expect("a store");
     let mut reader = Reader::new(&store);

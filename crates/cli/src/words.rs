@@ -24,6 +24,7 @@ pub fn words() -> Vec<OsString> {
     {
         words.insert(1, "upload-pack-hook".into());
     }
+    ask_for_help(&mut words);
     let Some(at) = command(&words).filter(|at| words[*at] == "status") else {
         return words;
     };
@@ -34,6 +35,19 @@ pub fn words() -> Vec<OsString> {
     let of_status = words.split_off(at);
     words.extend(spelled_out(of_status));
     words
+}
+
+/// Commands that pass on the words behind them are asked for their help in another way.
+fn ask_for_help(words: &mut Vec<OsString>) {
+    const PASSING_ON: [&str; 2] = ["rev-list", "upload-pack-hook"];
+    let Some(at) = command(words) else {
+        return;
+    };
+    let is_asked = words.get(at + 1).is_some_and(|word| word == "--help");
+    if is_asked && PASSING_ON.iter().any(|name| words[at] == *name) {
+        words[at + 1] = words[at].clone();
+        words[at] = "help".into();
+    }
 }
 
 /// Whether errors are to be JSON, as far as can be said of words that make no sense.

@@ -6,6 +6,7 @@ use crate::timesheet::Timesheet;
 use crate::window::{ReorderWindow, Ticket};
 use crate::{Failure, Jobs, Options, Report};
 use crossbeam_utils::CachePadded;
+use hedgerow_fs::threads::start_scoped;
 use std::num::NonZeroUsize;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -288,8 +289,8 @@ where
         let name = line.options.name;
         match hire {
             Hire::Worker(number) => {
-                let thread = thread::Builder::new().name(format!("{name}-{number}"));
-                let started = thread.spawn_scoped(threads, move || line.work_as(number, threads));
+                let name = format!("{name}-{number}");
+                let started = start_scoped(threads, &name, move || line.work_as(number, threads));
                 if started.is_err() {
                     line.roster.give_up_thread();
                 }
@@ -297,10 +298,8 @@ where
             }
             Hire::Watch => {
                 let crew = Crew { line, threads };
-                let thread = thread::Builder::new().name(format!("{name}-watch"));
-                let started =
-                    thread.spawn_scoped(threads, move || watch(&crew, &line.roster.alarm));
-                started.is_ok()
+                let watch = move || watch(&crew, &line.roster.alarm);
+                start_scoped(threads, &format!("{name}-watch"), watch).is_ok()
             }
         }
     }

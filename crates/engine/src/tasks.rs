@@ -5,6 +5,7 @@ use crate::slot::Slot;
 use crate::timesheet::Timesheet;
 use crate::{CancelToken, Failure, Options, Recorder, Report};
 use crossbeam_utils::CachePadded;
+use hedgerow_fs::threads::start_scoped;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 use std::time::Instant;
@@ -208,8 +209,7 @@ where
             Call::Start(number) => {
                 let (run, threads) = (self.run, self.threads);
                 let name = format!("{}-{number}", run.options.name);
-                let thread = thread::Builder::new().name(name);
-                let started = thread.spawn_scoped(threads, move || run.work_as(number, threads));
+                let started = start_scoped(threads, &name, move || run.work_as(number, threads));
                 if started.is_err() {
                     run.queue.give_up_thread();
                 }
@@ -217,10 +217,9 @@ where
             Call::Watch => {
                 let crew = Crew { ..*self };
                 let name = format!("{}-watch", self.run.options.name);
-                let thread = thread::Builder::new().name(name);
+                let watch = move || watch(&crew, &crew.run.queue.alarm);
                 // Without the thread, the run goes on with the workers it has.
-                let _ =
-                    thread.spawn_scoped(self.threads, move || watch(&crew, &crew.run.queue.alarm));
+                let _ = start_scoped(self.threads, &name, watch);
             }
         }
     }

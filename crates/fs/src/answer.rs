@@ -1,3 +1,4 @@
+use crate::threads::start_scoped;
 use crate::{Error, Exit, Process, Result};
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
@@ -36,17 +37,27 @@ impl Process {
         let output = child.stdout.take();
         let errors = child.stderr.take();
         let (outcome, messages) = std::thread::scope(|scope| {
-            scope.spawn(move || {
+            let asking = start_scoped(scope, "ask", move || {
                 // A program that does not read to the end needs no more.
                 let _ = input.map(|mut input| input.write_all(question));
             });
-            let messages = scope.spawn(move || errors.map(first_bytes).unwrap_or_default());
-            let outcome = output.map_or(Ok(()), |mut output| read(&mut output));
+            let hear = move || errors.map(first_bytes).unwrap_or_default();
+            let hearing = start_scoped(scope, "hear", hear);
+            // Without the threads, one would wait for the other for ever.
+            let (outcome, hearing) = match (asking, hearing) {
+                (Ok(_), Ok(hearing)) => {
+                    let outcome = output.map_or(Ok(()), |mut output| read(&mut output));
+                    (outcome, Some(hearing))
+                }
+                (Err(error), hearing) => (Err(error.source), hearing.ok()),
+                (_, Err(error)) => (Err(error.source), None),
+            };
             if outcome.is_err() {
                 // It may have ended by itself.
                 let _ = child.kill();
             }
-            (outcome, messages.join().unwrap_or_default())
+            let messages = hearing.and_then(|thread| thread.join().ok());
+            (outcome, messages.unwrap_or_default())
         });
         let exit = wait(child).map_err(failed)?;
         outcome.map_err(failed)?;

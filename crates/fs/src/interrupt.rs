@@ -2,11 +2,21 @@
 //! it at once.
 
 use crate::{Error, Result};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// So often it is looked whether the user interrupts while somebody else lets one wait.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 
 /// What the handlers set. They live as long as the process does, and so does this.
 #[derive(Debug, Default)]
@@ -45,6 +55,20 @@ pub fn caught_signal() -> Option<i32> {
     match CAUGHT.get()?.signal.load(Ordering::SeqCst) {
         0 => None,
         number => i32::try_from(number).ok(),
+    }
+}
+
+/// Waits until a file can be read or written, or fails if the user interrupts.
+pub(crate) fn wait(fd: BorrowedFd<'_>, what: PollFlags) -> io::Result<()> {
+    loop {
+        match poll(&mut [PollFd::from_borrowed_fd(fd, what)], Some(&PATIENCE)) {
+            Ok(0) | Err(Errno::INTR) if caught_signal().is_some() => {
+                return Err(Errno::CANCELED.into());
+            }
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }
 

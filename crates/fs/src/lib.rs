@@ -34,6 +34,7 @@ mod path;
 mod proc_file;
 mod process;
 mod spool_file;
+mod standard_input;
 mod standard_output;
 mod stat;
 mod terminal;
@@ -69,6 +70,7 @@ pub use path::{
 };
 pub use process::{Exit, Process};
 pub use spool_file::SpoolFile;
+pub use standard_input::StandardInput;
 pub use standard_output::StandardOutput;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use terminal::terminal_width;

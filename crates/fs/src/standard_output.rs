@@ -1,6 +1,7 @@
 use crate::fault::{self, Op};
-use crate::{interrupt, Error, ReadFile, Result};
-use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use crate::interrupt::wait;
+use crate::{Error, ReadFile, Result};
+use rustix::event::PollFlags;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::FileType;
 use rustix::io::{Errno, ReadWriteFlags};
@@ -12,11 +13,6 @@ use std::sync::OnceLock;
 const SENT_BYTES: u64 = 0x7FFF_F000;
 /// Of what a file is copied at a time where the kernel does not copy it, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
-/// So often it is looked whether the user interrupts while nobody reads.
-const PATIENCE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
 /// The offset that means "where the file stands".
 const HERE: u64 = u64::MAX;
 
@@ -138,7 +134,7 @@ fn send_some(file: &ReadFile, offset: &mut u64, count: usize) -> io::Result<Opti
         match rustix::fs::sendfile(rustix::stdio::stdout(), file, Some(offset), count) {
             Ok(count) => return Ok(Some(count as u64)),
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => wait()?,
+            Err(Errno::AGAIN) => wait(rustix::stdio::stdout(), PollFlags::OUT)?,
             // Of some files and to some outputs, as one that is appended to.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return Ok(None),
             Err(errno) => return Err(errno.into()),
@@ -163,7 +159,7 @@ fn write_some(bytes: &[u8]) -> io::Result<usize> {
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
             // It is full, and whoever reads takes their time.
-            Err(Errno::AGAIN) => wait()?,
+            Err(Errno::AGAIN) => wait(rustix::stdio::stdout(), PollFlags::OUT)?,
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::SPIPE) if never_blocks => {
                 never_blocks = false;
             }
@@ -180,19 +176,4 @@ fn is_pipe() -> bool {
         let stat = rustix::fs::fstat(rustix::stdio::stdout());
         stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
     })
-}
-
-/// Waits until something can be written, or fails if the user interrupts.
-fn wait() -> io::Result<()> {
-    let output = rustix::stdio::stdout();
-    loop {
-        match poll(&mut [PollFd::new(&output, PollFlags::OUT)], Some(&PATIENCE)) {
-            Ok(0) | Err(Errno::INTR) if interrupt::caught_signal().is_some() => {
-                return Err(Errno::CANCELED.into());
-            }
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(errno) => return Err(errno.into()),
-        }
-    }
 }

@@ -3,6 +3,7 @@
 
 use crate::fault::{self, Op};
 use crate::{Error, Result};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 /// Starts a thread that outlives the caller.
@@ -47,32 +48,70 @@ pub fn together<T: Send>(
     })
 }
 
+/// Starts a thread of `scope`, or does the work at once where there can be none.
+pub fn start_or_do<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Share<'scope, T> {
+    // A thread that cannot be started drops what it was to do; so there is a second hold on it.
+    let kept = Arc::new(Mutex::new(Some(work)));
+    let handed = Arc::clone(&kept);
+    let take = |work: &Mutex<Option<_>>| {
+        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        work.expect("it is done by one of the two")
+    };
+    match start_scoped(scope, name, move || take(&handed)()) {
+        Ok(thread) => Share::Started(thread),
+        Err(_) => Share::Done(take(&kept)()),
+    }
+}
+
+/// Does both, `first` in a thread of its own if there can be one; its panic there is an error.
+pub fn both<A: Send, B>(
+    name: &str,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B,
+) -> (std::thread::Result<A>, B) {
+    std::thread::scope(|scope| {
+        let first = start_or_do(scope, name, first);
+        let second = second();
+        (first.join(), second)
+    })
+}
+
 /// What `work` makes of each of `items`, in their order: each in a thread of its own, or in this
 /// one where there is none. A panic of another thread is an error.
-pub fn each<I: Copy + Send, T: Send>(
+pub fn each<I: Send, T: Send>(
     name: &str,
     items: impl IntoIterator<Item = I>,
     work: impl Fn(I) -> T + Sync,
 ) -> Vec<std::thread::Result<T>> {
     std::thread::scope(|scope| {
         let work = &work;
-        let start = |item| match start_scoped(scope, name, move || work(item)) {
-            Ok(thread) => Share::Started(thread),
-            Err(_) => Share::Done(work(item)),
-        };
+        let start = |item| start_or_do(scope, name, move || work(item));
         let shares: Vec<_> = items.into_iter().map(start).collect();
-        let results = shares.into_iter().map(|share| match share {
-            Share::Started(thread) => thread.join(),
-            Share::Done(result) => Ok(result),
-        });
-        results.collect()
+        shares.into_iter().map(Share::join).collect()
     })
 }
 
-/// A part of the work.
-enum Share<'scope, T> {
+/// A part of the work, under way or done.
+#[derive(Debug)]
+pub enum Share<'scope, T> {
+    /// A thread does it.
     Started(ScopedJoinHandle<'scope, T>),
+    /// It is done, and this is what came of it.
     Done(T),
+}
+
+impl<T> Share<'_, T> {
+    /// Waits for it. A panic of the thread is an error.
+    pub fn join(self) -> std::thread::Result<T> {
+        match self {
+            Share::Started(thread) => thread.join(),
+            Share::Done(result) => Ok(result),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -94,5 +133,7 @@ mod tests {
         assert_eq!(squares, [1, 4, 9]);
         let panicked = each("test", [1, 2], |number| assert_eq!(number, 1));
         assert!(panicked[0].is_ok() && panicked[1].is_err());
+        let (first, second) = both("test", || 1, || 2);
+        assert_eq!((first.unwrap(), second), (1, 2));
     }
 }

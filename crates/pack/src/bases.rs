@@ -158,17 +158,9 @@ fn find_deltas(store: &ObjectStore, needed: &[Location], threads: usize) -> Vec<
     if needed.len() <= share {
         return find(needed);
     }
-    std::thread::scope(|scope| {
-        let find = &find;
-        let parts = needed
-            .chunks(share)
-            .map(|part| scope.spawn(move || find(part)));
-        let parts: Vec<_> = parts.collect();
-        let join = |part: std::thread::ScopedJoinHandle<'_, _>| {
-            part.join().expect("reading headers does not panic")
-        };
-        parts.into_iter().flat_map(join).collect()
-    })
+    let parts = hedgerow_fs::threads::each("bases", needed.chunks(share), find);
+    let whole = |part: std::thread::Result<Vec<_>>| part.expect("reading headers does not panic");
+    parts.into_iter().flat_map(whole).collect()
 }
 
 /// Counts a need for the delta at `place`, and for each base below it that was not yet needed.

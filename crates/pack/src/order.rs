@@ -2,6 +2,8 @@
 //! each bucket by itself, in parallel. Faster than one sort of all because a bucket stays in the
 //! cache.
 
+use hedgerow_fs::threads::start_or_do;
+
 /// Fewer than this are not worth buckets.
 const MIN_FOR_BUCKETS: usize = 1 << 12;
 /// Things in a bucket on average: 32 KiB of them.
@@ -73,7 +75,7 @@ fn sort_buckets(buckets: &mut Buckets, threads: usize) {
             let mut sort = move || sort_each(mine, ends, start);
             match is_last {
                 true => sort(),
-                false => drop(scope.spawn(sort)),
+                false => drop(start_or_do(scope, "sort", sort)),
             }
             (start, from) = (*end, at + 1);
         }

@@ -12,18 +12,11 @@ pub(crate) fn in_shares<T: Sync, R: Send>(
     if items.len() <= share {
         return work(items);
     }
-    std::thread::scope(|scope| {
-        let work = &work;
-        let workers: Vec<_> = items
-            .chunks(share)
-            .map(|share| scope.spawn(move || work(share)))
-            .collect();
-        let mut all = Vec::with_capacity(items.len());
-        for worker in workers {
-            all.extend(worker.join().map_err(|_| Error::Panicked)??);
-        }
-        Ok(all)
-    })
+    let mut all = Vec::with_capacity(items.len());
+    for done in hedgerow_fs::threads::each("share", items.chunks(share), work) {
+        all.extend(done.map_err(|_| Error::Panicked)??);
+    }
+    Ok(all)
 }
 
 #[cfg(test)]

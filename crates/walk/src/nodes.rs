@@ -1,6 +1,7 @@
 //! A directory as a source of nodes.
 
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::{Dir, Error, ReadFile};
 use hedgerow_tree::{
     split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
@@ -49,7 +50,7 @@ pub fn nodes_of_directory<T>(
     };
     let source = DirectorySource::new(path.to_owned(), options);
     std::thread::scope(|threads| {
-        let lister = threads.spawn(move || {
+        let list = move || {
             // Nobody receives anything if the consumer has failed already.
             let mut batches = Batches::new(sender);
             if batches.add(Ok(first)).is_break() {
@@ -77,7 +78,8 @@ pub fn nodes_of_directory<T>(
                 }
             }
             let _ = batches.send();
-        });
+        };
+        let lister = start_scoped(threads, "list", list).map_err(NodeError::source)?;
         let outcome = consume(receiver.into_iter().flatten());
         match lister.join() {
             Ok(()) => Ok(outcome),

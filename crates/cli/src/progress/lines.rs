@@ -4,6 +4,7 @@ use super::is_wanted;
 use crate::arguments::Global;
 use crate::environment;
 use crate::humanised::humanised;
+use hedgerow_fs::threads::start;
 use std::borrow::Cow;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,7 +78,8 @@ impl Lines {
         let (stop, stopped) = channel();
         Lines {
             stop: Some(stop),
-            thread: Some(std::thread::spawn(move || show(&phases, delay, &stopped))),
+            // Without a thread, nothing is shown.
+            thread: start("progress", move || show(&phases, delay, &stopped)).ok(),
         }
     }
 

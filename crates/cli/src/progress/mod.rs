@@ -98,7 +98,7 @@ impl Meter {
         let (stop, stopped) = channel::<()>();
         let progress = progress.clone();
         let what = what.to_owned();
-        let thread = std::thread::spawn(move || {
+        let show = move || {
             if stopped.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
@@ -114,10 +114,11 @@ impl Meter {
                     return;
                 }
             }
-        });
+        };
         Meter {
             stop: Some(stop),
-            thread: Some(thread),
+            // Without a thread, nothing is shown.
+            thread: hedgerow_fs::threads::start("progress", show).ok(),
         }
     }
 }

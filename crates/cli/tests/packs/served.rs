@@ -1,12 +1,13 @@
 //! A stock git server with the hook.
 
 use super::generate::{scene, Graph, Scene, Storage};
+use super::oracle::environment::isolate;
 use super::oracle::program::{git, run, Program};
 use super::several::several_packs;
 use super::{lines, printed};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A git daemon that serves the repository of a scene, and what it logs.
@@ -47,11 +48,10 @@ impl Daemon {
             .local_addr()
             .unwrap()
             .port();
-        let mut command = Program::Git.command(&scene.root);
+        let mut command = daemon(&scene.root);
         command
             .env("GIT_CONFIG_GLOBAL", home.join("config"))
             .args([
-                "daemon",
                 "--export-all",
                 "--listen=127.0.0.1",
                 "--reuseaddr",
@@ -110,6 +110,26 @@ impl Daemon {
             .map(|line| parse(line)["served_by"].as_str().unwrap().to_owned());
         served.collect()
     }
+}
+
+/// The program itself: `git daemon` would start it, and leave it behind when killed. It ends with
+/// the test also if that is killed, where setpriv(1) is there to arrange it.
+fn daemon(directory: &Path) -> Command {
+    let path = git(directory, &["--exec-path"], b"");
+    let program = Path::new(String::from_utf8(path).unwrap().trim_end()).join("git-daemon");
+    let bound = ["--pdeathsig", "KILL"];
+    let has_setpriv = Command::new("setpriv").args(bound).arg("true").output();
+    let mut command = match has_setpriv.is_ok_and(|tried| tried.status.success()) {
+        true => {
+            let mut command = Command::new("setpriv");
+            command.args(bound).arg(program);
+            command
+        }
+        false => Command::new(program),
+    };
+    isolate(&mut command);
+    command.current_dir(directory);
+    command
 }
 
 impl Drop for Daemon {

@@ -8,6 +8,7 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use hedgerow_engine::CancelToken;
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::FilterCancel;
 use hedgerow_pack::ObjectId;
 use std::collections::BTreeMap;
@@ -115,7 +116,7 @@ impl Filters {
     pub fn watch<'s>(&'s self, threads: &'s Scope<'s, '_>, cancel: &CancelToken) -> Sender<()> {
         let (alive, ended) = channel();
         let cancel = cancel.clone();
-        threads.spawn(move || {
+        let watch = move || {
             while ended.recv_timeout(CANCEL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if cancel.is_cancelled() {
                     for cancel in lock(&self.cancels).drain(..) {
@@ -124,7 +125,9 @@ impl Filters {
                     }
                 }
             }
-        });
+        };
+        // Without the thread, an interruption waits for the filters.
+        let _ = start_scoped(threads, "watch", watch);
         alive
     }
 

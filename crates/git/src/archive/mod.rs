@@ -21,6 +21,7 @@ use batch::Batcher;
 use bstr::BStr;
 use content::Shared;
 use hedgerow_engine::CancelToken;
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_tree::{Node, NodeError};
 use source::Source;
 use std::sync::mpsc::{sync_channel, Receiver};
@@ -80,7 +81,7 @@ pub fn nodes_of_commit<T>(
     };
     let mut batcher = Batcher::new(repository, &shared, &source, options)?;
     let outcome = std::thread::scope(|threads| {
-        let lister = threads.spawn(move || loop {
+        let list = move || loop {
             match batcher.next_nodes() {
                 Ok(nodes) if nodes.is_empty() => return,
                 // Nobody receives it if the consumer has failed already.
@@ -94,7 +95,8 @@ pub fn nodes_of_commit<T>(
                 }
                 Err(error) => return drop(sender.send(vec![Err(NodeError::source(error))])),
             }
-        });
+        };
+        let lister = start_scoped(threads, "list", list)?;
         let watch = shared.filters.watch(threads, &options.cancel);
         let outcome = consume(nodes);
         drop(watch);

@@ -8,6 +8,7 @@ use crate::convert::{
 };
 use crate::index::{Index, Mode};
 use crate::{Error, Result};
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_pack::Reader;
 use hedgerow_writer::{LaneWriter, Problem, Sink};
 use std::collections::BTreeSet;
@@ -152,7 +153,7 @@ impl Lanes {
         let token = run.contents.cancel.clone();
         let (done, ended) = channel::<()>();
         std::thread::scope(|scope| {
-            scope.spawn(move || {
+            let watch = move || {
                 while ended.recv_timeout(CANCEL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                     if token.is_cancelled() {
                         // The lane then sees the cancellation itself, a little later.
@@ -160,7 +161,9 @@ impl Lanes {
                         return;
                     }
                 }
-            });
+            };
+            // Without the thread, an interruption waits for the filter.
+            let _ = start_scoped(scope, "watch", watch);
             let mut buffers = Buffers::default();
             for row in &self.rows[lane] {
                 if run.writer.is_cancelled() {

@@ -168,15 +168,11 @@ fn beside<A: Send, B>(
     if bytes < BYTES_WORTH_A_THREAD {
         return (first(), second());
     }
-    std::thread::scope(|scope| {
-        let first = scope.spawn(first);
-        let second = second();
-        let first = first.join();
-        (
-            first.unwrap_or_else(|_| Err("its checksum cannot be taken".into())),
-            second,
-        )
-    })
+    let (first, second) = hedgerow_fs::threads::both("index", first, second);
+    (
+        first.unwrap_or_else(|_| Err("its checksum cannot be taken".into())),
+        second,
+    )
 }
 
 /// The checksum in the trailer, `None` if it was left out; fails if it is not that of `body`.

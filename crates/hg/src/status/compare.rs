@@ -94,18 +94,13 @@ impl<'c> Comparison<'c> {
                 }
             }
         };
-        let mut done = std::thread::scope(|scope| {
-            let others = processors.min(batches.len()).saturating_sub(1);
-            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
-            let mut done = work();
-            for other in others {
-                let judged = other.join().map_err(|_| Error::Internal {
-                    reason: "a thread that compares files panicked".into(),
-                })?;
-                done.extend(judged);
-            }
-            Ok::<_, Error>(done)
-        })?;
+        let others = processors.min(batches.len()).saturating_sub(1);
+        let mut done = Vec::with_capacity(batches.len());
+        for judged in hedgerow_fs::threads::together("compare", others, work) {
+            done.extend(judged.map_err(|_| Error::Internal {
+                reason: "a thread that compares files panicked".into(),
+            })?);
+        }
         done.sort_unstable_by_key(|(number, _)| *number);
         let mut verdicts = Vec::with_capacity(entries.len());
         for (_, judged) in done {

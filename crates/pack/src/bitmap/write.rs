@@ -135,15 +135,11 @@ impl BitmapContents<'_> {
     fn plan(&self, threads: usize) -> Result<Vec<Planned>> {
         let count = self.commits.len();
         let share = count.div_ceil(threads.max(1)).max(WINDOW);
-        let starts: Vec<usize> = (0..count).step_by(share).collect();
-        let candidates = std::thread::scope(|scope| {
-            let workers: Vec<_> = starts
-                .iter()
-                .map(|start| scope.spawn(move || self.candidates(*start..count.min(start + share))))
-                .collect();
-            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| worker.join();
-            workers.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+        let starts = (0..count).step_by(share);
+        let candidates = hedgerow_fs::threads::each("plan", starts, |start| {
+            self.candidates(start..count.min(start + share))
         });
+        let candidates = candidates.into_iter().collect::<Result<Vec<_>, _>>();
         let candidates = candidates.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut lengths: Vec<u32> = Vec::with_capacity(count);
         let mut planned = Vec::with_capacity(count);

@@ -167,11 +167,9 @@ pub fn index_pack_file(
         hasher.update(data);
         hasher.finish()
     };
-    let (scanned, checksum) = std::thread::scope(|scope| {
-        let hashing = scope.spawn(hash_all);
-        let scanned = segments::scan(data, count, examination, options.threads, counters);
-        (scanned, hashing.join().expect("hashing does not panic"))
-    });
+    let scan = || segments::scan(data, count, examination, options.threads, counters);
+    let (checksum, scanned) = hedgerow_fs::threads::both("hash", hash_all, scan);
+    let checksum = checksum.expect("hashing does not panic");
     let (records, findings) = scanned?;
     if checksum.as_bytes() != trailer {
         return Err(Refusal::Checksum.into());

@@ -13,6 +13,7 @@ use crate::hashed_file::TrailerHasher;
 use crate::{Error, Fault, Result};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_codec::{can_expand_to, crc32};
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::{FileKind, OutputFile, ReadFile};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
@@ -46,7 +47,12 @@ pub(crate) fn receive(
     let hash = examination.hash;
     let (sender, pieces) = sync_channel(PIECES_AHEAD);
     std::thread::scope(|scope| {
-        let writer = scope.spawn(move || write(&pieces, file, hash));
+        let writing = start_scoped(scope, "write", move || write(&pieces, file, hash));
+        let out = match &writing {
+            Ok(_) => Out::Beside(sender),
+            // The thread is there to be faster.
+            Err(_) => Out::Here(Writer::new(file, hash)),
+        };
         let mut feed = Feed {
             input,
             window: before.to_vec(),
@@ -55,7 +61,7 @@ pub(crate) fn receive(
             offset: 0,
             crc32: 0,
             limit,
-            sender,
+            out,
         };
         let scanned = scan(&mut feed, examination, counters);
         let trailer = scanned.and_then(|scanned| {
@@ -65,14 +71,16 @@ pub(crate) fn receive(
         });
         let end = feed.offset;
         let Feed {
-            window,
-            start,
-            sender,
-            ..
+            window, start, out, ..
         } = feed;
-        drop(sender);
         // Should the writer have failed, that is why the rest did.
-        let written = writer.join().expect("writing does not panic")?;
+        let written = match (out, writing) {
+            (Out::Here(writer), _) => writer.finish(),
+            (Out::Beside(sender), writing) => {
+                drop(sender);
+                writing?.join().expect("writing does not panic")?
+            }
+        };
         let (records, findings) = trailer?;
         let rest = window.get(start..).unwrap_or_default();
         let (trailer, rest) = rest
@@ -93,16 +101,50 @@ pub(crate) fn receive(
     })
 }
 
-/// Writes the pieces one behind the other. Returns their hash.
-fn write(pieces: &Receiver<Vec<u8>>, file: &OutputFile, hash: Kind) -> Result<ObjectId> {
-    let mut hasher = TrailerHasher::new(hash);
-    let mut at = 0;
-    for piece in pieces {
-        file.write_at(&piece, at)?;
-        hasher.update(&piece);
-        at += piece.len() as u64;
+/// Where the pieces go.
+enum Out<'f> {
+    /// To a thread that writes them.
+    Beside(SyncSender<Vec<u8>>),
+    /// Into the file.
+    Here(Writer<'f>),
+}
+
+/// Writes pieces one behind the other.
+struct Writer<'f> {
+    file: &'f OutputFile,
+    hasher: TrailerHasher,
+    at: u64,
+}
+
+impl<'f> Writer<'f> {
+    fn new(file: &'f OutputFile, hash: Kind) -> Self {
+        Writer {
+            file,
+            hasher: TrailerHasher::new(hash),
+            at: 0,
+        }
     }
-    Ok(hasher.finish())
+
+    fn add(&mut self, piece: &[u8]) -> Result<()> {
+        self.file.write_at(piece, self.at)?;
+        self.hasher.update(piece);
+        self.at += piece.len() as u64;
+        Ok(())
+    }
+
+    /// The hash of the pieces.
+    fn finish(self) -> ObjectId {
+        self.hasher.finish()
+    }
+}
+
+/// Writes the pieces. Returns their hash.
+fn write(pieces: &Receiver<Vec<u8>>, file: &OutputFile, hash: Kind) -> Result<ObjectId> {
+    let mut writer = Writer::new(file, hash);
+    for piece in pieces {
+        writer.add(&piece)?;
+    }
+    Ok(writer.finish())
 }
 
 /// A file, other than a pipe, has nothing behind the pack.
@@ -243,8 +285,8 @@ fn pass_through(
 }
 
 /// The stream, and the part of it that is held.
-struct Feed<'r> {
-    input: &'r ReadFile,
+struct Feed<'f> {
+    input: &'f ReadFile,
     window: Vec<u8>,
     /// What of the window was scanned.
     start: usize,
@@ -255,7 +297,7 @@ struct Feed<'r> {
     /// The CRC-32 of what was taken since it was reset.
     crc32: u32,
     limit: Option<u64>,
-    sender: SyncSender<Vec<u8>>,
+    out: Out<'f>,
 }
 
 impl Feed<'_> {
@@ -308,8 +350,13 @@ impl Feed<'_> {
             .get(self.flushed..self.start)
             .unwrap_or_default();
         if !piece.is_empty() {
-            let sent = self.sender.send(piece.to_vec());
-            sent.map_err(|_| Refusal::EarlyEnd)?;
+            match &mut self.out {
+                Out::Here(writer) => writer.add(piece)?,
+                Out::Beside(sender) => {
+                    let sent = sender.send(piece.to_vec());
+                    sent.map_err(|_| Refusal::EarlyEnd)?;
+                }
+            }
         }
         self.flushed = self.start;
         Ok(())

@@ -58,19 +58,11 @@ pub(crate) fn resolve(
         }
         outcome.map(|()| (worker.resolved, worker.examiner.findings))
     };
-    let outcomes: Vec<_> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut outcomes = vec![work()];
-        let join = |other: std::thread::ScopedJoinHandle<'_, _>| {
-            other.join().expect("resolving does not panic")
-        };
-        outcomes.extend(others.into_iter().map(join));
-        outcomes
-    });
+    let outcomes = hedgerow_fs::threads::together("resolve", threads.saturating_sub(1), work);
     let mut resolved = Vec::new();
     let mut findings = Findings::default();
     for outcome in outcomes {
-        let (more, found) = outcome?;
+        let (more, found) = outcome.expect("resolving does not panic")?;
         match resolved.is_empty() {
             true => resolved = more,
             false => resolved.extend(more),

@@ -76,12 +76,10 @@ fn scan_from(
             .fetch_add(part.records.list.len() as u64, Ordering::Relaxed);
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(starts.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
+    let others = threads.min(starts.len()).saturating_sub(1);
+    for outcome in hedgerow_fs::threads::together("scan", others, work) {
+        outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
     let mut records = Records::default();
     let mut findings = Findings::default();
     let mut at = PACK_HEADER_BYTES;

@@ -19,18 +19,11 @@ pub(super) fn in_parallel<T: Send, E: Send>(
             done.push((number, work(number)));
         }
     };
-    let mut all = std::thread::scope(|scope| {
-        let others = 1..threads.get().min(count);
-        let others: Vec<_> = others.map(|_| scope.spawn(run)).collect();
-        let mut all = run();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
+    let others = threads.get().min(count).saturating_sub(1);
+    let mut all = Vec::with_capacity(count);
+    for done in hedgerow_fs::threads::together("split", others, run) {
+        all.extend(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    }
     all.sort_unstable_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, outcome)| outcome).collect()
 }

@@ -51,17 +51,10 @@ impl Workers<'_> {
             }
         };
         let mut all = Vec::with_capacity(tasks.len());
-        std::thread::scope(|scope| {
-            let count = self.threads.clamp(1, tasks.len().max(1));
-            let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
-            for worker in workers {
-                match worker.join() {
-                    Ok(done) => all.extend(done?),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            Ok::<_, Error>(())
-        })?;
+        let others = self.threads.clamp(1, tasks.len().max(1)) - 1;
+        for done in hedgerow_fs::threads::together("bitmap", others, worker) {
+            all.extend(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
         all.sort_unstable_by_key(|(number, _)| *number);
         Ok(all.into_iter().map(|(_, result)| result).collect())
     }

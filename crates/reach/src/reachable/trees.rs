@@ -9,6 +9,7 @@ use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -76,9 +77,16 @@ pub(super) fn walk(
         let start = |_| {
             let met = walker.met.clone();
             let walker = Walker::new(source, set, missing_ok);
-            scope.spawn(move || pool.work(Walker { met, ..walker }))
+            let started = start_scoped(scope, "trees", move || pool.work(Walker { met, ..walker }));
+            if started.is_err() {
+                pool.do_with_one_less();
+            }
+            started.ok()
         };
-        let workers: Vec<_> = (0..threads).map(start).collect();
+        let workers: Vec<_> = (1..threads).filter_map(start).collect();
+        let own = Walker::new(source, set, missing_ok);
+        let met = walker.met;
+        read += pool.work(Walker { met, ..own })?;
         for worker in workers {
             read += worker.join().map_err(|_| Error::Panicked)??;
         }
@@ -206,8 +214,27 @@ struct State {
     failed: bool,
 }
 
+/// Has the others not wait for one that panicked.
+struct EndOfAll<'p>(&'p Pool);
+
+impl Drop for EndOfAll<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().failed = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
 impl Pool {
+    /// There are no more threads for as many as were to work.
+    fn do_with_one_less(&self) {
+        self.lock().threads -= 1;
+        self.changed.notify_all();
+    }
+
     fn work(&self, mut walker: Walker<'_, '_, '_>) -> Result<u64> {
+        let _end = EndOfAll(self);
         while let Some(taken) = self.take() {
             walker.pending = taken;
             if let Err(error) = self.work_off(&mut walker) {

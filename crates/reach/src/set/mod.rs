@@ -16,6 +16,7 @@ use crate::source::Source;
 use crate::walk::Walk;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_pack::ObjectKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver};
@@ -85,7 +86,9 @@ pub fn walk_set<S: Seen>(
         } else {
             0
         };
-        let others: Vec<_> = (0..count).map(|_| scope.spawn(run)).collect();
+        let others: Vec<_> = (0..count)
+            .map_while(|_| start_scoped(scope, "set", run).ok())
+            .collect();
         let send = |batch| {
             // All receivers are gone only after an error, which they tell.
             let _ = sender.send(batch);

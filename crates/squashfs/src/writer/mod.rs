@@ -38,6 +38,7 @@ use digest::LargeFiles;
 use gather::{gather, GatherOptions};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::{Jobs, Options, Window};
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::OutputFile;
 use hedgerow_tree::NodeError;
 use output::Output;
@@ -186,7 +187,7 @@ fn store_contents<I: Into<Item>>(
     let buffers = &Buffers::default();
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
-        let readers = threads.spawn(move || {
+        let read = move || {
             gather(
                 items,
                 &options.readers,
@@ -195,7 +196,8 @@ fn store_contents<I: Into<Item>>(
                 (large, buffers),
                 &sender,
             )
-        });
+        };
+        let readers = start_scoped(threads, "gather", read)?;
         let batches = Planner::new(receiver.into_iter().flatten(), large, buffers, plan);
         let packed = pack(batches, options, buffers, output, tree);
         let gathered = readers

@@ -4,6 +4,7 @@ use super::facts::{write_content, write_line, Subject};
 use super::Batch;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
+use hedgerow_fs::threads;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader};
 use std::collections::HashSet;
@@ -205,20 +206,13 @@ impl All<'_> {
     }
 
     fn print_lines(&self, batch: &Batch, items: &[Item]) -> Result<(), Failure> {
-        let threads = hedgerow_fs::cpu::available();
+        let processors = hedgerow_fs::cpu::available();
         let mut stream = Stream::new();
-        for share in items.chunks(BLOCK * threads) {
-            let blocks = std::thread::scope(|scope| {
-                let blocks = share.chunks(BLOCK);
-                let started: Vec<_> = blocks
-                    .map(|block| scope.spawn(move || self.lines(batch, block)))
-                    .collect();
-                let joined = started
-                    .into_iter()
-                    .map(|thread| thread.join().expect("making lines does not panic"));
-                joined.collect::<Vec<_>>()
-            });
+        for share in items.chunks(BLOCK * processors) {
+            let blocks = share.chunks(BLOCK);
+            let blocks = threads::each("lines", blocks, |block| self.lines(batch, block));
             for block in blocks {
+                let block = block.expect("making lines does not panic");
                 stream.buffer().extend(block.map_err(Failure::fatal)?);
                 if stream.step().is_break() {
                     return Ok(());

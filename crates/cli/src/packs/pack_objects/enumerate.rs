@@ -9,6 +9,7 @@ use crate::packs::roots::Roots;
 use crate::packs::sources::Sources;
 use crate::packs::unreachable::{self, Limits};
 use bstr::ByteSlice;
+use hedgerow_fs::StandardInput;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Bitmaps, ObjectKind};
 use hedgerow_reach::{Missing, Question, Request, Source, Tip};
@@ -17,7 +18,7 @@ use hedgerow_serve::{
     Selection, Selector, Wanted,
 };
 use std::collections::{BTreeMap, HashSet};
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 
 /// The objects of a pack.
 pub struct Enumerated {
@@ -259,7 +260,7 @@ pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
 
 fn read_names(follows: bool) -> Result<BTreeMap<String, Named>, Failure> {
     let mut names: BTreeMap<String, Named> = BTreeMap::new();
-    for line in std::io::stdin().lock().split(b'\n') {
+    for line in BufReader::new(StandardInput).split(b'\n') {
         let line = line.map_err(Failure::fatal)?;
         let (kind, name) = match line.split_first() {
             None => continue,

@@ -17,7 +17,7 @@ use crate::progress::lines::Showing;
 use clap::Args;
 use enumerate::Enumerated;
 use hedgerow_engine::CancelToken;
-use hedgerow_fs::StandardOutput;
+use hedgerow_fs::{StandardInput, StandardOutput};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
 use hedgerow_reach::Filter;
@@ -26,6 +26,7 @@ use hedgerow_serve::{
     PackWritten,
 };
 use settings::{options, parse_layout};
+use std::io::BufReader;
 use std::path::PathBuf;
 
 /// Pack the objects whose ids come from standard input, or what revisions reach
@@ -243,7 +244,7 @@ impl Making<'_> {
     fn pack_list(&self) -> Result<u8, Failure> {
         let selection = enumerate::selection(self.command, self.repository);
         let (store, window) = (self.repository.objects(), self.options.window);
-        let list = object_list::read(std::io::stdin().lock(), store, &selection, window)?;
+        let list = object_list::read(BufReader::new(StandardInput), store, &selection, window)?;
         let contents = Contents {
             wanted: list.wanted,
             had: list.had,

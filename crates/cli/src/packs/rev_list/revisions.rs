@@ -4,10 +4,11 @@ use super::failure;
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_fs::StandardInput;
 use hedgerow_git::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
 use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 
 /// A line of standard input may have so many bytes.
 const LINE_BYTES: usize = 64 << 10;
@@ -81,7 +82,7 @@ impl<'r> Revisions<'r> {
         let is_negated = std::mem::take(&mut self.is_negated);
         let has_end = std::mem::replace(&mut self.has_end, true);
         let mut only_revisions = false;
-        let mut lines = std::io::stdin().lock().split(b'\n');
+        let mut lines = BufReader::new(StandardInput).split(b'\n');
         while let Some(line) = lines.next() {
             let line = line.map_err(Failure::fatal)?;
             let word = line.as_bstr();

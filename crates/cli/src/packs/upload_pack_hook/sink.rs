@@ -1,10 +1,11 @@
 //! Where a pack goes that is made: to the receiver, and to the cache.
 
 use super::receiver::Receiver;
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_serve::{NewResponse, ResponseCache, StoredResponse};
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// Takes a pack. What others can follow is written to the cache only, as fast as it is made, and
 /// sent from there, so that nobody waits for the receiver of another.
@@ -35,7 +36,7 @@ impl<'s> Sink<'s> {
         let send = |stored: StoredResponse| {
             let send = move || lock(receiver).follow(&stored);
             // Without a thread, it is sent as it is made.
-            Builder::new().spawn_scoped(scope, send).ok()
+            start_scoped(scope, "send", send).ok()
         };
         Sink {
             receiver,

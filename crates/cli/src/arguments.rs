@@ -161,8 +161,8 @@ pub enum Generate {
     },
     /// Print a manual page
     Man {
-        /// The command; without one, hedgerow itself
-        command: Option<String>,
+        /// The command, as in 'image create'; without one, hedgerow itself
+        command: Vec<String>,
     },
 }
 

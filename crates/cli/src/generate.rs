@@ -3,6 +3,7 @@
 use crate::arguments::{Arguments, Generate};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::walk::not_started;
 use clap::CommandFactory;
 
 pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
@@ -12,15 +13,17 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
         Generate::Completions { shell } => {
             clap_complete::generate(*shell, &mut command, "hedgerow", &mut content);
         }
-        Generate::Man { command: None } => render(command, &mut content)?,
-        Generate::Man {
-            command: Some(name),
-        } => {
+        Generate::Man { command: names } => {
             command.build();
-            let found = command.find_subcommand(name).cloned();
-            let found = found
-                .ok_or_else(|| Failure::fatal(format_args!("there is no command '{name}'")))?;
-            render(found.display_name(format!("hedgerow-{name}")), &mut content)?;
+            let mut title = "hedgerow".to_owned();
+            for name in names {
+                let found = command.find_subcommand(name).cloned();
+                command = found.ok_or_else(|| {
+                    not_started(format_args!("there is no command '{}'", names.join(" ")))
+                })?;
+                title = format!("{title}-{name}");
+            }
+            render(command.display_name(title), &mut content)?;
         }
     }
     output.data(&content);

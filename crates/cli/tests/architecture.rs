@@ -166,3 +166,28 @@ fn what_is_not_done_is_an_issue_and_not_a_remark() {
         }
     }
 }
+
+#[test]
+fn output_and_threads_go_through_the_crate_that_counts_them() {
+    const ELSEWHERE: [&str; 6] = [
+        " io::stdout()",
+        "std::io::stdout()",
+        "thread::spawn(",
+        "thread::Builder",
+        ".spawn(move ||",
+        ".spawn(||",
+    ];
+    for (name, text) in sources() {
+        let mut parts = name.split('/').skip(1);
+        let (crate_name, directory) = (parts.next().unwrap(), parts.next().unwrap());
+        let is_test = directory != "src" || name.contains("/tests") || name.contains("_test");
+        if is_test || DEVELOPMENT.contains(&crate_name) || name == "crates/fs/src/threads.rs" {
+            continue;
+        }
+        let code = text.split("\nmod tests").next().unwrap();
+        for (number, line) in code.lines().enumerate() {
+            let found = ELSEWHERE.iter().find(|words| line.contains(*words));
+            assert!(found.is_none(), "{name}:{}: {found:?}", number + 1);
+        }
+    }
+}

@@ -35,7 +35,7 @@ pub enum Error {
         reason: String,
     },
     /// The receiver of the pack failed.
-    #[error("cannot write the pack: {0}")]
+    #[error("cannot write the pack: {}", hedgerow_fs::reason(.0))]
     Write(#[from] std::io::Error),
     /// A pack holds at most 2^32 - 1 objects.
     #[error("{0} objects are too many for one pack")]

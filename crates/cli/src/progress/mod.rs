@@ -6,7 +6,9 @@ pub mod lines;
 use crate::arguments::Global;
 use hedgerow_git::checkout::Progress;
 use hedgerow_tree::Node;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
@@ -16,8 +18,8 @@ use std::time::Duration;
 
 const DELAY: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_millis(100);
-const WITH_TOTAL: &str = "{percent:>3}% ({pos}/{len}), {msg}, {per_sec}, {eta} left {wide_bar}";
-const WITHOUT_TOTAL: &str = "{pos} entries, {msg}, {per_sec}, {elapsed} so far";
+const WITH_TOTAL: &str = "{percent:>3}% ({pos}/{len}), {msg}, {rate}, {left} left {wide_bar}";
+const WITHOUT_TOTAL: &str = "{pos} entries, {msg}, {rate}, {elapsed} so far";
 
 /// How far a command is.
 pub trait Amounts: Send + Sync {
@@ -133,9 +135,31 @@ fn bar(what: &str, total: Option<u64>) -> ProgressBar {
     let target = ProgressDrawTarget::stderr_with_hz(10);
     let bar = ProgressBar::with_draw_target(total, target);
     if let Ok(style) = ProgressStyle::with_template(&template(what, total)) {
-        bar.set_style(style);
+        let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let rate = per_second(state.pos(), state.elapsed());
+            // There is nobody to be told that a line cannot be made.
+            let _ = write!(out, "{}/s", HumanCount(rate));
+        };
+        let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let total = state.len().unwrap_or_default();
+            let left = time_left(state.pos(), total, state.elapsed());
+            let _ = write!(out, "{}", HumanDuration(left));
+        };
+        bar.set_style(style.with_key("rate", rate).with_key("left", left));
     }
-    bar
+    // What is done by now took that long.
+    bar.with_elapsed(DELAY)
+}
+
+fn per_second(done: u64, elapsed: Duration) -> u64 {
+    (done as f64 / elapsed.as_secs_f64().max(0.001)) as u64
+}
+
+/// At the pace so far, in whole seconds: none only if all is done.
+fn time_left(done: u64, total: u64, elapsed: Duration) -> Duration {
+    let rest = total.saturating_sub(done) as f64;
+    let seconds = elapsed.as_secs_f64() * rest / done.max(1) as f64;
+    Duration::from_secs(seconds.ceil() as u64)
 }
 
 fn template(what: &str, total: Option<u64>) -> String {
@@ -158,8 +182,19 @@ impl Drop for Meter {
 
 #[cfg(test)]
 mod tests {
-    use super::{template, Amounts, PassedNodes};
+    use super::{per_second, template, time_left, Amounts, PassedNodes};
     use indicatif::ProgressStyle;
+    use std::time::Duration;
+
+    #[test]
+    fn the_pace_is_that_of_the_whole_time() {
+        let elapsed = Duration::from_millis(1500);
+        assert_eq!(per_second(3000, elapsed), 2000);
+        assert_eq!(time_left(24, 100, elapsed), Duration::from_secs(5));
+        assert_eq!(time_left(99_999, 100_000, elapsed), Duration::from_secs(1));
+        assert_eq!(time_left(100, 100, elapsed), Duration::ZERO);
+        assert_eq!(per_second(0, Duration::ZERO), 0);
+    }
 
     #[test]
     fn there_is_a_form_with_and_without_a_total() {

@@ -26,7 +26,7 @@ use hedgerow_serve::{
     PackWritten,
 };
 use settings::{options, parse_layout};
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::path::PathBuf;
 
 /// Pack the objects whose ids come from standard input, or what revisions reach
@@ -313,7 +313,11 @@ impl Making<'_> {
         let store = self.repository.objects();
         let Some(base) = &self.command.base_name else {
             let sink = &mut StandardOutput;
-            return Ok(vec![write_pack(store, contents, options, false, sink)?]);
+            return match write_pack(store, contents, options, false, sink) {
+                // Nobody wants the rest.
+                Err(Error::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Vec::new()),
+                written => Ok(vec![written?]),
+            };
         };
         let files = FileOptions {
             index: self.command.index_version.clone().unwrap_or_default(),

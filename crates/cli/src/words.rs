@@ -38,7 +38,7 @@ pub fn words() -> Vec<OsString> {
 }
 
 /// Commands that pass on the words behind them are asked for their help in another way.
-fn ask_for_help(words: &mut Vec<OsString>) {
+fn ask_for_help(words: &mut [OsString]) {
     const PASSING_ON: [&str; 2] = ["rev-list", "upload-pack-hook"];
     let Some(at) = command(words) else {
         return;

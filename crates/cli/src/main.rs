@@ -3,6 +3,7 @@
 
 mod arguments;
 mod checkout;
+mod checkout_options;
 mod environment;
 mod failure;
 mod generate;
@@ -16,6 +17,7 @@ mod personas;
 mod progress;
 mod quote;
 mod report;
+mod request;
 mod spelling;
 mod statistics;
 mod stats;
@@ -45,10 +47,13 @@ fn main() -> ExitCode {
         test_faults::tell();
         return code;
     }
-    let words = words::words();
+    let words = match words::words() {
+        Ok(words) => words,
+        Err(failure) => return output::Output::plain().end(Err(failure)),
+    };
     let arguments = match arguments::Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
-        Err(error) => return words::refuse(&words, &error),
+        Err(error) => return words::refuse(&words, error),
     };
     let output = output::Output::new(&arguments.global);
     let outcome = match &arguments.command {

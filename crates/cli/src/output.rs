@@ -17,15 +17,21 @@ impl Output {
         let color = match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                crate::environment::variable("NO_COLOR").is_none()
-                    && std::io::stderr().is_terminal()
-            }
+            Color::Auto => is_colored_by_itself(),
         };
         Output {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color,
+        }
+    }
+
+    /// For what is told before the options are known.
+    pub fn plain() -> Self {
+        Output {
+            quiet: false,
+            verbose: false,
+            color: is_colored_by_itself(),
         }
     }
 
@@ -108,6 +114,10 @@ impl Output {
             false => text.to_owned(),
         }
     }
+}
+
+fn is_colored_by_itself() -> bool {
+    crate::environment::variable("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
 /// Names come from trees that strangers made, and must not drive the terminal: control

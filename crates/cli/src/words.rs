@@ -1,9 +1,11 @@
 //! The words of the command line, before they are options: `status` has the options of the system
 //! whose working copy it is called in.
 
+use crate::checkout_options;
 use crate::environment;
-use crate::failure::USAGE;
+use crate::failure::{Failure, USAGE};
 use crate::spelling::spelled_out;
+use clap::error::ContextKind;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,10 @@ const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
 const HOOK: &str = "hedgerow-upload-pack-hook";
 
 /// The words of the command line. Git calls `git-hedgerow` for `git hedgerow`.
-pub fn words() -> Vec<OsString> {
+///
+/// # Errors
+/// An option that `checkout` does not have.
+pub fn words() -> Result<Vec<OsString>, Failure> {
     let mut words = environment::words();
     let own = words.first().map(Path::new);
     if own
@@ -26,21 +31,29 @@ pub fn words() -> Vec<OsString> {
     {
         words.insert(1, "upload-pack-hook".into());
     }
-    let Some(at) = command(&words).filter(|at| words[*at] == "status") else {
-        return words;
+    let Some(at) = command(&words) else {
+        return Ok(words);
     };
-    if is_mercurial(&words[..at]) {
-        words[at] = "hg-status".into();
-        return words;
+    match words[at].as_bytes() {
+        b"status" if is_mercurial(&words[..at]) => words[at] = "hg-status".into(),
+        b"status" => {
+            let of_status = words.split_off(at);
+            words.extend(spelled_out(of_status));
+        }
+        b"checkout" => {
+            let of_checkout = words.split_off(at);
+            words.extend(checkout_options::spelled_out(of_checkout)?);
+        }
+        _ => {}
     }
-    let of_status = words.split_off(at);
-    words.extend(spelled_out(of_status));
-    words
+    Ok(words)
 }
 
 /// Tells what is wrong with the arguments, with 129 as git's commands do where the command is not
 /// one that git never had, and 2 there; or shows the help.
-pub fn refuse(words: &[OsString], error: &clap::Error) -> ExitCode {
+pub fn refuse(words: &[OsString], mut error: clap::Error) -> ExitCode {
+    // It says to put `--` before a mistyped option: that makes paths to overwrite of what follows.
+    error.remove(ContextKind::Suggested);
     // A closed pipe ends quietly.
     let _ = error.print();
     let command = command(words).and_then(|at| words[at].to_str());

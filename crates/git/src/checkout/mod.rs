@@ -11,6 +11,7 @@ mod removal;
 mod retry;
 mod session;
 mod switch;
+mod target;
 mod transition;
 mod update;
 
@@ -18,4 +19,5 @@ pub use crate::worktree::{Execution, Progress};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
 pub use paths::{checkout_paths, PathOptions, PathOutcome};
 pub use rejects::{Reason, Rejects};
-pub use switch::{short, switch, SwitchOptions, Switched, Target};
+pub use switch::{short, switch, SwitchOptions, Switched};
+pub use target::{Named, Target};

@@ -45,7 +45,7 @@ pub fn checkout_paths(
     repository: &crate::repository::Repository,
     options: &PathOptions,
 ) -> Result<PathOutcome> {
-    let mut matcher = Pathspecs::new(repository, &options.pathspecs, false)?;
+    let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(None, options.tree);
     let old = session.read_index()?;

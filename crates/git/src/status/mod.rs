@@ -57,7 +57,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let form = sparse::read(&worktree, &mut old)?;
     let pathspecs = match options.pathspecs.is_empty() {
         true => None,
-        false => Some(Pathspecs::new(repository, &options.pathspecs, true)?),
+        false => Some(Pathspecs::new(repository, &options.pathspecs)?),
     };
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;

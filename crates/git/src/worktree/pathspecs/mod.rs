@@ -1,12 +1,11 @@
-//! Which paths the user means: gitglossary(7), "pathspec". The reading of the magic words is that
-//! of `gix-pathspec`; the matching is here, because git wants to know of each pathspec whether it
-//! matched anything, and how each stands to a directory.
+//! Which paths the user means: gitglossary(7), "pathspec". Git wants to know of each pathspec whether
+//! it matched anything, and how each stands to a directory.
 
 mod magic;
 mod pathspec;
 
 use crate::index::Mode;
-use crate::repository::Repository;
+use crate::repository::{PathspecSettings, Repository};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use pathspec::{Match, Pathspec};
@@ -33,22 +32,27 @@ pub(crate) enum Reach {
 }
 
 impl Pathspecs {
-    /// Reads what the user gave, relative to where he is. What only excludes, excludes from the
-    /// directory where he is, or from everything if `from_all`.
-    pub(crate) fn new(repository: &Repository, given: &[BString], from_all: bool) -> Result<Self> {
+    /// Reads what the user gave, relative to where he is. What only excludes, excludes from
+    /// everything.
+    pub(crate) fn new(repository: &Repository, given: &[BString]) -> Result<Self> {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
-        Self::read(given, prefix, repository.require_work_tree()?, from_all)
+        let settings = &repository.environment().pathspecs;
+        Self::read(given, settings, prefix, repository.require_work_tree()?)
     }
 
-    fn read(given: &[BString], prefix: &BStr, root: &Path, from_all: bool) -> Result<Self> {
+    fn read(
+        given: &[BString],
+        settings: &PathspecSettings,
+        prefix: &BStr,
+        root: &Path,
+    ) -> Result<Self> {
         let specs = given
             .iter()
-            .map(|spec| Pathspec::read(spec.as_bstr(), prefix, root));
+            .map(|spec| Pathspec::read(spec.as_bstr(), settings, prefix, root));
         let mut specs: Vec<Pathspec> = specs.collect::<Result<_>>()?;
         if specs.iter().all(|spec| spec.excluding) {
-            let prefix = if from_all { BStr::new("") } else { prefix };
-            specs.push(Pathspec::everything(prefix));
+            specs.push(Pathspec::everything());
         }
         Ok(Pathspecs {
             matched: vec![false; specs.len()],
@@ -156,7 +160,8 @@ mod tests {
 
     fn read(prefix: &str, given: &[&str]) -> Pathspecs {
         let given: Vec<BString> = given.iter().map(|spec| (*spec).into()).collect();
-        Pathspecs::read(&given, prefix.into(), Path::new("/root"), true).unwrap()
+        let settings = PathspecSettings::default();
+        Pathspecs::read(&given, &settings, prefix.into(), Path::new("/root")).unwrap()
     }
 
     #[test]

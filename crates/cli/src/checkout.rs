@@ -90,7 +90,9 @@ impl Run<'_> {
                     .iter()
                     .map(|path| format!("{path}: needs merge\n"))
                     .collect();
-                self.data(&lines);
+                if !self.global.json {
+                    self.output.data(lines.as_bytes());
+                }
                 Err(Failure::refused(
                     "you need to resolve your current index first",
                 ))
@@ -190,6 +192,9 @@ impl Run<'_> {
     fn warn(&self, done: &Done) {
         let warn = |warning| self.output.warn(warning);
         done.warnings.iter().for_each(warn);
+        for path in done.left_out.iter().filter(|_| !self.global.quiet) {
+            self.output.warn(format_args!("path '{path}' is unmerged"));
+        }
     }
 
     /// Tells collisions and failures, and the exit code that they mean.

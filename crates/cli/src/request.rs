@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::sources::Sources;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::checkout::{Named, Target};
+use hedgerow_git::checkout::{check_pathspecs, Named, Target};
 use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
 use hedgerow_git::{Error, ObjectId};
 use hedgerow_reach::merge_bases;
@@ -223,6 +223,7 @@ impl Reader<'_> {
         pathspecs: &[BString],
     ) -> Result<Request, Failure> {
         if let Some(path) = pathspecs.first() {
+            check_pathspecs(self.repository, pathspecs)?;
             if self.detach {
                 return Err(Failure::fatal(format_args!(
                     "git checkout: --detach does not take a path argument '{path}'"

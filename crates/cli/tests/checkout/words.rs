@@ -29,8 +29,8 @@ const WORDS: [&str; 22] = [
     ":file",
 ];
 
-/// The second word: a path with changes, one that is not tracked, nothing.
-const PATHS: [&str; 3] = ["file", "loose", "nothing"];
+/// The second word: a path with changes, and one that is not tracked.
+const PATHS: [&str; 2] = ["file", "loose"];
 
 /// Two branches that differ, two remotes, and every kind of name. All files have changes that
 /// would be lost.
@@ -165,5 +165,182 @@ fn the_branch_before() {
     origin.git(&["checkout", "-q", "-m", "side"]);
     origin.git(&["checkout", "-q", "-m", "main"]);
     let lines = ["-", "@{-1}", "@{-2}", "@{-9}"].into_iter().flat_map(lines);
+    compare(&origin, "", lines, &[]);
+}
+
+#[test]
+fn branches_that_are_followed() {
+    let origin = origin();
+    for (branch, remote, merge) in [
+        ("main", ".", "refs/heads/side"),
+        ("side", "origin", "refs/heads/away"),
+        ("both", ".", "refs/heads/branch-and-file"),
+        ("tag", ".", "refs/heads/gone"),
+    ] {
+        if branch == "tag" {
+            origin.git(&["branch", "-f", branch, "main"]);
+        }
+        origin.git(&["config", &format!("branch.{branch}.remote"), remote]);
+        origin.git(&["config", &format!("branch.{branch}.merge"), merge]);
+    }
+    let words = [
+        "@{u}",
+        "@{upstream}",
+        "HEAD@{u}",
+        "@@{u}",
+        "side@{u}",
+        "side@{push}",
+        "both@{u}",
+        "tag@{u}",
+        "branch-and-file@{u}",
+        "nowhere@{u}",
+        "main@{u}^0",
+        "main@{9}",
+        "main@{0}",
+    ];
+    for words in words.chunks(4) {
+        let lines = words.iter().flat_map(|word| lines(word));
+        compare(&origin, "", lines, &[]);
+    }
+}
+
+#[test]
+fn where_two_lines_meet() {
+    let origin = origin();
+    origin.git(&["stash", "-q"]);
+    origin.git(&["checkout", "-q", "-b", "third", "main"]);
+    origin.git(&["commit", "-q", "--allow-empty", "-m", "third"]);
+    origin.git(&["stash", "pop", "-q"]);
+    let orphan = origin.ask(&["commit-tree", "-m", "orphan", "main^{tree}"]);
+    origin.git(&["tag", "orphan", &orphan]);
+    let words = [
+        "side...third",
+        "...side",
+        "side...",
+        "...",
+        "orphan...side",
+        "nothing...side",
+        "side..third",
+        "both...third",
+    ];
+    let lines = words.iter().flat_map(|word| lines(word));
+    compare(&origin, "", lines, &[]);
+}
+
+#[test]
+fn revisions_with_paths_and_texts() {
+    let origin = origin();
+    let id = origin.ask(&["rev-parse", "side"]);
+    let words = [
+        "side:same",
+        "side:nothing",
+        "nothing:same",
+        "side:",
+        ":same",
+        ":0:same",
+        ":3:same",
+        ":/second",
+        ":/nothing at all",
+        "side^{tree}",
+        "side^{/first}",
+        "side~9",
+        &id,
+        &id[..7],
+        ":",
+        "",
+        "..",
+        ":!file",
+        ":(top)file",
+    ];
+    for words in words.chunks(7) {
+        let lines = words.iter().flat_map(|word| lines(word));
+        compare(&origin, "", lines, &[]);
+    }
+}
+
+#[test]
+fn pathspecs_as_the_environment_has_them() {
+    const FILES: [&str; 7] = [
+        "x[1].c",
+        "x1.c",
+        "X1.C",
+        "d/x1.c",
+        "d/e/x1.c",
+        ":(icase)x1.c",
+        "*.c",
+    ];
+    const SPECS: [&str; 8] = [
+        "x[1].c",
+        "*.c",
+        "**/*.c",
+        ":(icase)x1.c",
+        ":(glob)*.c",
+        ":(literal)x[1].c",
+        ":!*.c",
+        ":/x?.c",
+    ];
+    let write = |repository: &Repository, content: &str| {
+        FILES
+            .iter()
+            .for_each(|path| repository.write(path, content));
+    };
+    let origin = Repository::init(&[]);
+    write(&origin, "first\n");
+    origin.commit("first");
+    let mut pair = Pair::of(&origin, "pathspecs");
+    let names = ["LITERAL", "GLOB", "NOGLOB", "ICASE"].map(|name| format!("GIT_{name}_PATHSPECS"));
+    let mut settings: Vec<Vec<(&str, &str)>> = (0..16)
+        .map(|chosen| {
+            let names = names.iter().enumerate();
+            let chosen = names.filter(|(at, _)| chosen >> at & 1 == 1);
+            chosen.map(|(_, name)| (name.as_str(), "1")).collect()
+        })
+        .collect();
+    settings.push(vec![("GIT_LITERAL_PATHSPECS", "perhaps")]);
+    settings.push(vec![("GIT_LITERAL_PATHSPECS", "off")]);
+    for environment in &settings {
+        for spec in SPECS {
+            for directory in ["", "d"] {
+                pair.each("changes", |repository| write(repository, "precious\n"));
+                pair.checkout_in(directory, &["--", spec], environment);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_excludes_excludes_from_everything() {
+    let origin = origin();
+    let lines = [
+        vec!["side", "--", ":!dir"],
+        vec!["--", ":!dir"],
+        vec!["--", ":!file", ":(exclude,top)HEAD"],
+        vec!["--", ":!*file"],
+    ];
+    compare(&origin, "dir", lines, &[]);
+}
+
+#[test]
+fn names_in_conflict_are_told_after_the_reason() {
+    let origin = Repository::init(&[]);
+    origin.write("f", "base\n");
+    origin.commit("base");
+    origin.git(&["checkout", "-q", "-b", "other"]);
+    origin.write("f", "other\n");
+    origin.commit("other");
+    origin.git(&["checkout", "-q", "main"]);
+    origin.write("f", "main\n");
+    origin.commit("main");
+    origin.git(&["config", "alias.try", "!git merge -q other || true"]);
+    origin.git(&["try"]);
+    let lines = [
+        vec!["other"],
+        vec!["-q", "other"],
+        vec!["-q", "--", "f"],
+        vec!["--", "f"],
+        vec!["-q", "-f", "--", "f"],
+        vec!["-f", "--", "f"],
+        vec!["other", "--", "f"],
+    ];
     compare(&origin, "", lines, &[]);
 }

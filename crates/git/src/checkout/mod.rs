@@ -17,7 +17,7 @@ mod update;
 
 pub use crate::worktree::{Execution, Progress};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
-pub use paths::{checkout_paths, PathOptions, PathOutcome};
+pub use paths::{check_pathspecs, checkout_paths, PathOptions, PathOutcome};
 pub use rejects::{Reason, Rejects};
 pub use switch::{short, switch, SwitchOptions, Switched};
 pub use target::{Named, Target};

@@ -198,7 +198,7 @@ impl Resolver<'_> {
 
     fn marked(&self, branch: &BStr, mark: Mark) -> Result<BString> {
         let repository = self.repository;
-        let full: BString = if branch.is_empty() || branch == "HEAD" || branch == "@" {
+        let full: BString = if branch.is_empty() || branch == "HEAD" {
             match repository.head()? {
                 Head::Branch { name, .. } => name,
                 Head::Detached { .. } => {

@@ -108,7 +108,8 @@ impl Reader<'_> {
     fn first_word(&self, word: &BStr, has_more: bool) -> Result<Word, Failure> {
         let word = if word == "-" { "@{-1}".into() } else { word };
         if let Some(id) = self.resolve(word)? {
-            let named = Target::named(self.repository, word, id, self.detach)?;
+            let named = Target::named(self.repository, word, id, self.detach);
+            let named = named.map_err(in_gits_words)?;
             if has_more && !self.is_separated && self.is_file(word)? {
                 return Err(Failure::fatal(format_args!(
                     "ambiguous argument '{word}': both revision and filename\n\
@@ -162,10 +163,7 @@ impl Reader<'_> {
         let found = self
             .repository
             .resolve_if_named(word, wanted, Some(&index))
-            .map_err(|error| match error {
-                Error::Revision { reason, .. } => Failure::fatal(reason),
-                error => error.into(),
-            })?;
+            .map_err(in_gits_words)?;
         Ok(found.map(|found| {
             found.warnings.iter().for_each(|it| self.output.warn(it));
             found.id
@@ -244,5 +242,13 @@ impl Reader<'_> {
                 ))),
             },
         }
+    }
+}
+
+/// Git does not say before the reason what it could not resolve.
+fn in_gits_words(error: Error) -> Failure {
+    match error {
+        Error::Revision { reason, .. } => Failure::fatal(reason),
+        error => error.into(),
     }
 }

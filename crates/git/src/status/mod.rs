@@ -37,7 +37,7 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use remarks::Said;
-use scan::{scan, Inputs, Scanned};
+use scan::{scan, FoldedPaths, Inputs, Scanned};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -209,6 +209,7 @@ fn examine(
         },
         wish: wish(options),
         pathspecs,
+        folded: settings.ignore_case.then(|| FoldedPaths::of(&old.index)),
         has_skipped: old
             .index
             .entries()

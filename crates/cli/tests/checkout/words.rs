@@ -342,3 +342,82 @@ fn names_in_conflict_are_told_after_the_reason() {
     ];
     compare(&origin, "", lines, &[]);
 }
+
+#[test]
+fn options_that_only_git_has_are_refused_before_anything_is_touched() {
+    let origin = origin();
+    let before = (origin.tree(), origin.metadata(), origin.index());
+    for words in [
+        &["-b", "new"][..],
+        &["-Bnew"],
+        &["-fb", "new"],
+        &["-l", "side"],
+        &["-t", "origin/away"],
+        &["--track=direct", "origin/away"],
+        &["--no-track", "-b", "new"],
+        &["--orph", "new"],
+        &["--ours", "--", "file"],
+        &["-3", "--", "file"],
+        &["--theirs", "file"],
+        &["-m", "side"],
+        &["--conflict=diff3", "file"],
+        &["--overlay", "side", "file"],
+        &["--no-overlay", "side", "file"],
+        &["-p", "file"],
+        &["--pathspec-from-file=list"],
+        &["--ignore-other-worktrees", "side"],
+        &["--no-overwrite-ignore", "side"],
+        &["--ignore-skip-worktree-bits", "."],
+        &["--recurse-submodules", "side"],
+        &["file", "--nonsense"],
+        &["--force=yes", "side"],
+        &["--ov", "side"],
+    ] {
+        let outcome = origin.hedgerow(&[&["checkout"], words].concat());
+        assert_eq!(outcome.code, 129, "{words:?}: {outcome:?}");
+        let said = &outcome.stderr;
+        assert!(said.starts_with("error: "), "{words:?}: {said}");
+        assert!(!said.contains("-- -"), "{words:?}: {said}");
+        let after = (origin.tree(), origin.metadata(), origin.index());
+        assert!(before == after, "{words:?}");
+    }
+}
+
+#[test]
+fn the_last_word_about_an_option_counts() {
+    let origin = origin();
+    let lines = [
+        vec!["--det", "side"],
+        vec!["--detach", "--no-detach", "side"],
+        vec!["-d", "--no-det", "main"],
+        vec!["-f", "--no-force", "side"],
+        vec!["-fq", "side"],
+        vec!["-q", "--no-quiet", "side"],
+        vec!["--no-guess", "--guess", "away"],
+        vec!["--guess", "--no-guess", "away"],
+        vec!["--overwrite-ignore", "side"],
+        vec!["--no-merge", "--no-patch", "side"],
+        vec!["side", "-f"],
+    ];
+    compare(&origin, "", lines, &[]);
+    origin.git(&["config", "checkout.guess", "false"]);
+    let lines = [vec!["away"], vec!["--guess", "away"], vec!["away", "--"]];
+    compare(&origin, "", lines, &[]);
+}
+
+/// As the newest git has it: the branch of a working tree that is none is free.
+#[test]
+fn the_main_working_tree_says_by_itself_that_it_is_none() {
+    let origin = Repository::init(&[]);
+    origin.commit("first");
+    origin.git(&["branch", "side"]);
+    let linked = origin.root.parent().unwrap().join("linked");
+    let path = linked.to_str().unwrap();
+    origin.git(&["worktree", "add", "-q", path, "side"]);
+    let linked = Repository::at(linked);
+    assert_eq!(linked.hedgerow(&["checkout", "main"]).code, 128);
+    origin.git(&["config", "extensions.worktreeConfig", "true"]);
+    origin.git(&["config", "--worktree", "core.bare", "true"]);
+    assert_eq!(linked.hedgerow(&["checkout", "main"]).code, 0);
+    assert_eq!(linked.ask(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+}

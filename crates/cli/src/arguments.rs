@@ -168,13 +168,21 @@ pub enum Generate {
 
 /// Check out a branch, a commit, or paths of one, into the working tree
 #[derive(Debug, Args)]
+#[command(override_usage = "hedgerow checkout [OPTIONS] [REVISION]\n       \
+    hedgerow checkout [OPTIONS] [REVISION] [--] <PATHSPEC>...")]
 pub struct Checkout {
     /// Overwrite local changes and untracked files; leave out paths in conflict
     #[arg(short, long)]
     pub force: bool,
     /// Point HEAD at the commit even if a branch is named
-    #[arg(long)]
+    #[arg(short, long)]
     pub detach: bool,
+    /// Take a name that only a branch of a remote has for that, whatever checkout.guess says
+    #[arg(long)]
+    pub guess: bool,
+    /// Make no branch from that of a remote
+    #[arg(long)]
+    pub no_guess: bool,
     /// How many workers; 0 or less means one for each processor (checkout.workers)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub workers: Option<i64>,
@@ -184,9 +192,6 @@ pub struct Checkout {
     /// A branch or a revision, then paths; -- between them where it is unclear
     #[arg(value_name = "REVISION|PATHSPEC")]
     pub words: Vec<OsString>,
-    /// Paths to check out; HEAD stays
-    #[arg(last = true, value_name = "PATHSPEC")]
-    pub paths: Vec<OsString>,
 }
 
 /// Show which files of a Mercurial working copy are changed, added, removed, gone or unknown

@@ -8,8 +8,9 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::quote::quoted;
 use crate::report::{summary, Report};
+use crate::request::{Paths, Request};
 use crate::statistics;
-use bstr::{BString, ByteSlice};
+use bstr::ByteSlice;
 use hedgerow_engine::{CancelToken, Jobs};
 use hedgerow_fs::Exit;
 use hedgerow_git::checkout::{
@@ -17,23 +18,8 @@ use hedgerow_git::checkout::{
     SwitchOptions, Target,
 };
 use hedgerow_git::repository::Repository;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// What the words of the command line ask for.
-enum Form {
-    Switch(Target),
-    Paths(Paths),
-}
-
-struct Paths {
-    tree: Option<BString>,
-    pathspecs: Vec<BString>,
-    /// Say how many were updated: git does where no `--` was given.
-    count: bool,
-}
 
 /// What the steps of one command share.
 struct Run<'a> {
@@ -55,7 +41,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         .warnings()
         .iter()
         .for_each(|warning| output.warn(warning));
-    let form = form(&repository, command)?;
+    let request = Request::read(&repository, command, output)?;
     let cancel = CancelToken::from_static(interrupted);
     let execution = execution(&repository, command, global, cancel);
     let run = Run {
@@ -67,9 +53,9 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         started,
     };
     let meter = Meter::start(global, "Updating files", &run.execution.progress);
-    let code = match form {
-        Form::Switch(target) => run.switch(&target, meter),
-        Form::Paths(paths) => run.paths(&paths, meter),
+    let code = match request {
+        Request::Switch(target) => run.switch(&target, meter),
+        Request::Paths(paths) => run.paths(&paths, meter),
     }?;
     statistics::tell(global, run.execution.recorder.as_deref(), output)?;
     Ok(code)
@@ -104,7 +90,9 @@ impl Run<'_> {
                     .iter()
                     .map(|path| format!("{path}: needs merge\n"))
                     .collect();
-                self.data(&lines);
+                if !self.global.json {
+                    self.output.data(lines.as_bytes());
+                }
                 Err(Failure::refused(
                     "you need to resolve your current index first",
                 ))
@@ -141,11 +129,7 @@ impl Run<'_> {
     }
 
     fn paths(&self, paths: &Paths, meter: Meter) -> Result<u8, Failure> {
-        let tree = paths
-            .tree
-            .as_ref()
-            .map(|tree| self.repository.resolve_tree(tree.as_bstr()));
-        let tree = tree.transpose()?;
+        let tree = paths.tree;
         let options = PathOptions {
             pathspecs: paths.pathspecs.clone(),
             tree,
@@ -208,6 +192,9 @@ impl Run<'_> {
     fn warn(&self, done: &Done) {
         let warn = |warning| self.output.warn(warning);
         done.warnings.iter().for_each(warn);
+        for path in done.left_out.iter().filter(|_| !self.global.quiet) {
+            self.output.warn(format_args!("path '{path}' is unmerged"));
+        }
     }
 
     /// Tells collisions and failures, and the exit code that they mean.
@@ -226,79 +213,6 @@ impl Run<'_> {
             true => 0,
             false => PARTIAL,
         }
-    }
-}
-
-/// Whether the words are a revision, paths, or both: git-checkout(1).
-fn form(repository: &Repository, command: &Checkout) -> Result<Form, Failure> {
-    let bytes = |word: &OsString| BString::from(word.clone().into_vec());
-    let words: Vec<BString> = command.words.iter().map(bytes).collect();
-    let pathspecs: Vec<BString> = command.paths.iter().map(bytes).collect();
-    let separated = !pathspecs.is_empty() || std::env::args_os().any(|word| word == "--");
-    let paths = |tree: Option<&BString>, pathspecs: &[BString], count| {
-        Ok(Form::Paths(Paths {
-            tree: tree.cloned(),
-            pathspecs: pathspecs.to_vec(),
-            count,
-        }))
-    };
-    match (words.as_slice(), separated) {
-        ([], false) => Ok(Form::Switch(Target::head(repository, command.detach)?)),
-        ([], true) if pathspecs.is_empty() => {
-            Ok(Form::Switch(Target::head(repository, command.detach)?))
-        }
-        ([], true) => paths(None, &pathspecs, false),
-        ([tree], true) if !pathspecs.is_empty() => paths(Some(tree), &pathspecs, false),
-        ([word], _) => one_word(repository, command, word, separated),
-        (words, true) => Err(Failure::fatal(format_args!(
-            "only one reference expected, {} given.",
-            words.len()
-        ))),
-        ([first, rest @ ..], false) => {
-            match Target::named(repository, first.as_bstr(), true, false)? {
-                Some(_) => paths(Some(first), rest, true),
-                None => paths(None, &words, true),
-            }
-        }
-    }
-}
-
-/// A single word is a branch or a revision, or else a path.
-fn one_word(
-    repository: &Repository,
-    command: &Checkout,
-    word: &BString,
-    separated: bool,
-) -> Result<Form, Failure> {
-    if let Some(failure) = not_a_commit(repository, word) {
-        return Err(failure);
-    }
-    let guess = repository.settings().guess && !separated;
-    match Target::named(repository, word.as_bstr(), command.detach, guess)? {
-        Some(target) => Ok(Form::Switch(target)),
-        None if command.detach && !separated => Err(Failure::fatal(format_args!(
-            "git checkout: --detach does not take a path argument '{word}'"
-        ))),
-        None if separated => Err(Failure::fatal(format_args!("invalid reference: {word}"))),
-        None => Ok(Form::Paths(Paths {
-            tree: None,
-            pathspecs: vec![word.clone()],
-            count: true,
-        })),
-    }
-}
-
-/// A word that names an object can mean nothing else, even if it is none to switch to.
-fn not_a_commit(repository: &Repository, word: &BString) -> Option<Failure> {
-    let id = repository.resolve(word.as_bstr()).ok()?;
-    let tree = repository.resolve_tree(word.as_bstr()).is_ok();
-    let commit = repository.resolve_commit(word.as_bstr()).is_ok();
-    match (commit, tree) {
-        (true, _) => None,
-        (false, true) => Some(Failure::fatal(format_args!(
-            "Cannot switch branch to a non-commit '{word}'"
-        ))),
-        (false, false) => Some(Failure::fatal(format_args!("unable to read tree ({id})"))),
     }
 }
 

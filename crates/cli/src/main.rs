@@ -4,6 +4,7 @@
 mod arguments;
 mod checkout;
 mod ending;
+mod checkout_options;
 mod environment;
 mod failure;
 mod generate;
@@ -17,6 +18,7 @@ mod personas;
 mod progress;
 mod quote;
 mod report;
+mod request;
 mod spelling;
 mod statistics;
 mod stats;
@@ -33,6 +35,7 @@ use crate::arguments::{Arguments, Command};
 use crate::ending::Shape;
 use crate::failure::Failure;
 use crate::output::Output;
+use clap::error::ContextKind;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -45,16 +48,26 @@ fn main() -> ExitCode {
     test_faults::arm();
     let code = match personas::find(environment::words()) {
         Some((tool, words)) => tool.run(words),
-        None => run(words::words()),
+        None => words::words().map_or_else(refuse, run),
     };
     test_faults::tell();
     ending::end(code)
 }
 
+/// Tells what is wrong with the words before they are options.
+fn refuse(failure: Failure) -> u8 {
+    let outcome = ending::outcome(|| Err(failure), Failure::fatal);
+    Output::plain(false).end(outcome)
+}
+
 fn run(words: Vec<std::ffi::OsString>) -> u8 {
     let command = words::command(&words).and_then(|at| words[at].to_str());
     let shape = Shape::of(command);
-    let parsed = Arguments::try_parse_from(&words);
+    // clap says to put `--` before a mistyped option: that makes paths to overwrite of what follows.
+    let parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
+        error.remove(ContextKind::Suggested);
+        error
+    });
     let output = match &parsed {
         Ok(arguments) => Output::new(&arguments.global),
         Err(_) => Output::plain(words::wants_json(&words)),

@@ -20,10 +20,7 @@ impl Output {
         let color = match global.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                crate::environment::variable("NO_COLOR").is_none()
-                    && std::io::stderr().is_terminal()
-            }
+            Color::Auto => is_colored_by_itself(),
         };
         Output {
             quiet: global.quiet,
@@ -33,9 +30,10 @@ impl Output {
         }
     }
 
-    /// For arguments that make no sense.
+    /// For what is told before the options are known.
     pub fn plain(json: bool) -> Self {
         Output {
+            color: is_colored_by_itself(),
             json,
             ..Output::default()
         }
@@ -130,6 +128,10 @@ impl Output {
             false => text.to_owned(),
         }
     }
+}
+
+fn is_colored_by_itself() -> bool {
+    crate::environment::variable("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
 /// Names come from trees that strangers made, and must not drive the terminal: control

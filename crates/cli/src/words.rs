@@ -1,7 +1,9 @@
 //! The words of the command line, before they are options: `status` has the options of the system
 //! whose working copy it is called in.
 
+use crate::checkout_options;
 use crate::environment;
+use crate::failure::Failure;
 use crate::spelling::spelled_out;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +17,10 @@ const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
 const HOOK: &str = "hedgerow-upload-pack-hook";
 
 /// The words of the command line. Git calls `git-hedgerow` for `git hedgerow`.
-pub fn words() -> Vec<OsString> {
+///
+/// # Errors
+/// An option that `checkout` does not have.
+pub fn words() -> Result<Vec<OsString>, Failure> {
     let mut words = environment::words();
     let own = words.first().map(Path::new);
     if own
@@ -25,16 +30,22 @@ pub fn words() -> Vec<OsString> {
         words.insert(1, "upload-pack-hook".into());
     }
     ask_for_help(&mut words);
-    let Some(at) = command(&words).filter(|at| words[*at] == "status") else {
-        return words;
+    let Some(at) = command(&words) else {
+        return Ok(words);
     };
-    if is_mercurial(&words[..at]) {
-        words[at] = "hg-status".into();
-        return words;
+    match words[at].as_bytes() {
+        b"status" if is_mercurial(&words[..at]) => words[at] = "hg-status".into(),
+        b"status" => {
+            let of_status = words.split_off(at);
+            words.extend(spelled_out(of_status));
+        }
+        b"checkout" => {
+            let of_checkout = words.split_off(at);
+            words.extend(checkout_options::spelled_out(of_checkout)?);
+        }
+        _ => {}
     }
-    let of_status = words.split_off(at);
-    words.extend(spelled_out(of_status));
-    words
+    Ok(words)
 }
 
 /// Commands that pass on the words behind them are asked for their help in another way.

@@ -76,6 +76,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A name that branches of several remotes have, of which none is preferred.
+    #[error("'{name}' matched multiple ({remotes}) remote tracking branches")]
+    AmbiguousRemoteBranch {
+        /// The name.
+        name: BString,
+        /// How many remotes have such a branch.
+        remotes: usize,
+    },
     /// A pathspec that cannot be read, or that leads out of the working tree.
     #[error("{spec}: {reason}")]
     Pathspec {

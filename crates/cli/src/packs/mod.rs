@@ -16,7 +16,7 @@ pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;
 mod roots;
-mod sources;
+pub mod sources;
 mod stream;
 pub mod strict;
 pub mod surroundings;

@@ -304,10 +304,8 @@ fn a_branch_is_made_from_that_of_a_remote() {
     pair.checkout(&["main"]);
     pair.checkout(&["origin/topic"]);
     pair.checkout(&["topic"]);
-    // Git has seven lines of hints for this.
-    let outcome = pair.hedgerow.hedgerow(&["checkout", "both"]);
-    let sentence = "fatal: 'both' matched multiple (2) remote tracking branches\n";
-    assert_eq!((outcome.code, outcome.stderr.as_str()), (128, sentence));
+    let outcome = pair.checkout(&["both"]);
+    assert_eq!(outcome.code, 128);
     pair.each("prefer", |r| {
         drop(r.git(&["config", "checkout.defaultRemote", "origin"]))
     });

@@ -16,3 +16,4 @@ mod mount;
 mod oracle;
 mod refusal;
 mod support;
+mod words;

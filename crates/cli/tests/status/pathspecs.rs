@@ -2,7 +2,7 @@
 
 use crate::compare::compare;
 use crate::invocation::Invocation;
-use crate::oracle::program::git;
+use crate::oracle::program::{git, run, Program};
 use crate::oracle::repository::Repository;
 use crate::state::State;
 use std::path::PathBuf;
@@ -91,4 +91,44 @@ fn repository() -> Repository {
         std::os::unix::fs::symlink(repository.path("new"), repository.path(path)).unwrap();
     }
     repository
+}
+
+#[test]
+fn the_environment_says_how_all_are_read() {
+    let repository = Repository::init(&[]);
+    for path in [
+        "x[1].c",
+        "x1.c",
+        "X1.C",
+        "d/x1.c",
+        ":(icase)x1.c",
+        "d/new/a.c",
+    ] {
+        repository.write(path, "untracked\n");
+    }
+    let specs = [
+        "x[1].c",
+        "*.c",
+        ":(icase)x1.c",
+        ":(glob)*.c",
+        ":(literal)x[1].c",
+        ":!*1.c",
+    ];
+    let names = ["LITERAL", "GLOB", "NOGLOB", "ICASE"].map(|name| format!("GIT_{name}_PATHSPECS"));
+    for chosen in 0..16_usize {
+        let chosen = names
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| chosen >> at & 1 == 1);
+        let environment: Vec<_> = chosen.map(|(_, name)| (name.as_str(), "1")).collect();
+        for spec in specs {
+            let [git, own] = [Program::Git, Program::Hedgerow].map(|program| {
+                let mut command = program.command(&repository.root);
+                command.args(["status", "-s", "--", spec]);
+                command.envs(environment.iter().copied());
+                run(command)
+            });
+            assert_eq!(git, own, "{environment:?} {spec}");
+        }
+    }
 }

@@ -164,6 +164,22 @@ fn branches() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "follows a local branch by its short name",
+            with(
+                ORIGIN,
+                "git checkout -q -b own; git config branch.own.remote .
+            git config branch.own.merge main; git commit -q --allow-empty -m own",
+            ),
+        ),
+        (
+            "follows a short name that is ambiguous",
+            with(
+                ORIGIN,
+                "git checkout -q -b own; git config branch.own.remote .
+            git config branch.own.merge main; git tag main",
+            ),
+        ),
+        (
             "upstream with an ambiguous name",
             with(ORIGIN, "git branch origin/main; git tag main"),
         ),
@@ -607,6 +623,13 @@ fn names() -> Vec<(&'static str, String)> {
             "mkdir -p dir/sub other; echo 1 >dir/a; echo 1 >dir/sub/b; echo 1 >other/c
             echo 1 >top; commit base; echo 2 >>dir/a; echo 2 >>dir/sub/b; echo 2 >>other/c
             git mv top dir/moved; echo 1 >dir/new; echo 1 >new; mkdir dir/nothing"
+                .into(),
+        ),
+        (
+            "letters of either case",
+            "git config core.ignoreCase true; mkdir -p d/deep; echo 1 >x.txt; echo 1 >d/deep/f
+            echo 1 >y; commit base; echo 2 >X.TXT; mkdir -p D/Deep DIR Y; echo 2 >D/Deep/F
+            echo 2 >D/Deep/new; echo 2 >D/new; echo 2 >DIR/new; echo 2 >Y/in; echo 2 >d/DEEP"
                 .into(),
         ),
         ("only a directory", "mkdir dir; echo 1 >dir/a".into()),

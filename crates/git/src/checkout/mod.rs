@@ -11,11 +11,13 @@ mod removal;
 mod retry;
 mod session;
 mod switch;
+mod target;
 mod transition;
 mod update;
 
 pub use crate::worktree::{Execution, Progress};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
-pub use paths::{checkout_paths, PathOptions, PathOutcome};
+pub use paths::{check_pathspecs, checkout_paths, PathOptions, PathOutcome};
 pub use rejects::{Reason, Rejects};
-pub use switch::{short, switch, SwitchOptions, Switched, Target};
+pub use switch::{short, switch, SwitchOptions, Switched};
+pub use target::{Named, Target};

@@ -30,6 +30,8 @@ pub struct Done {
     pub failures: Vec<Failure>,
     /// Things to tell the user that did not keep anything from being done.
     pub warnings: Vec<String>,
+    /// Paths in conflict that were asked for and left out.
+    pub left_out: Vec<BString>,
     /// Paths of which only one can exist on this file system, since it ignores case.
     pub collided: Vec<BString>,
     /// What the user changed and what was carried over; only listed if asked for.

@@ -40,12 +40,23 @@ pub enum PathOutcome {
     Unmerged(Vec<BString>),
 }
 
+/// Whether the pathspecs can be read.
+///
+/// # Errors
+/// [`crate::Error::Setup`] or [`crate::Error::Pathspec`], in git's words, if one cannot.
+pub fn check_pathspecs(
+    repository: &crate::repository::Repository,
+    pathspecs: &[BString],
+) -> Result<()> {
+    Pathspecs::new(repository, pathspecs).map(drop)
+}
+
 /// Checks out the paths that match.
 pub fn checkout_paths(
     repository: &crate::repository::Repository,
     options: &PathOptions,
 ) -> Result<PathOutcome> {
-    let mut matcher = Pathspecs::new(repository, &options.pathspecs, false)?;
+    let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(None, options.tree);
     let old = session.read_index()?;
@@ -77,12 +88,10 @@ pub fn checkout_paths(
     if !unmerged.is_empty() && !options.force {
         return Ok(PathOutcome::Unmerged(unmerged));
     }
-    let mut done = Done::default();
-    done.warnings.extend(
-        unmerged
-            .iter()
-            .map(|path| format!("path '{path}' is unmerged")),
-    );
+    let mut done = Done {
+        left_out: unmerged,
+        ..Done::default()
+    };
     let (mut next, states) = plan.transition(&session)?;
     let obstacles = in_the_way(&session, &next, &states)?;
     clear(&session.root, &obstacles)?;

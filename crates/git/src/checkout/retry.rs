@@ -8,10 +8,11 @@ use bstr::BString;
 use hedgerow_fs::{Dir, FileKind, Stat};
 use hedgerow_tree::split_path;
 use hedgerow_writer::{write_entry, Plan, Problem, Written};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Contents<'_> {
-    /// Writes the collided files again and names all that share a place.
+    /// Writes the collided files again and names all that share a place. One that shares it with no
+    /// other had something else in its way, and that is gone.
     pub(crate) fn retry_collided(&self, root: &Dir, done: &mut Done) {
         let mut rows = match self.results.lock() {
             Ok(mut results) => std::mem::take(&mut results.collided),
@@ -23,14 +24,11 @@ impl Contents<'_> {
             let outcome = self.write_over(root, row);
             if let Ok(stat) = &outcome {
                 inodes.insert(stat.ino as u32);
-                done.collided.push(self.entry_path(row).to_owned());
             }
             (&self).written(vec![Written { row, outcome }]);
         }
         if !inodes.is_empty() {
-            done.collided.extend(self.others_at(root, &inodes));
-            done.collided.sort();
-            done.collided.dedup();
+            done.collided = self.sharing(root, &inodes);
         }
     }
 
@@ -55,24 +53,25 @@ impl Contents<'_> {
         })
     }
 
-    /// The files, written before, whose names now lead to one of `inodes`.
-    fn others_at(&self, root: &Dir, inodes: &BTreeSet<u32>) -> Vec<BString> {
+    /// The files of which several have names that now lead to the same of `inodes`.
+    fn sharing(&self, root: &Dir, inodes: &BTreeSet<u32>) -> Vec<BString> {
         let Ok(results) = self.results.lock() else {
             return Vec::new();
         };
-        let is_there = |row: u32| {
-            let path = self.entry_path(row);
+        let mut at: BTreeMap<u32, BTreeSet<BString>> = BTreeMap::new();
+        for (row, _) in &results.written {
+            let path = self.entry_path(*row);
             let (parent, name) = split_path(path);
             let stat = root
                 .open_dir(parent)
                 .and_then(|directory| directory.stat(name));
-            stat.is_ok_and(|stat| inodes.contains(&(stat.ino as u32)))
-        };
-        let rows = results
-            .written
-            .iter()
-            .map(|(row, _)| *row)
-            .filter(|row| is_there(*row));
-        rows.map(|row| self.entry_path(row).to_owned()).collect()
+            let inode = stat.map(|stat| stat.ino as u32);
+            if let Some(inode) = inode.ok().filter(|inode| inodes.contains(inode)) {
+                at.entry(inode).or_default().insert(path.to_owned());
+            }
+        }
+        let groups = at.into_values().filter(|paths| paths.len() > 1);
+        let paths: BTreeSet<BString> = groups.flatten().collect();
+        paths.into_iter().collect()
     }
 }

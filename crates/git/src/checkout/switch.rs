@@ -2,27 +2,13 @@
 
 use super::outcome::{Done, Outcome};
 use super::session::Session;
+use super::target::Target;
 use super::update::{update, Move};
-use crate::repository::{Head, HeadTarget, NewBranch, RemoteMatch, Repository, Upstream};
+use crate::repository::{Head, HeadTarget, NewBranch, Repository};
 use crate::worktree::Execution;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-
-/// What is to be checked out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// The words it was named with, for messages and the log of HEAD.
-    pub name: BString,
-    /// The full name of the branch, if HEAD is to follow one.
-    pub branch: Option<BString>,
-    /// The branch of a remote to create the branch from, if it does not exist yet.
-    pub from_remote: Option<Upstream>,
-    /// The commit; `None` for the branch of HEAD when it is not born yet.
-    pub commit: Option<ObjectId>,
-    /// HEAD was named, or nothing: it stays what it is, and nothing is logged.
-    pub head_stays: bool,
-}
 
 /// How to switch.
 #[derive(Clone, Debug, Default)]
@@ -48,107 +34,6 @@ pub struct Switched {
     pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
-}
-
-impl Target {
-    /// Where HEAD is already. `detach`: it is not to follow its branch any more.
-    pub fn head(repository: &Repository, detach: bool) -> Result<Target> {
-        let commit = repository.head()?.id();
-        if commit.is_none() {
-            return Err(Error::Setup {
-                reason: "You are on a branch yet to be born".into(),
-            });
-        }
-        Ok(Target {
-            name: "HEAD".into(),
-            branch: None,
-            from_remote: None,
-            commit,
-            head_stays: !detach,
-        })
-    }
-
-    /// What `words` name: a branch, or else any revision. `None` if they name nothing, with
-    /// `guess` not even one branch of a remote. `detach`: HEAD is not to follow a branch.
-    pub fn named(
-        repository: &Repository,
-        words: &BStr,
-        detach: bool,
-        guess: bool,
-    ) -> Result<Option<Target>> {
-        let words = match words.as_bytes() {
-            b"-" => BStr::new("@{-1}"),
-            _ => words,
-        };
-        let name = repository.expand_branch_name(words)?;
-        let full = BString::from([b"refs/heads/".as_slice(), &name].concat());
-        if let Some(reference) = repository.reference(full.as_bstr())?.filter(|_| !detach) {
-            if let Some(id) = reference.id {
-                let commit = Some(peeled(repository, id, words)?);
-                return Ok(Some(Target {
-                    name,
-                    branch: Some(full),
-                    from_remote: None,
-                    commit,
-                    head_stays: false,
-                }));
-            }
-        }
-        match repository.resolve_commit(words) {
-            Ok(id) => {
-                let commit = Some(id);
-                return Ok(Some(Target {
-                    head_stays: !detach && name == "HEAD",
-                    name,
-                    branch: None,
-                    from_remote: None,
-                    commit,
-                }));
-            }
-            Err(Error::Revision { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        if !guess || detach {
-            return Ok(None);
-        }
-        Target::of_remote(repository, name, full)
-    }
-
-    fn of_remote(repository: &Repository, name: BString, full: BString) -> Result<Option<Target>> {
-        match repository.dwim_remote_branch(name.as_bstr())? {
-            RemoteMatch::None => Ok(None),
-            RemoteMatch::One(upstream) => {
-                let tracking = repository.reference(upstream.tracking.as_bstr())?;
-                let id = tracking.and_then(|reference| reference.id);
-                let commit = id
-                    .map(|id| peeled(repository, id, name.as_bstr()))
-                    .transpose()?;
-                let branch = Some(full);
-                Ok(Some(Target {
-                    name,
-                    branch,
-                    from_remote: Some(upstream),
-                    commit,
-                    head_stays: false,
-                }))
-            }
-            RemoteMatch::Several(remotes) => Err(Error::Setup {
-                reason: format!(
-                    "'{name}' matched multiple ({}) remote tracking branches",
-                    remotes.len()
-                ),
-            }),
-        }
-    }
-}
-
-fn peeled(repository: &Repository, id: ObjectId, spec: &BStr) -> Result<ObjectId> {
-    repository
-        .peel(&id, Some(hedgerow_pack::ObjectKind::Commit))?
-        .ok_or_else(|| Error::Revision {
-            spec: spec.to_owned(),
-            reason: "it is not a commit".into(),
-        })
 }
 
 /// Moves working tree, index and HEAD to `target`, and runs the post-checkout hook.

@@ -57,6 +57,8 @@ pub struct Environment {
     pub commit_graph_paranoia: bool,
     /// `GIT_ATTR_SOURCE`.
     pub attr_source: Option<BString>,
+    /// How all pathspecs are read.
+    pub pathspecs: PathspecSettings,
     /// `GIT_OPTIONAL_LOCKS` is off: locks that only speed later commands up are not taken.
     pub no_optional_locks: bool,
     /// `GIT_IMPLICIT_WORK_TREE` is off: `GIT_DIR` alone names a repository without a work tree.
@@ -67,6 +69,19 @@ pub struct Environment {
     pub assume_different_owner: bool,
     /// `SUDO_UID`: whose repositories root may also use.
     pub sudo_uid: Option<u32>,
+}
+
+/// How all pathspecs are read, whatever magic they have themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathspecSettings {
+    /// `GIT_LITERAL_PATHSPECS`: nothing in them is a wildcard or magic.
+    pub literal: bool,
+    /// `GIT_GLOB_PATHSPECS`: wildcards do not match slashes.
+    pub glob: bool,
+    /// `GIT_NOGLOB_PATHSPECS`: nothing in them is a wildcard.
+    pub no_glob: bool,
+    /// `GIT_ICASE_PATHSPECS`: upper and lower case are the same.
+    pub ignore_case: bool,
 }
 
 /// A name, an address and a date, as far as the environment gives them.
@@ -116,6 +131,7 @@ impl Environment {
             replace_ref_base: variables.bytes("GIT_REPLACE_REF_BASE"),
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
+            pathspecs: variables.pathspecs()?,
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,
             test_checkout_workers: variables.bytes("GIT_TEST_CHECKOUT_WORKERS"),
@@ -179,6 +195,15 @@ impl Variables {
         };
         super::values::boolean(value.as_ref()).ok_or_else(|| Error::Config {
             reason: format!("bad boolean environment value '{value}' for '{name}'"),
+        })
+    }
+
+    fn pathspecs(&self) -> Result<PathspecSettings> {
+        Ok(PathspecSettings {
+            literal: self.boolean("GIT_LITERAL_PATHSPECS", false)?,
+            glob: self.boolean("GIT_GLOB_PATHSPECS", false)?,
+            no_glob: self.boolean("GIT_NOGLOB_PATHSPECS", false)?,
+            ignore_case: self.boolean("GIT_ICASE_PATHSPECS", false)?,
         })
     }
 

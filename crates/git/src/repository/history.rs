@@ -138,7 +138,7 @@ impl Repository {
 
     /// The commit that `id` is or that its tags lead to; `None` if that is something else or
     /// missing.
-    fn peel_to_commit(&self, id: &oid) -> Result<Option<ObjectId>> {
+    pub fn peel_to_commit(&self, id: &oid) -> Result<Option<ObjectId>> {
         match self.peel(id, Some(ObjectKind::Commit)) {
             Ok(commit) => Ok(commit),
             Err(Error::Pack(_) | Error::CorruptObject { .. }) => Ok(None),

@@ -36,7 +36,7 @@ mod worktrees;
 pub use branch::{NewBranch, RemoteMatch};
 pub use commit::Commit;
 pub use config::Config;
-pub use environment::{Environment, Person};
+pub use environment::{Environment, PathspecSettings, Person};
 pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use hooks::Hook;

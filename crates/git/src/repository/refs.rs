@@ -220,10 +220,15 @@ impl Repository {
             }
         }
         if stat.is_some_and(|stat| stat.kind != FileKind::Directory) {
-            let content = hedgerow_fs::read_file(&path, REFERENCE_LIMIT_BYTES);
-            // A link may lead to a directory, and a name without a slash to any file.
-            if let Some(content) = content.ok().flatten() {
-                return self.parse(name, &content).map(Some);
+            // A link may lead to a directory, and a name without a slash to any file. But a
+            // reference that cannot be read is not one that does not exist.
+            let is_reference = name.starts_with(b"refs/") || name == "HEAD";
+            match hedgerow_fs::read_file(&path, REFERENCE_LIMIT_BYTES) {
+                Ok(Some(content)) => return self.parse(name, &content).map(Some),
+                Err(error) if is_reference && error.kind() != std::io::ErrorKind::IsADirectory => {
+                    return Err(error.into());
+                }
+                _ => {}
             }
         }
         self.read_packed(name)

@@ -123,7 +123,7 @@ impl Repository {
             return Ok(None);
         };
         let tracking = if remote == "." {
-            Some(merge.clone())
+            Some(self.branch_here(&merge)?)
         } else {
             self.tracking_name(remote.as_ref(), merge.as_ref())
         };
@@ -132,6 +132,17 @@ impl Repository {
             merge,
             tracking,
         }))
+    }
+
+    /// The full name of what is followed in this repository itself, which may be named by a short
+    /// one that means nothing else.
+    fn branch_here(&self, name: &BString) -> Result<BString> {
+        let found = self.find_reference(name.as_ref())?;
+        let only = found.filter(|found| !found.is_ambiguous);
+        Ok(only.map_or_else(
+            || name.clone(),
+            |found| found.reference.target.unwrap_or(found.reference.name),
+        ))
     }
 
     /// The reference here that tracks where the branch `branch` (a full name) is pushed to:

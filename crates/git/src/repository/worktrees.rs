@@ -2,13 +2,16 @@
 
 use super::git_dir::read_line_file;
 use super::refs::head_branch;
-use super::Repository;
+use super::{Config, Repository};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+
+/// A configuration file larger than this is refused.
+const CONFIG_LIMIT_BYTES: u64 = 64 << 20;
 
 impl Repository {
     /// The working tree other than this one that uses the branch with the full name `name`: has
@@ -39,12 +42,24 @@ impl Repository {
         Ok(heads)
     }
 
+    /// Whether the main working tree is none. Seen from a linked one, its own configuration is not
+    /// part of the merged one.
+    fn main_is_bare(&self) -> Result<bool> {
+        let mut bare = self.config.bool("core.bare")?;
+        if bare != Some(true) && self.git_dir != self.common_dir {
+            let path = self.common_dir.join("config.worktree");
+            if let Some(content) = hedgerow_fs::read_file(&path, CONFIG_LIMIT_BYTES)? {
+                bare = Config::of_file(&content, &path)?.bool("core.bare")?;
+            }
+        }
+        Ok(bare.unwrap_or(false))
+    }
+
     /// The Git directory and the top of every working tree: the main one first, linked ones by
     /// name.
     pub(super) fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = Vec::new();
-        let main_is_bare = self.config.bool("core.bare")?.unwrap_or(false);
-        if !main_is_bare {
+        if !self.main_is_bare()? {
             let top = match self.common_dir.file_name() {
                 Some(name) if name == ".git" => self.common_dir.parent(),
                 _ => None,

@@ -37,7 +37,7 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use remarks::Said;
-use scan::{scan, Inputs, Scanned};
+use scan::{scan, FoldedPaths, Inputs, Scanned};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -57,7 +57,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let form = sparse::read(&worktree, &mut old)?;
     let pathspecs = match options.pathspecs.is_empty() {
         true => None,
-        false => Some(Pathspecs::new(repository, &options.pathspecs, true)?),
+        false => Some(Pathspecs::new(repository, &options.pathspecs)?),
     };
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
@@ -209,6 +209,7 @@ fn examine(
         },
         wish: wish(options),
         pathspecs,
+        folded: settings.ignore_case.then(|| FoldedPaths::of(&old.index)),
         has_skipped: old
             .index
             .entries()

@@ -5,7 +5,6 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind, Reader};
-use std::cell::{Cell, RefCell};
 
 /// So many links are followed, as git does.
 const LINK_LIMIT: usize = 40;
@@ -53,12 +52,7 @@ impl Repository {
     /// # Errors
     /// [`Error::Revision`] if the words name nothing, and no link was followed.
     pub fn resolve_following(&self, spec: &BStr, index: &IndexLookup<'_>) -> Result<Followed> {
-        let resolver = Resolver {
-            repository: self,
-            index: Some(index),
-            warnings: RefCell::default(),
-            mode: Cell::default(),
-        };
+        let resolver = Resolver::new(self, Some(index));
         let colon = colon_outside_braces(spec).filter(|colon| *colon > 0);
         let colon = match colon {
             Some(_) if resolver.object(spec, Wanted::Any)?.is_some() => None,

@@ -55,6 +55,8 @@ struct Resolver<'a> {
     index: Option<&'a IndexLookup<'a>>,
     warnings: RefCell<Vec<String>>,
     mode: Cell<Option<u32>>,
+    /// Why the words name nothing, where more is known than that.
+    absence: RefCell<Option<Error>>,
 }
 
 impl Repository {
@@ -75,20 +77,26 @@ impl Repository {
         wanted: Wanted,
         index: Option<&IndexLookup<'_>>,
     ) -> Result<Resolved> {
-        let resolver = Resolver {
-            repository: self,
-            index,
-            warnings: RefCell::default(),
-            mode: Cell::default(),
-        };
-        let id = resolver
-            .resolve(spec, wanted)?
-            .ok_or_else(|| failed(spec, "unknown revision or path not in the working tree."))?;
-        Ok(Resolved {
-            id,
-            mode: resolver.mode.get(),
-            warnings: resolver.warnings.into_inner(),
-        })
+        let resolver = Resolver::new(self, index);
+        match resolver.resolve(spec, wanted)? {
+            Some(id) => Ok(resolver.resolved(id)),
+            None => Err(resolver.absence.into_inner().unwrap_or_else(|| {
+                failed(spec, "unknown revision or path not in the working tree.")
+            })),
+        }
+    }
+
+    /// As [`Repository::resolve_with`]; `None` for words that name nothing,
+    /// so that they may be meant as something else. An error ends the search in git, too.
+    pub fn resolve_if_named(
+        &self,
+        spec: &BStr,
+        wanted: Wanted,
+        index: Option<&IndexLookup<'_>>,
+    ) -> Result<Option<Resolved>> {
+        let resolver = Resolver::new(self, index);
+        let id = resolver.resolve(spec, wanted)?;
+        Ok(id.map(|id| resolver.resolved(id)))
     }
 
     /// The commit that `spec` names, tags followed to it.
@@ -110,15 +118,39 @@ impl Repository {
     /// by `HEAD`. Other names stay as they are.
     pub fn expand_branch_name(&self, name: &BStr) -> Result<BString> {
         let name = if name == "-" { "@{-1}".into() } else { name };
-        let resolver = Resolver {
-            repository: self,
-            index: None,
-            warnings: RefCell::default(),
-            mode: Cell::default(),
-        };
+        let resolver = Resolver::new(self, None);
         Ok(resolver
             .substitute(name, 0)?
             .unwrap_or_else(|| name.to_owned()))
+    }
+
+    /// Replaces what stands for the short name of a branch of this repository: `@{-N}` as above,
+    /// `NAME@{upstream}` and `NAME@{push}` only where that is no branch of a remote.
+    pub fn local_branch_name(&self, name: &BStr) -> Result<BString> {
+        let resolver = Resolver::new(self, None);
+        Ok(resolver
+            .substitute_local(name, 0)?
+            .unwrap_or_else(|| name.to_owned()))
+    }
+}
+
+impl<'a> Resolver<'a> {
+    fn new(repository: &'a Repository, index: Option<&'a IndexLookup<'a>>) -> Self {
+        Resolver {
+            repository,
+            index,
+            warnings: RefCell::default(),
+            mode: Cell::default(),
+            absence: RefCell::default(),
+        }
+    }
+
+    fn resolved(self, id: ObjectId) -> Resolved {
+        Resolved {
+            id,
+            mode: self.mode.get(),
+            warnings: self.warnings.into_inner(),
+        }
     }
 }
 
@@ -140,10 +172,16 @@ impl Resolver<'_> {
         let (tree, path) = spec.split_at(colon);
         let tree_spec = tree.as_bstr();
         let Some(tree) = self.object(tree_spec, Wanted::Tree)? else {
-            return Err(failed(spec, &format!("invalid object name '{tree_spec}'.")));
+            return Ok(self.absent(spec, &format!("invalid object name '{tree_spec}'.")));
         };
         let path = path.get(1..).unwrap_or_default().as_bstr();
-        self.in_tree(tree_spec, &tree, path).map(Some)
+        self.in_tree(tree_spec, &tree, path)
+    }
+
+    /// Nothing, and why.
+    fn absent<T>(&self, spec: &BStr, reason: &str) -> Option<T> {
+        self.absence.replace(Some(failed(spec, reason)));
+        None
     }
 
     /// What words without a path name: a plain name, with the suffixes after it applied.

@@ -170,9 +170,35 @@ impl Resolver<'_> {
         ))
     }
 
+    /// The same for the short name of a branch of this repository. `None` also for what follows a
+    /// branch of a remote.
+    pub(super) fn substitute_local(&self, name: &BStr, depth: usize) -> Result<Option<BString>> {
+        if depth > MARK_DEPTH {
+            return Err(failed(name, "nested too deeply"));
+        }
+        let (short, rest) = if let Some((number, rest)) = previous(name) {
+            let Some(branch) = self.repository.previous_branch(number)? else {
+                return Ok(None);
+            };
+            (branch, rest)
+        } else {
+            let Some((branch, mark, rest)) = branch_mark(name) else {
+                return Ok(None);
+            };
+            let full = self.marked(branch, mark)?;
+            if !full.starts_with(b"refs/heads/") {
+                return Ok(None);
+            }
+            (self.repository.shorten_reference(full.as_ref()), rest)
+        };
+        let whole = BString::from([&short[..], rest].concat());
+        let further = self.substitute_local(whole.as_ref(), depth + 1)?;
+        Ok(Some(further.unwrap_or(whole)))
+    }
+
     fn marked(&self, branch: &BStr, mark: Mark) -> Result<BString> {
         let repository = self.repository;
-        let full: BString = if branch.is_empty() || branch == "HEAD" || branch == "@" {
+        let full: BString = if branch.is_empty() || branch == "HEAD" {
             match repository.head()? {
                 Head::Branch { name, .. } => name,
                 Head::Detached { .. } => {

@@ -7,17 +7,22 @@ use hedgerow_pack::{ObjectId, ObjectKind};
 
 impl Resolver<'_> {
     /// The entry `path` of the tree that `id` leads to; the tree itself for an empty path.
-    pub(super) fn in_tree(&self, rev: &BStr, id: &ObjectId, path: &BStr) -> Result<ObjectId> {
+    pub(super) fn in_tree(
+        &self,
+        rev: &BStr,
+        id: &ObjectId,
+        path: &BStr,
+    ) -> Result<Option<ObjectId>> {
         let repository = self.repository;
         let path = self.relative(path)?;
         let spec = BString::from([rev.as_bytes(), b":", &path].concat());
         let Some(tree) = repository.peel(id, Some(ObjectKind::Tree))? else {
             let reason = format!("invalid object name '{rev}'.");
-            return Err(failed(spec.as_ref(), &reason));
+            return Ok(self.absent(spec.as_ref(), &reason));
         };
         let absent = || {
             let reason = format!("path '{path}' does not exist in '{rev}'");
-            failed(spec.as_ref(), &reason)
+            Ok(self.absent(spec.as_ref(), &reason))
         };
         let mut found = (tree, None);
         // A slash at the end of a directory's name changes nothing.
@@ -28,16 +33,18 @@ impl Resolver<'_> {
             }
             let (tree, mode) = found;
             if !mode.is_none_or(is_tree) {
-                return Err(absent());
+                return absent();
             }
-            let (id, mode) = self.entry(&tree, name.as_bstr())?.ok_or_else(absent)?;
+            let Some((id, mode)) = self.entry(&tree, name.as_bstr())? else {
+                return absent();
+            };
             found = (id, Some(mode));
         }
         if path.ends_with(b"/") && !found.1.is_none_or(is_tree) {
-            return Err(absent());
+            return absent();
         }
         self.mode.set(found.1);
-        Ok(found.0)
+        Ok(Some(found.0))
     }
 
     pub(super) fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, u32)>> {
@@ -72,7 +79,7 @@ impl Resolver<'_> {
             }
             None => {
                 let reason = format!("path '{path}' is not in the index");
-                Err(failed(text, &reason))
+                Ok(self.absent(text, &reason))
             }
         }
     }

@@ -1,12 +1,14 @@
 //! One pass over the working tree: each directory's listing is joined with that directory's slice
 //! of the index. What is tracked is statted, what is not is sorted into untracked and ignored.
 
+mod folded;
 mod patterns;
 mod tracked;
 mod unknown;
 
 use super::exclusion::{Level, Rules};
 use super::remarks::Warning;
+pub(super) use folded::FoldedPaths;
 
 use super::untracked::{Folder, Found, Wish};
 use crate::index::{Index, Stage};
@@ -34,6 +36,8 @@ pub(super) struct Inputs<'a> {
     pub wish: Wish,
     /// The paths that are meant; all if there are none.
     pub pathspecs: Option<&'a Pathspecs>,
+    /// What is tracked in letters of either case, where these are the same.
+    pub folded: Option<FoldedPaths>,
     /// Whether the index has files that are not to be in the working tree.
     pub has_skipped: bool,
 }

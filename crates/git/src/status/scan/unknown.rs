@@ -76,9 +76,12 @@ impl Scan<'_> {
         worker.path.clear();
         listed.place.append_path_of(name, &mut worker.path);
         let path = worker.path.as_bstr();
-        if !self.is_near(path) {
+        let folded = self.inputs.folded.as_ref();
+        let is_tracked = folded.is_some_and(|folded| folded.is_tracked(path, is_directory));
+        if is_tracked || !self.is_near(path) {
             return;
         }
+        let holds_tracked = is_directory && folded.is_some_and(|folded| folded.has_directory(path));
         let excluded = listed
             .level
             .excludes(path, is_directory, &self.inputs.exclusion);
@@ -99,7 +102,7 @@ impl Scan<'_> {
             worker.stopped = true;
             return self.found(worker, path, excluded, folder.cloned());
         }
-        if excluded && wish.shows_directory_unseen() {
+        if excluded && !holds_tracked && wish.shows_directory_unseen() {
             let mut path = path;
             path.push(b'/');
             return self.found(worker, path, true, folder.cloned());
@@ -108,7 +111,7 @@ impl Scan<'_> {
         let stops = folder.is_some() && !wish.ignored();
         let is_certain = data.is_certain && (!stops || !worker.stopped);
         worker.stopped = true;
-        let folds = wish.folds() && reach == Reach::Matches;
+        let folds = wish.folds() && reach == Reach::Matches && !holds_tracked;
         let mut folder = folder.cloned();
         if folds {
             let own = Arc::new(Folder::new(path, excluded, folder));

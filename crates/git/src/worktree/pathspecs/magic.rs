@@ -1,41 +1,94 @@
-//! Why the magic of a pathspec is refused, in git's words: gitglossary(7), "pathspec".
+//! The magic of a pathspec, as it is written and as the environment adds it: gitglossary(7),
+//! "pathspec", and git(1) under `GIT_LITERAL_PATHSPECS`. What is wrong with it is told in git's
+//! words.
 
+use crate::repository::PathspecSettings;
 use bstr::{BStr, ByteSlice};
 
-/// Magic characters that mean something, and those that git keeps for later.
-const SHORT: &[u8] = b"/!^";
+/// Magic characters that git keeps for later.
 const RESERVED: &[u8] = b"\"#%&',-;<=>@_`~";
-const LONG: [&str; 5] = ["top", "literal", "glob", "icase", "exclude"];
 
-/// What git says of a pathspec that cannot be read; `None` if its magic is in order.
-pub(super) fn refusal(spec: &BStr) -> Option<String> {
-    let magic = spec.strip_prefix(b":")?;
-    match magic.strip_prefix(b"(") {
-        Some(words) => of_words(words, spec),
-        None => of_characters(magic, spec),
+/// How the path of a pathspec is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Magic {
+    /// From the top of the working tree, and not from where the user is.
+    pub top: bool,
+    /// Without wildcards.
+    pub literal: bool,
+    /// With wildcards that do not match slashes.
+    pub glob: bool,
+    pub ignore_case: bool,
+    pub exclude: bool,
+    /// It asks for attributes.
+    pub attributes: bool,
+}
+
+/// The magic of `spec`, and the path behind it; or what is wrong with it.
+pub(super) fn read<'s>(
+    spec: &'s BStr,
+    settings: &PathspecSettings,
+) -> Result<(Magic, &'s BStr), String> {
+    let (own, path) = match spec.strip_prefix(b":").filter(|_| !settings.literal) {
+        None => (Magic::default(), spec.as_bytes()),
+        Some(magic) => match magic.strip_prefix(b"(") {
+            Some(words) => of_words(words, spec)?,
+            None => of_characters(magic, spec)?,
+        },
+    };
+    let magic = own.with(settings)?;
+    if magic.literal && magic.glob {
+        return Err(format!("{spec}: 'literal' and 'glob' are incompatible"));
+    }
+    Ok((magic, path.as_bstr()))
+}
+
+impl Magic {
+    /// With what the environment says of all pathspecs. What one says of itself counts more.
+    fn with(self, settings: &PathspecSettings) -> Result<Self, String> {
+        if settings.glob && settings.no_glob {
+            return Err("global 'glob' and 'noglob' pathspec settings are incompatible".into());
+        }
+        let glob = settings.glob && !self.literal;
+        if settings.literal && (glob || settings.ignore_case) {
+            let words = "global 'literal' pathspec setting is incompatible with all other global \
+                         pathspec settings";
+            return Err(words.into());
+        }
+        Ok(Magic {
+            literal: self.literal || settings.literal || settings.no_glob && !self.glob,
+            glob: self.glob || glob,
+            ignore_case: self.ignore_case || settings.ignore_case,
+            ..self
+        })
     }
 }
 
-fn of_words(mut rest: &[u8], spec: &BStr) -> Option<String> {
-    let mut seen = Vec::new();
+fn of_words<'s>(mut rest: &'s [u8], spec: &BStr) -> Result<(Magic, &'s [u8]), String> {
+    let mut magic = Magic::default();
     while !matches!(rest.first(), None | Some(b')')) {
-        let end = end_of_word(rest);
-        let word = rest[..end].as_bstr();
-        let is_known = LONG.iter().any(|known| word == known);
-        if !is_known && !word.is_empty() && !word.starts_with(b"attr:") {
-            return Some(format!("Invalid pathspec magic '{word}' in '{spec}'"));
+        let (word, after) = rest.split_at(end_of_word(rest));
+        match word {
+            b"" => {}
+            b"top" => magic.top = true,
+            b"literal" => magic.literal = true,
+            b"glob" => magic.glob = true,
+            b"icase" => magic.ignore_case = true,
+            b"exclude" => magic.exclude = true,
+            word if word.starts_with(b"attr:") => magic.attributes = true,
+            word => {
+                let word = word.as_bstr();
+                return Err(format!("Invalid pathspec magic '{word}' in '{spec}'"));
+            }
         }
-        seen.push(word);
-        let after = &rest[end..];
         rest = after.strip_prefix(b",").unwrap_or(after);
     }
-    let has = |word: &str| seen.iter().any(|seen| *seen == word);
-    if rest.is_empty() {
-        let message = format!("Missing ')' at the end of pathspec magic in '{spec}'");
-        return Some(message);
+    match rest.strip_prefix(b")") {
+        Some(path) => Ok((magic, path)),
+        None => {
+            let message = format!("Missing ')' at the end of pathspec magic in '{spec}'");
+            Err(message)
+        }
     }
-    (has("literal") && has("glob"))
-        .then(|| format!("{spec}: 'literal' and 'glob' are incompatible"))
 }
 
 /// Where a word ends: at a comma or a parenthesis that has no backslash before it.
@@ -51,12 +104,25 @@ fn end_of_word(text: &[u8]) -> usize {
     at.min(text.len())
 }
 
-fn of_characters(magic: &[u8], spec: &BStr) -> Option<String> {
-    let unread = magic.iter().find(|byte| !SHORT.contains(byte))?;
-    let character = char::from(*unread);
-    RESERVED
-        .contains(unread)
-        .then(|| format!("Unimplemented pathspec magic '{character}' in '{spec}'"))
+fn of_characters<'s>(text: &'s [u8], spec: &BStr) -> Result<(Magic, &'s [u8]), String> {
+    let mut magic = Magic::default();
+    let mut rest = text;
+    while let Some((character, after)) = rest.split_first() {
+        match character {
+            b'/' => magic.top = true,
+            b'!' | b'^' => magic.exclude = true,
+            b':' => return Ok((magic, after)),
+            reserved if RESERVED.contains(reserved) => {
+                let character = char::from(*reserved);
+                return Err(format!(
+                    "Unimplemented pathspec magic '{character}' in '{spec}'"
+                ));
+            }
+            _ => break,
+        }
+        rest = after;
+    }
+    Ok((magic, rest))
 }
 
 #[cfg(test)]
@@ -64,29 +130,97 @@ mod tests {
     use super::*;
 
     #[test]
+    fn magic_is_split_off() {
+        let plain = Magic::default();
+        let top = Magic { top: true, ..plain };
+        let exclude = Magic {
+            exclude: true,
+            ..plain
+        };
+        for (spec, magic, path) in [
+            ("plain", plain, "plain"),
+            (":", plain, ""),
+            (":x", plain, "x"),
+            (":/x", top, "x"),
+            (":!^:/x", exclude, "/x"),
+            // Words after characters are none.
+            (":/(icase)x", top, "(icase)x"),
+            (":(top,)x", top, "x"),
+            (":(exclude)a)", exclude, "a)"),
+            (
+                ":(attr:a\\,b)x",
+                Magic {
+                    attributes: true,
+                    ..plain
+                },
+                "x",
+            ),
+        ] {
+            let found = read(spec.into(), &PathspecSettings::default());
+            assert_eq!(found, Ok((magic, path.into())), "{spec}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_told() {
         for (spec, expected) in [
-            ("plain", None),
-            (":/x", None),
-            (":!^/:x", None),
-            (":(top,,icase)x", None),
-            (":(attr:a\\,b)x", None),
             (
                 ":(nonsense)x",
-                Some("Invalid pathspec magic 'nonsense' in ':(nonsense)x'"),
+                "Invalid pathspec magic 'nonsense' in ':(nonsense)x'",
             ),
-            (":(top,x", Some("Invalid pathspec magic 'x' in ':(top,x'")),
+            (":(top,x", "Invalid pathspec magic 'x' in ':(top,x'"),
             (
                 ":(top",
-                Some("Missing ')' at the end of pathspec magic in ':(top'"),
+                "Missing ')' at the end of pathspec magic in ':(top'",
             ),
             (
                 ":(glob,literal)x",
-                Some(":(glob,literal)x: 'literal' and 'glob' are incompatible"),
+                ":(glob,literal)x: 'literal' and 'glob' are incompatible",
             ),
-            (":/-x", Some("Unimplemented pathspec magic '-' in ':/-x'")),
+            (":/-x", "Unimplemented pathspec magic '-' in ':/-x'"),
         ] {
-            assert_eq!(refusal(spec.into()).as_deref(), expected, "{spec}");
+            let found = read(spec.into(), &PathspecSettings::default());
+            assert_eq!(found, Err(expected.into()), "{spec}");
+        }
+    }
+
+    #[test]
+    fn the_environment_adds_to_it() {
+        let settings = |text: &str| PathspecSettings {
+            literal: text.contains('l'),
+            glob: text.contains('g'),
+            no_glob: text.contains('n'),
+            ignore_case: text.contains('i'),
+        };
+        let shown = |(magic, path): (Magic, &BStr)| {
+            let letters = [
+                (magic.literal, 'l'),
+                (magic.glob, 'g'),
+                (magic.ignore_case, 'i'),
+            ];
+            let letters: String = letters.iter().filter(|it| it.0).map(|it| it.1).collect();
+            format!("{letters} {path}")
+        };
+        let both = "global 'glob' and 'noglob' pathspec settings are incompatible";
+        let alone = "global 'literal' pathspec setting is incompatible with all other global \
+                     pathspec settings";
+        for (variables, spec, expected) in [
+            ("l", "x", Ok("l x")),
+            ("l", ":(glob)x", Ok("l :(glob)x")),
+            ("g", "x", Ok("g x")),
+            ("g", ":(literal)x", Ok("l x")),
+            ("n", "x", Ok("l x")),
+            ("n", ":(glob)x", Ok("g x")),
+            ("i", "x", Ok("i x")),
+            ("gi", ":(icase)x", Ok("gi x")),
+            ("ln", "x", Ok("l x")),
+            ("lg", "x", Err(alone)),
+            ("li", "x", Err(alone)),
+            ("gn", "x", Err(both)),
+        ] {
+            let found = read(spec.into(), &settings(variables)).map(shown);
+            let expected = expected.map(String::from).map_err(String::from);
+            assert_eq!(found, expected, "{variables} {spec}");
         }
     }
 }

@@ -1,12 +1,11 @@
-//! Which paths the user means: gitglossary(7), "pathspec". The reading of the magic words is that
-//! of `gix-pathspec`; the matching is here, because git wants to know of each pathspec whether it
-//! matched anything, and how each stands to a directory.
+//! Which paths the user means: gitglossary(7), "pathspec". Git wants to know of each pathspec whether
+//! it matched anything, and how each stands to a directory.
 
 mod magic;
 mod pathspec;
 
 use crate::index::Mode;
-use crate::repository::Repository;
+use crate::repository::{PathspecSettings, Repository};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use pathspec::{Match, Pathspec};
@@ -16,7 +15,8 @@ use std::path::Path;
 pub(crate) struct Pathspecs {
     specs: Vec<Pathspec>,
     given: Vec<BString>,
-    matched: Vec<bool>,
+    /// How each has matched at its best.
+    matched: Vec<Option<Match>>,
     /// See [`Pathspecs::leading`].
     leading: BString,
 }
@@ -33,43 +33,69 @@ pub(crate) enum Reach {
 }
 
 impl Pathspecs {
-    /// Reads what the user gave, relative to where he is. What only excludes, excludes from the
-    /// directory where he is, or from everything if `from_all`.
-    pub(crate) fn new(repository: &Repository, given: &[BString], from_all: bool) -> Result<Self> {
+    /// Reads what the user gave, relative to where he is. What only excludes, excludes from
+    /// everything.
+    pub(crate) fn new(repository: &Repository, given: &[BString]) -> Result<Self> {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
-        Self::read(given, prefix, repository.require_work_tree()?, from_all)
+        let settings = &repository.environment().pathspecs;
+        Self::read(given, settings, prefix, repository.require_work_tree()?)
     }
 
-    fn read(given: &[BString], prefix: &BStr, root: &Path, from_all: bool) -> Result<Self> {
+    fn read(
+        given: &[BString],
+        settings: &PathspecSettings,
+        prefix: &BStr,
+        root: &Path,
+    ) -> Result<Self> {
         let specs = given
             .iter()
-            .map(|spec| Pathspec::read(spec.as_bstr(), prefix, root));
+            .map(|spec| Pathspec::read(spec.as_bstr(), settings, prefix, root));
         let mut specs: Vec<Pathspec> = specs.collect::<Result<_>>()?;
         if specs.iter().all(|spec| spec.excluding) {
-            let prefix = if from_all { BStr::new("") } else { prefix };
-            specs.push(Pathspec::everything(prefix));
+            specs.push(Pathspec::everything());
         }
         Ok(Pathspecs {
-            matched: vec![false; specs.len()],
+            matched: vec![None; specs.len()],
             leading: leading(&specs),
             specs,
             given: given.to_vec(),
         })
     }
 
-    /// Whether they mean the path of an entry.
+    /// Whether they mean the path of an entry. One that named a path exactly means no other, as
+    /// git has it, even with wildcards: what it would overwrite besides stays.
     pub(crate) fn matches(&mut self, path: &BStr, mode: Mode) -> bool {
+        let mut is_meant = false;
         for (spec, matched) in self.specs.iter().zip(&mut self.matched) {
-            *matched |= !spec.excluding && means(spec, path, mode);
+            if spec.excluding || *matched == Some(Match::Exact) {
+                continue;
+            }
+            let found = meaning(spec, path, mode);
+            is_meant |= found.is_some();
+            *matched = found.max(*matched);
         }
-        self.fits(path, mode)
+        if !is_meant {
+            return false;
+        }
+        // One that excludes need not exclude anything, but there must be something else.
+        for (spec, matched) in self.specs.iter().zip(&mut self.matched) {
+            if spec.excluding {
+                *matched = Some(Match::Wild);
+            }
+        }
+        !self.excludes(path, mode)
     }
 
     /// The same without remembering it.
     pub(crate) fn fits(&self, path: &BStr, mode: Mode) -> bool {
-        let matches = |spec: &Pathspec| means(spec, path, mode);
-        self.including().any(matches) && !self.excluding().any(matches)
+        let matches = |spec: &Pathspec| meaning(spec, path, mode).is_some();
+        self.including().any(matches) && !self.excludes(path, mode)
+    }
+
+    fn excludes(&self, path: &BStr, mode: Mode) -> bool {
+        let mut excluding = self.excluding();
+        excluding.any(|spec| meaning(spec, path, mode).is_some())
     }
 
     /// How they stand to the untracked directory `path`, which has a slash at its end.
@@ -114,11 +140,12 @@ impl Pathspecs {
         self.leading.as_bstr()
     }
 
-    /// Those that have matched nothing, as they were given. One that excludes need not match.
+    /// Those that have matched nothing, as they were given; those that exclude too, if nothing else
+    /// has matched.
     pub(crate) fn unmatched(&self) -> Vec<BString> {
-        let specs = self.given.iter().zip(&self.specs).zip(&self.matched);
-        let unmatched = specs.filter(|((_, spec), matched)| !**matched && !spec.excluding);
-        unmatched.map(|((given, _), _)| given.clone()).collect()
+        let specs = self.given.iter().zip(&self.matched);
+        let unmatched = specs.filter(|(_, matched)| matched.is_none());
+        unmatched.map(|(given, _)| given.clone()).collect()
     }
 
     fn including(&self) -> impl Iterator<Item = &Pathspec> {
@@ -130,9 +157,11 @@ impl Pathspecs {
     }
 }
 
-/// A submodule may be named as the directory that it is.
-fn means(spec: &Pathspec, path: &BStr, mode: Mode) -> bool {
-    spec.matching(path).is_some() || mode == Mode::Gitlink && spec.names_directory(path)
+/// How a pathspec means an entry. A submodule may be named as the directory that it is.
+fn meaning(spec: &Pathspec, path: &BStr, mode: Mode) -> Option<Match> {
+    let is_named = || mode == Mode::Gitlink && spec.names_directory(path);
+    spec.matching(path)
+        .or_else(|| is_named().then_some(Match::Exact))
 }
 
 /// What all that is meant begins with, up to a slash. Git finds nothing if the first pathspec
@@ -156,7 +185,8 @@ mod tests {
 
     fn read(prefix: &str, given: &[&str]) -> Pathspecs {
         let given: Vec<BString> = given.iter().map(|spec| (*spec).into()).collect();
-        Pathspecs::read(&given, prefix.into(), Path::new("/root"), true).unwrap()
+        let settings = PathspecSettings::default();
+        Pathspecs::read(&given, &settings, prefix.into(), Path::new("/root")).unwrap()
     }
 
     #[test]
@@ -287,5 +317,17 @@ mod tests {
         assert!(specs.matches("a/x".into(), Mode::File));
         assert!(!specs.matches("c".into(), Mode::File));
         assert_eq!(specs.unmatched(), ["b"]);
+        let mut specs = read("", &["a", ":!c"]);
+        assert!(!specs.matches("c".into(), Mode::File));
+        assert_eq!(specs.unmatched(), ["a", ":!c"]);
+    }
+
+    #[test]
+    fn what_is_named_exactly_is_all_that_is_meant() {
+        let mut specs = read("", &["*.c"]);
+        assert!(specs.matches("!.c".into(), Mode::File));
+        assert!(specs.matches("*.c".into(), Mode::File));
+        assert!(!specs.matches("a.c".into(), Mode::File));
+        assert!(specs.fits("a.c".into(), Mode::File));
     }
 }

@@ -1,10 +1,10 @@
 //! One pathspec: how it is read, and how it stands to a path.
 
-use super::magic::refusal;
+use super::magic;
+use crate::repository::PathspecSettings;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_glob::wildmatch::Mode;
-use gix_pathspec::{MagicSignature, SearchMode};
 use std::path::Path;
 
 /// One pathspec, relative to the root of the working tree.
@@ -36,8 +36,14 @@ pub(super) enum Match {
 }
 
 impl Pathspec {
-    /// Reads what was given by a user who is in the directory `prefix`.
-    pub(super) fn read(given: &BStr, prefix: &BStr, root: &Path) -> Result<Self> {
+    /// Reads what was given by a user who is in the directory `prefix`. `settings` are those of his
+    /// environment.
+    pub(super) fn read(
+        given: &BStr,
+        settings: &PathspecSettings,
+        prefix: &BStr,
+        root: &Path,
+    ) -> Result<Self> {
         let bad = |reason: String| Error::Pathspec {
             spec: given.to_owned(),
             reason,
@@ -49,38 +55,27 @@ impl Pathspec {
                 reason: reason.into(),
             });
         }
-        let parsed =
-            gix_pathspec::parse(given, gix_pathspec::Defaults::default()).map_err(|error| {
-                match refusal(given) {
-                    Some(reason) => Error::Setup { reason },
-                    None => bad(error.to_string()),
-                }
-            })?;
-        if !parsed.attributes.is_empty() {
+        let (magic, given_path) =
+            magic::read(given, settings).map_err(|reason| Error::Setup { reason })?;
+        if magic.attributes {
             return Err(bad("attributes are not supported here".into()));
         }
-        let has = |magic| parsed.signature.contains(magic);
-        let mut path = parsed.path().to_owned();
-        if has(MagicSignature::MUST_BE_DIR) {
-            path.push(b'/');
-        }
-        let (path, prefix) = match has(MagicSignature::TOP) {
+        let (path, prefix) = match magic.top {
             // Git takes this as it is, even with dots that no path has.
-            true => (path, 0),
-            false => join(prefix, path.as_bstr(), root).ok_or_else(|| {
+            true => (given_path.to_owned(), 0),
+            false => join(prefix, given_path, root).ok_or_else(|| {
                 let root = root.display();
-                bad(format!("'{given}' is outside repository at '{root}'"))
+                bad(format!("'{given_path}' is outside repository at '{root}'"))
             })?,
         };
-        let ignore_case = has(MagicSignature::ICASE);
-        let case = match ignore_case {
+        let case = match magic.ignore_case {
             true => Mode::IGNORE_CASE,
             false => Mode::empty(),
         };
-        let mode = match parsed.search_mode {
-            SearchMode::Literal => None,
-            SearchMode::ShellGlob => Some(case),
-            SearchMode::PathAwareGlob => Some(case | Mode::NO_MATCH_SLASH_LITERAL),
+        let mode = match (magic.literal, magic.glob) {
+            (true, _) => None,
+            (false, false) => Some(case),
+            (false, true) => Some(case | Mode::NO_MATCH_SLASH_LITERAL),
         };
         let wildcard = mode.and_then(|_| path.find_byteset(b"*?[\\"));
         let literal = wildcard.map_or(path.len(), |at| at.max(prefix));
@@ -89,21 +84,17 @@ impl Pathspec {
             literal,
             path,
             prefix,
-            ignore_case,
-            excluding: has(MagicSignature::EXCLUDE),
+            ignore_case: magic.ignore_case,
+            excluding: magic.exclude,
         })
     }
 
-    /// All that is in the directory `prefix`, which is without a slash at its end.
-    pub(super) fn everything(prefix: &BStr) -> Self {
-        let mut path = prefix.to_owned();
-        if !path.is_empty() {
-            path.push(b'/');
-        }
+    /// All that there is.
+    pub(super) fn everything() -> Self {
         Pathspec {
-            prefix: path.len(),
-            literal: path.len(),
-            path,
+            path: BString::default(),
+            prefix: 0,
+            literal: 0,
             wild: None,
             ignore_case: false,
             excluding: false,
@@ -219,10 +210,15 @@ mod tests {
 
     fn matches(prefix: &str, spec: &str, path: &str) -> bool {
         let root = Path::new("/root");
-        Pathspec::read(spec.into(), prefix.into(), root)
-            .unwrap()
-            .matching(path.as_bytes())
-            .is_some()
+        Pathspec::read(
+            spec.into(),
+            &PathspecSettings::default(),
+            prefix.into(),
+            root,
+        )
+        .unwrap()
+        .matching(path.as_bytes())
+        .is_some()
     }
 
     #[test]
@@ -282,7 +278,13 @@ mod tests {
         let root = Path::new("/root");
         for (prefix, spec) in [("", ".."), ("d", "../.."), ("", "/rootx/a"), ("", "")] {
             assert!(
-                Pathspec::read(spec.into(), prefix.into(), root).is_err(),
+                Pathspec::read(
+                    spec.into(),
+                    &PathspecSettings::default(),
+                    prefix.into(),
+                    root
+                )
+                .is_err(),
                 "{spec:?}"
             );
         }

@@ -6,13 +6,13 @@ use crate::convert::{Buffers, Conversion, Converter};
 use crate::index::{EntryStat, Index, Mode};
 use crate::repository::Objects;
 use crate::worktree::Progress;
-use crate::Result;
+use crate::{Error, Result};
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::CancelToken;
 use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// An object over this many bytes is large: it is written in a lane, one after the other, so that
 /// however many workers there are, few of these are in memory.
@@ -57,6 +57,8 @@ pub(crate) struct Contents<'a> {
     pub progress: &'a Progress,
     pub lanes: Lanes,
     pub cancel: CancelToken,
+    /// Why nothing more is to be written.
+    pub fatal: OnceLock<Error>,
     pub results: Mutex<Results>,
 }
 
@@ -107,6 +109,9 @@ impl<'a> Plan for &'a Contents<'a> {
         row: u32,
         sink: &mut Sink<'_>,
     ) -> std::result::Result<(), Problem> {
+        if self.fatal.get().is_some() {
+            return Err(Problem::content(Error::Interrupted));
+        }
         let (id, location) = self.object(row)?;
         let path = self.entry_path(row);
         let conversion = match self.form(row) {

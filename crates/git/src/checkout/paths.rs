@@ -4,10 +4,12 @@ use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::rejects::Rejects;
 use super::session::Session;
+use super::supplies::supplies;
 use super::transition::{Transition, Write};
-use super::update::{settle_racy, smudge_racy, write};
+use super::update::{smudge_racy, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
+use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states, State};
 use crate::worktree::{Execution, OldIndex};
@@ -85,9 +87,9 @@ pub fn checkout_paths(
     );
     let (mut next, states) = plan.transition(&session)?;
     let obstacles = in_the_way(&session, &next, &states)?;
+    let supplies = supplies(&session, &next, &Direction::CheckIn { listed: None })?;
     clear(&session.root, &obstacles)?;
-    let converter = session.converter_of_tree(&next.index)?;
-    write(&session, &mut next, &converter, &mut done)?;
+    write(&session, &mut next, supplies, &mut done)?;
     smudge_racy(&mut next, &old, &states);
     let has = |id: &ObjectId| repository.has_tree(id);
     next.index
@@ -236,13 +238,10 @@ impl Plan<'_> {
     /// Files that are as their entries say are not written again.
     fn transition(self, session: &Session<'_>) -> Result<(Transition, Vec<State>)> {
         let index = self.builder.finish_replacing(&self.old.index);
-        let mut states = states(
-            &session.root,
-            &index,
-            &session.rules(self.old),
-            &session.engine(),
-        )?;
-        settle_racy(&mut states, &index, session, self.old)?;
+        let rules = session.rules(self.old);
+        let mut states = states(&session.root, &index, &rules, &session.engine())?;
+        trust_stat(&mut states, &index, &rules, |_| true);
+        session.settle(&mut states, &index, None)?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
         for (row, (from, chosen)) in self.chosen.iter().enumerate() {

@@ -77,9 +77,9 @@ fn attributes_of_the_index_come_first_for_a_switch_and_last_for_paths() {
         r.remove("dir/b.txt");
         r.remove("dir/sub/c.txt");
     });
-    // The attributes are checked out, too; what they were counts.
+    // The attributes are checked out, too, and before the files.
     pair.checkout(&["."]);
-    assert_eq!(content(&pair.hedgerow, "dir/b.txt"), "two\r\nlines\r\n");
+    assert_eq!(content(&pair.hedgerow, "dir/b.txt"), "two\nlines\n");
     assert_eq!(
         content(&pair.hedgerow, "dir/.gitattributes"),
         "*.txt -text\n"
@@ -90,6 +90,37 @@ fn attributes_of_the_index_come_first_for_a_switch_and_last_for_paths() {
         }
     });
     pair.checkout(&["main", "--", "."]);
+}
+
+#[test]
+fn attributes_that_are_written_anew_count_as_they_were_if_a_file_comes_before_them() {
+    for early in [false, true] {
+        let repository = origin();
+        for directory in ["", "dir/"] {
+            repository.write(format!("{directory}!early"), "early\n");
+            repository.write(format!("{directory}.gitattributes"), "");
+        }
+        repository.commit("empty attributes");
+        let mut pair = Pair::of(&repository, "attributes written anew");
+        // Away from the second of the index: what git has to look into depends on the time.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        pair.each("refresh the index", |r| {
+            r.git(&["update-index", "--force-write-index"]);
+        });
+        pair.each("change them", |r| {
+            for directory in ["", "dir/"] {
+                r.write(format!("{directory}.gitattributes"), CRLF);
+                if early {
+                    r.remove(format!("{directory}!early"));
+                }
+            }
+            r.remove("a.txt");
+            r.remove("dir/b.txt");
+        });
+        pair.checkout(&["."]);
+        let is_crlf = content(&pair.hedgerow, "dir/b.txt").contains('\r');
+        assert_eq!(is_crlf, early);
+    }
 }
 
 #[test]

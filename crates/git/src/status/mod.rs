@@ -172,7 +172,10 @@ fn find_unstaged(
     let path = |row: u32| index.path(&index.entries()[row as usize]);
     let directories = directories_above(rows.iter().map(|change| path(change.row)));
     let listed = Some(scanned.attributes.as_slice());
-    let direction = Direction::CheckIn { listed };
+    let direction = Direction::CheckIn {
+        listed,
+        is_gone: &|_| false,
+    };
     let (converter, warnings) = worktree.converter(index, &directories, &direction)?;
     let comparison = worktree.comparison(index, &converter);
     said.warnings = warnings;

@@ -21,9 +21,13 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Whose attributes count where both the working tree and the index have some.
 pub(crate) enum Direction<'a> {
-    /// Files are compared, or taken from where a path names them: the working tree's. `listed` are
-    /// the directories that may have some there besides those of the index, if that is known.
-    CheckIn { listed: Option<&'a [BString]> },
+    /// Files are compared, or written because a path names them: the working tree's. `listed` are
+    /// the directories that may have some there besides those of the index, if that is known. The
+    /// file of a path that is gone by then is not there.
+    CheckIn {
+        listed: Option<&'a [BString]>,
+        is_gone: &'a dyn Fn(&BStr) -> bool,
+    },
     /// A switch writes files: the index's. The file of a path that is to be removed is not there.
     CheckOut {
         is_removed: &'a dyn Fn(&BStr) -> bool,
@@ -93,15 +97,18 @@ impl Worktree<'_> {
                 }
                 blobs.found.add(self.files_present(others)?);
             }
-            Direction::CheckIn { listed } => {
+            Direction::CheckIn { listed, is_gone } => {
+                let is_there = |directory: &&BStr| !is_gone(file_in(directory).as_bstr());
                 let files = match listed {
                     Some(listed) => {
                         let listed = listed.iter().map(|path| path.as_bstr());
                         let listed = listed.filter(|path| directories.contains(path));
                         let all: BTreeSet<_> = listed.chain(entries.keys().copied()).collect();
-                        self.files_in(all.into_iter().collect())?
+                        self.files_in(all.into_iter().filter(is_there).collect())?
                     }
-                    None => self.files_present(directories.iter().copied().collect())?,
+                    None => {
+                        self.files_present(directories.iter().copied().filter(is_there).collect())?
+                    }
                 };
                 let known: BTreeSet<BString> = files
                     .directories

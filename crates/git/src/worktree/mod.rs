@@ -283,7 +283,10 @@ impl<'r> Worktree<'r> {
         if directories.is_empty() {
             return Ok(Settled::default());
         }
-        let direction = Direction::CheckIn { listed };
+        let direction = Direction::CheckIn {
+            listed,
+            is_gone: &|_| false,
+        };
         let (converter, warnings) = self.converter(index, &directories, &direction)?;
         let settled = self.comparison(index, &converter).settle(
             states,

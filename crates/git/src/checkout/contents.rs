@@ -38,7 +38,7 @@ pub(crate) struct Results {
     /// Positions of those that failed, and why.
     pub failed: Vec<(u32, String)>,
     /// Conversions that could not be done; the content was written as it is.
-    pub warnings: Vec<String>,
+    pub unconverted: Vec<String>,
 }
 
 /// Everything a worker needs to write any of the files.
@@ -206,7 +206,7 @@ impl<'a> Contents<'a> {
                 .to_worktree(&mut worker.buffers, conversion, path, &id, content);
         let converted = converted.map_err(Problem::content)?;
         if let Some(message) = converted.message {
-            self.warn(message);
+            self.note_unconverted(message);
         }
         sink.write(converted.content)
     }
@@ -226,10 +226,10 @@ impl<'a> Contents<'a> {
             .path(&self.index.entries()[self.writes[row as usize].row as usize])
     }
 
-    /// Remembers something to be told at the end.
-    pub(crate) fn warn(&self, warning: String) {
+    /// Remembers why a file could not be converted.
+    pub(crate) fn note_unconverted(&self, reason: String) {
         if let Ok(mut results) = self.results.lock() {
-            results.warnings.push(warning);
+            results.unconverted.push(reason);
         }
     }
 

@@ -242,7 +242,7 @@ impl LaneRun<'_, '_> {
                 .to_worktree(buffers, conversion, path, &id, content);
             let converted = converted.map_err(Problem::content)?;
             if let Some(message) = converted.message {
-                contents.warn(message);
+                contents.note_unconverted(message);
             }
             let mut deliver = |delivery: Delivery<'_>| {
                 self.deliver(delivery);
@@ -268,7 +268,7 @@ impl LaneRun<'_, '_> {
     fn deliver(&mut self, delivery: Delivery<'_>) {
         let row = delivery.row as u32;
         if let Some(message) = delivery.message {
-            self.contents.warn(message);
+            self.contents.note_unconverted(message);
         }
         if !self.pending.remove(&row) {
             return;

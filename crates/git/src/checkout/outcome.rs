@@ -30,6 +30,9 @@ pub struct Done {
     pub failures: Vec<Failure>,
     /// Things to tell the user that did not keep anything from being done.
     pub warnings: Vec<String>,
+    /// Why files could not be converted, which were then written as they are. To git that is an
+    /// error, and no failure.
+    pub unconverted: Vec<String>,
     /// Paths of which only one can exist on this file system, since it ignores case.
     pub collided: Vec<BString>,
     /// What the user changed and what was carried over; only listed if asked for.

@@ -39,20 +39,8 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
-    let mut states = states(
-        &session.root,
-        &old.index,
-        &session.rules(&old),
-        &session.engine(),
-    )?;
     let sparse = session.sparse_patterns()?;
-    if sparse.is_some() {
-        include_present(&mut old.index, &states);
-    }
-    trust_stat(&mut states, &old.index, &session.rules(&old), |entry| {
-        job.force || entry.flags.assume_valid || entry.flags.skip_worktree
-    });
-    let refreshed = session.settle(&mut states, &old.index, None)?.clean;
+    let (states, refreshed) = examine(session, job, &mut old, sparse.is_some())?;
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
         session.repository,
@@ -111,6 +99,25 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     }
     session.write_index(&next.index)?;
     Ok(Outcome::Done(done))
+}
+
+/// The state of every file of the index, and those that were read and found unchanged.
+fn examine(
+    session: &Session<'_>,
+    job: &Move,
+    old: &mut OldIndex,
+    is_sparse: bool,
+) -> Result<(Vec<State>, Vec<Refreshed>)> {
+    let rules = session.rules(old);
+    let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
+    if is_sparse {
+        include_present(&mut old.index, &states);
+    }
+    trust_stat(&mut states, &old.index, &rules, |entry| {
+        job.force || entry.flags.assume_valid || entry.flags.skip_worktree
+    });
+    let refreshed = session.settle(&mut states, &old.index, None)?.clean;
+    Ok((states, refreshed))
 }
 
 /// A file that is there although its entry says that it is outside of the sparse checkout is not
@@ -265,7 +272,7 @@ pub(crate) fn write(
 fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     done.written += results.written.len() as u64;
     done.bytes += results.bytes;
-    done.warnings.extend(results.warnings);
+    done.unconverted.extend(results.unconverted);
     for (at, reason) in results.failed {
         let entry = &next.index.entries()[next.writes[at as usize].row as usize];
         done.failures.push(Failure {

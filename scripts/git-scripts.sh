@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# git-scripts.sh [SCRIPT...]: runs git's own test scripts about packs (t5302 ...) with a git that
-# leaves to hedgerow what hedgerow knows: the commands of the table below, if all their options are
-# in it. Everything else, and whatever has an option that is not, is done by the real git.
+# git-scripts.sh [SCRIPT|GROUP...]: runs git's own test scripts (t5302 ...) with a git that leaves
+# to hedgerow what hedgerow knows: the commands of the table below, if all their options are in it.
+# Everything else, and whatever has an option that is not, is done by the real git. The groups are
+# `packs` (the default) and `worktree`: scripts about packs, and about checkout and status.
 #
 # GIT_SRC is a checkout of git that was built (`make all`, `make -C t/helper`); HEDGEROW the binary
-# (default: target/debug/hedgerow). Prints for each script what passed, which tests failed and how
-# many calls reached hedgerow; ends with 1 if any failed. OUTPUT (default: a temporary directory that
+# (default: target/debug/hedgerow). Prints for each script what passed, which tests failed, how
+# many calls reached hedgerow, and how many of its commands went to the real git because of which
+# word; ends with 1 if any test failed. OUTPUT (default: a temporary directory that
 # goes away) gets what the scripts printed. GIT_SCRIPT_OPTIONS are given to each, e.g. '-v --run=3'.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,29 +22,48 @@ fail() {
 git_src=$(realpath "$GIT_SRC")
 hedgerow=$(realpath "${HEDGEROW:-target/debug/hedgerow}") || fail "there is no hedgerow binary"
 [ -x "$hedgerow" ] || fail "there is no program '$hedgerow'"
-[ $# -gt 0 ] || set -- t5302 t5308 t5309 t5310 t5318 t5319 t5325 t5326 t5327 t5331
+packs='t5302 t5308 t5309 t5310 t5318 t5319 t5325 t5326 t5327 t5331'
+worktree='t0020 t0021 t0022 t0023 t0024 t0025 t0026 t0027 t0028 t1011 t1507 t2007 t2008 t2009 t2010
+    t2011 t2012 t2013 t2014 t2015 t2016 t2017 t2018 t2019 t2020 t2021 t2022 t2023 t2024 t2025 t2026
+    t2027 t2030 t6040 t7063 t7508 t7512 t7519'
+scripts=
+for script in "${@:-packs}"; do
+    case $script in
+    packs) scripts="$scripts $packs" ;;
+    worktree) scripts="$scripts $worktree" ;;
+    *) scripts="$scripts $script" ;;
+    esac
+done
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 output=${OUTPUT:-$work/output}
 mkdir -p "$work/exec" "$work/trash" "$output"
 
-# COMMAND OPTION...: `=` after an option stands for a value in the same word, `:` for the next word;
-# the letters after `-@` may stand together in a word.
+# COMMAND OPTION...: `=` after an option stands for a value in the same word, `:` for the next word,
+# `*` after a letter for anything that follows it; the letters after `-@` may stand together in a
+# word. Words after `--` are paths; who has no `--` does not know it.
 cat >"$work/table" <<'END'
 cat-file -t -s -e -p --batch --batch= --batch-check --batch-check= --batch-command --batch-command= --batch-all-objects --unordered --buffer --no-buffer -z -Z --filter=
+checkout -@fq --force --detach --quiet --progress --no-progress - --
 index-pack -v -o: --stdin --fix-thin --strict --strict= --fsck-objects --fsck-objects= --check-self-contained-and-connected --rev-index --no-rev-index --keep --keep= --verify --verify-stat --verify-stat-only --index-version= --max-input-size= --threads= --object-format= --show-resolving-progress --report-end-of-input --pack_header=
 multi-pack-index --object-dir= --object-dir: --preferred-pack= --preferred-pack: --stdin-packs --bitmap --refs-snapshot= --batch-size= --progress --no-progress
 pack-objects --stdout --keep-pack= --reflog --indexed-objects --unpacked --stdin-packs --keep-unreachable --pack-loose-unreachable --exclude-promisor-objects --write-bitmap-index --no-write-bitmap-index --max-pack-size= --window= --depth= --window-memory= --threads= --delta-base-offset --thin --non-empty --compression= --no-reuse-delta --no-reuse-object --honor-pack-keep --local --incremental --index-version= --revs --all --include-tag --filter= --no-filter --use-bitmap-index --no-use-bitmap-index --all-progress --all-progress-implied -q --progress --no-progress
 repack -@aAdfFnlbkmq -g: --local --write-bitmap-index --no-write-bitmap-index --cruft --cruft-expiration= --unpack-unreachable= --keep-unreachable --window= --window-memory= --depth= --threads= --max-pack-size= --pack-kept-objects --no-pack-kept-objects --keep-pack= --geometric= --write-midx --no-write-midx
 rev-list --quiet --count --objects --objects-edge --topo-order --date-order --reverse --parents --first-parent --merges --no-merges --boundary --left-right --left-only --right-only --timestamp --in-commit-order --no-object-names --object-names --filter= --filter-print-omitted --filter-provided-objects --no-filter --use-bitmap-index --disk-usage --disk-usage= --missing= --no-walk --do-walk --all --branches --tags --remotes --branches= --tags= --remotes= --glob= --exclude= --not --stdin --max-count= --skip= --since= --until= --min-parents= --max-parents= -z
+status -@szb --short --no-short --long --no-long --porcelain --porcelain= --branch --no-branch --show-stash --no-show-stash --ahead-behind --no-ahead-behind --null -u* --untracked-files --untracked-files= --ignored --ignored= --no-ignored --ignore-submodules --ignore-submodules= --column --column= --no-column --renames --no-renames -M* --find-renames --find-renames= --
 verify-pack -v --verbose -s --stat-only --object-format=
 END
 
 cat >"$work/exec/git" <<END
 #!/bin/sh
-real='$git_src/git' hedgerow='$hedgerow' table='$work/table' calls='$work/calls'
+real='$git_src/git' hedgerow='$hedgerow' table='$work/table' calls='$work/calls' left='$work/left'
 END
 cat >>"$work/exec/git" <<'END'
+# Notes that the real git has to do a command of the table, because of a word.
+leave() {
+    printf '%s %s\n' "$command" "$(printf %s "${1%%=*}" | tr '[:space:]' _)" >>"$left"
+}
+
 # Becomes hedgerow if it knows all words; returns if not.
 try() {
     n=${GIT_CONFIG_COUNT:-0} directory=
@@ -60,7 +81,7 @@ try() {
     done
     command=${1-}
     case $command in
-    cat-file | index-pack | multi-pack-index | pack-objects | repack | rev-list | verify-pack) ;;
+    cat-file | checkout | index-pack | multi-pack-index | pack-objects | repack | rev-list | status | verify-pack) ;;
     *) return ;;
     esac
     while read -r name known; do [ "$name" = "$command" ] && break; done <"$table"
@@ -75,20 +96,24 @@ try() {
             continue
         fi
         case $word in
-        -[0-9]*) [ "$command" = rev-list ] || return ;;
+        --) case " $known " in *" -- "*) break ;; esac ;;
+        esac
+        case $word in
+        -[0-9]*) [ "$command" = rev-list ] || { leave "$word"; return; } ;;
         -*)
             case " $known " in
             *" $word "* | *" ${word%%=*}= "*) ;;
             *" $word: "*) wants_value=t ;;
             *)
-                [ -n "$letters" ] || return
-                case ${word#-} in *[!$letters]* | '') return ;; esac
+                letter=${word#-} letter=-${letter%"${letter#?}"}
+                case " $known " in *" $letter* "*) continue ;; esac
+                case ${letters:+${word#-}} in *[!$letters]* | '') leave "$word"; return ;; esac
                 ;;
             esac
             ;;
-        compact) [ "$command" != multi-pack-index ] || return ;;
+        compact) [ "$command" != multi-pack-index ] || { leave "$word"; return; } ;;
         # A path.
-        *) [ "$command" != rev-list ] || [ ! -e "$word" ] || return ;;
+        *) [ "$command" != rev-list ] || [ ! -e "$word" ] || { leave path; return; } ;;
         esac
     done
     echo "$command" >>"$calls"
@@ -103,11 +128,17 @@ find "$git_src" -maxdepth 1 -name 'git-*' -type f -exec ln -s {} "$work/exec" \;
 mkdir "$work/bin"
 ln -s "$work/exec/git" "$work/bin/git"
 
+# Each line of a file and how often it is there, as one line.
+counted() {
+    sort "$1" | uniq -c | awk '{n = $1; $1 = ""; printf "%s%s %s", (NR > 1 ? "," : ""), $0, n}'
+}
+
 code=0
-for script; do
+for script in $scripts; do
     path=$(cd "$git_src/t" && ls "$script"-*.sh 2>/dev/null | head -n 1)
     [ -n "$path" ] || fail "there is no script $script in '$git_src/t'"
     : >"$work/calls"
+    : >"$work/left"
     log=$output/$script.log
     # shellcheck disable=SC2086 # options are words
     (cd "$git_src/t" && GIT_TEST_INSTALLED=$work/bin GIT_TEST_EXEC_PATH=$work/exec \
@@ -115,8 +146,9 @@ for script; do
     passed=$(grep -c '^ok ' "$log" || true)
     broken=$(grep -c '^not ok .*# TODO' "$log" || true)
     total=$(grep -cE '^(not )?ok ' "$log" || true)
-    reached=$(sort "$work/calls" | uniq -c | awk '{printf "%s %s %s", (NR > 1 ? "," : ""), $2, $1}')
+    reached=$(counted "$work/calls") left=$(counted "$work/left")
     echo "$script: $passed of $((total - broken)) passed; calls of hedgerow:${reached:- none}"
+    [ -z "$left" ] || echo "  left to git:$left"
     grep '^not ok ' "$log" | grep -v '# TODO' | sed 's/^/  /' || true
     [ "$total" -gt 0 ] || { tail -n 5 "$log"; code=1; }
 done

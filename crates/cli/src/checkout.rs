@@ -190,6 +190,8 @@ impl Run<'_> {
 
     /// Tells what came up on the way, before it is told how it ended.
     fn warn(&self, done: &Done) {
+        let unconverted = done.unconverted.iter();
+        unconverted.for_each(|reason| self.output.error(reason));
         let warn = |warning| self.output.warn(warning);
         done.warnings.iter().for_each(warn);
         for path in done.left_out.iter().filter(|_| !self.global.quiet) {

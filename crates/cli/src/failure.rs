@@ -68,6 +68,13 @@ impl From<hedgerow_git::Error> for Failure {
                     path.display()
                 ));
             }
+            Error::MissingContent { .. } => {
+                failure.hint = Some(
+                    "nothing was changed; in a partial clone, git fetches what is missing when it \
+                     checks it out"
+                        .into(),
+                );
+            }
             Error::Fs(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
                 failure.hint = Some(
                     "another git process may be at work in this repository; if none is, remove \

@@ -37,7 +37,7 @@ pub struct Report<'a> {
     /// Paths that share a place on a file system which ignores case.
     collided: Vec<Path<'a>>,
     /// Everything else worth telling.
-    warnings: &'a [String],
+    warnings: Vec<&'a String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,7 +106,7 @@ impl<'a> Report<'a> {
             failures: done.failures.iter().map(failed).collect(),
             local_changes: done.local_changes.iter().map(changed).collect(),
             collided: done.collided.iter().map(Path::from).collect(),
-            warnings: &done.warnings,
+            warnings: done.unconverted.iter().chain(&done.warnings).collect(),
             ..Report::untouched("done", elapsed)
         }
     }
@@ -150,7 +150,7 @@ impl<'a> Report<'a> {
             rejects: Vec::new(),
             local_changes: Vec::new(),
             collided: Vec::new(),
-            warnings: &[],
+            warnings: Vec::new(),
         }
     }
 

@@ -20,6 +20,24 @@ pub enum Error {
         /// The object.
         id: gix_hash::ObjectId,
     },
+    /// Objects that files were to be made of are not there.
+    #[error("cannot check out '{path}': object {id} is missing{}", and_others(*others))]
+    MissingContent {
+        /// The first of the files.
+        path: BString,
+        /// Its object.
+        id: gix_hash::ObjectId,
+        /// How many other files have none.
+        others: usize,
+    },
+    /// A symbolic link whose target is longer than a system takes.
+    #[error("cannot check out '{path}': a link of {size_bytes} bytes is longer than 4095")]
+    LongLink {
+        /// The link.
+        path: BString,
+        /// The length of its target.
+        size_bytes: u64,
+    },
     /// There is no repository where one was looked for.
     #[error("not a git repository (or any of the parent directories): .git")]
     NotARepository,
@@ -142,6 +160,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A required filter that failed, in git's words.
+    #[error("{path}: {reason}")]
+    Filter {
+        /// The file's path in the tree.
+        path: BString,
+        /// Which filter, and why.
+        reason: String,
+    },
     /// The caller's token was cancelled.
     #[error("interrupted")]
     Interrupted,
@@ -151,6 +177,14 @@ pub enum Error {
         /// What happened.
         reason: String,
     },
+}
+
+fn and_others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", and that of another file".into(),
+        _ => format!(", and those of {count} other files"),
+    }
 }
 
 impl From<hedgerow_engine::Failure<Error>> for Error {

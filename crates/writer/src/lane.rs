@@ -1,7 +1,7 @@
 //! Rows whose content comes in an order that is not ours, as from one long-running filter.
 
-use crate::write::{make_directory, make_way, Task};
-use crate::{write_entry, Plan, Problem, Sink, Written};
+use crate::write::{make_directory, Task};
+use crate::{write_entry, Place, Plan, Problem, Sink, Written};
 use hedgerow_engine::Scope;
 use hedgerow_fs::Dir;
 use hedgerow_tree::split_path;
@@ -34,10 +34,12 @@ impl<P: Plan> LaneWriter for TaskLane<'_, P> {
             .open_parent(parent)
             .map_err(Problem::Fs)
             .and_then(|directory| {
-                if self.plan.replaces(row) {
-                    make_way(&directory, name)?;
-                }
-                write_entry(&directory, name, self.plan.form(row), fill)
+                let place = Place {
+                    directory: &directory,
+                    name,
+                    replaces: self.plan.replaces(row),
+                };
+                write_entry(place, self.plan.form(row), fill)
             });
         if let Ok(stat) = &outcome {
             self.scope.add_bytes(stat.size);

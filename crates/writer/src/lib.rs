@@ -19,4 +19,4 @@ pub use extract::{extract, ExtractError, ExtractOptions, Extracted, Failed, Xatt
 pub use lane::{Fill, LaneWriter};
 pub use remove::{remove_paths, Removal, Removed};
 pub use sink::Sink;
-pub use write::{write_entry, write_tree, Form, Plan, Written};
+pub use write::{write_entry, write_tree, Form, Place, Plan, Written};

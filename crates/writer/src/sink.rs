@@ -1,5 +1,5 @@
-use crate::{Form, Problem};
-use hedgerow_fs::{Dir, Error, NewFile, Stat};
+use crate::{Form, Place, Problem};
+use hedgerow_fs::{Error, NewFile, Stat};
 use std::io;
 
 /// No system takes a longer target: Linux's `PATH_MAX`, in bytes.
@@ -7,12 +7,11 @@ const SYMLINK_LIMIT_BYTES: usize = 4096;
 
 /// Where the content of one entry goes.
 ///
-/// A file is created by the first write, so that content which cannot be had creates nothing. An
-/// entry that fails later is removed again: there are whole files or none.
+/// A file is created by the first write, so that content which cannot be had creates nothing, and
+/// leaves alone what it was to replace. An entry that fails later is removed again: there are whole files or none.
 #[derive(Debug)]
 pub struct Sink<'a> {
-    directory: &'a Dir,
-    name: &'a [u8],
+    place: Place<'a>,
     form: Form,
     file: Option<NewFile>,
     target: Vec<u8>,
@@ -21,11 +20,10 @@ pub struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    pub(crate) fn new(directory: &'a Dir, name: &'a [u8], form: Form) -> Self {
+    pub(crate) fn new(place: Place<'a>, form: Form) -> Self {
         let target = Vec::new();
         Sink {
-            directory,
-            name,
+            place,
             form,
             file: None,
             target,
@@ -58,10 +56,14 @@ impl<'a> Sink<'a> {
     /// Ends the entry and takes its state, once, after the last write.
     pub(crate) fn finish(mut self) -> Result<Stat, Problem> {
         if self.form == Form::Symlink {
-            self.directory
-                .create_symlink(self.name, &self.target)
+            self.place.make_way()?;
+            let Place {
+                directory, name, ..
+            } = self.place;
+            directory
+                .create_symlink(name, &self.target)
                 .map_err(in_the_way)?;
-            return Ok(self.directory.stat(self.name)?);
+            return Ok(directory.stat(name)?);
         }
         self.open()?;
         let len = self.len;
@@ -91,12 +93,10 @@ impl<'a> Sink<'a> {
 
     fn open(&mut self) -> Result<&NewFile, Problem> {
         if self.file.is_none() {
+            self.place.make_way()?;
             let executable = self.form == Form::Executable;
-            self.file = Some(
-                self.directory
-                    .create(self.name, executable)
-                    .map_err(in_the_way)?,
-            );
+            let created = self.place.directory.create(self.place.name, executable);
+            self.file = Some(created.map_err(in_the_way)?);
         }
         Ok(self.file.as_ref().expect("the file was opened above"))
     }
@@ -112,13 +112,13 @@ impl<'a> Sink<'a> {
 
     fn remove(&self) {
         // The entry's own failure is what is told; that its rest stays too says nothing new.
-        let _ = self.directory.remove_file(self.name);
+        let _ = self.place.directory.remove_file(self.place.name);
     }
 
     fn error(&self, operation: &'static str, source: io::Error) -> Problem {
         Problem::Fs(Error::new(
             operation,
-            self.directory.path_of(self.name),
+            self.place.directory.path_of(self.place.name),
             source,
         ))
     }

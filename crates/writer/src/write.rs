@@ -230,12 +230,13 @@ impl<P: Plan> TreeWriter<'_, P> {
     }
 
     fn write_row(&self, worker: &mut P::Worker, handle: &Dir, row: u32) -> Result<Stat, Problem> {
-        let name = last_component(self.plan.path(row));
-        if self.plan.replaces(row) {
-            make_way(handle, name)?;
-        }
+        let place = Place {
+            directory: handle,
+            name: last_component(self.plan.path(row)),
+            replaces: self.plan.replaces(row),
+        };
         let fill = |sink: &mut Sink<'_>| self.plan.fill(worker, row, sink);
-        write_entry(handle, name, self.plan.form(row), fill)
+        write_entry(place, self.plan.form(row), fill)
     }
 
     fn directory(&self, number: u32) -> &[u8] {
@@ -269,17 +270,29 @@ impl<P: Plan> TreeWriter<'_, P> {
     }
 }
 
-/// Writes one entry `name` of an open directory: `fill` gives its content.
+/// Where an entry is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The directory that it is in.
+    pub directory: &'a Dir,
+    /// Its name there.
+    pub name: &'a [u8],
+    /// Whether a file of that name goes first. It does so when the first of the content is there,
+    /// so that content which cannot be had costs no file.
+    pub replaces: bool,
+}
+
+/// Writes one entry: `fill` gives its content.
 pub fn write_entry(
-    directory: &Dir,
-    name: &[u8],
+    place: Place<'_>,
     form: Form,
     fill: impl FnOnce(&mut Sink<'_>) -> Result<(), Problem>,
 ) -> Result<Stat, Problem> {
     if form == Form::Directory {
-        return write_directory(directory, name);
+        place.make_way()?;
+        return write_directory(place.directory, place.name);
     }
-    let mut sink = Sink::new(directory, name, form);
+    let mut sink = Sink::new(place, form);
     match fill(&mut sink) {
         Ok(()) => sink.finish(),
         Err(problem) => {
@@ -289,12 +302,17 @@ pub fn write_entry(
     }
 }
 
-/// Removes the file that an entry replaces. It is created anew rather than written over: its
-/// permissions come from the umask again, and other links to the old file keep their content.
-pub(crate) fn make_way(directory: &Dir, name: &[u8]) -> Result<(), Problem> {
-    match directory.remove_file(name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+impl Place<'_> {
+    /// Removes the file that an entry replaces. It is created anew rather than written over: its
+    /// permissions come from the umask again, and other links to the old file keep their content.
+    pub(crate) fn make_way(&self) -> Result<(), Problem> {
+        if !self.replaces {
+            return Ok(());
+        }
+        match self.directory.remove_file(self.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 }
 

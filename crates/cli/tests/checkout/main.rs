@@ -6,6 +6,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod attributes;
 mod behaviour;
 mod faults;
 mod generated;

@@ -6,13 +6,13 @@ use crate::convert::{Buffers, Conversion, Converter};
 use crate::index::{EntryStat, Index, Mode};
 use crate::repository::Objects;
 use crate::worktree::Progress;
-use crate::Result;
+use crate::{Error, Result};
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::CancelToken;
 use hedgerow_pack::{Location, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// An object over this many bytes is large: it is written in a lane, one after the other, so that
 /// however many workers there are, few of these are in memory.
@@ -38,7 +38,7 @@ pub(crate) struct Results {
     /// Positions of those that failed, and why.
     pub failed: Vec<(u32, String)>,
     /// Conversions that could not be done; the content was written as it is.
-    pub warnings: Vec<String>,
+    pub unconverted: Vec<String>,
 }
 
 /// Everything a worker needs to write any of the files.
@@ -57,6 +57,8 @@ pub(crate) struct Contents<'a> {
     pub progress: &'a Progress,
     pub lanes: Lanes,
     pub cancel: CancelToken,
+    /// Why nothing more is to be written.
+    pub fatal: OnceLock<Error>,
     pub results: Mutex<Results>,
 }
 
@@ -107,6 +109,9 @@ impl<'a> Plan for &'a Contents<'a> {
         row: u32,
         sink: &mut Sink<'_>,
     ) -> std::result::Result<(), Problem> {
+        if self.fatal.get().is_some() {
+            return Err(Problem::content(Error::Interrupted));
+        }
         let (id, location) = self.object(row)?;
         let path = self.entry_path(row);
         let conversion = match self.form(row) {
@@ -201,7 +206,7 @@ impl<'a> Contents<'a> {
                 .to_worktree(&mut worker.buffers, conversion, path, &id, content);
         let converted = converted.map_err(Problem::content)?;
         if let Some(message) = converted.message {
-            self.warn(message);
+            self.note_unconverted(message);
         }
         sink.write(converted.content)
     }
@@ -221,10 +226,10 @@ impl<'a> Contents<'a> {
             .path(&self.index.entries()[self.writes[row as usize].row as usize])
     }
 
-    /// Remembers something to be told at the end.
-    pub(crate) fn warn(&self, warning: String) {
+    /// Remembers why a file could not be converted.
+    pub(crate) fn note_unconverted(&self, reason: String) {
         if let Ok(mut results) = self.results.lock() {
-            results.warnings.push(warning);
+            results.unconverted.push(reason);
         }
     }
 

@@ -4,16 +4,17 @@
 use super::contents::Contents;
 use super::transition::Write;
 use crate::convert::{
-    Buffers, Conversion, Converter, Delivery, FilterContext, FilterLane, Filtered,
+    Buffers, Conversion, Converter, Delivery, Driver, FilterContext, FilterLane, Filtered,
 };
 use crate::index::{Index, Mode};
 use crate::{Error, Result};
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_pack::Reader;
 use hedgerow_writer::{LaneWriter, Problem, Sink};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How often a lane that waits for its program looks whether the user has interrupted it.
@@ -29,6 +30,8 @@ pub(crate) struct Lanes {
     rows: Vec<Vec<u32>>,
     drivers: Vec<usize>,
     members: BTreeSet<u32>,
+    /// Filters that run already, by the positions of their drivers.
+    running: Mutex<BTreeMap<usize, FilterLane>>,
     context: FilterContext,
 }
 
@@ -44,6 +47,7 @@ impl Lanes {
             rows: Vec::new(),
             drivers: Vec::new(),
             members: BTreeSet::new(),
+            running: Mutex::default(),
             context,
         };
         if converter.is_plain() {
@@ -72,6 +76,28 @@ impl Lanes {
         };
         self.rows[lane].push(row);
         self.members.insert(row);
+    }
+
+    /// Lets lanes begin with filters that run already; those without a lane are ended.
+    pub(crate) fn reuse(&mut self, filters: BTreeMap<usize, FilterLane>) {
+        let mut running = BTreeMap::new();
+        for (driver, filter) in filters {
+            match self.drivers.contains(&driver) {
+                true => drop(running.insert(driver, filter)),
+                // What it gave was good; how it ends changes nothing of it.
+                false => drop(filter.finish(&mut |_| Ok(()))),
+            }
+        }
+        self.running = Mutex::new(running);
+    }
+
+    /// The filter of a driver, as it runs already or yet to be started.
+    fn open(&self, position: usize, driver: &Driver) -> Result<FilterLane> {
+        let running = self.running.lock().ok();
+        match running.and_then(|mut running| running.remove(&position)) {
+            Some(filter) => Ok(filter),
+            None => FilterLane::open(driver, self.context.clone()),
+        }
     }
 
     /// Deals the rows of large files out to lanes. Those that have a lane already stay there.
@@ -104,7 +130,7 @@ impl Lanes {
     }
 
     /// Runs a lane to its end. Every one of its rows is either written or told as failed, unless
-    /// the run is cancelled.
+    /// the run is cancelled. A required filter that fails ends the run.
     pub(crate) fn run(
         &self,
         contents: &Contents<'_>,
@@ -115,6 +141,7 @@ impl Lanes {
         let mut run = LaneRun {
             contents,
             pending: self.rows[lane].iter().copied().collect(),
+            is_required: false,
             writer,
         };
         let outcome = self.filter(&mut run, reader, lane);
@@ -123,7 +150,11 @@ impl Lanes {
         }
         let reason = match outcome {
             Ok(()) => "the filter did not give it back".to_owned(),
-            Err(error) => error.to_string(),
+            Err(error) => {
+                let reason = error.to_string();
+                run.end_if_required(error);
+                reason
+            }
         };
         for row in std::mem::take(&mut run.pending) {
             let path = contents.entry_path(row).to_owned();
@@ -148,7 +179,8 @@ impl Lanes {
             .ok_or_else(|| Error::Internal {
                 reason: "a lane without a driver".into(),
             })?;
-        let mut filter = FilterLane::open(driver, self.context.clone())?;
+        run.is_required = driver.required;
+        let mut filter = self.open(self.drivers[lane], driver)?;
         let cancel = filter.cancel_handle();
         let token = run.contents.cancel.clone();
         let (done, ended) = channel::<()>();
@@ -166,7 +198,7 @@ impl Lanes {
             let _ = start_scoped(scope, "watch", watch);
             let mut buffers = Buffers::default();
             for row in &self.rows[lane] {
-                if run.writer.is_cancelled() {
+                if run.writer.is_cancelled() || run.contents.fatal.get().is_some() {
                     break;
                 }
                 run.smudge(&mut filter, reader, &mut buffers, *row);
@@ -185,6 +217,8 @@ impl Lanes {
 struct LaneRun<'a, 'w> {
     contents: &'a Contents<'a>,
     pending: BTreeSet<u32>,
+    /// Without its filter no file may be written, and nothing else either.
+    is_required: bool,
     writer: &'w mut dyn LaneWriter,
 }
 
@@ -208,15 +242,21 @@ impl LaneRun<'_, '_> {
                 .to_worktree(buffers, conversion, path, &id, content);
             let converted = converted.map_err(Problem::content)?;
             if let Some(message) = converted.message {
-                contents.warn(message);
+                contents.note_unconverted(message);
             }
             let mut deliver = |delivery: Delivery<'_>| {
                 self.deliver(delivery);
                 Ok(())
             };
-            filter
-                .smudge(row as usize, path, &id, converted.content, &mut deliver)
-                .map_err(Problem::content)
+            let smudged = filter.smudge(row as usize, path, &id, converted.content, &mut deliver);
+            smudged.map_err(|error| {
+                let reason = error.to_string();
+                self.end_if_required(error);
+                Problem::content(Error::Convert {
+                    path: path.to_owned(),
+                    reason,
+                })
+            })
         })();
         if let Err(problem) = outcome {
             if self.pending.remove(&row) {
@@ -228,7 +268,7 @@ impl LaneRun<'_, '_> {
     fn deliver(&mut self, delivery: Delivery<'_>) {
         let row = delivery.row as u32;
         if let Some(message) = delivery.message {
-            self.contents.warn(message);
+            self.contents.note_unconverted(message);
         }
         if !self.pending.remove(&row) {
             return;
@@ -241,7 +281,26 @@ impl LaneRun<'_, '_> {
                 let path = self.contents.entry_path(row);
                 self.writer.write(row, &mut |sink| copy(stream, sink, path));
             }
-            Filtered::Failed(error) => self.writer.fail(row, Problem::content(error)),
+            Filtered::Failed(error) => {
+                let reason = error.to_string();
+                self.end_if_required(error);
+                let path = self.contents.entry_path(row).to_owned();
+                let error = Error::Convert { path, reason };
+                self.writer.fail(row, Problem::content(error));
+            }
+        }
+    }
+
+    /// Ends the run with `error` if the filter that it comes from is required. Only a filter that the
+    /// user has interrupted may fail.
+    fn end_if_required(&self, error: Error) {
+        if self.is_required && !self.writer.is_cancelled() {
+            let error = match error {
+                Error::Convert { path, reason } => Error::Filter { path, reason },
+                other => other,
+            };
+            // The first error is the one that is told.
+            let _ = self.contents.fatal.set(error);
         }
     }
 }

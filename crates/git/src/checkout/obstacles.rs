@@ -200,16 +200,6 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Whether the path is in the old index and goes anyway.
-    fn is_removed(&self, path: &BStr, transition: &Transition) -> bool {
-        let entries = self.old.entries();
-        let at = |row: u32| self.old.path(&entries[row as usize]);
-        transition
-            .removals
-            .binary_search_by(|removal| at(removal.row).cmp(path))
-            .is_ok()
-    }
-
     fn is_populated_module(&self, path: &BStr) -> Result<bool> {
         let is_module = self.old.find(path, Stage::Merged);
         let is_module = is_module.is_ok_and(|row| self.old.entries()[row].mode == Mode::Gitlink);
@@ -236,7 +226,7 @@ impl Inquiry<'_> {
                     Some(kind) => kind == FileKind::Directory,
                     None => handle.stat(&entry.name)?.kind == FileKind::Directory,
                 };
-                let goes = !is_directory && self.is_removed(path.as_bstr(), transition);
+                let goes = !is_directory && transition.removes(self.old, path.as_bstr());
                 if goes
                     || self
                         .ignore

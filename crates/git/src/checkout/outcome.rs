@@ -32,6 +32,9 @@ pub struct Done {
     pub warnings: Vec<String>,
     /// Paths in conflict that were asked for and left out.
     pub left_out: Vec<BString>,
+    /// Why files could not be converted, which were then written as they are. To git that is an
+    /// error, and no failure.
+    pub unconverted: Vec<String>,
     /// Paths of which only one can exist on this file system, since it ignores case.
     pub collided: Vec<BString>,
     /// What the user changed and what was carried over; only listed if asked for.

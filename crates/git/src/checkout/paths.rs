@@ -4,10 +4,12 @@ use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::rejects::Rejects;
 use super::session::Session;
+use super::supplies::supplies;
 use super::transition::{Transition, Write};
-use super::update::{settle_racy, smudge_racy, write};
+use super::update::{smudge_racy, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
+use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states, State};
 use crate::worktree::{Execution, OldIndex};
@@ -92,11 +94,19 @@ pub fn checkout_paths(
         left_out: unmerged,
         ..Done::default()
     };
-    let (mut next, states) = plan.transition(&session)?;
+    let Planned {
+        transition: mut next,
+        states,
+        replaced_attributes,
+    } = plan.transition(&session)?;
     let obstacles = in_the_way(&session, &next, &states)?;
+    let direction = Direction::CheckIn {
+        listed: None,
+        is_gone: &|path| replaced_attributes.contains(path),
+    };
+    let supplies = supplies(&session, &next, &direction)?;
     clear(&session.root, &obstacles)?;
-    let converter = session.converter_of_tree(&next.index)?;
-    write(&session, &mut next, &converter, &mut done)?;
+    write(&session, &mut next, supplies, &mut done)?;
     smudge_racy(&mut next, &old, &states);
     let has = |id: &ObjectId| repository.has_tree(id);
     next.index
@@ -243,15 +253,14 @@ impl Plan<'_> {
     }
 
     /// Files that are as their entries say are not written again.
-    fn transition(self, session: &Session<'_>) -> Result<(Transition, Vec<State>)> {
+    fn transition(self, session: &Session<'_>) -> Result<Planned> {
         let index = self.builder.finish_replacing(&self.old.index);
-        let mut states = states(
-            &session.root,
-            &index,
-            &session.rules(self.old),
-            &session.engine(),
-        )?;
-        settle_racy(&mut states, &index, session, self.old)?;
+        let rules = session.rules(self.old);
+        let mut states = states(&session.root, &index, &rules, &session.engine())?;
+        trust_stat(&mut states, &index, &rules, |_| true);
+        let is_read = |row: &usize| self.chosen[*row].1 && states[*row].may_be_read();
+        let read: Vec<usize> = (0..states.len()).filter(is_read).collect();
+        session.settle(&mut states, &index, None)?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
         for (row, (from, chosen)) in self.chosen.iter().enumerate() {
@@ -269,7 +278,8 @@ impl Plan<'_> {
                 });
             }
         }
-        let next = Transition {
+        let replaced_attributes = replaced_attributes(&index, &writes, &read);
+        let transition = Transition {
             index,
             writes,
             removals: Vec::new(),
@@ -279,8 +289,51 @@ impl Plan<'_> {
             left_despite_sparse: Vec::new(),
             rejects: Rejects::default(),
         };
-        Ok((next, states))
+        Ok(Planned {
+            transition,
+            states,
+            replaced_attributes,
+        })
     }
+}
+
+/// What is to be done, and from what.
+struct Planned {
+    transition: Transition,
+    /// The state of each entry's file.
+    states: Vec<State>,
+    /// Files of attributes whose old content does not count.
+    replaced_attributes: BTreeSet<BString>,
+}
+
+/// The files of attributes that git has removed, to write them anew, when it asks for them. It asks
+/// for those of a directory with the first file there, in the order of the index, that it writes or
+/// has to look into.
+fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTreeSet<BString> {
+    let is_file = |row: usize| matches!(index.entries()[row].mode, Mode::File | Mode::Executable);
+    let written = writes.iter().map(|write| write.row as usize);
+    let asking: Vec<usize> = written.filter(|row| is_file(*row)).collect();
+    let mut replaced = BTreeSet::new();
+    for write in writes.iter().filter(|write| write.replaces) {
+        let row = write.row as usize;
+        let path = index.path(&index.entries()[row]);
+        let (directory, name) = hedgerow_tree::split_path(path);
+        if name != b".gitattributes" {
+            continue;
+        }
+        let first = match directory.is_empty() {
+            true => 0,
+            false => index.range_under(directory.as_bstr()).start,
+        };
+        let next_from = |rows: &[usize]| {
+            let at = rows.partition_point(|row| *row < first);
+            rows.get(at).copied().unwrap_or(usize::MAX)
+        };
+        if next_from(&asking) >= row && next_from(read) > row {
+            replaced.insert(path.to_owned());
+        }
+    }
+    replaced
 }
 
 /// The rows of the index that cannot stay beside `paths`: files above and entries below them.

@@ -7,7 +7,7 @@ use super::outcome::Done;
 use bstr::BString;
 use hedgerow_fs::{Dir, FileKind, Stat};
 use hedgerow_tree::split_path;
-use hedgerow_writer::{write_entry, Plan, Problem, Written};
+use hedgerow_writer::{write_entry, Place, Plan, Problem, Written};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Contents<'_> {
@@ -42,13 +42,18 @@ impl Contents<'_> {
                 let path = directory.path_of(name);
                 return Err(hedgerow_fs::Error::new("create", path, reason).into());
             }
-            Ok(_) => directory.remove_file(name)?,
+            Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }
+        let place = Place {
+            directory: &directory,
+            name,
+            replaces: true,
+        };
         let plan = &self;
         let mut worker = plan.worker();
-        write_entry(&directory, name, plan.form(row), |sink| {
+        write_entry(place, plan.form(row), |sink| {
             plan.fill(&mut worker, row, sink)
         })
     }

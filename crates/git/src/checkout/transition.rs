@@ -84,6 +84,14 @@ impl Transition {
             .binary_search_by(|write| at(write).cmp(path))
             .is_ok()
     }
+
+    /// Whether the file of the index `old` at `path` is to be removed.
+    pub(crate) fn removes(&self, old: &Index, path: &BStr) -> bool {
+        let at = |remove: &Remove| old.path(&old.entries()[remove.row as usize]);
+        self.removals
+            .binary_search_by(|remove| at(remove).cmp(path))
+            .is_ok()
+    }
 }
 
 /// Joins index and changes, path by path.

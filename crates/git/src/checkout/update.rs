@@ -1,28 +1,25 @@
 //! Moving the working tree and the index from one tree to another.
 
-use super::contents::{large_rows, locate, Contents, Results};
-use super::lanes::Lanes;
+use super::contents::{Contents, Results};
 use super::obstacles::{clear, Inquiry};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::Session;
+use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Rules, Start, Transition, Write};
-use crate::convert::Converter;
 use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
 use crate::tree::Difference;
+use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
-use crate::worktree::state::{states, State};
+use crate::worktree::state::{states, State, StateRules};
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_writer::{remove_paths, write_tree};
-use std::sync::Mutex;
-
-/// Bytes of delta bases that are kept to be shared at a time.
-const BASE_BUDGET_BYTES: usize = 8 << 20;
+use std::sync::{Mutex, OnceLock};
 
 /// From where to where.
 pub(crate) struct Move {
@@ -42,20 +39,8 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
-    let mut states = states(
-        &session.root,
-        &old.index,
-        &session.rules(&old),
-        &session.engine(),
-    )?;
-    let refreshed = match job.force {
-        true => settle_racy(&mut states, &old.index, session, &old)?,
-        false => session.settle(&mut states, &old.index, &[])?.clean,
-    };
     let sparse = session.sparse_patterns()?;
-    if sparse.is_some() {
-        include_present(&mut old.index, &states);
-    }
+    let (states, refreshed) = examine(session, job, &mut old, sparse.is_some())?;
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
         session.repository,
@@ -92,14 +77,19 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     };
     let obstacles = inquiry.obstacles(&mut next)?;
     if !next.rejects.is_empty() {
+        session.end_filters();
         return Ok(Outcome::Rejected(next.rejects));
     }
-    let converter = session.converter_of_tree(&next.index)?;
+    let is_removed = |path: &BStr| next.removes(&old.index, path);
+    let direction = Direction::CheckOut {
+        is_removed: &is_removed,
+    };
+    let supplies = supplies(session, &next, &direction)?;
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
     done.warnings.extend(left_despite_sparse(&next));
     remove(session, &old.index, &next, &mut done)?;
-    write(session, &mut next, &converter, &mut done)?;
+    write(session, &mut next, supplies, &mut done)?;
     refresh(&mut next, &refreshed);
     smudge_racy(&mut next, &old, &states);
     next.index
@@ -109,6 +99,25 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     }
     session.write_index(&next.index)?;
     Ok(Outcome::Done(done))
+}
+
+/// The state of every file of the index, and those that were read and found unchanged.
+fn examine(
+    session: &Session<'_>,
+    job: &Move,
+    old: &mut OldIndex,
+    is_sparse: bool,
+) -> Result<(Vec<State>, Vec<Refreshed>)> {
+    let rules = session.rules(old);
+    let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
+    if is_sparse {
+        include_present(&mut old.index, &states);
+    }
+    trust_stat(&mut states, &old.index, &rules, |entry| {
+        job.force || entry.flags.assume_valid || entry.flags.skip_worktree
+    });
+    let refreshed = session.settle(&mut states, &old.index, None)?.clean;
+    Ok((states, refreshed))
 }
 
 /// A file that is there although its entry says that it is outside of the sparse checkout is not
@@ -150,21 +159,20 @@ fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
 }
 
 /// A file whose stat data differ counts as modified without being read, as with git where it is
-/// to be overwritten anyway; only racy ones are read.
-pub(crate) fn settle_racy(
+/// to be overwritten anyway, and where the user told git not to look at it; only racy ones are read.
+/// `holds` says of which entries.
+pub(crate) fn trust_stat(
     states: &mut [State],
     index: &Index,
-    session: &Session<'_>,
-    old: &OldIndex,
-) -> Result<Vec<Refreshed>> {
-    let rules = session.rules(old);
+    rules: &StateRules,
+    holds: impl Fn(&Entry) -> bool,
+) {
     for (state, entry) in states.iter_mut().zip(index.entries()) {
         let racy = entry.stat.is_racy(rules.index_mtime, &rules.stat);
-        if *state == State::Suspect && !racy {
+        if *state == State::Suspect && !racy && holds(entry) {
             *state = State::Modified;
         }
     }
-    Ok(session.settle(states, index, &[])?.clean)
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known
@@ -214,45 +222,45 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
 }
 
 /// Writes all files, then those that found another in their place once more, one after the other.
+///
+/// # Errors
+/// A required filter that failed: git ends there, too. Files that were not written yet stay.
 pub(crate) fn write(
     session: &Session<'_>,
     next: &mut Transition,
-    converter: &Converter,
+    supplies: Supplies,
     done: &mut Done,
 ) -> Result<()> {
+    done.warnings.extend(supplies.warnings);
     if next.writes.is_empty() {
         return Ok(());
     }
     session.progress.expect(next.writes.len() as u64);
-    let objects = session.repository.shared_objects();
-    let (located, bases) = locate(objects, &next.index, &next.writes, BASE_BUDGET_BYTES)?;
-    let big_file_bytes = session.settings().big_file_bytes;
-    let mut lanes = Lanes::new(
-        &next.index,
-        &next.writes,
-        converter,
-        session.filter_context(),
-    );
-    lanes.add_large_files(large_rows(objects, &located));
     let contents = Contents {
-        objects,
+        objects: session.repository.shared_objects(),
         index: &next.index,
         writes: &next.writes,
-        converter,
-        located,
-        bases,
-        big_file_bytes,
+        converter: &supplies.converter,
+        located: supplies.located,
+        bases: supplies.bases,
+        big_file_bytes: session.settings().big_file_bytes,
         large: Mutex::default(),
         symlinks: session.settings().symlinks,
         progress: &session.progress,
-        lanes,
+        lanes: supplies.lanes,
         cancel: session.engine().cancel,
+        fatal: OnceLock::new(),
         results: Mutex::default(),
     };
     let engine = session.engine_for(next.writes.len());
     let report = write_tree(&session.root, &&contents, &engine).map_err(stopped)?;
     done.note(&report);
-    contents.retry_collided(&session.root, done);
+    if contents.fatal.get().is_none() {
+        contents.retry_collided(&session.root, done);
+    }
+    if let Some(error) = contents.fatal.into_inner() {
+        return Err(error);
+    }
     let results = contents.results.into_inner();
     let results = results.map_err(|_| Error::Internal {
         reason: "a lock was poisoned".into(),
@@ -264,7 +272,7 @@ pub(crate) fn write(
 fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     done.written += results.written.len() as u64;
     done.bytes += results.bytes;
-    done.warnings.extend(results.warnings);
+    done.unconverted.extend(results.unconverted);
     for (at, reason) in results.failed {
         let entry = &next.index.entries()[next.writes[at as usize].row as usize];
         done.failures.push(Failure {

@@ -9,7 +9,7 @@ use super::attribute_builder::Builder;
 use super::attribute_rules::{RuleSet, Scratch};
 
 /// Attributes files of this size and more are ignored, as git ignores them.
-pub(super) const MAX_FILE_BYTES: usize = 100 * 1024 * 1024;
+pub(crate) const MAX_FILE_BYTES: usize = 100 * 1024 * 1024;
 
 /// The contents of all files that say which path has which attribute, in one place.
 ///
@@ -25,7 +25,8 @@ pub struct AttributeSources<'a> {
     /// and content. Of several for one directory the first counts: for a checkout list those of
     /// the index (or of the tree that `attr.tree` or `GIT_ATTR_SOURCE` names, and then no other)
     /// before those of the working tree, for adding files the other way round. A byte order mark
-    /// at the start of one from the working tree does not belong to it.
+    /// at the start of one from the working tree does not belong to it, nor does what follows a
+    /// NUL in one of its lines; a NUL in a blob ends it.
     pub directories: Vec<(&'a BStr, &'a [u8])>,
     /// `$GIT_DIR/info/attributes`, which overrules all others.
     pub info: Option<&'a [u8]>,

@@ -144,6 +144,26 @@ impl Converter {
         })
     }
 
+    /// Looks whether the file at `path` can be written at all, whatever its content.
+    ///
+    /// # Errors
+    /// A `working-tree-encoding` attribute without a value; a required filter that has no command for
+    /// this way.
+    pub(crate) fn check_to_worktree(&self, conversion: Conversion, path: &BStr) -> Result<()> {
+        self.encoding(conversion.in_core(), path)?;
+        let Conversion::Driver(DriverConversion { index, .. }) = conversion else {
+            return Ok(());
+        };
+        match self.driver(index) {
+            Some(driver) if driver.required && driver.cannot_smudge() => {
+                let reason = format!("smudge filter {} failed", driver.name);
+                let path = path.to_owned();
+                Err(Error::Filter { path, reason })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Converts `content`, the blob `id`, for the working tree, as far as that is done here: the
     /// result for [`Conversion::Driver`] is what its filter gets.
     ///

@@ -26,8 +26,8 @@ mod stream;
 mod text_stats;
 mod utf;
 
-pub(crate) use attributes::Export;
 pub use attributes::{AttributeSources, Attributes};
+pub(crate) use attributes::{Export, MAX_FILE_BYTES};
 pub use buffers::Buffers;
 pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};
 pub use converter::{Converted, Converter, ToGit};

@@ -83,4 +83,9 @@ impl Driver {
     pub(super) fn has_command(&self) -> bool {
         self.clean.is_some() || self.smudge.is_some() || self.process.is_some()
     }
+    /// Whether it has commands, but none for the way to the working tree. An empty one is none.
+    pub(super) fn cannot_smudge(&self) -> bool {
+        let command = self.process.as_ref().or(self.smudge.as_ref());
+        self.has_command() && command.is_none_or(|command| command.is_empty())
+    }
 }

@@ -29,6 +29,7 @@ pub use staged::{staged, Staged, StagedChange};
 
 use crate::index::{Entry, Index, Mode, Stage, StatRules};
 use crate::repository::Repository;
+use crate::worktree::attribute_files::{directories_above, Direction};
 use crate::worktree::compare::Refreshed;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{State, StateRules};
@@ -38,7 +39,7 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use remarks::Said;
 use scan::{scan, FoldedPaths, Inputs, Scanned};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use submodules::Submodules;
@@ -62,7 +63,8 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;
     look_for_attributes(&mut scanned, &old.index);
-    let settled = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
+    let settled = worktree.settle(&mut scanned.states, &old.index, Some(&scanned.attributes))?;
+    worktree.end_filters();
     let mut said = Said::default();
     said.while_refreshing(&worktree, &old, &settled, pathspecs);
     let changed = refresh(&mut old.index, &settled.clean);
@@ -167,22 +169,26 @@ fn find_unstaged(
     if rows.is_empty() {
         return Ok(collect::Unstaged::default());
     }
-    let (converter, unreadable) = worktree.converter_of_worktree(index, &scanned.attributes)?;
+    let path = |row: u32| index.path(&index.entries()[row as usize]);
+    let directories = directories_above(rows.iter().map(|change| path(change.row)));
+    let listed = Some(scanned.attributes.as_slice());
+    let direction = Direction::CheckIn {
+        listed,
+        is_gone: &|_| false,
+    };
+    let (converter, warnings) = worktree.converter(index, &directories, &direction)?;
     let comparison = worktree.comparison(index, &converter);
-    said.unreadable = unreadable;
+    said.warnings = warnings;
     let renames = renames::options(repository, options.renames)?;
     let engine = worktree.engine();
     let pairs = renames::of_unstaged(&comparison, repository, &rows, &renames, &engine, said)?;
     Ok(collect::Unstaged { rows, pairs })
 }
 
-/// How stat data are compared: by whole seconds, as git is built by default. So it reads the files
-/// of the second in which the index was written, and sees what other attributes make of them; here
-/// only those are read that attributes can make something else of.
+/// How stat data are compared: by whole seconds, as git is built by default.
 fn rules(worktree: &Worktree<'_>, old: &OldIndex) -> StateRules {
     let mut rules = worktree.rules(old);
     rules.stat.nanoseconds = false;
-    rules.proven_by_nanoseconds = true;
     rules
 }
 
@@ -227,17 +233,16 @@ fn look_for_attributes(scanned: &mut Scanned, index: &Index) {
     }
     let rows = index.entries().iter().zip(&scanned.states);
     let read = rows.filter(|(_, state)| state.may_be_read() || **state == State::Modified);
-    let mut directories: BTreeSet<&BStr> = scanned.attributes.iter().map(|d| d.as_bstr()).collect();
-    for (entry, _) in read {
-        let mut path = index.path(entry);
-        while !path.is_empty() {
-            path = hedgerow_tree::split_path(path).0.as_bstr();
-            if !directories.insert(path) {
-                break;
-            }
-        }
-    }
-    scanned.attributes = directories.into_iter().map(BStr::to_owned).collect();
+    let read = read.map(|(entry, _)| index.path(entry));
+    let mut directories = directories_above(read);
+    directories.extend(
+        scanned
+            .attributes
+            .iter()
+            .map(|directory| directory.as_bstr()),
+    );
+    let directories = directories.into_iter().map(BStr::to_owned);
+    scanned.attributes = directories.collect();
 }
 
 /// Puts what was found out into the index. Says whether that changes it.

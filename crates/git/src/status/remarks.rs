@@ -22,8 +22,8 @@ pub(super) struct Warning {
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub remarks: Vec<Remark>,
-    /// Directories whose attributes cannot be read, and why.
-    pub unreadable: BTreeMap<BString, String>,
+    /// What is to be said of files of attributes, by directory.
+    pub warnings: BTreeMap<BString, Vec<String>>,
     /// The directories whose attributes git has at hand, each within the one before it; none before
     /// it has asked for any.
     at_hand: Vec<BString>,
@@ -41,7 +41,7 @@ impl Said {
         settled: &Settled,
         pathspecs: Option<&Pathspecs>,
     ) {
-        self.unreadable.clone_from(&settled.unreadable);
+        self.warnings.clone_from(&settled.warnings);
         let rules = super::rules(worktree, old);
         let mut again = Vec::new();
         for read in &settled.read {
@@ -80,7 +80,7 @@ impl Said {
     /// Notes what is said of the attributes of the file `path`: git reads those of the directories
     /// that it has not at hand from the file before.
     pub(super) fn attributes_for(&mut self, path: &BStr) {
-        if self.unreadable.is_empty() {
+        if self.warnings.is_empty() {
             return;
         }
         let leads = |directory: &BString| {
@@ -92,11 +92,8 @@ impl Said {
         let ends = path.find_iter(b"/").collect::<Vec<_>>();
         for end in std::iter::once(0).chain(ends).skip(self.at_hand.len()) {
             let directory = BString::from(&path[..end]);
-            if let Some(reason) = self.unreadable.get(&directory) {
-                let slash = if directory.is_empty() { "" } else { "/" };
-                let text = format!("unable to access '{directory}{slash}.gitattributes': {reason}");
-                self.remarks.push(Remark::Warning(text));
-            }
+            let warnings = self.warnings.get(&directory).into_iter().flatten();
+            self.remarks.extend(warnings.cloned().map(Remark::Warning));
             self.at_hand.push(directory);
         }
     }
@@ -108,18 +105,16 @@ mod tests {
 
     #[test]
     fn attributes_are_read_again_after_another_directory() {
-        let reason = || "a reason".to_owned();
         let mut said = Said {
-            unreadable: ["", "a"].map(|path| (path.into(), reason())).into(),
+            warnings: ["", "a"]
+                .map(|path| (path.into(), vec![format!("about '{path}'")]))
+                .into(),
             ..Said::default()
         };
         for path in ["a/b/c", "a/d", "a.b", "x", "a/d"] {
             said.attributes_for(path.into());
         }
-        let told = |path| Remark::Warning(format!("unable to access '{path}': a reason"));
-        assert_eq!(
-            said.remarks,
-            [".gitattributes", "a/.gitattributes", "a/.gitattributes"].map(told)
-        );
+        let told = |path| Remark::Warning(format!("about '{path}'"));
+        assert_eq!(said.remarks, ["", "a", "a"].map(told));
     }
 }

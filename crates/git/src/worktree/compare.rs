@@ -56,8 +56,8 @@ pub(crate) struct Settled {
     pub clean: Vec<Refreshed>,
     /// All, ascending by row.
     pub read: Vec<ReadRow>,
-    /// Directories whose attributes could not be read, and why.
-    pub unreadable: BTreeMap<BString, String>,
+    /// What is to be said of files of attributes, by directory.
+    pub warnings: BTreeMap<BString, Vec<String>>,
 }
 
 /// A file's content as it would be if it were added, and what git says of it.
@@ -71,8 +71,14 @@ pub(crate) struct CleanedFile {
 
 impl Comparison<'_> {
     /// Reads every [`State::Suspect`] file, and every [`State::Unchanged`] one that is converted, and
-    /// replaces these states by [`State::Clean`] or [`State::Modified`].
-    pub(crate) fn settle(&self, states: &mut [State], options: &Options) -> Result<Settled> {
+    /// replaces these states by [`State::Clean`] or [`State::Modified`]. Filters that are started are
+    /// left in `lanes`, by the positions of their drivers.
+    pub(crate) fn settle(
+        &self,
+        states: &mut [State],
+        lanes: &mut BTreeMap<usize, FilterLane>,
+        options: &Options,
+    ) -> Result<Settled> {
         let mut rows = Vec::new();
         for (row, state) in (0..).zip(states.iter_mut()) {
             match *state {
@@ -89,7 +95,7 @@ impl Comparison<'_> {
             .into_iter()
             .partition(|row| self.driver(*row).is_some());
         let mut verdicts = self.compare(plain, options)?;
-        verdicts.extend(self.compare_filtered(&filtered, options)?);
+        verdicts.extend(self.compare_filtered(&filtered, lanes, options)?);
         verdicts.sort_unstable_by_key(|verdict| verdict.row);
         let mut settled = Settled::default();
         for Verdict { row, same, read } in verdicts {
@@ -117,8 +123,12 @@ impl Comparison<'_> {
     }
 
     /// A filter program is one for all files of its driver, so these are compared in turn.
-    fn compare_filtered(&self, rows: &[u32], options: &Options) -> Result<Vec<Verdict>> {
-        let mut lanes: BTreeMap<usize, FilterLane> = BTreeMap::new();
+    fn compare_filtered(
+        &self,
+        rows: &[u32],
+        lanes: &mut BTreeMap<usize, FilterLane>,
+        options: &Options,
+    ) -> Result<Vec<Verdict>> {
         let mut buffers = Buffers::default();
         let mut verdicts = Vec::with_capacity(rows.len());
         for row in rows.iter().copied() {

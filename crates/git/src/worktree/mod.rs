@@ -1,5 +1,6 @@
 //! A working tree and how its files stand to the index: what checkout and status share.
 
+pub(crate) mod attribute_files;
 pub(crate) mod compare;
 pub(crate) mod conversion_options;
 pub(crate) mod pathspecs;
@@ -11,13 +12,14 @@ pub(crate) mod survey;
 
 pub use progress::Progress;
 
-use crate::convert::{AttributeSources, Attributes, Converter, FilterContext};
+use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, FilterLane};
 use crate::ignore::Ignore;
-use crate::index::{CheckStat, Index, Mode, StatRules, Version, WriteOptions};
+use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
 use crate::patterns::Patterns;
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
+use attribute_files::{directories_above, Direction};
+use bstr::{BStr, BString, ByteSlice};
 use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
 use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
@@ -25,7 +27,7 @@ use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
 use sparse::SparsePatterns;
 use state::{State, StateRules};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -72,6 +74,9 @@ pub(crate) struct Worktree<'r> {
     name: &'static str,
     /// The full name of the branch, and the commit or tree, that filters are told of.
     source: (Option<BString>, Option<ObjectId>),
+    /// Filters that were started to compare files and may serve again, by the positions of their
+    /// drivers.
+    filters: RefCell<BTreeMap<usize, FilterLane>>,
     /// How many workers the last step of this command was at work with at its end.
     workers: Cell<Option<usize>>,
 }
@@ -90,6 +95,7 @@ impl<'r> Worktree<'r> {
             execution: execution.clone(),
             name,
             source: (None, None),
+            filters: RefCell::default(),
             workers: Cell::new(None),
         })
     }
@@ -179,6 +185,9 @@ impl<'r> Worktree<'r> {
         })
     }
 
+    /// How states are found out. Git, as it is built by default, reads the files of the second in
+    /// which the index was written, and sees what other attributes make of them; here only those are
+    /// read that attributes can make something else of.
     pub(crate) fn rules(&self, old: &OldIndex) -> StateRules {
         let settings = self.settings();
         StateRules {
@@ -190,7 +199,6 @@ impl<'r> Worktree<'r> {
                 },
                 nanoseconds: true,
             },
-            proven_by_nanoseconds: false,
             trust_mode: settings.file_mode,
             symlinks: settings.symlinks,
             index_mtime: old.mtime,
@@ -233,99 +241,75 @@ impl<'r> Worktree<'r> {
         Ok(hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?)
     }
 
-    /// The converter for files that are to be written: the attributes of the new tree count.
-    pub(crate) fn converter_of_tree(&self, index: &Index) -> Result<Converter> {
-        let mut directories = Vec::new();
-        for (directory, id) in attribute_files(index) {
-            let (_, content) = self.repository.read_object(&id)?;
-            directories.push((directory, content));
-        }
-        self.converter(&directories)
-    }
-
-    /// The converter for files that are to be compared: the attributes in the working tree count,
-    /// and those of the index where it has none. `others` are directories with attributes that the
-    /// index does not know. Also says whose attributes cannot be read, and why.
-    pub(crate) fn converter_of_worktree(
+    /// The converter for files of which all are in `directories` or below: see [`Direction`]. Also
+    /// what is to be said of files of attributes, by directory.
+    pub(crate) fn converter(
         &self,
         index: &Index,
-        others: &[BString],
-    ) -> Result<(Converter, BTreeMap<BString, String>)> {
-        let mut directories = Vec::new();
-        let mut unreadable = BTreeMap::new();
-        let mut read = |directory: &BString| {
-            let error = match self.attributes_in(directory) {
-                Ok(content) => return Some(content),
-                Err(error) => error,
-            };
-            use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-            if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
-                unreadable.insert(directory.clone(), error.reason());
-            }
-            None
-        };
-        for (directory, id) in attribute_files(index) {
-            let content = match read(&directory) {
-                Some(content) => content,
-                None => self.repository.read_object(&id)?.1,
-            };
-            directories.push((directory, content));
-        }
-        let known: BTreeSet<BString> = directories.iter().map(|(path, _)| path.clone()).collect();
-        for directory in others.iter().filter(|path| !known.contains(*path)) {
-            let content = read(directory);
-            directories.extend(content.map(|content| (directory.clone(), content)));
-        }
-        Ok((self.converter(&directories)?, unreadable))
-    }
-
-    fn attributes_in(&self, directory: &BString) -> hedgerow_fs::Result<Vec<u8>> {
-        let handle = self.root.open_dir(directory)?;
-        let file = handle.open_file(b".gitattributes")?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content, PATTERNS_LIMIT_BYTES)?;
-        Ok(content)
-    }
-
-    fn converter(&self, directories: &[(BString, Vec<u8>)]) -> Result<Converter> {
+        directories: &BTreeSet<&BStr>,
+        direction: &Direction<'_>,
+    ) -> Result<(Converter, BTreeMap<BString, Vec<String>>)> {
+        let files = self.attribute_files(index, directories, direction)?;
         let global = match &self.settings().attributes_file {
             Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?,
             None => None,
         };
         let info = self.read_info("attributes")?;
+        let directories = files.directories.iter();
         let attributes = Attributes::new(&AttributeSources {
             system: None,
             global: global.as_deref(),
             directories: directories
-                .iter()
-                .map(|(d, c)| (d.as_bstr(), c.as_slice()))
+                .map(|(directory, content)| (directory.as_bstr(), content.as_slice()))
                 .collect(),
             info: info.as_deref(),
             ignore_case: self.settings().ignore_case,
         });
         let options = conversion_options::options(self.repository)?;
-        Ok(Converter::new(options, attributes))
+        Ok((Converter::new(options, attributes), files.warnings))
     }
 
-    /// Reads the suspect files: see [`Comparison::settle`]. `attributes` are directories that have a
-    /// `.gitattributes` which the index does not know.
+    /// Reads the suspect files: see [`Comparison::settle`]. `listed` are the directories that may
+    /// have attributes which the index does not know, if they are known.
     pub(crate) fn settle(
         &self,
         states: &mut [State],
         index: &Index,
-        attributes: &[BString],
+        listed: Option<&[BString]>,
     ) -> Result<Settled> {
-        let (converter, unreadable) = match states.iter().any(|state| state.may_be_read()) {
-            true => self.converter_of_worktree(index, attributes)?,
-            false => return Ok(Settled::default()),
+        let rows = index.entries().iter().zip(states.iter());
+        let read = rows.filter(|(_, state)| state.may_be_read());
+        let directories = directories_above(read.map(|(entry, _)| index.path(entry)));
+        if directories.is_empty() {
+            return Ok(Settled::default());
+        }
+        let direction = Direction::CheckIn {
+            listed,
+            is_gone: &|_| false,
         };
-        let settled = self
-            .comparison(index, &converter)
-            .settle(states, &self.engine())?;
+        let (converter, warnings) = self.converter(index, &directories, &direction)?;
+        let settled = self.comparison(index, &converter).settle(
+            states,
+            &mut self.filters.borrow_mut(),
+            &self.engine(),
+        )?;
         Ok(Settled {
-            unreadable,
+            warnings,
             ..settled
         })
+    }
+
+    /// The filters that were started to compare files.
+    pub(crate) fn take_filters(&self) -> BTreeMap<usize, FilterLane> {
+        self.filters.take()
+    }
+
+    /// Ends the filters that were started to compare files: they have done what they had to.
+    pub(crate) fn end_filters(&self) {
+        for filter in self.take_filters().into_values() {
+            // What they gave was good; how they end changes nothing of it.
+            let _ = filter.finish(&mut |_| Ok(()));
+        }
     }
 
     /// What compares files of the working tree with the index.
@@ -374,21 +358,4 @@ pub(crate) fn version(number: i64) -> Option<Version> {
         4 => Some(Version::V4),
         _ => None,
     }
-}
-
-/// The directories that have a `.gitattributes`, and its blob. A link does not count.
-fn attribute_files(index: &Index) -> Vec<(BString, ObjectId)> {
-    const NAME: &[u8] = b".gitattributes";
-    let mut files = Vec::new();
-    for (path, entry) in index.iter() {
-        let Some(directory) = path.strip_suffix(NAME) else {
-            continue;
-        };
-        let is_file = matches!(entry.mode, Mode::File | Mode::Executable);
-        if is_file && (directory.is_empty() || directory.ends_with(b"/")) {
-            let directory = directory.strip_suffix(b"/").unwrap_or(directory);
-            files.push((BString::from(directory), entry.id));
-        }
-    }
-    files
 }

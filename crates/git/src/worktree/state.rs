@@ -69,15 +69,12 @@ impl State {
 pub(crate) struct StateRules {
     /// Which stat fields count.
     pub stat: StatRules,
-    /// Nanoseconds show that a file has not changed, though `stat` leaves them out: it is
-    /// [`State::Unchanged`] then. What is to be said of how it is converted still depends on whether
-    /// it is read.
-    pub proven_by_nanoseconds: bool,
     /// `core.fileMode`.
     pub trust_mode: bool,
     /// `core.symlinks`; where it is off, links are written as files.
     pub symlinks: bool,
-    /// When the index file was last written: files changed then or later may have changed since.
+    /// When the index file was last written: files changed in that second or later may have changed
+    /// since. One of which nanoseconds show that it has not is [`State::Unchanged`].
     pub index_mtime: Timestamp,
 }
 
@@ -147,18 +144,16 @@ pub(crate) fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
 fn content_state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
     let now = EntryStat::from(stat);
     if entry.matches(&now, &rules.stat) {
-        let is_same = |rules_of_stat: &StatRules| {
-            let is_racy = entry.stat.is_racy(rules.index_mtime, rules_of_stat);
-            !is_racy && entry.matches(&now, rules_of_stat)
-        };
-        let precise = StatRules {
-            nanoseconds: true,
+        let [by_seconds, precise] = [false, true].map(|nanoseconds| StatRules {
+            nanoseconds,
             ..rules.stat
-        };
-        return match rules.proven_by_nanoseconds {
-            _ if is_same(&rules.stat) => State::Clean,
-            true if is_same(&precise) => State::Unchanged,
-            _ => State::Suspect,
+        });
+        let is_racy = |rules_of_stat| entry.stat.is_racy(rules.index_mtime, rules_of_stat);
+        let is_proven = !is_racy(&precise) && entry.matches(&now, &precise);
+        return match is_racy(&by_seconds) {
+            false => State::Clean,
+            true if is_proven => State::Unchanged,
+            true => State::Suspect,
         };
     }
     match entry.stat.size != now.size && entry.stat.size != 0 {

@@ -1,0 +1,106 @@
+//! What writing needs, found before anything is touched: conversions, objects, filters. Whatever is
+//! known to fail is refused here.
+
+use super::contents::{large_rows, locate, Located};
+use super::lanes::Lanes;
+use super::session::Session;
+use super::transition::Transition;
+use crate::convert::Converter;
+use crate::index::{Entry, Mode};
+use crate::worktree::attribute_files::{directories_above, Direction};
+use crate::{Error, Result};
+use bstr::BStr;
+use hedgerow_pack::{Reader, SharedBases};
+
+/// Bytes of delta bases that are kept to be shared at a time.
+const BASE_BUDGET_BYTES: usize = 8 << 20;
+/// No system takes a longer target of a link: Linux's `PATH_MAX` with its NUL, in bytes.
+const LINK_LIMIT_BYTES: u64 = 4095;
+
+/// What the files of a [`Transition`] are written with.
+pub(crate) struct Supplies {
+    pub converter: Converter,
+    /// The object of each file after replacement, and where it is.
+    pub located: Vec<Located>,
+    pub bases: SharedBases,
+    pub lanes: Lanes,
+    /// What is to be said of files of attributes.
+    pub warnings: Vec<String>,
+}
+
+/// Finds what the writes of `next` need.
+///
+/// # Errors
+/// An object that is missing, a link that no system takes, a conversion that cannot be done; also
+/// whatever keeps these from being looked at.
+pub(crate) fn supplies(
+    session: &Session<'_>,
+    next: &Transition,
+    direction: &Direction<'_>,
+) -> Result<Supplies> {
+    let (index, writes) = (&next.index, next.writes.as_slice());
+    let entries = || {
+        writes
+            .iter()
+            .map(|write| &index.entries()[write.row as usize])
+    };
+    let files = entries().filter(|entry| matches!(entry.mode, Mode::File | Mode::Executable));
+    let directories = directories_above(files.clone().map(|entry| index.path(entry)));
+    let (converter, warnings) = session.converter(index, &directories, direction)?;
+    if !converter.is_plain() {
+        for entry in files {
+            let path = index.path(entry);
+            converter.check_to_worktree(converter.conversion(path), path)?;
+        }
+    }
+    let objects = session.repository.shared_objects();
+    let (located, bases) = locate(objects, index, writes, BASE_BUDGET_BYTES)?;
+    let path = |entry: &Entry| index.path(entry);
+    refuse_missing(
+        entries()
+            .map(|entry| (path(entry), entry.mode))
+            .zip(&located),
+    )?;
+    if session.settings().symlinks {
+        let mut reader = Reader::new(objects.store);
+        for (entry, (id, location)) in entries().zip(&located) {
+            if let (Mode::Symlink, Some(location)) = (entry.mode, location) {
+                let size_bytes = reader.header(id, *location)?.size;
+                if size_bytes > LINK_LIMIT_BYTES {
+                    return Err(Error::LongLink {
+                        path: path(entry).into(),
+                        size_bytes,
+                    });
+                }
+            }
+        }
+    }
+    let mut lanes = Lanes::new(index, writes, &converter, session.filter_context());
+    lanes.reuse(session.take_filters());
+    lanes.add_large_files(large_rows(objects, &located));
+    let mut warnings: Vec<String> = warnings.into_values().flatten().collect();
+    warnings.extend(converter.attributes().messages().iter().cloned());
+    Ok(Supplies {
+        converter,
+        located,
+        bases,
+        lanes,
+        warnings,
+    })
+}
+
+/// Fails if any of the objects is nowhere. A submodule's commit is in another repository.
+fn refuse_missing<'a>(files: impl Iterator<Item = ((&'a BStr, Mode), &'a Located)>) -> Result<()> {
+    let missing = |((_, mode), (_, location)): &((&BStr, Mode), &Located)| {
+        *mode != Mode::Gitlink && location.is_none()
+    };
+    let mut missing = files.filter(missing);
+    match missing.next() {
+        None => Ok(()),
+        Some(((path, _), (id, _))) => Err(Error::MissingContent {
+            path: path.into(),
+            id: *id,
+            others: missing.count(),
+        }),
+    }
+}

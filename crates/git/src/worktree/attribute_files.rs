@@ -1,0 +1,317 @@
+//! The `.gitattributes` files that count for some paths: those of the working tree, of the index,
+//! or of the one tree that the configuration names.
+
+use super::survey::{survey, Found};
+use super::Worktree;
+use crate::convert::MAX_FILE_BYTES;
+use crate::index::{Index, Mode, Stage};
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_engine::{run_tasks, Scope};
+use hedgerow_fs::Dir;
+use hedgerow_pack::{ObjectKind, Reader};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::sync::Mutex;
+
+const NAME: &[u8] = b".gitattributes";
+/// What a file starts with that names its encoding; in a blob it belongs to the first line.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Whose attributes count where both the working tree and the index have some.
+pub(crate) enum Direction<'a> {
+    /// Files are compared, or written because a path names them: the working tree's. `listed` are
+    /// the directories that may have some there besides those of the index, if that is known. The
+    /// file of a path that is gone by then is not there.
+    CheckIn {
+        listed: Option<&'a [BString]>,
+        is_gone: &'a dyn Fn(&BStr) -> bool,
+    },
+    /// A switch writes files: the index's. The file of a path that is to be removed is not there.
+    CheckOut {
+        is_removed: &'a dyn Fn(&BStr) -> bool,
+    },
+}
+
+/// What the files say, and what is said of them.
+#[derive(Debug, Default)]
+pub(crate) struct AttributeFiles {
+    /// Directories with the content of their files.
+    pub directories: Vec<(BString, Vec<u8>)>,
+    /// Warnings about the files of directories, in git's words.
+    pub warnings: BTreeMap<BString, Vec<String>>,
+}
+
+/// The directories above `paths`, the root's first.
+pub(crate) fn directories_above<'a>(paths: impl Iterator<Item = &'a BStr>) -> BTreeSet<&'a BStr> {
+    let mut directories = BTreeSet::new();
+    for mut path in paths {
+        while !path.is_empty() {
+            path = hedgerow_tree::split_path(path).0.as_bstr();
+            if !directories.insert(path) {
+                break;
+            }
+        }
+    }
+    directories
+}
+
+impl Worktree<'_> {
+    /// The files in `directories` that count.
+    pub(crate) fn attribute_files(
+        &self,
+        index: &Index,
+        directories: &BTreeSet<&BStr>,
+        direction: &Direction<'_>,
+    ) -> Result<AttributeFiles> {
+        let mut blobs = Blobs {
+            worktree: self,
+            reader: Reader::new(self.repository.shared_objects().store),
+            found: AttributeFiles::default(),
+        };
+        if let Some(tree) = self.attributes_tree()? {
+            for directory in directories {
+                let spec = BString::from([tree.as_slice(), b":", &file_in(directory)].concat());
+                if let Ok(id) = self.repository.resolve(spec.as_bstr()) {
+                    blobs.read(directory, &id)?;
+                }
+            }
+            return Ok(blobs.found);
+        }
+        let entries: BTreeMap<&BStr, ObjectId> = directories
+            .iter()
+            .filter_map(|directory| Some((*directory, entry(index, directory)?)))
+            .collect();
+        match direction {
+            Direction::CheckOut { is_removed } => {
+                let mut others = Vec::new();
+                for directory in directories.iter().copied() {
+                    let is_known = match entries.get(directory) {
+                        Some(id) => blobs.read(directory, id)?,
+                        None => false,
+                    };
+                    if !is_known && !is_removed(file_in(directory).as_bstr()) {
+                        others.push(directory);
+                    }
+                }
+                blobs.found.add(self.files_present(others)?);
+            }
+            Direction::CheckIn { listed, is_gone } => {
+                let is_there = |directory: &&BStr| !is_gone(file_in(directory).as_bstr());
+                let files = match listed {
+                    Some(listed) => {
+                        let listed = listed.iter().map(|path| path.as_bstr());
+                        let listed = listed.filter(|path| directories.contains(path));
+                        let all: BTreeSet<_> = listed.chain(entries.keys().copied()).collect();
+                        self.files_in(all.into_iter().filter(is_there).collect())?
+                    }
+                    None => {
+                        self.files_present(directories.iter().copied().filter(is_there).collect())?
+                    }
+                };
+                let known: BTreeSet<BString> = files
+                    .directories
+                    .iter()
+                    .map(|(path, _)| path.clone())
+                    .collect();
+                blobs.found.add(files);
+                for (directory, id) in &entries {
+                    if !known.contains(*directory) {
+                        blobs.read(directory, id)?;
+                    }
+                }
+            }
+        }
+        Ok(blobs.found)
+    }
+
+    /// The tree that attributes are read from instead, if there is one. One that the configuration
+    /// names may be missing, one that the environment names may not.
+    fn attributes_tree(&self) -> Result<Option<BString>> {
+        let Some(name) = &self.settings().attributes_tree else {
+            return Ok(None);
+        };
+        match self.repository.resolve_tree(name.as_bstr()) {
+            Ok(id) => Ok(Some(id.to_string().into())),
+            Err(_) if self.repository.environment().attr_source.is_none() => Ok(None),
+            Err(_) => Err(Error::Setup {
+                reason: "bad --attr-source or GIT_ATTR_SOURCE".into(),
+            }),
+        }
+    }
+
+    /// The files of those of `directories` that have one. Below a directory that is not there
+    /// nothing is asked.
+    fn files_present(&self, directories: Vec<&BStr>) -> Result<AttributeFiles> {
+        let mut places: Vec<(BString, &BStr)> = directories
+            .into_iter()
+            .map(|directory| (file_in(directory), directory))
+            .collect();
+        places.sort_unstable();
+        let is_there = |_: usize, found: Found<'_>| match found {
+            Found::Absent | Found::Blocked => 0,
+            Found::Present(_) | Found::Unknown => 1,
+        };
+        let path = |at: usize| places[at].0.as_slice();
+        let (there, _) = survey(&self.root, places.len(), path, is_there, &self.engine())?;
+        let there = places.iter().zip(there).filter(|(_, there)| *there != 0);
+        self.files_in(there.map(|((_, directory), _)| *directory).collect())
+    }
+
+    /// The files of those of `directories` that have one.
+    fn files_in(&self, directories: Vec<&BStr>) -> Result<AttributeFiles> {
+        let found = Mutex::new(AttributeFiles::default());
+        let root = &self.root;
+        let work = |_: &mut (), directory: &BStr, _: &Scope<'_, &BStr>| {
+            let file = attributes_in(root, directory);
+            if let Ok(mut found) = found.lock() {
+                match file {
+                    Ok(None) => {}
+                    Ok(Some(content)) => found.directories.push((directory.into(), content)),
+                    Err(warning) => found.warn(directory, warning),
+                }
+            }
+            Ok::<(), Error>(())
+        };
+        if !directories.is_empty() {
+            run_tasks(&self.engine(), directories, |_| (), work).map_err(Error::from)?;
+        }
+        let mut found = found.into_inner().map_err(|_| Error::Internal {
+            reason: "a lock was poisoned".into(),
+        })?;
+        found.directories.sort_unstable();
+        Ok(found)
+    }
+}
+
+impl AttributeFiles {
+    fn add(&mut self, other: AttributeFiles) {
+        self.directories.extend(other.directories);
+        for (directory, warnings) in other.warnings {
+            self.warnings.entry(directory).or_default().extend(warnings);
+        }
+    }
+
+    fn warn(&mut self, directory: &BStr, warning: String) {
+        self.warnings
+            .entry(directory.into())
+            .or_default()
+            .push(warning);
+    }
+}
+
+/// Reads the files that are blobs.
+struct Blobs<'a> {
+    worktree: &'a Worktree<'a>,
+    reader: Reader<'a>,
+    found: AttributeFiles,
+}
+
+impl Blobs<'_> {
+    /// Adds the blob `id` as the file of a directory. Says whether it counts: one that is too large
+    /// is not read.
+    fn read(&mut self, directory: &BStr, id: &ObjectId) -> Result<bool> {
+        let objects = self.worktree.repository.shared_objects();
+        let id = objects.replacement(id)?;
+        let location = objects.store.locate(&id)?;
+        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+        let header = self.reader.header(&id, location)?;
+        if header.kind != ObjectKind::Blob {
+            return Ok(false);
+        }
+        if header.size >= MAX_FILE_BYTES as u64 {
+            let path = file_in(directory);
+            let warning = format!("ignoring overly large gitattributes blob '{path}'");
+            self.found.warn(directory, warning);
+            return Ok(false);
+        }
+        let (_, content) = self.reader.read(&id, location)?;
+        self.found
+            .directories
+            .push((directory.into(), content.to_vec()));
+        Ok(true)
+    }
+}
+
+/// The content of the file in a directory, if there is one; the error is what git warns of. To
+/// git a directory of that name is an empty file.
+fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec<u8>>, String> {
+    let path = file_in(directory);
+    let cannot = |error: hedgerow_fs::Error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+        ErrorKind::IsADirectory => Ok(Some(Vec::new())),
+        _ => Err(format!("unable to access '{path}': {}", error.reason())),
+    };
+    let file = match root.open_dir(directory).and_then(|dir| dir.open_file(NAME)) {
+        Ok(file) => file,
+        Err(error) => return cannot(error),
+    };
+    match file.stat() {
+        Ok(stat) if stat.size >= MAX_FILE_BYTES as u64 => {
+            return Err(format!("ignoring overly large gitattributes file '{path}'"));
+        }
+        Ok(_) => {}
+        Err(error) => return cannot(error),
+    }
+    let mut content = Vec::new();
+    match file.read_to_end(&mut content, MAX_FILE_BYTES as u64) {
+        Ok(()) => Ok(Some(lines_of_file(content))),
+        Err(error) => cannot(error),
+    }
+}
+
+/// The path of the file in a directory.
+fn file_in(directory: &BStr) -> BString {
+    match directory.is_empty() {
+        true => NAME.into(),
+        false => [directory.as_bytes(), b"/", NAME].concat().into(),
+    }
+}
+
+/// The blob of a directory's file, in a conflict ours. As with git, a link counts by its target's
+/// text.
+fn entry(index: &Index, directory: &BStr) -> Option<ObjectId> {
+    let path = file_in(directory);
+    let row = [Stage::Merged, Stage::Ours]
+        .into_iter()
+        .find_map(|stage| index.find(path.as_bstr(), stage).ok())?;
+    let entry = &index.entries()[row];
+    let is_blob = matches!(entry.mode, Mode::File | Mode::Executable | Mode::Symlink);
+    is_blob.then_some(entry.id)
+}
+
+/// The content of a file as a blob would have it. A byte order mark is no part of it, and a NUL
+/// ends its line, where in a blob it ends everything.
+fn lines_of_file(content: Vec<u8>) -> Vec<u8> {
+    let text = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&content);
+    if text.len() == content.len() && !text.contains(&0) {
+        return content;
+    }
+    let lines = text.split(|byte| *byte == b'\n');
+    let lines = lines.map(|line| line.split(|byte| *byte == 0).next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join(&b'\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_cut_into_lines_as_git_does() {
+        let lines = |content: &[u8]| BString::from(lines_of_file(content.to_vec()));
+        assert_eq!(lines(b"a text\nb"), "a text\nb");
+        assert_eq!(lines(b"\xef\xbb\xbfa text\n"), "a text\n");
+        assert_eq!(lines(b"a\0x text\nb text\0\n"), "a\nb text\n");
+    }
+
+    #[test]
+    fn directories_above_paths_are_listed_once() {
+        let paths = ["a/b/c", "a/b/d", "e"].map(BStr::new);
+        let directories = directories_above(paths.into_iter());
+        assert_eq!(
+            directories.into_iter().collect::<Vec<_>>(),
+            ["", "a", "a/b"]
+        );
+    }
+}

@@ -15,4 +15,5 @@ mod mount;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 mod refusal;
+mod sparse;
 mod support;

@@ -48,7 +48,8 @@ pub fn checkout_paths(
     let mut matcher = Pathspecs::new(repository, &options.pathspecs, false)?;
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(None, options.tree);
-    let old = session.read_index()?;
+    let mut old = session.read_index()?;
+    session.include_present(&mut old)?;
     let source = match options.tree {
         None => None,
         Some(tree) => Some(Difference::between(

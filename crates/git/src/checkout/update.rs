@@ -42,6 +42,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
+    session.include_present(&mut old)?;
     let mut states = states(
         &session.root,
         &old.index,
@@ -53,9 +54,6 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         false => session.settle(&mut states, &old.index, &[])?.clean,
     };
     let sparse = session.sparse_patterns()?;
-    if sparse.is_some() {
-        include_present(&mut old.index, &states);
-    }
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
         session.repository,
@@ -109,16 +107,6 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     }
     session.write_index(&next.index)?;
     Ok(Outcome::Done(done))
-}
-
-/// A file that is there although its entry says that it is outside of the sparse checkout is not
-/// outside any more.
-fn include_present(index: &mut Index, states: &[State]) {
-    for (entry, state) in index.entries_mut().iter_mut().zip(states) {
-        if !matches!(state, State::Absent | State::Blocked | State::Unknown) {
-            entry.flags.skip_worktree = false;
-        }
-    }
 }
 
 fn left_despite_sparse(next: &Transition) -> Option<String> {

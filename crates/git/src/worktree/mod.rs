@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod conversion_options;
 pub(crate) mod pathspecs;
+pub(crate) mod present;
 mod progress;
 pub(crate) mod sparse;
 mod sparse_index;

@@ -17,3 +17,4 @@ mod oracle;
 mod refusal;
 mod sparse;
 mod support;
+mod switched;

@@ -93,7 +93,8 @@ pub fn checkout_paths(
     let has = |id: &ObjectId| repository.has_tree(id);
     next.index
         .set_cache_tree(CacheTree::build(&next.index, has));
-    session.write_index(&next.index)?;
+    let warning = session.write_index(&next.index, false)?;
+    done.warnings.extend(warning);
     drop(session);
     let head = repository
         .head()?

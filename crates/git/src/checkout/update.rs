@@ -37,7 +37,13 @@ pub(crate) struct Move {
 }
 
 /// Checks out a tree: reads what is, decides, refuses or acts, and writes the index last.
-pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
+/// `prepare` is called when nothing has been touched yet and nothing is left that would refuse: it
+/// may, and then nothing is touched.
+pub(crate) fn update(
+    session: &mut Session<'_>,
+    job: &Move,
+    prepare: &mut dyn FnMut() -> Result<()>,
+) -> Result<Outcome> {
     let mut old = session.read_index()?;
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
@@ -93,6 +99,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         return Ok(Outcome::Rejected(next.rejects));
     }
     let converter = session.converter_of_tree(&next.index)?;
+    prepare()?;
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
     done.warnings.extend(left_despite_sparse(&next));
@@ -105,7 +112,8 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     if job.list_changes {
         done.local_changes = local_changes(session, &next, &states, job.new)?;
     }
-    session.write_index(&next.index)?;
+    let warning = session.write_index(&next.index, true)?;
+    done.warnings.extend(warning);
     Ok(Outcome::Done(done))
 }
 

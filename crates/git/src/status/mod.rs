@@ -297,7 +297,9 @@ fn write_back(
     for row in hidden {
         old.index.entries_mut()[row].stat.size = 0;
     }
-    worktree.write_index(&old.index, None, lock)
+    worktree
+        .write_index(&old.index, None, lock, false)
+        .map(drop)
 }
 
 /// How to look at submodules, if the index has any.

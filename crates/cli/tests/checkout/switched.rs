@@ -1,0 +1,266 @@
+//! What a switch does besides working tree and index: HEAD and its lock, logs, hooks, modes of files,
+//! and what it ends.
+
+use crate::support::{run, Pair, Program, Repository};
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+/// Branches `main` and `other` that differ in `f`.
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    repository.write("f", "1\n");
+    repository.write("d/g", "1\n");
+    repository.commit("first");
+    repository.git(&["checkout", "-q", "-b", "other"]);
+    repository.write("f", "2\n");
+    repository.commit("second");
+    repository.git(&["checkout", "-q", "main"]);
+    repository
+}
+
+/// Git with `words`, whatever its exit code.
+fn may_fail(repository: &Repository, words: &[&str]) {
+    let mut command = Program::Git.command(&repository.root);
+    command.args(words);
+    run(command);
+}
+
+fn hook(repository: &Repository, name: &str, script: &str) {
+    let path = format!(".git/hooks/{name}");
+    repository.write(&path, format!("#!/bin/sh\n{script}\n"));
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(repository.path(&path), executable).unwrap();
+}
+
+#[test]
+fn the_last_of_a_series_of_picks_ends_the_series() {
+    for (picks, command) in [
+        ("main..picks~1", "cherry-pick"),
+        ("main..picks", "cherry-pick"),
+        ("back~2..back", "revert"),
+    ] {
+        let origin = origin();
+        origin.git(&["checkout", "-q", "-b", "picks"]);
+        for content in ["3\n", "4\n"] {
+            origin.write("f", content);
+            origin.commit("pick");
+        }
+        origin.git(&["branch", "back"]);
+        origin.git(&["checkout", "-q", "other"]);
+        let mut pair = Pair::of(&origin, &format!("{command} {picks}"));
+        pair.each("conflict", |repository| {
+            may_fail(
+                repository,
+                &["-c", "advice.mergeConflict=false", command, picks],
+            );
+            assert!(!repository.ask(&["status", "--short"]).is_empty());
+        });
+        pair.checkout(&["-f", "HEAD"]);
+        pair.checkout(&["main"]);
+    }
+}
+
+#[test]
+fn what_a_merge_put_aside_goes_to_the_stash() {
+    let origin = origin();
+    origin.write("f", "3\n");
+    origin.commit("third");
+    let mut pair = Pair::of(&origin, "autostash");
+    pair.each("merge", |repository| {
+        repository.write("d/g", "mine\n");
+        let words = ["merge", "-q", "--autostash", "other"];
+        may_fail(repository, &words);
+        assert!(repository.git_dir().join("MERGE_AUTOSTASH").exists());
+    });
+    pair.checkout(&["-f", "HEAD"]);
+    pair.checkout(&["-q", "other"]);
+    let stash = pair.hedgerow.ask(&["show", "stash:d/g"]);
+    assert_eq!(stash, "mine");
+}
+
+#[test]
+fn hooks_are_told_of_index_and_references() {
+    let mut pair = Pair::of(&origin(), "hooks");
+    pair.each("hooks", |repository| {
+        repository.git(&["update-ref", "refs/remotes/o/new", "other"]);
+        repository.git(&["config", "remote.o.url", "."]);
+        let fetch = "+refs/heads/*:refs/remotes/o/*";
+        repository.git(&["config", "remote.o.fetch", fetch]);
+        // Git also tells of a reference that it deletes without looking whether it is there.
+        let told = "input=$(cat)\ncase $input in\n*AUTO_MERGE) ;;\n*) echo \"$1 $input\" \
+                    >>.git/info/refs ;;\nesac";
+        hook(repository, "reference-transaction", told);
+        let told = "test $TOLD && test -z \"$(cat)\" && test ! -e .git/index.lock && \
+                    echo \"$@\" >>.git/info/told";
+        hook(repository, "post-index-change", told);
+    });
+    for words in [
+        &["other"][..],
+        &["other"],
+        &["--detach"],
+        &["--detach"],
+        &["-f", "main"],
+        &["--", "f"],
+        &["other", "--", "f"],
+        &["-f"],
+        &["nothing"],
+        &["other~1"],
+    ] {
+        // Looking at the result writes the index, too.
+        pair.checkout_in("", words, &[("TOLD", "yes")]);
+    }
+    for repository in [&pair.git, &pair.hedgerow] {
+        repository.write(".git/info/refs", "");
+    }
+    let words = ["checkout", "-q", "new"];
+    pair.git.git(&words);
+    assert_eq!(pair.hedgerow.hedgerow(&words).code, 0);
+    // All that may refuse is asked before the working tree is touched.
+    let sorted = |repository: &Repository| {
+        let told = std::fs::read_to_string(repository.path(".git/info/refs")).unwrap();
+        let mut lines: Vec<String> = told.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&pair.git), sorted(&pair.hedgerow));
+    assert_eq!(sorted(&pair.hedgerow).len(), 4);
+}
+
+#[test]
+fn a_hook_may_refuse_before_anything_is_touched() {
+    let repository = origin();
+    repository.write("f", "1\n");
+    hook(
+        &repository,
+        "reference-transaction",
+        "echo \"$1 $(cat)\" >>.git/info/refs\ntest $1 != prepared",
+    );
+    let (tree, index) = (repository.tree(), repository.index());
+    let outcome = repository.hedgerow(&["checkout", "other"]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    let words = "aborted by the reference-transaction hook";
+    assert!(outcome.stderr.contains(words), "{outcome:?}");
+    assert_eq!(repository.tree(), tree);
+    assert_eq!(repository.index(), index);
+    assert_eq!(repository.ask(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+    repository.assert_no_lock("refused");
+    let told = std::fs::read_to_string(repository.path(".git/info/refs")).unwrap();
+    let null = "0".repeat(40);
+    let line = |state| format!("{state} {null} ref:refs/heads/other HEAD\n");
+    assert_eq!(told, line("prepared") + &line("aborted"));
+}
+
+#[test]
+fn a_lock_on_head_is_waited_for_before_anything_is_touched() {
+    let repository = origin();
+    let lock = repository.git_dir().join("HEAD.lock");
+    for (timeout, held_ms) in [
+        ("0", None),
+        ("20", None),
+        ("10000", Some(100)),
+        ("-1", Some(50)),
+    ] {
+        repository.git(&["config", "core.filesRefLockTimeout", timeout]);
+        std::fs::write(&lock, "").unwrap();
+        let (tree, index) = (repository.tree(), repository.index());
+        let holder = held_ms.map(|ms| {
+            let lock = lock.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(ms));
+                std::fs::remove_file(lock).unwrap();
+            })
+        });
+        let outcome = repository.hedgerow(&["checkout", "other"]);
+        match holder {
+            Some(holder) => {
+                holder.join().unwrap();
+                assert_eq!(outcome.code, 0, "{timeout}: {outcome:?}");
+                repository.git(&["checkout", "-q", "main"]);
+            }
+            None => {
+                assert_eq!(outcome.code, 128, "{timeout}: {outcome:?}");
+                assert!(outcome.stderr.contains("HEAD.lock"), "{outcome:?}");
+                assert_eq!(repository.tree(), tree);
+                assert_eq!(repository.index(), index);
+                std::fs::remove_file(&lock).unwrap();
+            }
+        }
+        repository.assert_no_lock(timeout);
+    }
+}
+
+#[test]
+fn locks_of_a_new_branch_are_taken_before_anything_is_touched() {
+    let repository = origin();
+    repository.git(&["update-ref", "refs/remotes/o/new", "other"]);
+    repository.git(&["config", "remote.o.url", "."]);
+    repository.git(&["config", "remote.o.fetch", "+refs/heads/*:refs/remotes/o/*"]);
+    repository.git(&["config", "core.filesRefLockTimeout", "0"]);
+    for lock in ["refs/heads/new.lock", "config.lock", "HEAD.lock"] {
+        let (tree, index) = (repository.tree(), repository.index());
+        let path = repository.git_dir().join(lock);
+        std::fs::write(&path, "").unwrap();
+        let outcome = repository.hedgerow(&["checkout", "new"]);
+        assert_eq!(outcome.code, 128, "{lock}: {outcome:?}");
+        assert!(outcome.stderr.contains(lock), "{lock}: {outcome:?}");
+        assert_eq!(repository.tree(), tree, "{lock}");
+        assert_eq!(repository.index(), index, "{lock}");
+        assert!(!repository.git_dir().join("refs/heads/new").exists());
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert_eq!(repository.hedgerow(&["checkout", "new"]).code, 0);
+}
+
+#[test]
+fn files_are_shared_as_configured() {
+    for value in ["group", "all", "0640", "1", "umask", "false"] {
+        let mut pair = Pair::of(&origin(), value);
+        pair.each("shared", |repository| {
+            repository.git(&["config", "core.sharedRepository", value]);
+            repository.git(&["update-ref", "refs/remotes/o/x/new", "other"]);
+            repository.git(&["config", "remote.o.url", "."]);
+            let fetch = "+refs/heads/*:refs/remotes/o/*";
+            repository.git(&["config", "remote.o.fetch", fetch]);
+            std::fs::remove_dir_all(repository.path(".git/logs")).unwrap();
+        });
+        for branch in ["other", "x/new"] {
+            let words = ["checkout", "-q", branch];
+            pair.git.git(&words);
+            assert_eq!(pair.hedgerow.hedgerow(&words).code, 0);
+        }
+        for path in [
+            "index",
+            "HEAD",
+            "logs",
+            "logs/HEAD",
+            "logs/refs/heads/x",
+            "logs/refs/heads/x/new",
+            "refs/heads/x",
+            "refs/heads/x/new",
+        ] {
+            let mode = |repository: &Repository| {
+                let path = repository.git_dir().join(path);
+                std::fs::metadata(path).unwrap().permissions().mode()
+            };
+            let (git, our) = (mode(&pair.git), mode(&pair.hedgerow));
+            assert_eq!(git, our, "{path} with {value}: {git:o} {our:o}");
+        }
+    }
+    let repository = origin();
+    repository.git(&["config", "core.sharedRepository", "0444"]);
+    let outcome = repository.hedgerow(&["checkout", "other"]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    assert!(outcome.stderr.contains("0444"), "{outcome:?}");
+}
+
+#[test]
+fn logs_and_hints_heed_the_environment() {
+    let mut pair = Pair::of(&origin(), "environment");
+    for action in ["rebase (start): checkout other", ""] {
+        let environment = [("GIT_REFLOG_ACTION", action), ("GIT_ADVICE", "0")];
+        pair.checkout_in("", &["other"], &environment);
+        pair.checkout_in("", &["main~0"], &environment);
+        pair.checkout_in("", &["-f", "main"], &environment);
+    }
+    pair.checkout_in("", &["main~0"], &[("GIT_ADVICE", "1")]);
+}

@@ -264,3 +264,160 @@ fn logs_and_hints_heed_the_environment() {
     }
     pair.checkout_in("", &["main~0"], &[("GIT_ADVICE", "1")]);
 }
+
+#[test]
+fn a_checkout_of_paths_keeps_what_was_resolved() {
+    let origin = Repository::init(&[]);
+    let write = |content: &str| {
+        for path in ["a", "b", "c", "d/e"] {
+            origin.write(path, content);
+        }
+        origin.commit(content);
+    };
+    write("base\n");
+    origin.git(&["checkout", "-q", "-b", "other"]);
+    write("theirs\n");
+    origin.git(&["checkout", "-q", "main"]);
+    write("ours\n");
+    may_fail(&origin, &["merge", "-q", "other"]);
+    origin.write("a", "resolved\n");
+    origin.git(&["add", "a"]);
+    let mut pair = Pair::of(&origin, "resolved");
+    let resolved = |repository: &Repository| repository.ask(&["ls-files", "--resolve-undo"]);
+    let mut last = resolved(&pair.hedgerow);
+    for words in [
+        &["--", "a"][..],
+        &["main", "--", "b"],
+        &["-f", "--", "."],
+        &["other", "--", "d"],
+        &["main", "--", "."],
+        &["-f", "main"],
+    ] {
+        pair.checkout(words);
+        last = resolved(&pair.git);
+        assert_eq!(last, resolved(&pair.hedgerow), "{words:?}");
+    }
+    assert_eq!(last, "");
+}
+
+/// A repository with a submodule `sub` of two commits, of which `main` has the first and `other` the
+/// second; `same` has a file more than `main`.
+fn with_submodule(root: &std::path::Path) -> Repository {
+    let module = Repository::init(&[]);
+    module.write("x", "1\n");
+    module.commit("1");
+    module.write("x", "2\n");
+    module.commit("2");
+    std::fs::create_dir_all(root).unwrap();
+    let mut command = Program::Git.command(root);
+    command.args(["init", "-q", "-b", "main"]);
+    run(command);
+    let top = Repository::at(root.to_owned());
+    let from = module.root.to_str().unwrap();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q"];
+    top.git(&[&add[..], &[from, "sub"]].concat());
+    top.git(&["-C", "sub", "checkout", "-q", "HEAD~1"]);
+    top.commit("1");
+    top.git(&["checkout", "-q", "-b", "same"]);
+    top.write("y", "y\n");
+    top.commit("same");
+    top.git(&["checkout", "-q", "-b", "other", "main"]);
+    top.git(&["-C", "sub", "checkout", "-q", "main"]);
+    top.commit("2");
+    top.git(&["checkout", "-q", "main"]);
+    top.git(&["-C", "sub", "checkout", "-q", "HEAD~1"]);
+    top
+}
+
+#[test]
+fn submodules_that_differ_are_listed() {
+    let home = crate::support::temporary();
+    let top = with_submodule(&home.path().join("top"));
+    let both = |words: &[&str]| {
+        let command = [&["checkout"], words].concat();
+        let main = top.ask(&["rev-parse", "--abbrev-ref", "HEAD"]);
+        let git = top.git(&command);
+        top.git(&["checkout", "-q", &main]);
+        let our = top.hedgerow(&command);
+        assert_eq!(our.code, 0, "{our:?}");
+        assert_eq!(our.stdout, git, "{words:?}: {}", git.escape_ascii());
+        String::from_utf8(git).unwrap()
+    };
+    assert_eq!(both(&["same"]), "");
+    assert_eq!(both(&["other"]), "M\tsub\n");
+    both(&["main"]);
+    top.write("sub/untracked", "");
+    assert_eq!(both(&["same"]), "M\tsub\n");
+    for setting in ["all", "dirty", "untracked", "none"] {
+        top.git(&["config", "diff.ignoreSubmodules", setting]);
+        both(&["main"]);
+        both(&["other"]);
+    }
+    top.git(&["config", "--unset", "diff.ignoreSubmodules"]);
+    top.git(&["config", "submodule.sub.ignore", "untracked"]);
+    both(&["main"]);
+}
+
+#[test]
+fn staged_changes_of_files_that_are_left_alone_are_listed() {
+    let mut pair = Pair::of(&origin(), "left alone");
+    pair.each("staged", |repository| {
+        repository.write("d/g", "staged\n");
+        repository.git(&["add", "d/g"]);
+        repository.git(&["update-index", "--assume-unchanged", "d/g"]);
+        repository.write("d/g", "more\n");
+    });
+    pair.checkout(&["other"]);
+    pair.each("skipped", |repository| {
+        repository.git(&["update-index", "--no-assume-unchanged", "d/g"]);
+        repository.git(&["update-index", "--skip-worktree", "d/g"]);
+    });
+    pair.checkout(&["main"]);
+    pair.each("only changed", |repository| {
+        repository.git(&["update-index", "--no-skip-worktree", "d/g"]);
+        repository.git(&["reset", "-q"]);
+        repository.git(&["update-index", "--assume-unchanged", "d/g"]);
+    });
+    pair.checkout(&["other"]);
+}
+
+#[test]
+fn a_submodule_that_git_would_move_is_refused() {
+    let home = crate::support::temporary();
+    let top = with_submodule(&home.path().join("top"));
+    top.git(&["config", "submodule.recurse", "true"]);
+    let refused = |words: &[&str]| {
+        let (tree, index) = (top.tree(), top.index());
+        let outcome = top.hedgerow(&[&["checkout"], words].concat());
+        assert_eq!(outcome.code, 128, "{words:?}: {outcome:?}");
+        let said = ["submodule.recurse", "'sub'", "git checkout"];
+        assert!(
+            said.iter().all(|word| outcome.stderr.contains(word)),
+            "{outcome:?}"
+        );
+        assert_eq!(top.tree(), tree);
+        assert_eq!(top.index(), index);
+        top.assert_no_lock("refused");
+    };
+    let done = |words: &[&str]| {
+        let outcome = top.hedgerow(&[&["checkout", "-q"], words].concat());
+        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
+    };
+    refused(&["other"]);
+    refused(&["-f", "other"]);
+    refused(&["other", "--", "."]);
+    done(&["same"]);
+    done(&["-f", "main"]);
+    done(&["--", "."]);
+    top.write("sub/x", "mine\n");
+    done(&["same"]);
+    refused(&["-f", "main"]);
+    refused(&["--", "sub"]);
+    done(&["--", "y"]);
+    top.git(&["config", "submodule.sub.active", "false"]);
+    done(&["other"]);
+    top.git(&["config", "--unset", "submodule.sub.active"]);
+    refused(&["main"]);
+    top.git(&["config", "submodule.recurse", "false"]);
+    done(&["main"]);
+}

@@ -4,6 +4,7 @@ use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::rejects::Rejects;
 use super::session::Session;
+use super::submodules::refuse_recursion_into;
 use super::transition::{Transition, Write};
 use super::update::{settle_racy, smudge_racy, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
@@ -84,7 +85,9 @@ pub fn checkout_paths(
             .iter()
             .map(|path| format!("path '{path}' is unmerged")),
     );
-    let (mut next, states) = plan.transition(&session)?;
+    let chosen = std::mem::take(&mut plan.chosen);
+    let (mut next, states) = plan.transition(&session, &chosen)?;
+    refuse_recursion_into(&session, &next.index, &|row| chosen[row].1)?;
     let obstacles = in_the_way(&session, &next, &states)?;
     clear(&session.root, &obstacles)?;
     let converter = session.converter_of_tree(&next.index)?;
@@ -236,8 +239,13 @@ impl Plan<'_> {
     }
 
     /// Files that are as their entries say are not written again.
-    fn transition(self, session: &Session<'_>) -> Result<(Transition, Vec<State>)> {
-        let index = self.builder.finish_replacing(&self.old.index);
+    fn transition(
+        self,
+        session: &Session<'_>,
+        chosen: &[(Option<u32>, bool)],
+    ) -> Result<(Transition, Vec<State>)> {
+        let mut index = self.builder.finish_replacing(&self.old.index);
+        index.keep_resolve_undo(&self.old.index);
         let mut states = states(
             &session.root,
             &index,
@@ -247,7 +255,7 @@ impl Plan<'_> {
         settle_racy(&mut states, &index, session, self.old)?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
-        for (row, (from, chosen)) in self.chosen.iter().enumerate() {
+        for (row, (from, chosen)) in chosen.iter().enumerate() {
             let entry = &index.entries()[row];
             let merged = entry.flags.stage == Stage::Merged;
             let write = *chosen && merged && states[row] != State::Clean;

@@ -11,7 +11,6 @@ use crate::worktree::Execution;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-use hedgerow_fs::LockFile;
 
 /// What is to be checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,8 +253,6 @@ struct RefChanges<'r> {
 struct CreatedBranch<'r> {
     update: RefUpdate<'r>,
     message: BString,
-    /// The configuration in which it follows that of the remote.
-    config: LockFile,
 }
 
 impl<'r> RefChanges<'r> {
@@ -276,11 +273,12 @@ impl<'r> RefChanges<'r> {
                     message,
                 };
                 let name = short(branch.as_bstr());
-                Some(CreatedBranch {
-                    update: repository.prepare_branch(&new, is_cancelled)?,
-                    message: new.message,
-                    config: repository.prepare_upstream(name.as_bstr(), upstream)?,
-                })
+                let update = repository.prepare_branch(&new, is_cancelled)?;
+                // Others need the configuration meanwhile: it is only seen whether it can be
+                // changed.
+                drop(repository.prepare_upstream(name.as_bstr(), upstream)?);
+                let message = new.message;
+                Some(CreatedBranch { update, message })
             }
             _ => None,
         };
@@ -296,11 +294,11 @@ impl<'r> RefChanges<'r> {
     }
 
     fn commit(self, repository: &Repository, target: &Target, old: &Head) -> Result<()> {
-        if let Some(branch) = self.branch {
-            branch
-                .update
-                .commit(branch.message.as_bstr(), &self.committer)?;
-            branch.config.commit()?;
+        if let Some(CreatedBranch { update, message }) = self.branch {
+            update.commit(message.as_bstr(), &self.committer)?;
+        }
+        if let (Some(branch), Some(upstream)) = (&target.branch, &target.from_remote) {
+            repository.set_upstream(short(branch.as_bstr()).as_bstr(), upstream)?;
         }
         let message = repository.checkout_message(old, target.name.as_bstr());
         self.head.commit(message.as_bstr(), &self.committer)

@@ -7,6 +7,7 @@ use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::Session;
+use super::submodules::{list_differing, refuse_recursion};
 use super::transition::{transition, Rules, Start, Transition, Write};
 use crate::convert::Converter;
 use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
@@ -99,6 +100,7 @@ pub(crate) fn update(
         return Ok(Outcome::Rejected(next.rejects));
     }
     let converter = session.converter_of_tree(&next.index)?;
+    refuse_recursion(session, &old.index, &next, job.force)?;
     prepare()?;
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
@@ -114,6 +116,9 @@ pub(crate) fn update(
     }
     let warning = session.write_index(&next.index, true)?;
     done.warnings.extend(warning);
+    if job.list_changes {
+        list_differing(session, &next.index, &mut done);
+    }
     Ok(Outcome::Done(done))
 }
 

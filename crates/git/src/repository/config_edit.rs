@@ -34,7 +34,7 @@ impl Repository {
         settings: &[(&'static str, BString)],
     ) -> Result<LockFile> {
         let path = self.config_path();
-        let mut lock = LockFile::acquire(&path)?;
+        let mut lock = self.lock_reference(&path, &|| false)?;
         if let Some(stat) = hedgerow_fs::stat(&path)? {
             // What only the owner may read may hold secrets.
             lock.set_permissions(stat.mode)?;

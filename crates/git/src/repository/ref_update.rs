@@ -142,8 +142,8 @@ impl Drop for Announced<'_> {
 }
 
 impl Repository {
-    /// Locks the reference with the file `path`. Waits for whoever holds it as long as
-    /// `core.filesRefLockTimeout` says.
+    /// Locks the file `path` of a reference, or of the configuration. Waits for whoever holds it as
+    /// long as `core.filesRefLockTimeout` says.
     pub(super) fn lock_reference(
         &self,
         path: &Path,

@@ -41,7 +41,7 @@ use scan::{scan, Inputs, Scanned};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use submodules::Submodules;
+pub(crate) use submodules::Submodules;
 use untracked::Wish;
 
 /// The status of the working tree of `repository`.

@@ -96,6 +96,11 @@ impl<'r> Worktree<'r> {
         })
     }
 
+    /// How the command is run.
+    pub(crate) fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
     /// Lets the next step begin with as many workers as the last one ended with.
     pub(crate) fn learn(&self, report: &Report) {
         self.workers.set(Some(report.workers_last));

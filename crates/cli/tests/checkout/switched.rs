@@ -421,3 +421,39 @@ fn a_submodule_that_git_would_move_is_refused() {
     top.git(&["config", "submodule.recurse", "false"]);
     done(&["main"]);
 }
+
+#[test]
+fn the_cache_of_untracked_files_is_forgotten_where_paths_come_and_go() {
+    let repository = origin();
+    repository.git(&["checkout", "-q", "other"]);
+    repository.write("new/file", "");
+    repository.write("d/new", "");
+    repository.commit("more");
+    repository.git(&["checkout", "-q", "main"]);
+    repository.git(&["config", "core.untrackedCache", "true"]);
+    for path in ["d/untracked", "b/untracked", "untracked", "e/f/untracked"] {
+        repository.write(path, "");
+    }
+    let fill = || {
+        let mut command = Program::Git.command(&repository.root);
+        command.arg("status").env("GIT_OPTIONAL_LOCKS", "1");
+        run(command);
+    };
+    // What the cache says is believed where the directory is older than the index.
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(1100));
+        repository.git(&["update-index", "--force-untracked-cache"]);
+        fill();
+    }
+    for branch in ["other", "main", "other"] {
+        let outcome = repository.hedgerow(&["checkout", "-q", branch]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        let index = repository.index();
+        let has = |text: &[u8]| index.windows(text.len()).any(|part| part == text);
+        assert!(has(b"UNTR") && has(b"\0b\0"), "{branch}");
+        let by_cache = repository.ask(&["status", "--porcelain"]);
+        let words = ["-c", "core.untrackedCache=false", "status", "--porcelain"];
+        assert_eq!(by_cache, repository.ask(&words), "{branch}");
+        fill();
+    }
+}

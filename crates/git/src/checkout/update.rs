@@ -277,7 +277,10 @@ fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     let entries = next.index.entries_mut();
     for (at, stat) in results.written {
         let Write { row, .. } = next.writes[at as usize];
-        entries[row as usize].stat = stat;
+        let entry = &mut entries[row as usize];
+        entry.stat = stat;
+        // The monitor vouched for the file that was there.
+        entry.flags.fsmonitor_valid = false;
     }
 }
 

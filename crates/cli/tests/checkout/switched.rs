@@ -1,5 +1,5 @@
-//! What a switch does besides working tree and index: HEAD and its lock, logs, hooks, modes of files,
-//! and what it ends.
+//! What a switch does besides working tree and index: HEAD and its lock, logs, hooks, modes of
+//! files, and what it ends.
 
 use crate::support::{run, Pair, Program, Repository};
 use std::os::unix::fs::PermissionsExt;
@@ -300,8 +300,8 @@ fn a_checkout_of_paths_keeps_what_was_resolved() {
     assert_eq!(last, "");
 }
 
-/// A repository with a submodule `sub` of two commits, of which `main` has the first and `other` the
-/// second; `same` has a file more than `main`.
+/// A repository with a submodule `sub` of two commits, of which `main` has the first and `other`
+/// the second; `same` has a file more than `main`.
 fn with_submodule(root: &std::path::Path) -> Repository {
     let module = Repository::init(&[]);
     module.write("x", "1\n");

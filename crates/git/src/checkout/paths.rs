@@ -99,13 +99,18 @@ pub fn checkout_paths(
     let warning = session.write_index(&next.index, false)?;
     done.warnings.extend(warning);
     drop(session);
+    done.hook_failure = run_hook(repository)?;
+    Ok(PathOutcome::Done(done))
+}
+
+/// How the post-checkout hook ended, if one ran and failed.
+fn run_hook(repository: &crate::repository::Repository) -> Result<Option<hedgerow_fs::Exit>> {
     let head = repository
         .head()?
         .id()
         .unwrap_or_else(|| repository.null_id());
     let hook = repository.run_post_checkout(&head, &head, false)?;
-    done.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
-    Ok(PathOutcome::Done(done))
+    Ok(hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0)))
 }
 
 /// An entry of the new index, without its path.

@@ -91,8 +91,8 @@ pub(super) fn refuse_recursion_into(
     refuse_active(session, [index, index], affected)
 }
 
-/// The submodules among the rows `is_chosen` that are there and not as `index` has them, or that are
-/// not there.
+/// The submodules among the rows `is_chosen` that are there and not as `index` has them, or that
+/// are not there.
 fn differing(
     session: &Session<'_>,
     index: &Index,

@@ -109,17 +109,30 @@ pub(crate) fn update(
     write(session, &mut next, &converter, &mut done)?;
     refresh(&mut next, &refreshed);
     smudge_racy(&mut next, &old, &states);
+    finish(session, job, &old.index, &mut next, &states, &mut done)?;
+    Ok(Outcome::Done(done))
+}
+
+/// Writes the index, and lists what is still changed.
+fn finish(
+    session: &mut Session<'_>,
+    job: &Move,
+    old: &Index,
+    next: &mut Transition,
+    states: &[State],
+    done: &mut Done,
+) -> Result<()> {
     next.index
-        .set_cache_tree(cache_tree(session, &old.index, &next.index));
+        .set_cache_tree(cache_tree(session, old, &next.index));
     if job.list_changes {
-        done.local_changes = local_changes(session, &next, &states, job.new)?;
+        done.local_changes = local_changes(session, next, states, job.new)?;
     }
     let warning = session.write_index(&next.index, true)?;
     done.warnings.extend(warning);
     if job.list_changes {
-        list_differing(session, &next.index, &mut done);
+        list_differing(session, &next.index, done);
     }
-    Ok(Outcome::Done(done))
+    Ok(())
 }
 
 fn left_despite_sparse(next: &Transition) -> Option<String> {

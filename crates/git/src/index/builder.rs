@@ -100,7 +100,8 @@ impl Builder {
                 (None, None) => return Some(cache.serialize()),
                 (Some(gone), Some(new)) => match gone.cmp(new) {
                     Ordering::Equal => {
-                        (before.next(), after.next());
+                        before.next();
+                        after.next();
                         continue;
                     }
                     Ordering::Less => before.next(),

@@ -1,5 +1,6 @@
 //! `UNTR`: what Git found untracked, directory by directory. It stays true as long as the set of
-//! tracked paths does; what Git knew of a directory is forgotten when a path comes or goes below it.
+//! tracked paths does; what Git knew of a directory is forgotten when a path comes or goes below
+//! it.
 
 use super::super::cursor::{push_varint, Cursor};
 use super::ewah;

@@ -113,9 +113,12 @@ impl Run<'_> {
                 let ended = &switched.ended;
                 let tracking =
                     messages::switched(&self.repository, target, &switched, detach, self.output)?;
-                for name in ended.iter().filter(|_| !self.global.quiet) {
+                for name in ended.operations.iter().filter(|_| !self.global.quiet) {
                     let warning = format_args!("cancelling a {name} in progress");
                     self.output.warn(warning);
+                }
+                if ended.stashed {
+                    self.output.error_line(messages::STASHED);
                 }
                 self.data(&tracking);
                 let code = self.tell(done);

@@ -23,6 +23,12 @@ Or undo this operation with:
 Turn off this advice by setting config variable advice.detachedHead to false
 ";
 
+/// What a merge had put aside was on no branch.
+pub const STASHED: &str = "\
+Autostash exists; creating a new stash entry.
+Your changes are safe in the stash.
+You can run \"git stash pop\" or \"git stash drop\" at any time.";
+
 /// Which paths keep a checkout from happening.
 pub fn rejected(rejects: &Rejects, output: &Output) {
     for (reason, paths) in rejects.by_reason() {

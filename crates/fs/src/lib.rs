@@ -66,7 +66,7 @@ pub use one_maker::Making;
 pub use output_file::OutputFile;
 pub use path::{
     append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
-    stat, sync_directory,
+    set_permissions, stat, sync_directory,
 };
 pub use process::{Exit, Process};
 pub use spool_file::SpoolFile;

@@ -7,6 +7,11 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long is waited before a lock that is held is tried again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// A file `X.lock` that was created exclusively beside `X`, to be filled and renamed over it.
 ///
@@ -35,6 +40,40 @@ impl LockFile {
             lock,
             target: target.to_owned(),
         })
+    }
+
+    /// As [`LockFile::acquire`], but waits for whoever holds it: up to `limit`, or without one until
+    /// `is_cancelled`. Asks more and more rarely.
+    pub fn acquire_within(
+        target: &Path,
+        limit: Option<Duration>,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        let started = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let held = match Self::acquire(target) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => error,
+                outcome => return outcome,
+            };
+            let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
+            if is_cancelled() || left.is_some_and(|left| left.is_zero()) {
+                return Err(held);
+            }
+            std::thread::sleep(left.map_or(pause, |left| pause.min(left)));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The permission bits of the file.
+    pub fn permissions(&self) -> Result<u32> {
+        let fd = self
+            .fd
+            .as_ref()
+            .expect("a lock file is open until it is committed");
+        let stat = fault::check(Op::Stat).and_then(|()| Ok(rustix::fs::fstat(fd)?));
+        stat.map(|stat| stat.st_mode & 0o7777)
+            .map_err(|source| Error::new("stat", &self.lock, source))
     }
 
     /// Appends `content`.
@@ -137,6 +176,27 @@ mod tests {
     #![allow(clippy::disallowed_methods, reason = "tests look at files")]
 
     use super::*;
+
+    #[test]
+    fn a_lock_is_waited_for_as_long_as_wanted() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("target");
+        let wait = |limit| LockFile::acquire_within(&target, limit, &|| false);
+        let held = LockFile::acquire(&target).unwrap();
+        for limit in [Duration::ZERO, Duration::from_millis(20)] {
+            let started = Instant::now();
+            let error = wait(Some(limit)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+            assert!(started.elapsed() >= limit);
+        }
+        assert!(LockFile::acquire_within(&target, None, &|| true).is_err());
+        let holder = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            drop(held);
+        });
+        assert!(wait(None).is_ok());
+        holder.join().unwrap();
+    }
 
     #[test]
     fn a_new_file_never_replaces_another() {

@@ -44,6 +44,13 @@ pub fn create_directories(path: &Path) -> Result<()> {
         .map_err(|source| Error::new("create directory", path, source))
 }
 
+/// Gives what is at `path` the permission bits of `mode`, a link followed.
+pub fn set_permissions(path: &Path, mode: u32) -> Result<()> {
+    fault::check(Op::Attribute)
+        .and_then(|()| Ok(rustix::fs::chmod(path, Mode::from_raw_mode(mode & 0o7777))?))
+        .map_err(|source| Error::new("change permissions of", path, source))
+}
+
 /// Waits until the names in the directory `path` are on the disk. File systems that cannot do that
 /// for a directory need not be asked.
 pub fn sync_directory(path: &Path) -> Result<()> {

@@ -46,6 +46,9 @@ impl Process {
     pub fn run_with_input(&self, input: &[u8]) -> Result<Exit> {
         let failed = |source| Error::new("run", &self.program, source);
         let mut command = self.command();
+        if self.output_to_error {
+            command.stdout(error_stream(&self.program)?);
+        }
         command.stdin(std::process::Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
         if let Some(mut pipe) = child.stdin.take() {

@@ -389,6 +389,8 @@ fn a_sudden_death() {
         let lock = r.path(".git/index.lock");
         let locked = lock.exists();
         let _ = std::fs::remove_file(lock);
+        // It is taken before the working tree is touched.
+        let _ = std::fs::remove_file(r.path(".git/HEAD.lock"));
         let entries = IndexFile::read(&r.index(), 20).entries.len();
         assert_eq!(entries, 400, "{delay_ms} ms");
         assert!(

@@ -16,5 +16,7 @@ mod mount;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 mod refusal;
+mod sparse;
 mod support;
+mod switched;
 mod words;

@@ -10,6 +10,7 @@ mod rejects;
 mod removal;
 mod retry;
 mod session;
+mod submodules;
 mod supplies;
 mod switch;
 mod target;

@@ -112,9 +112,9 @@ fn status(
     in_tree: Option<(Mode, gix_hash::ObjectId)>,
     state: State,
 ) -> Option<char> {
-    if entry.flags.skip_worktree || entry.flags.assume_valid {
-        return None;
-    }
+    // What is staged there counts; the file is not looked at.
+    let is_held = entry.flags.skip_worktree || entry.flags.assume_valid;
+    let state = if is_held { State::Clean } else { state };
     let gone = matches!(state, State::Absent | State::Blocked | State::Directory);
     let Some((mode, id)) = in_tree else {
         return (!gone).then_some('A');

@@ -4,6 +4,7 @@ use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::rejects::Rejects;
 use super::session::Session;
+use super::submodules::refuse_recursion_into;
 use super::supplies::supplies;
 use super::transition::{Transition, Write};
 use super::update::{smudge_racy, trust_stat, write};
@@ -61,7 +62,8 @@ pub fn checkout_paths(
     let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(None, options.tree);
-    let old = session.read_index()?;
+    let mut old = session.read_index()?;
+    session.include_present(&mut old)?;
     let source = match options.tree {
         None => None,
         Some(tree) => Some(Difference::between(
@@ -94,11 +96,13 @@ pub fn checkout_paths(
         left_out: unmerged,
         ..Done::default()
     };
+    let chosen = std::mem::take(&mut plan.chosen);
     let Planned {
         transition: mut next,
         states,
         replaced_attributes,
-    } = plan.transition(&session)?;
+    } = plan.transition(&session, &chosen)?;
+    refuse_recursion_into(&session, &next.index, &|row| chosen[row].1)?;
     let obstacles = in_the_way(&session, &next, &states)?;
     let direction = Direction::CheckIn {
         listed: None,
@@ -111,15 +115,21 @@ pub fn checkout_paths(
     let has = |id: &ObjectId| repository.has_tree(id);
     next.index
         .set_cache_tree(CacheTree::build(&next.index, has));
-    session.write_index(&next.index)?;
+    let warning = session.write_index(&next.index, false)?;
+    done.warnings.extend(warning);
     drop(session);
+    done.hook_failure = run_hook(repository)?;
+    Ok(PathOutcome::Done(done))
+}
+
+/// How the post-checkout hook ended, if one ran and failed.
+fn run_hook(repository: &crate::repository::Repository) -> Result<Option<hedgerow_fs::Exit>> {
     let head = repository
         .head()?
         .id()
         .unwrap_or_else(|| repository.null_id());
     let hook = repository.run_post_checkout(&head, &head, false)?;
-    done.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
-    Ok(PathOutcome::Done(done))
+    Ok(hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0)))
 }
 
 /// An entry of the new index, without its path.
@@ -253,17 +263,22 @@ impl Plan<'_> {
     }
 
     /// Files that are as their entries say are not written again.
-    fn transition(self, session: &Session<'_>) -> Result<Planned> {
-        let index = self.builder.finish_replacing(&self.old.index);
+    fn transition(
+        self,
+        session: &Session<'_>,
+        chosen: &[(Option<u32>, bool)],
+    ) -> Result<Planned> {
+        let mut index = self.builder.finish_replacing(&self.old.index);
+        index.keep_resolve_undo(&self.old.index);
         let rules = session.rules(self.old);
         let mut states = states(&session.root, &index, &rules, &session.engine())?;
         trust_stat(&mut states, &index, &rules, |_| true);
-        let is_read = |row: &usize| self.chosen[*row].1 && states[*row].may_be_read();
+        let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();
         let read: Vec<usize> = (0..states.len()).filter(is_read).collect();
         session.settle(&mut states, &index, None)?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
-        for (row, (from, chosen)) in self.chosen.iter().enumerate() {
+        for (row, (from, chosen)) in chosen.iter().enumerate() {
             let entry = &index.entries()[row];
             let merged = entry.flags.stage == Stage::Merged;
             let write = *chosen && merged && states[row] != State::Clean;

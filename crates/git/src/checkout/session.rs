@@ -35,14 +35,19 @@ impl<'r> Session<'r> {
         self.current_directory.as_ref().map(|path| path.as_bstr())
     }
 
-    /// Writes the index and moves it into place.
-    pub(crate) fn write_index(&mut self, index: &Index) -> Result<()> {
+    /// Writes the index and moves it into place: see [`Worktree::write_index`].
+    pub(crate) fn write_index(
+        &mut self,
+        index: &Index,
+        with_work_tree: bool,
+    ) -> Result<Option<String>> {
         let lock = self.lock.take().ok_or_else(|| Error::Internal {
             reason: "the index was written twice".into(),
         })?;
         let version = self.worktree.settings().index_version;
         let version = version.and_then(crate::worktree::version);
-        self.worktree.write_index(index, version, lock)
+        self.worktree
+            .write_index(index, version, lock, with_work_tree)
     }
 }
 

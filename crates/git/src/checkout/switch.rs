@@ -4,7 +4,9 @@ use super::outcome::{Done, Outcome};
 use super::session::Session;
 use super::target::Target;
 use super::update::{update, Move};
-use crate::repository::{Head, HeadTarget, NewBranch, Repository};
+use crate::repository::{
+    Ended, Head, HeadTarget, IsCancelled, NewBranch, RefUpdate, Repository, Signature,
+};
 use crate::worktree::Execution;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -28,12 +30,24 @@ pub struct Switched {
     pub old: Head,
     /// What became of the working tree.
     pub outcome: Outcome,
-    /// What was going on on the old branch and has been given up: a cherry-pick, a revert.
-    pub ended: Vec<&'static str>,
+    /// What was going on on the old branch and has been ended.
+    pub ended: Ended,
     /// Why HEAD could not follow; working tree and index did.
     pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
+}
+
+impl Switched {
+    fn new(old: Head, outcome: Outcome) -> Self {
+        Switched {
+            old,
+            outcome,
+            ended: Ended::default(),
+            head_failure: None,
+            hook_failure: None,
+        }
+    }
 }
 
 /// Moves working tree, index and HEAD to `target`, and runs the post-checkout hook.
@@ -45,13 +59,7 @@ pub fn switch(
     let old = repository.head()?;
     refuse_shared_branch(repository, target, &old)?;
     let Some(commit) = target.commit else {
-        return Ok(Switched {
-            old,
-            outcome: Outcome::Done(Done::default()),
-            ended: Vec::new(),
-            head_failure: None,
-            hook_failure: None,
-        });
+        return Ok(Switched::new(old, Outcome::Done(Done::default())));
     };
     let old_tree = old
         .id()
@@ -66,44 +74,35 @@ pub fn switch(
     };
     let mut session = Session::begin(repository, &options.execution)?;
     session.set_source(target.branch.clone(), Some(commit));
-    let outcome = update(&mut session, &job)?;
-    drop(session);
-    if !matches!(outcome, Outcome::Done(_)) {
-        return Ok(Switched {
-            old,
-            outcome,
-            ended: Vec::new(),
-            head_failure: None,
-            hook_failure: None,
-        });
-    }
-    let moved = match target.head_stays {
-        true => Ok(()),
-        false => move_head(repository, target, &old, commit),
-    };
-    let ended = match moved.and_then(|()| repository.remove_branch_state()) {
-        Ok(ended) => ended,
-        Err(error) => {
-            return Ok(Switched {
-                old,
-                outcome,
-                ended: Vec::new(),
-                head_failure: Some(error),
-                hook_failure: None,
-            })
+    let mut changes = None;
+    let is_cancelled = || options.execution.cancel.is_cancelled();
+    let outcome = update(&mut session, &job, &mut || {
+        if !target.head_stays {
+            let prepared = RefChanges::prepare(repository, target, commit, &is_cancelled)?;
+            changes = Some(prepared);
         }
+        Ok(())
+    })?;
+    drop(session);
+    let mut switched = Switched::new(old, outcome);
+    if !matches!(switched.outcome, Outcome::Done(_)) {
+        return Ok(switched);
+    }
+    let moved = match changes {
+        None => Ok(()),
+        Some(changes) => changes.commit(repository, target, &switched.old),
     };
-    let null = repository.null_id();
-    let before = old.id().unwrap_or(null);
+    match moved.and_then(|()| repository.remove_branch_state()) {
+        Ok(ended) => switched.ended = ended,
+        Err(error) => {
+            switched.head_failure = Some(error);
+            return Ok(switched);
+        }
+    }
+    let before = switched.old.id().unwrap_or(repository.null_id());
     let hook = repository.run_post_checkout(&before, &commit, true)?;
-    let hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
-    Ok(Switched {
-        old,
-        outcome,
-        ended,
-        head_failure: None,
-        hook_failure,
-    })
+    switched.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
+    Ok(switched)
 }
 
 /// A branch that another working tree has checked out would move under it.
@@ -126,27 +125,68 @@ fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) ->
     }
 }
 
-fn move_head(repository: &Repository, target: &Target, old: &Head, commit: ObjectId) -> Result<()> {
-    let committer = repository.committer()?;
-    let message = repository.checkout_message(old, target.name.as_bstr());
-    let head = match &target.branch {
-        Some(branch) => {
-            if let Some(upstream) = &target.from_remote {
-                let short_tracking = upstream.tracking.as_bstr();
+/// What a switch changes besides working tree and index: locked and ready, so that none of it can
+/// be refused any more once the working tree is touched.
+struct RefChanges<'r> {
+    committer: Signature,
+    head: RefUpdate<'r>,
+    branch: Option<CreatedBranch<'r>>,
+}
+
+/// A branch made from that of a remote.
+struct CreatedBranch<'r> {
+    update: RefUpdate<'r>,
+    message: BString,
+}
+
+impl<'r> RefChanges<'r> {
+    fn prepare(
+        repository: &'r Repository,
+        target: &Target,
+        commit: ObjectId,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Self> {
+        let committer = repository.committer()?;
+        let branch = match (&target.branch, &target.from_remote) {
+            (Some(branch), Some(upstream)) => {
+                let message = format!("branch: Created from {}", upstream.tracking).into();
                 let new = NewBranch {
                     name: branch.clone(),
                     id: commit,
                     may_exist: false,
-                    message: format!("branch: Created from {short_tracking}").into(),
+                    message,
                 };
-                repository.create_branch(&new, &committer)?;
-                repository.set_upstream(short(branch.as_bstr()).as_bstr(), upstream)?;
+                let name = short(branch.as_bstr());
+                let update = repository.prepare_branch(&new, is_cancelled)?;
+                // Others need the configuration meanwhile: it is only seen whether it can be
+                // changed.
+                drop(repository.prepare_upstream(name.as_bstr(), upstream)?);
+                let message = new.message;
+                Some(CreatedBranch { update, message })
             }
-            HeadTarget::Branch(branch.clone())
+            _ => None,
+        };
+        let head = match &target.branch {
+            Some(branch) => HeadTarget::Branch(branch.clone()),
+            None => HeadTarget::Detached(commit),
+        };
+        Ok(RefChanges {
+            committer,
+            head: repository.prepare_head(&head, Some(commit), is_cancelled)?,
+            branch,
+        })
+    }
+
+    fn commit(self, repository: &Repository, target: &Target, old: &Head) -> Result<()> {
+        if let Some(CreatedBranch { update, message }) = self.branch {
+            update.commit(message.as_bstr(), &self.committer)?;
         }
-        None => HeadTarget::Detached(commit),
-    };
-    repository.switch_head(&head, message.as_bstr(), &committer)
+        if let (Some(branch), Some(upstream)) = (&target.branch, &target.from_remote) {
+            repository.set_upstream(short(branch.as_bstr()).as_bstr(), upstream)?;
+        }
+        let message = repository.checkout_message(old, target.name.as_bstr());
+        self.head.commit(message.as_bstr(), &self.committer)
+    }
 }
 
 /// The name of a branch without `refs/heads/`.

@@ -162,6 +162,11 @@ fn is_unknown_place(state: State) -> bool {
     matches!(state, State::Directory | State::Blocked | State::Absent)
 }
 
+/// Whether something is at the path of an entry, as far as is known.
+fn is_present(state: State) -> bool {
+    !matches!(state, State::Absent | State::Blocked | State::Unknown)
+}
+
 /// How many entries share the path of the one at `row`.
 fn stages(index: &Index, row: usize) -> usize {
     let path = index.path(&index.entries()[row]);
@@ -304,14 +309,20 @@ impl Join<'_> {
                 flags = old.flags;
             }
         }
+        // What was in conflict is there, and stays, wherever it is.
+        let was_unmerged = old.is_some() && merged.is_none();
         if self.start.sparse {
-            flags.skip_worktree = (self.start.is_excluded)(path, mode);
+            flags.skip_worktree = !was_unmerged && (self.start.is_excluded)(path, mode);
         }
         let state = row.map(|row| self.start.states[row]);
         let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
         if self.start.sparse && flags.skip_worktree {
-            if let (Some(row), Some(old), Some(State::Clean)) = (row, old, state) {
-                self.out.removals.push(removal(row, &old));
+            // It leaves the sparse checkout. What may not be lost of it was refused above.
+            let is_there = state.is_some_and(is_present);
+            if let (Some(row), Some(old)) = (row, merged) {
+                if is_there && !old.flags.skip_worktree {
+                    self.out.removals.push(removal(row, &old));
+                }
             }
         } else {
             let is_module = was_directory && state == Some(State::Clean);
@@ -328,6 +339,9 @@ impl Join<'_> {
 
     fn remove(&mut self, path: &BStr, row: usize) {
         let (state, rules) = (self.start.states[row], self.start.rules);
+        if self.stays_outside(row, path) {
+            return;
+        }
         if state == State::Directory && matches!(rules, Rules::TwoWay { .. }) {
             self.out.became_directories.push(path.to_owned());
         } else if self.may_replace(row, path) {
@@ -353,7 +367,10 @@ impl Join<'_> {
         let entry = &self.start.index.entries()[row];
         let is_held = entry.flags.assume_valid || entry.flags.skip_worktree;
         // Force does not reach files that the user told git to leave alone.
-        if matches!(self.start.rules, Rules::OneWay { .. }) && !is_held {
+        if self.forces() && !is_held {
+            return true;
+        }
+        if self.stays_outside(row, path) {
             return true;
         }
         let gitlink = entry.mode == Mode::Gitlink;
@@ -365,6 +382,13 @@ impl Join<'_> {
                 false
             }
         }
+    }
+
+    /// Whether the entry is outside of the sparse checkout and remains there: whatever is in the
+    /// place of its file is not looked at.
+    fn stays_outside(&self, row: usize, path: &BStr) -> bool {
+        let entry = &self.start.index.entries()[row];
+        self.start.sparse && entry.flags.skip_worktree && (self.start.is_excluded)(path, entry.mode)
     }
 
     fn forces(&self) -> bool {

@@ -6,6 +6,7 @@ use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::Session;
+use super::submodules::{list_differing, refuse_recursion};
 use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Rules, Start, Transition, Write};
 use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
@@ -34,13 +35,20 @@ pub(crate) struct Move {
 }
 
 /// Checks out a tree: reads what is, decides, refuses or acts, and writes the index last.
-pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
+/// `prepare` is called when nothing has been touched yet and nothing is left that would refuse: it
+/// may, and then nothing is touched.
+pub(crate) fn update(
+    session: &mut Session<'_>,
+    job: &Move,
+    prepare: &mut dyn FnMut() -> Result<()>,
+) -> Result<Outcome> {
     let mut old = session.read_index()?;
     if old.index.is_unmerged() && !job.force {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
+    session.include_present(&mut old)?;
     let sparse = session.sparse_patterns()?;
-    let (states, refreshed) = examine(session, job, &mut old, sparse.is_some())?;
+    let (states, refreshed) = examine(session, job, &old)?;
     let (rules, from) = rules(job, &old.index, old.is_new);
     let changes = Difference::between(
         session.repository,
@@ -85,6 +93,8 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
         is_removed: &is_removed,
     };
     let supplies = supplies(session, &next, &direction)?;
+    refuse_recursion(session, &old.index, &next, job.force)?;
+    prepare()?;
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
     done.warnings.extend(left_despite_sparse(&next));
@@ -92,12 +102,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     write(session, &mut next, supplies, &mut done)?;
     refresh(&mut next, &refreshed);
     smudge_racy(&mut next, &old, &states);
-    next.index
-        .set_cache_tree(cache_tree(session, &old.index, &next.index));
-    if job.list_changes {
-        done.local_changes = local_changes(session, &next, &states, job.new)?;
-    }
-    session.write_index(&next.index)?;
+    finish(session, job, &old.index, &mut next, &states, &mut done)?;
     Ok(Outcome::Done(done))
 }
 
@@ -105,14 +110,10 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
 fn examine(
     session: &Session<'_>,
     job: &Move,
-    old: &mut OldIndex,
-    is_sparse: bool,
+    old: &OldIndex,
 ) -> Result<(Vec<State>, Vec<Refreshed>)> {
     let rules = session.rules(old);
     let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
-    if is_sparse {
-        include_present(&mut old.index, &states);
-    }
     trust_stat(&mut states, &old.index, &rules, |entry| {
         job.force || entry.flags.assume_valid || entry.flags.skip_worktree
     });
@@ -120,14 +121,26 @@ fn examine(
     Ok((states, refreshed))
 }
 
-/// A file that is there although its entry says that it is outside of the sparse checkout is not
-/// outside any more.
-fn include_present(index: &mut Index, states: &[State]) {
-    for (entry, state) in index.entries_mut().iter_mut().zip(states) {
-        if !matches!(state, State::Absent | State::Blocked | State::Unknown) {
-            entry.flags.skip_worktree = false;
-        }
+/// Writes the index, and lists what is still changed.
+fn finish(
+    session: &mut Session<'_>,
+    job: &Move,
+    old: &Index,
+    next: &mut Transition,
+    states: &[State],
+    done: &mut Done,
+) -> Result<()> {
+    next.index
+        .set_cache_tree(cache_tree(session, old, &next.index));
+    if job.list_changes {
+        done.local_changes = local_changes(session, next, states, job.new)?;
     }
+    let warning = session.write_index(&next.index, true)?;
+    done.warnings.extend(warning);
+    if job.list_changes {
+        list_differing(session, &next.index, done);
+    }
+    Ok(())
 }
 
 fn left_despite_sparse(next: &Transition) -> Option<String> {
@@ -284,7 +297,10 @@ fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     let entries = next.index.entries_mut();
     for (at, stat) in results.written {
         let Write { row, .. } = next.writes[at as usize];
-        entries[row as usize].stat = stat;
+        let entry = &mut entries[row as usize];
+        entry.stat = stat;
+        // The monitor vouched for the file that was there.
+        entry.flags.fsmonitor_valid = false;
     }
 }
 

@@ -1,5 +1,5 @@
 use super::entry::{Entry, Flags, Mode, PathRange, Stage};
-use super::extensions::untracked;
+use super::extensions::untracked::UntrackedCache;
 use super::prefix::common_len;
 use super::stat::EntryStat;
 use super::{Index, Version};
@@ -76,27 +76,42 @@ impl Builder {
 
     /// The index, with those extensions of `old`, the index it replaces, that are still true:
     /// the file system monitor's token (its flags came with the entries), the cache of untracked
-    /// files (emptied if the set of paths changed), and being sparse. The sides of resolved
+    /// files (but for directories in which paths came or went), and being sparse. The sides of resolved
     /// conflicts are dropped, as Git does when it switches branches; the cache tree is the
     /// caller's to set.
     pub fn finish_replacing(mut self, old: &Index) -> Index {
-        let same_paths = self.has_paths_of(old);
+        let untracked = self.untracked_cache_after(old);
         let kept = &mut self.index.extensions;
         kept.fsmonitor_token
             .clone_from(&old.extensions.fsmonitor_token);
         kept.sparse |= old.extensions.sparse;
-        kept.untracked = match &old.extensions.untracked {
-            Some(data) if same_paths => Some(data.clone()),
-            Some(data) => untracked::emptied(data, old.hash),
-            None => None,
-        };
+        kept.untracked = untracked;
         self.index
     }
 
-    fn has_paths_of(&self, old: &Index) -> bool {
-        let paths = |index: &Index| index.entries.len();
-        paths(&self.index) == paths(old)
-            && self.index.iter().map(|e| e.0).eq(old.iter().map(|e| e.0))
+    /// The cache of untracked files of `old`, without what it says of directories in which paths
+    /// came or went.
+    fn untracked_cache_after(&self, old: &Index) -> Option<Vec<u8>> {
+        let mut cache = UntrackedCache::parse(old.extensions.untracked.as_ref()?, old.hash)?;
+        let mut before = old.iter().map(|(path, _)| path).peekable();
+        let mut after = self.index.iter().map(|(path, _)| path).peekable();
+        loop {
+            let path = match (before.peek(), after.peek()) {
+                (None, None) => return Some(cache.serialize()),
+                (Some(gone), Some(new)) => match gone.cmp(new) {
+                    Ordering::Equal => {
+                        before.next();
+                        after.next();
+                        continue;
+                    }
+                    Ordering::Less => before.next(),
+                    Ordering::Greater => after.next(),
+                },
+                (Some(_), None) => before.next(),
+                (None, Some(_)) => after.next(),
+            };
+            path.into_iter().for_each(|path| cache.invalidate(path));
+        }
     }
 
     fn check(

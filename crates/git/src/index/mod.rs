@@ -35,6 +35,7 @@ pub use stat::{CheckStat, EntryStat, StatRules};
 pub use write::WriteOptions;
 
 use bstr::{BStr, ByteSlice};
+use extensions::resolve_undo::ResolveUndo;
 use extensions::Extensions;
 use gix_hash::{Kind, ObjectId};
 use hedgerow_fs::Timestamp;
@@ -85,6 +86,26 @@ impl Index {
         let mut index = self.clone();
         index.extensions.resolve_undo = None;
         index
+    }
+
+    /// Keeps the sides of resolved conflicts that `old` has, the index it replaces, and adds those
+    /// of the conflicts that it ends: what Git does when it checks out paths.
+    pub fn keep_resolve_undo(&mut self, old: &Index) {
+        let known = &old.extensions.resolve_undo;
+        self.extensions.resolve_undo.clone_from(known);
+        let ended = |(path, entry): &(&BStr, &Entry)| {
+            entry.flags.stage != Stage::Merged && self.find(path, entry.flags.stage).is_err()
+        };
+        let ended: Vec<_> = old.iter().filter(ended).collect();
+        if ended.is_empty() {
+            return;
+        }
+        let known = known.as_deref().unwrap_or_default();
+        let mut records = ResolveUndo::parse(known, old.hash);
+        for (path, entry) in ended {
+            records.add(path.to_owned(), entry);
+        }
+        self.extensions.resolve_undo = records.serialize();
     }
 
     /// The hash of its object ids.

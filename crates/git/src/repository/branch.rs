@@ -1,5 +1,6 @@
 //! Creating branches: git-branch(1), and git-checkout(1) under `--guess`.
 
+use super::ref_update::{IsCancelled, Logged, NewValue, RefUpdate};
 use super::refs::{broken, is_safe_name};
 use super::{Repository, Signature, Upstream};
 use crate::{Error, Result};
@@ -64,6 +65,18 @@ impl Repository {
     /// Creates or moves a branch under its lock, and logs that. Fails if the name is not one, is
     /// taken, or stands in the way of another's.
     pub fn create_branch(&self, branch: &NewBranch, committer: &Signature) -> Result<()> {
+        self.prepare_branch(branch, &|| false)?
+            .commit(branch.message.as_ref(), committer)
+    }
+
+    /// Locks a branch that is to be created or moved, and fills the lock. Fails as
+    /// [`Repository::create_branch`] does, and if the lock is held longer than
+    /// `core.filesRefLockTimeout` says.
+    pub fn prepare_branch(
+        &self,
+        branch: &NewBranch,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'_>> {
         let name = branch.name.as_bstr();
         let short = name.strip_prefix(b"refs/heads/").unwrap_or_default();
         if short.is_empty() || short.starts_with(b"-") || short == b"HEAD" || !is_safe_name(name) {
@@ -74,9 +87,9 @@ impl Repository {
         self.check_no_conflict(name)?;
         let path = self.common_dir.join(bstr_path(name));
         if let Some(directory) = path.parent() {
-            hedgerow_fs::create_directories(directory)?;
+            self.settings.sharing.create_directories(directory)?;
         }
-        let mut lock = LockFile::acquire(&path)?;
+        let lock = self.lock_reference(&path, is_cancelled)?;
         let old = self.reference(name)?.and_then(|found| found.id);
         if old.is_some() && !branch.may_exist {
             return Err(Error::Setup {
@@ -84,13 +97,18 @@ impl Repository {
             });
         }
         hedgerow_fs::remove_empty_directories(&path)?;
-        lock.write_all(format!("{}\n", branch.id).as_bytes())?;
-        if old != Some(branch.id) {
-            let message = branch.message.as_ref();
-            self.append_log(name, old.as_deref(), &branch.id, committer, message)?;
-        }
-        lock.commit()?;
-        Ok(())
+        let log = Logged {
+            old,
+            new: branch.id,
+            always: false,
+        };
+        let value = NewValue {
+            name,
+            content: Some(format!("{}\n", branch.id).into_bytes()),
+            words: (self.null_id().to_string(), branch.id.to_string().into()),
+            log: (old != Some(branch.id)).then_some(log),
+        };
+        RefUpdate::prepare(self, lock, value)
     }
 
     /// A name and one that continues it with `/` cannot both be references.
@@ -115,6 +133,12 @@ impl Repository {
     /// Lets the branch with the short name `branch` follow `upstream`, in the repository's
     /// configuration. The configuration of this handle does not change.
     pub fn set_upstream(&self, branch: &BStr, upstream: &Upstream) -> Result<()> {
+        self.prepare_upstream(branch, upstream)?.commit()?;
+        Ok(())
+    }
+
+    /// As [`Repository::set_upstream`], up to the lock that holds the new configuration.
+    pub fn prepare_upstream(&self, branch: &BStr, upstream: &Upstream) -> Result<LockFile> {
         let mut settings = vec![
             ("remote", upstream.remote.clone()),
             ("merge", upstream.merge.clone()),
@@ -129,7 +153,7 @@ impl Repository {
         if rebase == "always" || rebase == wanted {
             settings.push(("rebase", "true".into()));
         }
-        self.edit_config("branch", Some(branch), &settings)
+        self.prepare_config("branch", Some(branch), &settings)
     }
 }
 

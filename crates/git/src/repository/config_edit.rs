@@ -21,19 +21,20 @@ impl Repository {
     /// Somebody else holds the lock, the file cannot be read or written, or it is none that
     /// git would read.
     pub fn set_config(&self, section: &str, settings: &[(&'static str, BString)]) -> Result<()> {
-        self.edit_config(section, None, settings)
+        self.prepare_config(section, None, settings)?.commit()?;
+        Ok(())
     }
 
-    /// Sets `section.subsection.NAME` for each of `settings` in the repository's `config`, under
-    /// its lock, and leaves everything else there as it is. A setting that is there is replaced.
-    pub(super) fn edit_config(
+    /// Sets `section.subsection.NAME` for each of `settings` in the lock of the repository's
+    /// `config`, and leaves everything else there as it is. A setting that is there is replaced.
+    pub(super) fn prepare_config(
         &self,
         section: &str,
         subsection: Option<&BStr>,
         settings: &[(&'static str, BString)],
-    ) -> Result<()> {
+    ) -> Result<LockFile> {
         let path = self.config_path();
-        let mut lock = LockFile::acquire(&path)?;
+        let mut lock = self.lock_reference(&path, &|| false)?;
         if let Some(stat) = hedgerow_fs::stat(&path)? {
             // What only the owner may read may hold secrets.
             lock.set_permissions(stat.mode)?;
@@ -57,7 +58,6 @@ impl Repository {
             }
         }
         lock.write_all(&file.to_bstring())?;
-        lock.commit()?;
-        Ok(())
+        Ok(lock)
     }
 }

@@ -61,6 +61,12 @@ pub struct Environment {
     pub pathspecs: PathspecSettings,
     /// `GIT_OPTIONAL_LOCKS` is off: locks that only speed later commands up are not taken.
     pub no_optional_locks: bool,
+    /// `GIT_ADVICE` is off: no hints are shown, whatever the configuration says.
+    pub no_advice: bool,
+    /// `GIT_REFLOG_ACTION`: what the logs of references say in place of what was done.
+    pub reflog_action: Option<BString>,
+    /// `GIT_TEST_FSYNC` is off: nothing is waited for to be on the disk.
+    pub no_fsync: bool,
     /// `GIT_IMPLICIT_WORK_TREE` is off: `GIT_DIR` alone names a repository without a work tree.
     pub no_implicit_work_tree: bool,
     /// `GIT_TEST_CHECKOUT_WORKERS`, unread.
@@ -133,6 +139,9 @@ impl Environment {
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,
+            no_advice: !variables.boolean("GIT_ADVICE", true)?,
+            reflog_action: variables.bytes("GIT_REFLOG_ACTION"),
+            no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,
             test_checkout_workers: variables.bytes("GIT_TEST_CHECKOUT_WORKERS"),
             assume_different_owner: variables.boolean("GIT_TEST_ASSUME_DIFFERENT_OWNER", false)?,

@@ -1,10 +1,10 @@
 //! Moving `HEAD`: what git-checkout(1) does to it.
 
+use super::ref_update::{IsCancelled, Logged, NewValue, RefUpdate};
 use super::refs::{broken, is_safe_name};
 use super::{Head, Repository, Signature};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::LockFile;
 use hedgerow_pack::ObjectId;
 
 /// Where `HEAD` is to point.
@@ -16,19 +16,6 @@ pub enum HeadTarget {
     Detached(ObjectId),
 }
 
-/// The files that describe a merge, cherry-pick or revert under way, which a switch ends.
-const BRANCH_STATE: [&str; 9] = [
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "AUTO_MERGE",
-    "MERGE_HEAD",
-    "MERGE_RR",
-    "MERGE_MSG",
-    "MERGE_MODE",
-    "SQUASH_MSG",
-    "MERGE_AUTOSTASH",
-];
-
 impl Repository {
     /// Points `HEAD` at `target` and logs `message`, under `HEAD.lock`. Other references are not
     /// touched. Fails with the lock's path if another process holds it.
@@ -38,35 +25,58 @@ impl Repository {
         message: &BStr,
         committer: &Signature,
     ) -> Result<()> {
-        let lock = LockFile::acquire(&self.git_dir.join("HEAD"))?;
+        let commit = match target {
+            HeadTarget::Branch(name) => self.reference(name.as_ref())?.and_then(|found| found.id),
+            HeadTarget::Detached(id) => Some(*id),
+        };
+        self.prepare_head(target, commit, &|| false)?
+            .commit(message, committer)
+    }
+
+    /// Locks `HEAD` and fills the lock, for it to point at `target`, where `commit` is or will be.
+    /// The lock is waited for as long as `core.filesRefLockTimeout` says.
+    pub fn prepare_head(
+        &self,
+        target: &HeadTarget,
+        commit: Option<ObjectId>,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'_>> {
+        let lock = self.lock_reference(&self.git_dir.join("HEAD"), is_cancelled)?;
         let old = self.head()?;
-        let (content, new) = match target {
+        let (content, word) = match target {
             HeadTarget::Branch(name) => {
                 if !name.starts_with(b"refs/") || !is_safe_name(name.as_ref()) {
                     return Err(broken(name.as_ref(), "not the name of a reference"));
                 }
-                let new = self.reference(name.as_ref())?.and_then(|found| found.id);
-                ([b"ref: ", &name[..], b"\n"].concat(), new)
+                let content = [b"ref: ", &name[..], b"\n"].concat();
+                (Some(content), [b"ref:", &name[..]].concat().into())
             }
             HeadTarget::Detached(id) => {
-                if old == (Head::Detached { id: *id }) {
-                    return Ok(());
-                }
-                (format!("{id}\n").into_bytes(), Some(*id))
+                let is_there = old == (Head::Detached { id: *id });
+                let content = format!("{id}\n").into_bytes();
+                ((!is_there).then_some(content), id.to_string().into())
             }
         };
-        let mut lock = lock;
-        lock.write_all(&content)?;
-        if let Some(new) = new {
-            let old = old.id();
-            self.append_log("HEAD".into(), old.as_deref(), &new, committer, message)?;
-        }
-        lock.commit()?;
-        Ok(())
+        let log = commit.map(|new| Logged {
+            old: old.id(),
+            new,
+            always: false,
+        });
+        let value = NewValue {
+            name: "HEAD".into(),
+            content,
+            words: (self.null_id().to_string(), word),
+            log,
+        };
+        RefUpdate::prepare(self, lock, value)
     }
 
     /// The message git logs for a switch from `old` to what the user called `new`.
+    /// `GIT_REFLOG_ACTION` takes its place.
     pub fn checkout_message(&self, old: &Head, new: &BStr) -> BString {
+        if let Some(action) = &self.environment.reflog_action {
+            return action.clone();
+        }
         let from = match old {
             Head::Branch { name, .. } => {
                 let name = name.as_bstr();
@@ -78,21 +88,5 @@ impl Repository {
         [b"checkout: moving from ", &from[..], b" to ", new]
             .concat()
             .into()
-    }
-
-    /// Removes what describes a merge, cherry-pick or revert under way: switching ends it.
-    pub fn remove_branch_state(&self) -> Result<Vec<&'static str>> {
-        let known = [
-            ("CHERRY_PICK_HEAD", "cherry picking"),
-            ("REVERT_HEAD", "revert"),
-        ];
-        let ongoing = known
-            .iter()
-            .filter(|(file, _)| hedgerow_fs::exists(&self.git_dir.join(file)));
-        let ended = ongoing.map(|(_, name)| *name).collect();
-        for name in BRANCH_STATE {
-            hedgerow_fs::remove_file(&self.git_dir.join(name))?;
-        }
-        Ok(ended)
     }
 }

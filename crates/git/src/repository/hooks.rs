@@ -39,18 +39,39 @@ impl Repository {
     /// `old` and `new` are the commits `HEAD` had and has, null for none; `is_branch` tells a
     /// switch of branches from a checkout of paths.
     pub fn run_post_checkout(&self, old: &oid, new: &oid, is_branch: bool) -> Result<Option<Exit>> {
-        let Hook::Found(program) = self.hook("post-checkout")? else {
+        let flag = if is_branch { "1" } else { "0" };
+        let arguments = vec![old.to_string().into(), new.to_string().into(), flag.into()];
+        self.run_hook("post-checkout", arguments, &[])
+    }
+
+    /// Runs the `post-index-change` hook, if there is one that may run: the index was written.
+    /// `with_work_tree` tells that the files of the working tree were brought to it. How the hook
+    /// ends does not matter.
+    pub(crate) fn run_post_index_change(&self, with_work_tree: bool) -> Result<()> {
+        let flag = if with_work_tree { "1" } else { "0" };
+        self.run_hook("post-index-change", vec![flag.into(), "0".into()], &[])
+            .map(drop)
+    }
+
+    /// Runs the hook `name` with `arguments` and `input`, if there is one that may run, and
+    /// returns how it ended.
+    pub(super) fn run_hook(
+        &self,
+        name: &str,
+        arguments: Vec<OsString>,
+        input: &[u8],
+    ) -> Result<Option<Exit>> {
+        let Hook::Found(program) = self.hook(name)? else {
             return Ok(None);
         };
-        let flag = if is_branch { "1" } else { "0" };
         let process = Process {
             program,
-            arguments: vec![old.to_string().into(), new.to_string().into(), flag.into()],
+            arguments,
             directory: Some(self.hook_base().to_owned()),
             variables: self.child_variables(),
             output_to_error: true,
         };
-        Ok(Some(process.run()?))
+        Ok(Some(process.run_with_input(input)?))
     }
 
     /// The null id of this repository, which stands for no commit in a hook's arguments.

@@ -5,10 +5,12 @@
 //! is written but by the functions that say so. The environment arrives as [`Environment`].
 
 mod branch;
+mod branch_state;
 mod commit;
 mod config;
 mod config_edit;
 mod discover;
+pub(crate) mod durability;
 mod environment;
 mod format;
 mod git_dir;
@@ -21,12 +23,14 @@ mod nested;
 mod objects;
 mod ownership;
 mod ref_patterns;
+mod ref_update;
 mod reflog;
 mod refs;
 mod remote;
 mod revision;
 mod roots;
 mod settings;
+mod sharing;
 mod shorten;
 #[cfg(test)]
 mod tests;
@@ -34,8 +38,10 @@ mod values;
 mod worktrees;
 
 pub use branch::{NewBranch, RemoteMatch};
+pub use branch_state::Ended;
 pub use commit::Commit;
 pub use config::Config;
+pub use durability::Durability;
 pub use environment::{Environment, PathspecSettings, Person};
 pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
@@ -45,6 +51,7 @@ pub use index_paths::IndexPaths;
 pub use nested::OtherRepositories;
 pub use objects::Objects;
 pub use ref_patterns::{date_seconds, fits as name_fits};
+pub use ref_update::{IsCancelled, RefUpdate};
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;
@@ -53,6 +60,7 @@ pub use settings::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,
 };
+pub use sharing::Sharing;
 pub use values::boolean;
 pub(crate) use values::{integer, BadNumber};
 
@@ -221,6 +229,9 @@ impl Repository {
 
     /// Whether the hint `advice.NAME` is to be shown.
     pub fn advises(&self, name: &str) -> Result<bool> {
+        if self.environment.no_advice {
+            return Ok(false);
+        }
         Ok(self.config.bool(&format!("advice.{name}"))?.unwrap_or(true))
     }
 }

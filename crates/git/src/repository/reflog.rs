@@ -1,9 +1,10 @@
 //! The history of a reference: gitrepository-layout(5) under `logs`.
 
+use super::ref_update::Logged;
 use super::{Repository, Signature};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice, ByteVec};
-use hedgerow_pack::{oid, ObjectId};
+use hedgerow_pack::ObjectId;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -52,21 +53,19 @@ impl Repository {
             .map(BStr::to_owned))
     }
 
-    /// Appends to the log of `name`, creating it where `core.logAllRefUpdates` says so.
+    /// Appends to the log of `name`, creating it where `core.logAllRefUpdates` or `log` says so.
     pub(super) fn append_log(
         &self,
         name: &BStr,
-        old: Option<&oid>,
-        new: &oid,
+        log: &Logged,
         committer: &Signature,
         message: &BStr,
     ) -> Result<()> {
         let Some(path) = self.log_path(name) else {
             return Ok(());
         };
-        let null = ObjectId::null(self.hash);
-        let old = old.unwrap_or(&null);
-        let mut line = BString::from(format!("{old} {new} "));
+        let old = log.old.unwrap_or(ObjectId::null(self.hash));
+        let mut line = BString::from(format!("{old} {} ", log.new));
         line.push_str(committer.to_line());
         let message = one_line(message);
         if !message.is_empty() {
@@ -74,13 +73,16 @@ impl Repository {
             line.push_str(&message);
         }
         line.push(b'\n');
-        let create = self.settings.log_ref_updates.covers(name);
+        let create = log.always || self.settings.log_ref_updates.covers(name);
+        let sharing = self.settings.sharing;
         if create {
             if let Some(directory) = path.parent() {
-                hedgerow_fs::create_directories(directory)?;
+                sharing.create_directories(directory)?;
             }
         }
-        hedgerow_fs::append_file(&path, &line, create)?;
+        if hedgerow_fs::append_file(&path, &line, create)? {
+            sharing.open_file(&path)?;
+        }
         Ok(())
     }
 

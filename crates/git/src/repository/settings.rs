@@ -1,6 +1,6 @@
 //! Every setting that a checkout needs, read and checked once: git-config(1).
 
-use super::{Config, Environment};
+use super::{Config, Durability, Environment, Sharing};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use std::path::PathBuf;
@@ -9,6 +9,8 @@ use std::path::PathBuf;
 const BIG_FILE_BYTES: i64 = 512 << 20;
 /// `checkout.thresholdForParallelism` where it is not set.
 const PARALLEL_THRESHOLD: i64 = 100;
+/// `core.filesRefLockTimeout` where it is not set.
+const REF_LOCK_TIMEOUT_MS: i64 = 100;
 /// The shortest abbreviation of an object id.
 const SHORTEST_ABBREVIATION: i64 = 4;
 
@@ -67,8 +69,12 @@ pub struct CheckoutSettings {
     pub log_ref_updates: LogRefUpdates,
     /// `core.preferSymlinkRefs`.
     pub prefer_symlink_refs: bool,
-    /// `core.sharedRepository` as it is set.
-    pub shared_repository: Option<BString>,
+    /// `core.sharedRepository`.
+    pub sharing: Sharing,
+    /// `core.fsync`.
+    pub durability: Durability,
+    /// `core.filesRefLockTimeout` in milliseconds; below 0 there is no limit.
+    pub ref_lock_timeout_ms: i64,
     /// `core.preloadIndex`.
     pub preload_index: bool,
     /// `submodule.recurse`.
@@ -226,7 +232,11 @@ impl CheckoutSettings {
             hooks_path: config.path("core.hooksPath")?,
             log_ref_updates: log_ref_updates(config, bare)?,
             prefer_symlink_refs: off("core.preferSymlinkRefs")?,
-            shared_repository: config.string("core.sharedRepository"),
+            sharing: Sharing::resolve(config)?,
+            durability: Durability::resolve(config, environment)?,
+            ref_lock_timeout_ms: config
+                .integer("core.filesRefLockTimeout")?
+                .unwrap_or(REF_LOCK_TIMEOUT_MS),
             preload_index: on("core.preloadIndex")?,
             recurse_submodules: off("submodule.recurse")?,
             read_reverse_index: on("pack.readReverseIndex")?,

@@ -42,7 +42,7 @@ use scan::{scan, FoldedPaths, Inputs, Scanned};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use submodules::Submodules;
+pub(crate) use submodules::Submodules;
 use untracked::Wish;
 
 /// The status of the working tree of `repository`.
@@ -303,7 +303,9 @@ fn write_back(
     for row in hidden {
         old.index.entries_mut()[row].stat.size = 0;
     }
-    worktree.write_index(&old.index, None, lock)
+    worktree
+        .write_index(&old.index, None, lock, false)
+        .map(drop)
 }
 
 /// How to look at submodules, if the index has any.

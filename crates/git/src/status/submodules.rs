@@ -5,7 +5,7 @@ use super::options::Options;
 use super::UntrackedFiles;
 use crate::index::{Index, Stage};
 use crate::repository::{Config, Repository};
-use crate::worktree::Execution;
+use crate::worktree::{Execution, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -19,7 +19,7 @@ use std::path::Path;
 const MODULES_LIMIT_BYTES: u64 = 64 << 20;
 
 /// How submodules are to be looked at.
-pub(super) struct Submodules<'a> {
+pub(crate) struct Submodules<'a> {
     repository: &'a Repository,
     work_tree: &'a Path,
     options: &'a Options,
@@ -59,6 +59,24 @@ impl<'a> Submodules<'a> {
         })
     }
 
+    /// The same for the working tree of a command that is no status.
+    pub(crate) fn of_worktree(
+        worktree: &'a Worktree<'a>,
+        index: &Index,
+        options: &'a Options,
+    ) -> Result<Self> {
+        let (repository, root) = (worktree.repository, &worktree.root);
+        Submodules::new(repository, root, index, options, worktree.execution())
+    }
+
+    /// Whether the submodule at `path` has a repository.
+    pub(crate) fn is_populated(&self, path: &BStr) -> bool {
+        let directory = self.work_tree.join(OsStr::from_bytes(path));
+        self.repository
+            .other_repositories()
+            .has(&directory.join(".git"))
+    }
+
     /// What of the submodule at `path` makes no difference.
     fn ignored(&self, path: &BStr) -> IgnoreSubmodules {
         if let Some(wish) = self.options.ignore_submodules {
@@ -79,17 +97,13 @@ impl<'a> Submodules<'a> {
 
     /// How the submodule at `path`, whose commit should be `id`, differs; `None` if it does not
     /// or if it is not populated. Also whether it is only of another commit.
-    pub(super) fn state(&self, path: &BStr, id: &ObjectId) -> Result<Option<SubmoduleState>> {
+    pub(crate) fn state(&self, path: &BStr, id: &ObjectId) -> Result<Option<SubmoduleState>> {
         let ignored = self.ignored(path);
         let directory = self.work_tree.join(OsStr::from_bytes(path));
         if ignored == IgnoreSubmodules::All {
             return Ok(None);
         }
-        if !self
-            .repository
-            .other_repositories()
-            .has(&directory.join(".git"))
-        {
+        if !self.is_populated(path) {
             return Ok(None);
         }
         let submodule = Repository::open_at(&directory, self.repository.environment())?;

@@ -4,6 +4,7 @@ pub(crate) mod attribute_files;
 pub(crate) mod compare;
 pub(crate) mod conversion_options;
 pub(crate) mod pathspecs;
+pub(crate) mod present;
 mod progress;
 pub(crate) mod sparse;
 mod sparse_index;
@@ -16,6 +17,7 @@ use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, Fil
 use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
 use crate::patterns::Patterns;
+use crate::repository::durability::sync_if;
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
@@ -98,6 +100,11 @@ impl<'r> Worktree<'r> {
             filters: RefCell::default(),
             workers: Cell::new(None),
         })
+    }
+
+    /// How the command is run.
+    pub(crate) fn execution(&self) -> &Execution {
+        &self.execution
     }
 
     /// Lets the next step begin with as many workers as the last one ended with.
@@ -327,13 +334,15 @@ impl<'r> Worktree<'r> {
         }
     }
 
-    /// Writes the index to the lock file and moves it into place.
+    /// Writes the index to the lock file, moves it into place and tells the hook. `with_work_tree`:
+    /// the files of the working tree were brought to it. Returns why the hook could not be run.
     pub(crate) fn write_index(
         &self,
         index: &Index,
         version: Option<Version>,
         mut lock: LockFile,
-    ) -> Result<()> {
+        with_work_tree: bool,
+    ) -> Result<Option<String>> {
         let mut content = Vec::new();
         let options = WriteOptions {
             version,
@@ -345,8 +354,11 @@ impl<'r> Worktree<'r> {
             return Err(Error::Interrupted);
         }
         lock.write_all(&content)?;
+        self.settings().sharing.open_lock(&lock)?;
+        sync_if(self.settings().durability.index, &lock)?;
         lock.commit()?;
-        Ok(())
+        let told = self.repository.run_post_index_change(with_work_tree);
+        Ok(told.err().map(|error| error.to_string()))
     }
 }
 

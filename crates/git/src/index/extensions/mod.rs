@@ -2,6 +2,7 @@
 
 pub(super) mod ewah;
 pub(super) mod fsmonitor;
+pub(super) mod resolve_undo;
 pub(super) mod split;
 pub(super) mod untracked;
 

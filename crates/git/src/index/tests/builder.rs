@@ -1,5 +1,6 @@
 //! What a builder refuses, and what it takes over from the index before.
 
+use super::super::extensions::ewah;
 use super::*;
 use bstr::BString;
 
@@ -123,7 +124,13 @@ fn extensions_are_kept_while_they_are_true() {
     untracked.extend([0; 36 * 2 + 4 + 40]);
     untracked.extend(b".gitignore\0");
     let head = untracked.len();
-    untracked.extend(b"\x01directories\0");
+    // The top, with one file, and one directory in it, with another.
+    untracked.extend(b"\x02\x01\x01\0here\0\x01\0d\0there\0");
+    ewah::write(&mut untracked, [0, 1].into_iter());
+    ewah::write(&mut untracked, [].into_iter());
+    ewah::write(&mut untracked, [].into_iter());
+    untracked.extend([7; 36 * 2]);
+    untracked.push(0);
 
     let mut old = built(&["a", "b"]);
     old.extensions.untracked = Some(untracked.clone());
@@ -141,13 +148,20 @@ fn extensions_are_kept_while_they_are_true() {
     assert_eq!(same.fsmonitor_token.as_deref(), Some(&b"token"[..]));
     assert_eq!(same.resolve_undo, None);
     for other in [&["a", "c"][..], &["a"], &["a", "b", "c"], &["ab", "b"]] {
-        let mut emptied = untracked[..head].to_vec();
-        emptied.extend([0, 0]);
+        let mut forgotten = untracked[..head].to_vec();
+        forgotten.extend(b"\x02\0\x01\0\x01\0d\0there\0");
+        ewah::write(&mut forgotten, [1].into_iter());
+        ewah::write(&mut forgotten, [].into_iter());
+        ewah::write(&mut forgotten, [].into_iter());
+        forgotten.extend([7; 36]);
+        forgotten.push(0);
         assert_eq!(
             replacing(other).untracked,
-            Some(BString::from(emptied).into())
+            Some(BString::from(forgotten).into())
         );
     }
+    let below = replacing(&["a", "b", "d/c"]).untracked.unwrap();
+    assert!(!below.ends_with(&[7, 0]), "nothing is true any more");
     assert!(!same.sparse);
     assert!(replacing(&["a/"]).sparse);
     old.extensions.sparse = true;

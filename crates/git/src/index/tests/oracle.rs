@@ -1,5 +1,6 @@
 //! Indexes that git wrote, read and written again.
 
+use super::super::extensions::untracked::UntrackedCache;
 use super::repo::{bytes_of, listing_of};
 use super::*;
 
@@ -187,19 +188,32 @@ fn the_cache_of_untracked_files() {
         let untracked = index.extensions.untracked.clone().unwrap();
         same_bytes(&repo, &index);
 
-        let emptied = extensions::untracked::emptied(&untracked, kind).unwrap();
-        assert!(emptied.len() < untracked.len());
+        let parse = |data| UntrackedCache::parse(data, kind);
+        let mut cache = parse(&untracked).unwrap();
+        assert_eq!(cache.serialize(), untracked);
+        cache.invalidate(b"dir/more/file");
+        let forgotten = cache.serialize();
+        assert!(forgotten.len() < untracked.len());
         let mut changed = index.clone();
-        changed.extensions.untracked = Some(emptied.clone());
+        changed.extensions.untracked = Some(forgotten.clone());
         let status = repo.git(&["status", "--porcelain"]);
         repo.write_index(&changed, &WriteOptions::default());
+        assert_eq!(
+            same_as_git(&repo).extensions.untracked,
+            Some(forgotten.clone())
+        );
         assert_eq!(repo.git(&["status", "--porcelain"]), status);
+        repo.git(&["-c", "core.untrackedCache=true", "status"]);
         let refilled = same_as_git(&repo).extensions.untracked.unwrap();
-        assert!(refilled.len() > emptied.len(), "git fills the cache again");
-        for len in 0..emptied.len() - 2 {
-            assert_eq!(
-                extensions::untracked::emptied(&untracked[..len], kind),
-                None
+        assert!(
+            refilled.len() > forgotten.len(),
+            "git fills the cache again"
+        );
+        for len in 0..untracked.len() {
+            let cut = parse(&untracked[..len]);
+            assert!(
+                cut.is_none_or(|cut| cut.serialize().len() <= len + 2),
+                "{len}"
             );
         }
     }

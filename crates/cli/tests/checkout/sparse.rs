@@ -1,0 +1,169 @@
+//! What becomes of files outside of a sparse checkout when HEAD moves.
+
+use crate::support::{Pair, Repository};
+use std::time::{Duration, SystemTime};
+
+/// Two commits, `first` and `second`; files outside of `a` differ in every way.
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    for (path, content) in [
+        ("top", "1\n"),
+        ("a/f", "1\n"),
+        ("b/same", "same\n"),
+        ("b/f", "1\n"),
+        ("b/gone", "1\n"),
+        ("c/d/e", "1\n"),
+    ] {
+        repository.write(path, content);
+    }
+    repository.commit("first");
+    repository.git(&["tag", "first"]);
+    repository.write("a/f", "2\n");
+    repository.write("b/f", "2\n");
+    repository.write("b/new", "2\n");
+    repository.remove("b/gone");
+    repository.commit("second");
+    repository.git(&["tag", "second"]);
+    repository
+}
+
+const FORMS: [&[&str]; 3] = [
+    &["set", "--cone", "--no-sparse-index", "a"],
+    &["set", "--no-cone", "/a/", "/top"],
+    &["set", "--cone", "--sparse-index", "a"],
+];
+
+/// Looks like another file at each of `paths`, with the content it has.
+fn touch(repository: &Repository, paths: &[&str]) {
+    for path in paths {
+        let file = std::fs::File::options()
+            .append(true)
+            .open(repository.path(path));
+        let then = SystemTime::now() - Duration::from_secs(1000);
+        file.unwrap().set_modified(then).unwrap();
+    }
+}
+
+fn each_form(test: impl Fn(&mut Pair, &[&str])) {
+    let origin = origin();
+    for words in FORMS {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        test(&mut pair, words);
+    }
+}
+
+fn sparsify(pair: &mut Pair, words: &[&str]) {
+    pair.each("sparse", |repository| {
+        let mut command = vec!["sparse-checkout"];
+        command.extend(words);
+        repository.git(&command);
+    });
+    // Git keeps a sparse index where it can. Here a whole one is written, which says the same: so
+    // git has one from the start.
+    let whole = ["sparse-checkout", "reapply", "--no-sparse-index"];
+    pair.git.git(&whole);
+    for repository in [&pair.git, &pair.hedgerow] {
+        let file = repository.git_dir().join("config.worktree");
+        let content = std::fs::read_to_string(&file).unwrap();
+        let end = content.find("[index]").unwrap_or(content.len());
+        std::fs::write(&file, content.split_at(end).0).unwrap();
+    }
+}
+
+#[test]
+fn force_removes_what_was_left_outside() {
+    each_form(|pair, words| {
+        pair.each("dirty outside", |repository| {
+            repository.write("b/f", "mine\n");
+            repository.write("b/same", "mine\n");
+        });
+        sparsify(pair, words);
+        pair.checkout(&["-f", "first"]);
+        pair.checkout(&["-f", "second"]);
+    });
+}
+
+#[test]
+fn a_file_that_came_back_outside_belongs_to_the_working_tree() {
+    for force in [false, true] {
+        each_form(|pair, words| {
+            sparsify(pair, words);
+            pair.each("files outside", |repository| {
+                repository.write("b/f", "2\n");
+                repository.write("b/same", "mine\n");
+                repository.write("c/d/e", "1\n");
+                touch(repository, &["b/f", "c/d/e"]);
+            });
+            match force {
+                true => pair.checkout(&["-f", "first"]),
+                false => pair.checkout(&["first"]),
+            };
+            pair.checkout(&["-f", "second"]);
+            pair.each("untracked outside", |repository| {
+                repository.write("b/gone", "precious\n")
+            });
+            pair.checkout(&["-f", "first"]);
+            pair.checkout(&["second"]);
+        });
+    }
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_file_outside_stays() {
+    each_form(|pair, words| {
+        sparsify(pair, words);
+        pair.each("a directory", |repository| {
+            repository.write("b/f/precious", "mine\n")
+        });
+        pair.checkout(&["-f", "first"]);
+    });
+}
+
+#[test]
+fn paths_that_came_back_outside_are_checked_out() {
+    each_form(|pair, words| {
+        sparsify(pair, words);
+        pair.each("files outside", |repository| {
+            repository.write("b/f", "mine\n");
+            repository.write("c/d/e", "1\n");
+        });
+        pair.checkout(&["--", "b"]);
+        pair.checkout(&["first", "--", "c"]);
+        pair.checkout(&["--", "b/same"]);
+    });
+}
+
+#[test]
+fn files_that_are_expected_outside_are_left_alone() {
+    each_form(|pair, words| {
+        pair.each("expected", |repository| {
+            let key = "sparse.expectFilesOutsideOfPatterns";
+            repository.git(&["config", key, "true"]);
+        });
+        sparsify(pair, words);
+        pair.each("files outside", |repository| {
+            repository.write("b/f", "mine\n");
+        });
+        pair.checkout(&["first"]);
+        pair.checkout(&["-f", "second"]);
+    });
+}
+
+#[test]
+fn a_conflict_outside_is_written_by_force() {
+    each_form(|pair, words| {
+        sparsify(pair, words);
+        pair.each("conflict", |repository| {
+            let id = repository.ask(&["rev-parse", "HEAD:top"]);
+            let lines: String = (0..4)
+                .map(|stage| match stage {
+                    0 => format!("0 {} 0\tb/f\n", "0".repeat(40)),
+                    stage => format!("100644 {id} {stage}\tb/f\n"),
+                })
+                .collect();
+            repository.git_with(&["update-index", "--index-info"], lines.as_bytes());
+        });
+        pair.checkout(&["-f", "first"]);
+        pair.checkout(&["-f", "second"]);
+    });
+}

@@ -1,0 +1,459 @@
+//! What a switch does besides working tree and index: HEAD and its lock, logs, hooks, modes of
+//! files, and what it ends.
+
+use crate::support::{run, Pair, Program, Repository};
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+/// Branches `main` and `other` that differ in `f`.
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    repository.write("f", "1\n");
+    repository.write("d/g", "1\n");
+    repository.commit("first");
+    repository.git(&["checkout", "-q", "-b", "other"]);
+    repository.write("f", "2\n");
+    repository.commit("second");
+    repository.git(&["checkout", "-q", "main"]);
+    repository
+}
+
+/// Git with `words`, whatever its exit code.
+fn may_fail(repository: &Repository, words: &[&str]) {
+    let mut command = Program::Git.command(&repository.root);
+    command.args(words);
+    run(command);
+}
+
+fn hook(repository: &Repository, name: &str, script: &str) {
+    let path = format!(".git/hooks/{name}");
+    repository.write(&path, format!("#!/bin/sh\n{script}\n"));
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(repository.path(&path), executable).unwrap();
+}
+
+#[test]
+fn the_last_of_a_series_of_picks_ends_the_series() {
+    for (picks, command) in [
+        ("main..picks~1", "cherry-pick"),
+        ("main..picks", "cherry-pick"),
+        ("back~2..back", "revert"),
+    ] {
+        let origin = origin();
+        origin.git(&["checkout", "-q", "-b", "picks"]);
+        for content in ["3\n", "4\n"] {
+            origin.write("f", content);
+            origin.commit("pick");
+        }
+        origin.git(&["branch", "back"]);
+        origin.git(&["checkout", "-q", "other"]);
+        let mut pair = Pair::of(&origin, &format!("{command} {picks}"));
+        pair.each("conflict", |repository| {
+            may_fail(
+                repository,
+                &["-c", "advice.mergeConflict=false", command, picks],
+            );
+            assert!(!repository.ask(&["status", "--short"]).is_empty());
+        });
+        pair.checkout(&["-f", "HEAD"]);
+        pair.checkout(&["main"]);
+    }
+}
+
+#[test]
+fn what_a_merge_put_aside_goes_to_the_stash() {
+    let origin = origin();
+    origin.write("f", "3\n");
+    origin.commit("third");
+    let mut pair = Pair::of(&origin, "autostash");
+    pair.each("merge", |repository| {
+        repository.write("d/g", "mine\n");
+        let words = ["merge", "-q", "--autostash", "other"];
+        may_fail(repository, &words);
+        assert!(repository.git_dir().join("MERGE_AUTOSTASH").exists());
+    });
+    pair.checkout(&["-f", "HEAD"]);
+    pair.checkout(&["-q", "other"]);
+    let stash = pair.hedgerow.ask(&["show", "stash:d/g"]);
+    assert_eq!(stash, "mine");
+}
+
+#[test]
+fn hooks_are_told_of_index_and_references() {
+    let mut pair = Pair::of(&origin(), "hooks");
+    pair.each("hooks", |repository| {
+        repository.git(&["update-ref", "refs/remotes/o/new", "other"]);
+        repository.git(&["config", "remote.o.url", "."]);
+        let fetch = "+refs/heads/*:refs/remotes/o/*";
+        repository.git(&["config", "remote.o.fetch", fetch]);
+        // Git also tells of a reference that it deletes without looking whether it is there.
+        let told = "input=$(cat)\ncase $input in\n*AUTO_MERGE) ;;\n*) echo \"$1 $input\" \
+                    >>.git/info/refs ;;\nesac";
+        hook(repository, "reference-transaction", told);
+        let told = "test $TOLD && test -z \"$(cat)\" && test ! -e .git/index.lock && \
+                    echo \"$@\" >>.git/info/told";
+        hook(repository, "post-index-change", told);
+    });
+    for words in [
+        &["other"][..],
+        &["other"],
+        &["--detach"],
+        &["--detach"],
+        &["-f", "main"],
+        &["--", "f"],
+        &["other", "--", "f"],
+        &["-f"],
+        &["nothing"],
+        &["other~1"],
+    ] {
+        // Looking at the result writes the index, too.
+        pair.checkout_in("", words, &[("TOLD", "yes")]);
+    }
+    for repository in [&pair.git, &pair.hedgerow] {
+        repository.write(".git/info/refs", "");
+    }
+    let words = ["checkout", "-q", "new"];
+    pair.git.git(&words);
+    assert_eq!(pair.hedgerow.hedgerow(&words).code, 0);
+    // All that may refuse is asked before the working tree is touched.
+    let sorted = |repository: &Repository| {
+        let told = std::fs::read_to_string(repository.path(".git/info/refs")).unwrap();
+        let mut lines: Vec<String> = told.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&pair.git), sorted(&pair.hedgerow));
+    assert_eq!(sorted(&pair.hedgerow).len(), 4);
+}
+
+#[test]
+fn a_hook_may_refuse_before_anything_is_touched() {
+    let repository = origin();
+    repository.write("f", "1\n");
+    hook(
+        &repository,
+        "reference-transaction",
+        "echo \"$1 $(cat)\" >>.git/info/refs\ntest $1 != prepared",
+    );
+    let (tree, index) = (repository.tree(), repository.index());
+    let outcome = repository.hedgerow(&["checkout", "other"]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    let words = "aborted by the reference-transaction hook";
+    assert!(outcome.stderr.contains(words), "{outcome:?}");
+    assert_eq!(repository.tree(), tree);
+    assert_eq!(repository.index(), index);
+    assert_eq!(repository.ask(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+    repository.assert_no_lock("refused");
+    let told = std::fs::read_to_string(repository.path(".git/info/refs")).unwrap();
+    let null = "0".repeat(40);
+    let line = |state| format!("{state} {null} ref:refs/heads/other HEAD\n");
+    assert_eq!(told, line("prepared") + &line("aborted"));
+}
+
+#[test]
+fn a_lock_on_head_is_waited_for_before_anything_is_touched() {
+    let repository = origin();
+    let lock = repository.git_dir().join("HEAD.lock");
+    for (timeout, held_ms) in [
+        ("0", None),
+        ("20", None),
+        ("10000", Some(100)),
+        ("-1", Some(50)),
+    ] {
+        repository.git(&["config", "core.filesRefLockTimeout", timeout]);
+        std::fs::write(&lock, "").unwrap();
+        let (tree, index) = (repository.tree(), repository.index());
+        let holder = held_ms.map(|ms| {
+            let lock = lock.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(ms));
+                std::fs::remove_file(lock).unwrap();
+            })
+        });
+        let outcome = repository.hedgerow(&["checkout", "other"]);
+        match holder {
+            Some(holder) => {
+                holder.join().unwrap();
+                assert_eq!(outcome.code, 0, "{timeout}: {outcome:?}");
+                repository.git(&["checkout", "-q", "main"]);
+            }
+            None => {
+                assert_eq!(outcome.code, 128, "{timeout}: {outcome:?}");
+                assert!(outcome.stderr.contains("HEAD.lock"), "{outcome:?}");
+                assert_eq!(repository.tree(), tree);
+                assert_eq!(repository.index(), index);
+                std::fs::remove_file(&lock).unwrap();
+            }
+        }
+        repository.assert_no_lock(timeout);
+    }
+}
+
+#[test]
+fn locks_of_a_new_branch_are_taken_before_anything_is_touched() {
+    let repository = origin();
+    repository.git(&["update-ref", "refs/remotes/o/new", "other"]);
+    repository.git(&["config", "remote.o.url", "."]);
+    repository.git(&["config", "remote.o.fetch", "+refs/heads/*:refs/remotes/o/*"]);
+    repository.git(&["config", "core.filesRefLockTimeout", "0"]);
+    for lock in ["refs/heads/new.lock", "config.lock", "HEAD.lock"] {
+        let (tree, index) = (repository.tree(), repository.index());
+        let path = repository.git_dir().join(lock);
+        std::fs::write(&path, "").unwrap();
+        let outcome = repository.hedgerow(&["checkout", "new"]);
+        assert_eq!(outcome.code, 128, "{lock}: {outcome:?}");
+        assert!(outcome.stderr.contains(lock), "{lock}: {outcome:?}");
+        assert_eq!(repository.tree(), tree, "{lock}");
+        assert_eq!(repository.index(), index, "{lock}");
+        assert!(!repository.git_dir().join("refs/heads/new").exists());
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert_eq!(repository.hedgerow(&["checkout", "new"]).code, 0);
+}
+
+#[test]
+fn files_are_shared_as_configured() {
+    for value in ["group", "all", "0640", "1", "umask", "false"] {
+        let mut pair = Pair::of(&origin(), value);
+        pair.each("shared", |repository| {
+            repository.git(&["config", "core.sharedRepository", value]);
+            repository.git(&["update-ref", "refs/remotes/o/x/new", "other"]);
+            repository.git(&["config", "remote.o.url", "."]);
+            let fetch = "+refs/heads/*:refs/remotes/o/*";
+            repository.git(&["config", "remote.o.fetch", fetch]);
+            std::fs::remove_dir_all(repository.path(".git/logs")).unwrap();
+        });
+        for branch in ["other", "x/new"] {
+            let words = ["checkout", "-q", branch];
+            pair.git.git(&words);
+            assert_eq!(pair.hedgerow.hedgerow(&words).code, 0);
+        }
+        for path in [
+            "index",
+            "HEAD",
+            "logs",
+            "logs/HEAD",
+            "logs/refs/heads/x",
+            "logs/refs/heads/x/new",
+            "refs/heads/x",
+            "refs/heads/x/new",
+        ] {
+            let mode = |repository: &Repository| {
+                let path = repository.git_dir().join(path);
+                std::fs::metadata(path).unwrap().permissions().mode()
+            };
+            let (git, our) = (mode(&pair.git), mode(&pair.hedgerow));
+            assert_eq!(git, our, "{path} with {value}: {git:o} {our:o}");
+        }
+    }
+    let repository = origin();
+    repository.git(&["config", "core.sharedRepository", "0444"]);
+    let outcome = repository.hedgerow(&["checkout", "other"]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    assert!(outcome.stderr.contains("0444"), "{outcome:?}");
+}
+
+#[test]
+fn logs_and_hints_heed_the_environment() {
+    let mut pair = Pair::of(&origin(), "environment");
+    for action in ["rebase (start): checkout other", ""] {
+        let environment = [("GIT_REFLOG_ACTION", action), ("GIT_ADVICE", "0")];
+        pair.checkout_in("", &["other"], &environment);
+        pair.checkout_in("", &["main~0"], &environment);
+        pair.checkout_in("", &["-f", "main"], &environment);
+    }
+    pair.checkout_in("", &["main~0"], &[("GIT_ADVICE", "1")]);
+}
+
+#[test]
+fn a_checkout_of_paths_keeps_what_was_resolved() {
+    let origin = Repository::init(&[]);
+    let write = |content: &str| {
+        for path in ["a", "b", "c", "d/e"] {
+            origin.write(path, content);
+        }
+        origin.commit(content);
+    };
+    write("base\n");
+    origin.git(&["checkout", "-q", "-b", "other"]);
+    write("theirs\n");
+    origin.git(&["checkout", "-q", "main"]);
+    write("ours\n");
+    may_fail(&origin, &["merge", "-q", "other"]);
+    origin.write("a", "resolved\n");
+    origin.git(&["add", "a"]);
+    let mut pair = Pair::of(&origin, "resolved");
+    let resolved = |repository: &Repository| repository.ask(&["ls-files", "--resolve-undo"]);
+    let mut last = resolved(&pair.hedgerow);
+    for words in [
+        &["--", "a"][..],
+        &["main", "--", "b"],
+        &["-f", "--", "."],
+        &["other", "--", "d"],
+        &["main", "--", "."],
+        &["-f", "main"],
+    ] {
+        pair.checkout(words);
+        last = resolved(&pair.git);
+        assert_eq!(last, resolved(&pair.hedgerow), "{words:?}");
+    }
+    assert_eq!(last, "");
+}
+
+/// A repository with a submodule `sub` of two commits, of which `main` has the first and `other`
+/// the second; `same` has a file more than `main`.
+fn with_submodule(root: &std::path::Path) -> Repository {
+    let module = Repository::init(&[]);
+    module.write("x", "1\n");
+    module.commit("1");
+    module.write("x", "2\n");
+    module.commit("2");
+    std::fs::create_dir_all(root).unwrap();
+    let mut command = Program::Git.command(root);
+    command.args(["init", "-q", "-b", "main"]);
+    run(command);
+    let top = Repository::at(root.to_owned());
+    let from = module.root.to_str().unwrap();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q"];
+    top.git(&[&add[..], &[from, "sub"]].concat());
+    top.git(&["-C", "sub", "checkout", "-q", "HEAD~1"]);
+    top.commit("1");
+    top.git(&["checkout", "-q", "-b", "same"]);
+    top.write("y", "y\n");
+    top.commit("same");
+    top.git(&["checkout", "-q", "-b", "other", "main"]);
+    top.git(&["-C", "sub", "checkout", "-q", "main"]);
+    top.commit("2");
+    top.git(&["checkout", "-q", "main"]);
+    top.git(&["-C", "sub", "checkout", "-q", "HEAD~1"]);
+    top
+}
+
+#[test]
+fn submodules_that_differ_are_listed() {
+    let home = crate::support::temporary();
+    let top = with_submodule(&home.path().join("top"));
+    let both = |words: &[&str]| {
+        let command = [&["checkout"], words].concat();
+        let main = top.ask(&["rev-parse", "--abbrev-ref", "HEAD"]);
+        let git = top.git(&command);
+        top.git(&["checkout", "-q", &main]);
+        let our = top.hedgerow(&command);
+        assert_eq!(our.code, 0, "{our:?}");
+        assert_eq!(our.stdout, git, "{words:?}: {}", git.escape_ascii());
+        String::from_utf8(git).unwrap()
+    };
+    assert_eq!(both(&["same"]), "");
+    assert_eq!(both(&["other"]), "M\tsub\n");
+    both(&["main"]);
+    top.write("sub/untracked", "");
+    assert_eq!(both(&["same"]), "M\tsub\n");
+    for setting in ["all", "dirty", "untracked", "none"] {
+        top.git(&["config", "diff.ignoreSubmodules", setting]);
+        both(&["main"]);
+        both(&["other"]);
+    }
+    top.git(&["config", "--unset", "diff.ignoreSubmodules"]);
+    top.git(&["config", "submodule.sub.ignore", "untracked"]);
+    both(&["main"]);
+}
+
+#[test]
+fn staged_changes_of_files_that_are_left_alone_are_listed() {
+    let mut pair = Pair::of(&origin(), "left alone");
+    pair.each("staged", |repository| {
+        repository.write("d/g", "staged\n");
+        repository.git(&["add", "d/g"]);
+        repository.git(&["update-index", "--assume-unchanged", "d/g"]);
+        repository.write("d/g", "more\n");
+    });
+    pair.checkout(&["other"]);
+    pair.each("skipped", |repository| {
+        repository.git(&["update-index", "--no-assume-unchanged", "d/g"]);
+        repository.git(&["update-index", "--skip-worktree", "d/g"]);
+    });
+    pair.checkout(&["main"]);
+    pair.each("only changed", |repository| {
+        repository.git(&["update-index", "--no-skip-worktree", "d/g"]);
+        repository.git(&["reset", "-q"]);
+        repository.git(&["update-index", "--assume-unchanged", "d/g"]);
+    });
+    pair.checkout(&["other"]);
+}
+
+#[test]
+fn a_submodule_that_git_would_move_is_refused() {
+    let home = crate::support::temporary();
+    let top = with_submodule(&home.path().join("top"));
+    top.git(&["config", "submodule.recurse", "true"]);
+    let refused = |words: &[&str]| {
+        let (tree, index) = (top.tree(), top.index());
+        let outcome = top.hedgerow(&[&["checkout"], words].concat());
+        assert_eq!(outcome.code, 128, "{words:?}: {outcome:?}");
+        let said = ["submodule.recurse", "'sub'", "git checkout"];
+        assert!(
+            said.iter().all(|word| outcome.stderr.contains(word)),
+            "{outcome:?}"
+        );
+        assert_eq!(top.tree(), tree);
+        assert_eq!(top.index(), index);
+        top.assert_no_lock("refused");
+    };
+    let done = |words: &[&str]| {
+        let outcome = top.hedgerow(&[&["checkout", "-q"], words].concat());
+        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
+    };
+    refused(&["other"]);
+    refused(&["-f", "other"]);
+    refused(&["other", "--", "."]);
+    done(&["same"]);
+    done(&["-f", "main"]);
+    done(&["--", "."]);
+    top.write("sub/x", "mine\n");
+    done(&["same"]);
+    refused(&["-f", "main"]);
+    refused(&["--", "sub"]);
+    done(&["--", "y"]);
+    top.git(&["config", "submodule.sub.active", "false"]);
+    done(&["other"]);
+    top.git(&["config", "--unset", "submodule.sub.active"]);
+    refused(&["main"]);
+    top.git(&["config", "submodule.recurse", "false"]);
+    done(&["main"]);
+}
+
+#[test]
+fn the_cache_of_untracked_files_is_forgotten_where_paths_come_and_go() {
+    let repository = origin();
+    repository.git(&["checkout", "-q", "other"]);
+    repository.write("new/file", "");
+    repository.write("d/new", "");
+    repository.commit("more");
+    repository.git(&["checkout", "-q", "main"]);
+    repository.git(&["config", "core.untrackedCache", "true"]);
+    for path in ["d/untracked", "b/untracked", "untracked", "e/f/untracked"] {
+        repository.write(path, "");
+    }
+    let fill = || {
+        let mut command = Program::Git.command(&repository.root);
+        command.arg("status").env("GIT_OPTIONAL_LOCKS", "1");
+        run(command);
+    };
+    // What the cache says is believed where the directory is older than the index.
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(1100));
+        repository.git(&["update-index", "--force-untracked-cache"]);
+        fill();
+    }
+    for branch in ["other", "main", "other"] {
+        let outcome = repository.hedgerow(&["checkout", "-q", branch]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        let index = repository.index();
+        let has = |text: &[u8]| index.windows(text.len()).any(|part| part == text);
+        assert!(has(b"UNTR") && has(b"\0b\0"), "{branch}");
+        let by_cache = repository.ask(&["status", "--porcelain"]);
+        let words = ["-c", "core.untrackedCache=false", "status", "--porcelain"];
+        assert_eq!(by_cache, repository.ask(&words), "{branch}");
+        fill();
+    }
+}

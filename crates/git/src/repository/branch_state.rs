@@ -1,0 +1,101 @@
+//! What a switch ends: a merge, a cherry-pick or a revert under way on the old branch.
+
+use super::git_dir::read_line_file;
+use super::ref_update::Announced;
+use super::Repository;
+use crate::Result;
+use bstr::ByteSlice;
+use hedgerow_pack::ObjectId;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// What was ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// What was given up: a cherry-pick, a revert.
+    pub operations: Vec<&'static str>,
+    /// The changes that a merge had put aside are in the stash now.
+    pub stashed: bool,
+}
+
+/// Files of a merge that are no references.
+const MERGE_FILES: [&str; 5] = [
+    "SQUASH_MSG",
+    "MERGE_HEAD",
+    "MERGE_RR",
+    "MERGE_MSG",
+    "MERGE_MODE",
+];
+/// A list of picks that is larger has more than one of them left.
+const TODO_LIMIT_BYTES: u64 = 64 << 20;
+
+impl Repository {
+    /// Removes what describes a merge, cherry-pick or revert under way: switching ends it. What a
+    /// merge had put aside is kept in the stash.
+    pub fn remove_branch_state(&self) -> Result<Ended> {
+        let mut ended = Ended::default();
+        for (name, words) in [
+            ("CHERRY_PICK_HEAD", "cherry picking"),
+            ("REVERT_HEAD", "revert"),
+        ] {
+            if self.delete_own_reference(name)? {
+                ended.operations.push(words);
+            }
+        }
+        // A series of picks goes on elsewhere, but for its last one.
+        if !ended.operations.is_empty() && self.is_last_pick()? {
+            self.remove_sequencer()?;
+        }
+        for name in MERGE_FILES {
+            hedgerow_fs::remove_file(&self.git_dir.join(name))?;
+        }
+        self.delete_own_reference("AUTO_MERGE")?;
+        ended.stashed = self.stash_changes_put_aside()?;
+        Ok(ended)
+    }
+
+    /// Deletes a reference of this working tree; says whether there was one.
+    fn delete_own_reference(&self, name: &str) -> Result<bool> {
+        let path = self.git_dir.join(name);
+        if !hedgerow_fs::exists(&path) {
+            return Ok(false);
+        }
+        let null = self.null_id().to_string();
+        let new = null.as_bytes().as_bstr();
+        let mut announced = Announced::prepare(self, &null, new, name.into())?;
+        hedgerow_fs::remove_file(&path)?;
+        announced.finish("committed")?;
+        Ok(true)
+    }
+
+    fn is_last_pick(&self) -> Result<bool> {
+        let path = self.git_dir.join("sequencer/todo");
+        let Some(todo) = hedgerow_fs::read_file(&path, TODO_LIMIT_BYTES)? else {
+            return Ok(false);
+        };
+        let end = todo.find_byte(b'\n');
+        Ok(end.is_none_or(|end| end + 1 == todo.len()))
+    }
+
+    fn remove_sequencer(&self) -> Result<()> {
+        let directory = self.git_dir.join("sequencer");
+        for entry in hedgerow_fs::list_directory(&directory)?.unwrap_or_default() {
+            hedgerow_fs::remove_file(&directory.join(OsStr::from_bytes(&entry.name)))?;
+        }
+        hedgerow_fs::remove_empty_directories(&directory)?;
+        Ok(())
+    }
+
+    /// `git merge --autostash` has put local changes into a commit that nothing else names.
+    fn stash_changes_put_aside(&self) -> Result<bool> {
+        const NAME: &str = "MERGE_AUTOSTASH";
+        let line = read_line_file(&self.git_dir.join(NAME));
+        let id = line.and_then(|line| ObjectId::from_hex(line.trim()).ok());
+        let Some(id) = id else {
+            return Ok(false);
+        };
+        let committer = self.committer()?;
+        self.set_reference("refs/stash".into(), id, &committer, "autostash".into())?;
+        self.delete_own_reference(NAME)
+    }
+}

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     // A defect is told as an error, in one sentence, by whoever catches it.
     std::panic::set_hook(Box::new(|_| {}));
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
+    hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
     if let Some(code) = personas::run(environment::words()) {
         test_faults::tell();

@@ -40,6 +40,10 @@ struct State<T, E> {
     /// Workers that exist.
     threads: usize,
     target: usize,
+    /// The target is never higher.
+    limit: usize,
+    /// How often calls had found no descriptor when that was looked at last.
+    shortages: u64,
     peak: usize,
     watched: bool,
     ended: bool,
@@ -77,7 +81,8 @@ impl<T, E> Queue<T, E> {
     /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
     /// first worker counts as on its way.
     pub(crate) fn new(initial: Vec<T>, options: &Options) -> Self {
-        let (target, limit) = (options.first_target(), options.limit());
+        let limit = options.limit();
+        let target = options.first_target(limit);
         Queue {
             waiting: AtomicUsize::new(initial.len()),
             state: Mutex::new(State {
@@ -89,6 +94,8 @@ impl<T, E> Queue<T, E> {
                 asleep: Vec::new(),
                 threads: 1,
                 target,
+                limit,
+                shortages: hedgerow_fs::descriptor_shortages(),
                 peak: 0,
                 watched: false,
                 ended: false,
@@ -142,10 +149,8 @@ impl<T, E> Queue<T, E> {
     /// Sets how many workers may be active.
     pub(crate) fn set_target(&self, target: usize) {
         let mut state = self.lock(None);
-        state.target = target;
-        if let Some(record) = &mut state.record {
-            record.tell_target(target);
-        }
+        let target = target.min(state.limit);
+        state.set_target(target);
         self.publish(&mut state);
     }
 
@@ -188,6 +193,7 @@ impl<T, E> Queue<T, E> {
                 Step::Arriving => state.arriving -= 1,
             }
             from = Step::Arriving;
+            state.heed_shortages();
             let surplus = state.running + state.arriving >= state.target;
             if !surplus {
                 if let Some(task) = state.pop() {
@@ -258,11 +264,9 @@ impl<T, E> Queue<T, E> {
         let mut state = self.lock(None);
         state.threads -= 1;
         state.arriving -= 1;
-        state.target = state.target.min(state.threads).max(1);
-        let target = state.target;
-        if let Some(record) = &mut state.record {
-            record.tell_target(target);
-        }
+        let target = state.target.min(state.threads).max(1);
+        state.limit = target;
+        state.set_target(target);
         self.publish(&mut state);
     }
 
@@ -330,6 +334,24 @@ impl<T, E> State<T, E> {
         self.first.pop_front().or_else(|| self.rest.pop_front())
     }
 
+    fn set_target(&mut self, target: usize) {
+        self.target = target;
+        if let Some(record) = &mut self.record {
+            record.tell_target(target);
+        }
+    }
+
+    /// Whoever found no descriptor was one worker too many, for the rest of the run.
+    fn heed_shortages(&mut self) {
+        let shortages = hedgerow_fs::descriptor_shortages();
+        let new = shortages.saturating_sub(self.shortages);
+        if new > 0 {
+            self.shortages = shortages;
+            self.limit = fewer(self.target, new);
+            self.set_target(self.limit);
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.first.is_empty() && self.rest.is_empty()
     }
@@ -374,4 +396,10 @@ impl<T, E> State<T, E> {
         self.ended = true;
         std::mem::take(&mut self.asleep)
     }
+}
+
+/// The number of workers of whom so many found no descriptor, without these.
+pub(crate) fn fewer(workers: usize, shortages: u64) -> usize {
+    let surplus = usize::try_from(shortages).unwrap_or(usize::MAX);
+    workers.saturating_sub(surplus).max(1)
 }

@@ -50,7 +50,7 @@ pub(crate) fn update(session: &mut Session<'_>, job: &Move) -> Result<Outcome> {
     )?;
     let refreshed = match job.force {
         true => settle_racy(&mut states, &old.index, session, &old)?,
-        false => session.settle(&mut states, &old.index, &[])?.clean,
+        false => settle(&mut states, &old.index, session)?,
     };
     let sparse = session.sparse_patterns()?;
     if sparse.is_some() {
@@ -164,7 +164,17 @@ pub(crate) fn settle_racy(
             *state = State::Modified;
         }
     }
-    Ok(session.settle(states, index, &[])?.clean)
+    settle(states, index, session)
+}
+
+/// Reads the files that stat data cannot judge. What cannot be read is not known to be one that may
+/// be overwritten.
+fn settle(states: &mut [State], index: &Index, session: &Session<'_>) -> Result<Vec<Refreshed>> {
+    let mut settled = session.settle(states, index, &[])?;
+    match settled.unanswered.pop() {
+        Some(error) => Err(error.into()),
+        None => Ok(settled.clean),
+    }
 }
 
 /// Which rules decide, and from which tree the changes are to be listed. Where the index is known

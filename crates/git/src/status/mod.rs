@@ -50,7 +50,8 @@ use untracked::Wish;
 /// `options` forbid it, somebody else holds the lock, or the index has changed meanwhile.
 ///
 /// Fails without a working tree, if the index or an object that is needed cannot be read, and if
-/// `execution` was cancelled. What cannot be read of the working tree is a warning.
+/// `execution` was cancelled. What may not be read of the working tree is a warning; what cannot be
+/// read for another reason is one of [`Status::failures`].
 pub fn status(repository: &Repository, options: &Options, execution: &Execution) -> Result<Status> {
     let worktree = Worktree::open(repository, execution, "status")?;
     let mut old = worktree.read_index()?;
@@ -65,6 +66,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let settled = worktree.settle(&mut scanned.states, &old.index, &scanned.attributes)?;
     let mut said = Said::default();
     said.while_refreshing(&worktree, &old, &settled, pathspecs);
+    said.of_unreadable(&settled);
     let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // What cannot be written now is found out again the next time.
@@ -74,6 +76,10 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         &worktree, &old, &scanned, options, pathspecs, execution, &mut said,
     )?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
+    let unanswered = settled.unanswered.iter().map(ToString::to_string);
+    let (failed, warnings): (Vec<_>, Vec<_>) = std::mem::take(&mut scanned.warnings)
+        .into_iter()
+        .partition(|warning| warning.is_failure);
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
         &scanned.folders,
@@ -86,7 +92,12 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         ignored,
         sparse: sparse::share(repository, &old.index, form),
         remarks: said.remarks,
-        warnings: scanned.warnings.into_iter().map(|said| said.text).collect(),
+        warnings: warnings.into_iter().map(|said| said.text).collect(),
+        failures: failed
+            .into_iter()
+            .map(|said| said.text)
+            .chain(unanswered)
+            .collect(),
     })
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod sparse;
 mod sparse_index;
 pub(crate) mod state;
 pub(crate) mod survey;
+pub(crate) mod unanswered;
 
 pub use progress::Progress;
 
@@ -29,6 +30,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use unanswered::is_unanswered;
 
 /// Files of patterns and attributes beyond are refused.
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
@@ -253,13 +255,16 @@ impl<'r> Worktree<'r> {
     ) -> Result<(Converter, BTreeMap<BString, String>)> {
         let mut directories = Vec::new();
         let mut unreadable = BTreeMap::new();
+        let mut unanswered = None;
         let mut read = |directory: &BString| {
             let error = match self.attributes_in(directory) {
                 Ok(content) => return Some(content),
                 Err(error) => error,
             };
             use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-            if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
+            if is_unanswered(&error.source) {
+                unanswered.get_or_insert(error);
+            } else if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
                 unreadable.insert(directory.clone(), error.reason());
             }
             None
@@ -275,6 +280,9 @@ impl<'r> Worktree<'r> {
         for directory in others.iter().filter(|path| !known.contains(*path)) {
             let content = read(directory);
             directories.extend(content.map(|content| (directory.clone(), content)));
+        }
+        if let Some(error) = unanswered {
+            return Err(error.into());
         }
         Ok((self.converter(&directories)?, unreadable))
     }

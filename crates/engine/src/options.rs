@@ -1,6 +1,7 @@
 use crate::{CancelToken, Recorder, AUTO_LIMIT};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Descriptors that are left to whoever is no worker.
 const LEFT_TO_OTHERS: u64 = 8;
@@ -34,6 +35,10 @@ pub struct Options {
     /// [`Report::workers_last`](crate::Report::workers_last) of an earlier run of the same kind:
     /// where [`Jobs::Auto`] starts.
     pub hint: Option<usize>,
+    /// The calling thread works alone for so long: what is done by then is done before threads
+    /// would have started. For tasks that are short, or that are made of
+    /// [operations](crate::Scope::operation); [`run_tasks`](crate::run_tasks) heeds it.
+    pub patience: Duration,
 }
 
 impl Options {

@@ -6,7 +6,7 @@ use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often a worker looks for a task before it goes to sleep: a few microseconds, less than
 /// putting it to sleep and calling it costs.
@@ -26,6 +26,9 @@ pub(crate) struct Queue<T, E> {
     /// Rung at the end.
     pub(crate) alarm: Alarm,
     adaptive: bool,
+    /// How long the first worker is alone, and whether it still is for that reason.
+    patience: Duration,
+    is_patient: AtomicBool,
 }
 
 struct State<T, E> {
@@ -106,7 +109,22 @@ impl<T, E> Queue<T, E> {
             epoch: Instant::now(),
             alarm: Alarm::default(),
             adaptive: options.jobs == Jobs::Auto,
+            patience: options.patience,
+            is_patient: AtomicBool::new(!options.patience.is_zero()),
         }
+    }
+
+    /// Whether the time is over in which the first worker was to be alone; true once. Then
+    /// [`calls`](Self::calls) are to be made.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_patient.load(Ordering::Relaxed)
+            && self.epoch.elapsed() >= self.patience
+            && self.is_patient.swap(false, Ordering::Relaxed)
+    }
+
+    fn is_patient(&self) -> bool {
+        self.is_patient.load(Ordering::Relaxed) && !self.is_due()
     }
 
     /// Adds a task, and says whom to call for it. Dropped if the run has ended.
@@ -121,7 +139,10 @@ impl<T, E> Queue<T, E> {
             Lane::Urgent => state.first.push_back(task),
             Lane::Usual => state.rest.push_back(task),
         }
-        let call = state.call(self.adaptive);
+        let call = match self.is_patient() {
+            true => None,
+            false => state.call(self.adaptive),
+        };
         self.publish(&mut state);
         call
     }
@@ -141,7 +162,10 @@ impl<T, E> Queue<T, E> {
             Lane::Urgent => state.first.extend(tasks),
             Lane::Usual => state.rest.extend(tasks),
         }
-        let calls = state.calls(self.adaptive);
+        let calls = match self.is_patient() {
+            true => Vec::new(),
+            false => state.calls(self.adaptive),
+        };
         self.publish(&mut state);
         calls
     }
@@ -162,6 +186,9 @@ impl<T, E> Queue<T, E> {
 
     /// Whom to call for what waits.
     pub(crate) fn calls(&self) -> Vec<Call> {
+        if self.is_patient() {
+            return Vec::new();
+        }
         self.lock(None).calls(self.adaptive)
     }
 

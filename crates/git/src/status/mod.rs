@@ -16,6 +16,7 @@ mod scan;
 mod sparse;
 mod staged;
 mod submodules;
+mod submodules_by_git;
 mod unstaged;
 mod untracked;
 
@@ -364,7 +365,7 @@ fn is_link(repository: &Repository, index: &Index, entry: &Entry) -> bool {
     let opened = repository
         .other_repositories()
         .has(&directory.join(".git"))
-        .then(|| Repository::open_at(&directory, repository.environment()));
+        .then(|| Repository::open_submodule(&directory, repository.environment()));
     let head = opened.and_then(|opened| opened.ok()?.head().ok()?.id());
     head.is_some()
 }

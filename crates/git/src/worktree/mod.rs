@@ -30,10 +30,14 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 use unanswered::is_unanswered;
 
 /// Files of patterns and attributes beyond are refused.
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
+
+/// A step of so long is done by one worker: starting threads, and stopping them, takes as long.
+const ALONE: Duration = Duration::from_micros(500);
 
 /// How a checkout or a status is to be run.
 #[derive(Clone, Debug, Default)]
@@ -142,6 +146,7 @@ impl<'r> Worktree<'r> {
             name: self.name,
             recorder: self.execution.recorder.clone(),
             hint: self.workers.get(),
+            patience: ALONE,
         }
     }
 

@@ -55,7 +55,7 @@ pub fn raise_descriptor_limit() {
     let wanted = found.maximum.unwrap_or(PLENTY).min(PLENTY);
     let raised = Rlimit {
         current: Some(wanted),
-        ..found.clone()
+        ..found
     };
     // Where it cannot be raised, fewer workers do.
     if wanted > current && setrlimit(Resource::Nofile, raised).is_ok() {
@@ -77,7 +77,7 @@ pub(crate) fn restore_limit_for(command: &mut std::process::Command) {
     let Some(inherited) = INHERITED.get() else {
         return;
     };
-    let restore = move || Ok(setrlimit(Resource::Nofile, inherited.clone())?);
+    let restore = move || Ok(setrlimit(Resource::Nofile, *inherited)?);
     // SAFETY: between fork and exec, this does one system call, and allocates nothing.
     unsafe { command.pre_exec(restore) };
 }

@@ -157,7 +157,7 @@ fn few_descriptors_are_enough_far_away() {
             "{descriptors}"
         );
         for directory in 0..20 {
-            std::fs::remove_dir_all(repository.path(&directory.to_string())).unwrap();
+            std::fs::remove_dir_all(repository.path(directory.to_string())).unwrap();
         }
         mount.remount();
         expect("-j64 checkout -q -f");

@@ -50,6 +50,10 @@ class Corpora:
             raise Skipped("no repository with a deep history: name a clone with DEEP=path")
         return _once("deep.git", lambda at: _clone(source, at))
 
+    def small(self):
+        """Some hundred files in three releases: what most repositories are like."""
+        return made_up()
+
     def latencyfs(self):
         """The file system with round trips: a program."""
         program = _named("LATENCYFS") or _build_latencyfs()

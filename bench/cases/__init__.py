@@ -33,6 +33,7 @@ def all_cases():
         "linux-disk": empty_tree.linux_disk,
         "linux-loose": empty_tree.linux_loose,
         "k8s-switch": switching.k8s_switch,
+        "small-switch": switching.small_switch,
         "deep-history": empty_tree.deep_history,
         "restore": restore.restore,
         "latency": latency.latency,

@@ -5,6 +5,9 @@ from measure import find_best, in_pairs
 from places import Place, require_free, tmpfs
 from results import Outcome, cpu_row, wall_row
 
+# A run is short: many of them make one measurement.
+SMALL_ROUNDS = 10
+
 
 def k8s_switch(setting):
     repository = setting.corpora.k8s()
@@ -32,3 +35,35 @@ def k8s_switch(setting):
             cpu_row("k8s-switch-cpu", f"{title}: user+sys", pairs, 0.5, 0.38, git_workers=best),
         ]
         return Outcome(rows, {"k8s-switch": pairs}, {"git_s_by_workers": seconds})
+
+
+def small_switch(setting):
+    """A repository of some hundred files: what starting and ending cost."""
+    repository = setting.corpora.small()
+    outcome = Outcome([])
+    with Place(tmpfs(), repository, "v1") as place:
+        place.git("checkout", "-q")
+        name = place.git("ls-files").splitlines()[0]
+        there_and_back = [["-q", release] for release in ("v2", "v1")]
+        for row, title, steps, removed in [
+            ("small-switch", "a switch there and back", there_and_back, None),
+            ("small-restore", "one file restored", [["-q", "--", name]], name),
+        ]:
+            _small(place, setting, (row, title), (steps, removed), outcome)
+        place.require_clean()
+    return outcome
+
+
+def _small(place, setting, names, work, outcome):
+    (row, title), (steps, removed) = names, work
+
+    def rounds(command):
+        commands = [command("checkout", *words) for words in steps]
+        if removed is None:
+            return place.run(commands * SMALL_ROUNDS)
+        (place.tree / removed).unlink()
+        return place.run(commands)
+
+    pairs = in_pairs(lambda: rounds(git), lambda: rounds(hedgerow), 3 * setting.pairs)
+    outcome.rows.append(wall_row(row, f"400 files, {title}, tmpfs", pairs, 1.0, 1.0))
+    outcome.pairs[row] = pairs

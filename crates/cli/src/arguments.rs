@@ -251,13 +251,17 @@ pub struct Stats {
 
 /// Measure how the file system answers, and set how many workers a checkout uses there
 ///
-/// Creates, asks for and removes small files in a directory of its own for about three seconds,
-/// with 1, 2, 4, ... up to 64 workers. Writes checkout.workers and checkout.thresholdForParallelism
-/// to the repository's configuration, which git reads too: the fewest workers that come within 5 %
-/// of the best, and the number of files from which on they gain more than it takes git to start
-/// them, for which 5 ms a worker are counted.
+/// Creates, asks for and removes small files in a directory of its own, with 1, 2, 4, ... up to 64
+/// workers, two to five times, for about six seconds. Writes checkout.workers and
+/// checkout.thresholdForParallelism to the repository's configuration, which git reads too: the
+/// fewest workers that come within 5 % of the best, and the number of files from which on they gain
+/// more than it takes git to start them, for which 5 ms a worker are counted. Nothing is written if
+/// what single measurements advise differs by more than a factor of two.
 #[derive(Debug, Args)]
 pub struct Tune {
+    /// Set it although the measurements differ
+    #[arg(short, long)]
+    pub force: bool,
     /// Only say what would be set
     #[arg(long)]
     pub dry_run: bool,

@@ -46,7 +46,7 @@ pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, F
             cancel: CancelToken::from_static(interrupted),
             name: "status",
             recorder: recorder.clone(),
-            hint: None,
+            ..Default::default()
         },
     };
     let found = status(&repository, &request)?;

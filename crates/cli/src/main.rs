@@ -45,6 +45,7 @@ const FREED_BLOCK_BYTES: usize = 256 << 10;
 fn main() -> ExitCode {
     ending::keep_panics();
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
+    hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
     let code = match personas::find(environment::words()) {
         Some((tool, words)) => tool.run(words),

@@ -8,12 +8,14 @@ use crate::tune_report::{words, Report};
 use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::Repository;
 use hedgerow_git::Error;
-use hedgerow_probe::{advise, measure, Advice, Options};
-use std::path::PathBuf;
+use hedgerow_probe::{advise, combined, measure, Advice, Measurements, Options, Spread};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// About how long a measurement may take.
 const BUDGET: Duration = Duration::from_secs(3);
+/// It is measured so often; only twice where that takes longer than two budgets.
+const REPETITIONS: usize = 5;
 
 pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
@@ -33,25 +35,49 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
         budget: BUDGET,
         cancel: CancelToken::from_static(interrupted),
     };
-    let measured = measure(&directory, &options)?;
+    let measurements = repeated(&directory, &options, started)?;
+    let measured = combined(&measurements);
     let advice = advise(&measured);
+    let spread = Spread::of(&measurements);
     // What was measured is told even if it cannot be set.
     let set = match (command.dry_run, &repository) {
         (true, _) => Ok(None),
+        (false, Some(_)) if spread.is_noisy() && !command.force => Err(noisy(&spread)),
         (false, Some(repository)) => set(repository, &advice).map(Some),
         (false, None) => Err(nowhere()),
     };
     let file = set.as_ref().ok().and_then(Option::as_ref);
     if global.json {
-        let report = Report::new(&directory, &measured, &advice, file, started.elapsed());
+        let report = Report::new(
+            &directory,
+            &measured,
+            (&advice, &spread),
+            file,
+            started.elapsed(),
+        );
         output.data(report.to_json().as_bytes());
     } else if !global.quiet {
-        output.data(words(&directory, &measured, &advice).as_bytes());
+        output.data(words(&directory, &measured, &advice, &spread).as_bytes());
     }
     if let Some(file) = set? {
         output.say(format_args!("Set in '{}'.", file.display()));
     }
     Ok(0)
+}
+
+/// Measures more than once: what else the machine does is seen by what differs.
+fn repeated(
+    directory: &Path,
+    options: &Options,
+    started: Instant,
+) -> Result<Vec<Measurements>, Failure> {
+    let mut measurements = Vec::new();
+    while measurements.len() < 2
+        || measurements.len() < REPETITIONS && started.elapsed() < 2 * BUDGET
+    {
+        measurements.push(measure(directory, options)?);
+    }
+    Ok(measurements)
 }
 
 /// Writes the advice where git finds it too; returns the file.
@@ -65,6 +91,19 @@ fn set(repository: &Repository, advice: &Advice) -> Result<PathBuf, Failure> {
     ];
     repository.set_config("checkout", &settings)?;
     Ok(repository.config_path())
+}
+
+fn noisy(spread: &Spread) -> Failure {
+    let (few, many) = spread.workers;
+    let hint = "measure again when the machine does nothing else, or set it all the same with \
+                --force";
+    Failure {
+        hint: Some(hint.to_owned()),
+        ..Failure::refused(format_args!(
+            "nothing was set: {} measurements advise between {few} and {many} workers",
+            spread.measurements
+        ))
+    }
 }
 
 fn nowhere() -> Failure {

@@ -1,5 +1,6 @@
 //! What `hedgerow tune` found: for people, and for programs as JSON.
 
+use hedgerow_probe as probe;
 use hedgerow_probe::{Advice, Latency, Measurements, Place, Rate, GIT_WORKER_START_US};
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub struct Report {
     latency: Latencies,
     /// By number of workers, rising; ends where more did not help.
     scaling: Vec<Scaled>,
+    /// How much several measurements differ.
+    spread: Spread,
     /// The time was over while more workers still helped.
     is_cut_short: bool,
     advice: Advised,
@@ -55,6 +58,18 @@ struct Scaled {
 }
 
 #[derive(Debug, Serialize)]
+struct Spread {
+    measurements: usize,
+    /// The fewest and the most workers that one of them alone would advise.
+    workers_min: usize,
+    workers_max: usize,
+    /// The lowest rate of the advised workers, as a share of the highest.
+    rate_share: f64,
+    /// Whether they differ so much that nothing is set.
+    is_noisy: bool,
+}
+
+#[derive(Debug, Serialize)]
 struct Advised {
     workers: usize,
     threshold: u32,
@@ -70,7 +85,7 @@ impl Report {
     pub fn new(
         directory: &Path,
         measured: &Measurements,
-        advice: &Advice,
+        (advice, spread): (&Advice, &probe::Spread),
         written: Option<&PathBuf>,
         elapsed: Duration,
     ) -> Report {
@@ -92,6 +107,13 @@ impl Report {
                 remove: sampled(measured.remove),
             },
             scaling: measured.scaling.iter().map(scaled).collect(),
+            spread: Spread {
+                measurements: spread.measurements,
+                workers_min: spread.workers.0,
+                workers_max: spread.workers.1,
+                rate_share: spread.rate_share,
+                is_noisy: spread.is_noisy(),
+            },
             is_cut_short: measured.is_cut_short,
             advice: Advised {
                 workers: advice.workers,
@@ -125,7 +147,12 @@ fn sampled(latency: Latency) -> Sampled {
 }
 
 /// What was measured, what is advised, and why.
-pub fn words(directory: &Path, measured: &Measurements, advice: &Advice) -> String {
+pub fn words(
+    directory: &Path,
+    measured: &Measurements,
+    advice: &Advice,
+    spread: &probe::Spread,
+) -> String {
     let mut text = format!("{}\n", directory.display());
     let mut line = |words: std::fmt::Arguments<'_>| {
         // Writing to memory does not fail.
@@ -155,6 +182,13 @@ pub fn words(directory: &Path, measured: &Measurements, advice: &Advice) -> Stri
             files.to_string()
         ));
     }
+    let (few, many) = spread.workers;
+    line(format_args!(
+        "\n{} measurements: each alone would advise {few} to {many} workers; their rates are {:.0} % \
+         to 100 % of the best.",
+        spread.measurements,
+        spread.rate_share * 100.0
+    ));
     line(format_args!("\n{}", why(advice)));
     if measured.is_cut_short {
         line(format_args!(

@@ -23,7 +23,7 @@ mod timesheet;
 mod window;
 
 pub use cancel::CancelToken;
-pub use options::{Jobs, Options};
+pub use options::{directories_to_keep, Jobs, Options};
 pub use ordered::{run_ordered, Window};
 pub use recorder::Recorder;
 pub use report::{Failure, Report};

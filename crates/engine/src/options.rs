@@ -1,6 +1,13 @@
 use crate::{CancelToken, Recorder, AUTO_LIMIT};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Descriptors that are left to whoever is no worker.
+const LEFT_TO_OTHERS: u64 = 8;
+/// Descriptors that a worker has open at a time: a directory, a file in it, an object, and two to
+/// see what it spends its time with.
+const DESCRIPTORS_A_WORKER: u64 = 5;
 
 /// How many workers a run has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,7 +16,8 @@ pub enum Jobs {
     /// a processor to begin with, up to [`AUTO_LIMIT`] while workers wait for the file system.
     #[default]
     Auto,
-    /// This many, whatever happens. With one, no thread is started.
+    /// This many, or fewer where there are not descriptors for so many. With one, no thread is
+    /// started.
     Fixed(NonZeroUsize),
 }
 
@@ -27,23 +35,60 @@ pub struct Options {
     /// [`Report::workers_last`](crate::Report::workers_last) of an earlier run of the same kind:
     /// where [`Jobs::Auto`] starts.
     pub hint: Option<usize>,
+    /// The calling thread works alone for so long: what is done by then is done before threads
+    /// would have started. For tasks that are short, or that are made of
+    /// [operations](crate::Scope::operation); [`run_tasks`](crate::run_tasks) heeds it.
+    pub patience: Duration,
 }
 
 impl Options {
     /// The number of workers to start with.
-    pub(crate) fn first_target(&self) -> usize {
-        match (self.jobs, self.hint) {
+    pub(crate) fn first_target(&self, limit: usize) -> usize {
+        let target = match (self.jobs, self.hint) {
             (Jobs::Fixed(count), _) => count.get(),
             (Jobs::Auto, Some(hint)) => hint.clamp(1, AUTO_LIMIT),
             (Jobs::Auto, None) => (2 * hedgerow_fs::cpu::available()).clamp(2, AUTO_LIMIT),
-        }
+        };
+        target.min(limit)
     }
 
     /// The most workers there may be.
     pub(crate) fn limit(&self) -> usize {
-        match self.jobs {
+        let wanted = match self.jobs {
             Jobs::Fixed(count) => count.get(),
             Jobs::Auto => AUTO_LIMIT,
+        };
+        match wanted {
+            1 => 1,
+            _ => wanted.min(workers_with_descriptors(hedgerow_fs::free_descriptors())),
         }
+    }
+}
+
+/// How many workers so many descriptors are enough for. A quarter of them is for directories that
+/// are kept open for tasks that wait.
+fn workers_with_descriptors(free: u64) -> usize {
+    let shared = free.saturating_sub(LEFT_TO_OTHERS);
+    let workers = (shared - shared / 4) / DESCRIPTORS_A_WORKER;
+    usize::try_from(workers).unwrap_or(usize::MAX).max(1)
+}
+
+/// How many directories may be kept open for tasks that wait, beside what the workers of a run have
+/// open.
+pub fn directories_to_keep() -> usize {
+    let free = hedgerow_fs::free_descriptors();
+    let workers = workers_with_descriptors(free).min(AUTO_LIMIT) as u64;
+    let left = free.saturating_sub(LEFT_TO_OTHERS + DESCRIPTORS_A_WORKER * workers);
+    usize::try_from(left).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_descriptors_are_enough_for_few_workers() {
+        let workers = [0, 8, 16, 26, 58, 122, 250, 1024].map(workers_with_descriptors);
+        assert_eq!(workers, [1, 1, 1, 2, 7, 17, 36, 152]);
     }
 }

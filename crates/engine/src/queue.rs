@@ -6,7 +6,7 @@ use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often a worker looks for a task before it goes to sleep: a few microseconds, less than
 /// putting it to sleep and calling it costs.
@@ -26,6 +26,9 @@ pub(crate) struct Queue<T, E> {
     /// Rung at the end.
     pub(crate) alarm: Alarm,
     adaptive: bool,
+    /// How long the first worker is alone, and whether it still is for that reason.
+    patience: Duration,
+    is_patient: AtomicBool,
 }
 
 struct State<T, E> {
@@ -40,6 +43,10 @@ struct State<T, E> {
     /// Workers that exist.
     threads: usize,
     target: usize,
+    /// The target is never higher.
+    limit: usize,
+    /// How often calls had found no descriptor when that was looked at last.
+    shortages: u64,
     peak: usize,
     watched: bool,
     ended: bool,
@@ -77,7 +84,8 @@ impl<T, E> Queue<T, E> {
     /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
     /// first worker counts as on its way.
     pub(crate) fn new(initial: Vec<T>, options: &Options) -> Self {
-        let (target, limit) = (options.first_target(), options.limit());
+        let limit = options.limit();
+        let target = options.first_target(limit);
         Queue {
             waiting: AtomicUsize::new(initial.len()),
             state: Mutex::new(State {
@@ -89,6 +97,8 @@ impl<T, E> Queue<T, E> {
                 asleep: Vec::new(),
                 threads: 1,
                 target,
+                limit,
+                shortages: hedgerow_fs::descriptor_shortages(),
                 peak: 0,
                 watched: false,
                 ended: false,
@@ -99,7 +109,22 @@ impl<T, E> Queue<T, E> {
             epoch: Instant::now(),
             alarm: Alarm::default(),
             adaptive: options.jobs == Jobs::Auto,
+            patience: options.patience,
+            is_patient: AtomicBool::new(!options.patience.is_zero()),
         }
+    }
+
+    /// Whether the time is over in which the first worker was to be alone; true once. Then
+    /// [`calls`](Self::calls) are to be made.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_patient.load(Ordering::Relaxed)
+            && self.epoch.elapsed() >= self.patience
+            && self.is_patient.swap(false, Ordering::Relaxed)
+    }
+
+    fn is_patient(&self) -> bool {
+        self.is_patient.load(Ordering::Relaxed) && !self.is_due()
     }
 
     /// Adds a task, and says whom to call for it. Dropped if the run has ended.
@@ -114,7 +139,10 @@ impl<T, E> Queue<T, E> {
             Lane::Urgent => state.first.push_back(task),
             Lane::Usual => state.rest.push_back(task),
         }
-        let call = state.call(self.adaptive);
+        let call = match self.is_patient() {
+            true => None,
+            false => state.call(self.adaptive),
+        };
         self.publish(&mut state);
         call
     }
@@ -134,7 +162,10 @@ impl<T, E> Queue<T, E> {
             Lane::Urgent => state.first.extend(tasks),
             Lane::Usual => state.rest.extend(tasks),
         }
-        let calls = state.calls(self.adaptive);
+        let calls = match self.is_patient() {
+            true => Vec::new(),
+            false => state.calls(self.adaptive),
+        };
         self.publish(&mut state);
         calls
     }
@@ -142,10 +173,8 @@ impl<T, E> Queue<T, E> {
     /// Sets how many workers may be active.
     pub(crate) fn set_target(&self, target: usize) {
         let mut state = self.lock(None);
-        state.target = target;
-        if let Some(record) = &mut state.record {
-            record.tell_target(target);
-        }
+        let target = target.min(state.limit);
+        state.set_target(target);
         self.publish(&mut state);
     }
 
@@ -157,6 +186,9 @@ impl<T, E> Queue<T, E> {
 
     /// Whom to call for what waits.
     pub(crate) fn calls(&self) -> Vec<Call> {
+        if self.is_patient() {
+            return Vec::new();
+        }
         self.lock(None).calls(self.adaptive)
     }
 
@@ -188,6 +220,7 @@ impl<T, E> Queue<T, E> {
                 Step::Arriving => state.arriving -= 1,
             }
             from = Step::Arriving;
+            state.heed_shortages();
             let surplus = state.running + state.arriving >= state.target;
             if !surplus {
                 if let Some(task) = state.pop() {
@@ -258,11 +291,9 @@ impl<T, E> Queue<T, E> {
         let mut state = self.lock(None);
         state.threads -= 1;
         state.arriving -= 1;
-        state.target = state.target.min(state.threads).max(1);
-        let target = state.target;
-        if let Some(record) = &mut state.record {
-            record.tell_target(target);
-        }
+        let target = state.target.min(state.threads).max(1);
+        state.limit = target;
+        state.set_target(target);
         self.publish(&mut state);
     }
 
@@ -330,6 +361,24 @@ impl<T, E> State<T, E> {
         self.first.pop_front().or_else(|| self.rest.pop_front())
     }
 
+    fn set_target(&mut self, target: usize) {
+        self.target = target;
+        if let Some(record) = &mut self.record {
+            record.tell_target(target);
+        }
+    }
+
+    /// Whoever found no descriptor was one worker too many, for the rest of the run.
+    fn heed_shortages(&mut self) {
+        let shortages = hedgerow_fs::descriptor_shortages();
+        let new = shortages.saturating_sub(self.shortages);
+        if new > 0 {
+            self.shortages = shortages;
+            self.limit = fewer(self.target, new);
+            self.set_target(self.limit);
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.first.is_empty() && self.rest.is_empty()
     }
@@ -374,4 +423,10 @@ impl<T, E> State<T, E> {
         self.ended = true;
         std::mem::take(&mut self.asleep)
     }
+}
+
+/// The number of workers of whom so many found no descriptor, without these.
+pub(crate) fn fewer(workers: usize, shortages: u64) -> usize {
+    let surplus = usize::try_from(shortages).unwrap_or(usize::MAX);
+    workers.saturating_sub(surplus).max(1)
 }

@@ -1,9 +1,10 @@
 use crate::adaptive::Alarm;
+use crate::queue::fewer;
 use crate::run_record::RunRecord;
 use crate::slot::Slot;
 use crate::{Jobs, Options};
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -13,6 +14,8 @@ pub(crate) struct Roster {
     /// Told when more may work, or none is needed any more.
     wake: Condvar,
     target: AtomicUsize,
+    /// How often calls had found no descriptor when that was looked at last.
+    shortages: AtomicU64,
     working: AtomicUsize,
     peak: AtomicUsize,
     pub(crate) slots: Box<[CachePadded<Slot>]>,
@@ -25,6 +28,8 @@ struct State {
     threads: usize,
     watched: bool,
     ended: bool,
+    /// The target is never higher.
+    limit: usize,
     record: Option<RunRecord>,
 }
 
@@ -39,16 +44,19 @@ pub(crate) enum Hire {
 
 impl Roster {
     pub(crate) fn new(options: &Options) -> Self {
-        let (target, limit) = (options.first_target(), options.limit());
+        let limit = options.limit();
+        let target = options.first_target(limit);
         Roster {
             state: Mutex::new(State {
                 threads: 0,
                 watched: false,
                 ended: false,
                 record: RunRecord::begin(options, 0, target),
+                limit,
             }),
             wake: Condvar::new(),
             target: AtomicUsize::new(target),
+            shortages: AtomicU64::new(hedgerow_fs::descriptor_shortages()),
             working: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             slots: (0..limit).map(|_| CachePadded::default()).collect(),
@@ -78,6 +86,7 @@ impl Roster {
         let mut state = self.lock();
         state.threads -= 1;
         let target = state.threads.max(1);
+        state.limit = target;
         self.target.store(target, Ordering::Relaxed);
         state
             .record
@@ -87,6 +96,7 @@ impl Roster {
 
     /// Holds a worker back while there are to be fewer; `false` when none is needed any more.
     pub(crate) fn may_work(&self, number: usize) -> bool {
+        self.heed_shortages();
         if number < self.target() {
             return true;
         }
@@ -110,6 +120,7 @@ impl Roster {
 
     pub(crate) fn set_target(&self, target: usize) {
         let mut state = self.lock();
+        let target = target.min(state.limit);
         self.target.store(target, Ordering::Relaxed);
         state
             .record
@@ -117,6 +128,25 @@ impl Roster {
             .for_each(|record| record.tell_target(target));
         drop(state);
         self.wake.notify_all();
+    }
+
+    /// Whoever found no descriptor was one worker too many, for the rest of the run.
+    fn heed_shortages(&self) {
+        let shortages = hedgerow_fs::descriptor_shortages();
+        if shortages == self.shortages.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut state = self.lock();
+        let new = shortages.saturating_sub(self.shortages.swap(shortages, Ordering::Relaxed));
+        if new > 0 {
+            state.limit = fewer(self.target(), new);
+            let target = state.limit;
+            self.target.store(target, Ordering::Relaxed);
+            state
+                .record
+                .iter_mut()
+                .for_each(|record| record.tell_target(target));
+        }
     }
 
     /// Tells who records that so many items are in flight.

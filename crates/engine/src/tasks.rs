@@ -100,6 +100,7 @@ impl<T> Scope<'_, T> {
     /// Does `work` and counts it as one operation, a file for example. The clock is only asked
     /// where somebody counts.
     pub fn operation<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.tasks.hurry();
         let Some(recorder) = self.recorder else {
             return work();
         };
@@ -123,6 +124,8 @@ trait Spawn<T> {
     fn spawn_all(&self, me: &Slot, lane: Lane, tasks: Vec<T>);
     fn waiting(&self) -> usize;
     fn is_stopped(&self) -> bool;
+    /// Starts the threads that were put off, if the time has come.
+    fn hurry(&self);
 }
 
 struct Run<'o, T, E, M, F> {
@@ -183,6 +186,7 @@ where
                 break;
             }
             finished = true;
+            tasks.hurry();
         }
         if let Some(timesheet) = timesheet {
             timesheet.end(scope.me.idle());
@@ -283,5 +287,12 @@ where
 
     fn is_stopped(&self) -> bool {
         self.run.queue.is_stopped()
+    }
+
+    fn hurry(&self) {
+        if self.run.queue.is_due() {
+            let calls = self.run.queue.calls();
+            calls.into_iter().for_each(|call| self.call(call));
+        }
     }
 }

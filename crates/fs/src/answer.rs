@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::threads::start_scoped;
 use crate::{Error, Exit, Process, Result};
 use std::io::{Read, Write};
@@ -26,13 +27,12 @@ impl Process {
         read: &mut dyn FnMut(&mut dyn Read) -> std::io::Result<()>,
     ) -> Result<Answer> {
         let failed = |source: std::io::Error| Error::new("run", &self.program, source);
-        let mut child = self
-            .command()
+        let mut command = self.command();
+        command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
+            .stderr(Stdio::piped());
+        let mut child = obtain(|| command.spawn()).map_err(failed)?;
         let input = child.stdin.take();
         let output = child.stdout.take();
         let errors = child.stderr.take();

@@ -1,5 +1,6 @@
 //! What an entry has besides its content: owner, permissions, time, extended attributes.
 
+use crate::descriptors::obtain;
 use crate::dir::{one_component, open_beneath};
 use crate::fault::{self, Op};
 use crate::proc_file::read_proc_file;
@@ -49,16 +50,12 @@ impl Dir {
     /// Opens the entry `name` of this directory, whatever it is; a symbolic link is not followed.
     pub fn open_node(&self, name: &[u8]) -> Result<OpenNode> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = one_component(name)
-            .and_then(|()| fault::check(Op::Open))
-            .and_then(|()| {
-                Ok(rustix::fs::openat(
-                    self.as_fd(),
-                    name,
-                    flags,
-                    Mode::empty(),
-                )?)
-            });
+        let opened = obtain(|| {
+            one_component(name)?;
+            fault::check(Op::Open)?;
+            let opened = rustix::fs::openat(self.as_fd(), name, flags, Mode::empty());
+            Ok(opened?)
+        });
         match opened {
             Ok(fd) => Ok(OpenNode { fd, is_path: true }),
             Err(source) => Err(Error::new("open", self.path_of(name), source)),
@@ -68,7 +65,10 @@ impl Dir {
     /// Opens the directory `path` beneath this one, without following links on the way.
     pub fn open_directory_node(&self, path: &[u8]) -> Result<OpenNode> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = fault::check(Op::Open).and_then(|()| open_beneath(self.as_fd(), path, flags));
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            open_beneath(self.as_fd(), path, flags)
+        });
         match opened {
             Ok(fd) => Ok(OpenNode { fd, is_path: false }),
             Err(source) => Err(Error::new("open", self.path_of(path), source)),

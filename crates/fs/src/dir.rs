@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::{Error, FileKind, ReadFile, Result, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -43,9 +44,11 @@ const LIST_BUFFER_BYTES: usize = 64 * 1024;
 impl Dir {
     /// Opens the directory at `path`, links followed: the root of a target.
     pub fn open(path: &Path) -> Result<Self> {
-        let fd = fault::check(Op::Open)
-            .and_then(|()| Ok(rustix::fs::openat(CWD, path, HANDLE, Mode::empty())?))
-            .map_err(|source| Error::new("open", path, source))?;
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            Ok(rustix::fs::openat(CWD, path, HANDLE, Mode::empty())?)
+        });
+        let fd = opened.map_err(|source| Error::new("open", path, source))?;
         Ok(Dir {
             fd,
             label: path.to_owned(),
@@ -61,9 +64,7 @@ impl Dir {
     /// Opens the directory `path` beneath this one. A symbolic link anywhere on the way is an
     /// error (`ELOOP`, or `ENOTDIR` for the last component).
     pub fn open_dir(&self, path: &[u8]) -> Result<Dir> {
-        let fd = fault::check(Op::Open)
-            .and_then(|()| open_beneath(self.fd.as_fd(), path, HANDLE))
-            .map_err(|source| self.error("open", path, source))?;
+        let fd = self.open_below(path, HANDLE)?;
         Ok(Dir {
             fd,
             label: self.path_of(path),
@@ -73,10 +74,16 @@ impl Dir {
     /// Opens the regular file `path` beneath this directory for reading.
     pub fn open_file(&self, path: &[u8]) -> Result<ReadFile> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let fd = fault::check(Op::Open)
-            .and_then(|()| open_beneath(self.fd.as_fd(), path, flags))
-            .map_err(|source| self.error("open", path, source))?;
+        let fd = self.open_below(path, flags)?;
         Ok(ReadFile::from_fd(fd, self.path_of(path)))
+    }
+
+    fn open_below(&self, path: &[u8], flags: OFlags) -> Result<OwnedFd> {
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            open_beneath(self.fd.as_fd(), path, flags)
+        });
+        opened.map_err(|source| self.error("open", path, source))
     }
 
     /// Creates the file `name` in this directory; it must not exist. Permissions are 0777 or
@@ -96,10 +103,12 @@ impl Dir {
     fn create_file(&self, name: &[u8], mode: Mode) -> Result<NewFile> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = one_component(name)
-            .and_then(|()| fault::check(Op::Create))
-            .and_then(|()| Ok(rustix::fs::openat(&self.fd, name, flags, mode)?))
-            .map_err(|source| self.error("create", name, source))?;
+        let created = obtain(|| {
+            one_component(name)?;
+            fault::check(Op::Create)?;
+            Ok(rustix::fs::openat(&self.fd, name, flags, mode)?)
+        });
+        let fd = created.map_err(|source| self.error("create", name, source))?;
         Ok(NewFile { fd })
     }
 
@@ -228,8 +237,11 @@ impl Dir {
     /// The entries of this directory in the order the file system gives them.
     pub fn list(&self) -> Result<Vec<DirEntry>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        fault::check(Op::Open)
-            .and_then(|()| Ok(rustix::fs::openat(&self.fd, ".", flags, Mode::empty())?))
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            Ok(rustix::fs::openat(&self.fd, ".", flags, Mode::empty())?)
+        });
+        opened
             .and_then(|fd| list(&fd))
             .map_err(|source| self.error("list", b"", source))
     }

@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::dir::list;
 use crate::fault::{self, Op};
 use crate::{DirEntry, Error, FileKind, Result, Stat};
@@ -17,15 +18,12 @@ pub struct ReadFile {
 impl ReadFile {
     /// Opens `path`, following links: for files of the repository, not of the working tree.
     pub fn open(path: &Path) -> Result<Self> {
-        let fd = fault::check(Op::Open)
-            .and_then(|()| {
-                Ok(rustix::fs::open(
-                    path,
-                    OFlags::RDONLY | OFlags::CLOEXEC,
-                    Mode::empty(),
-                )?)
-            })
-            .map_err(|source| Error::new("open", path, source))?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            Ok(rustix::fs::open(path, flags, Mode::empty())?)
+        });
+        let fd = opened.map_err(|source| Error::new("open", path, source))?;
         Ok(ReadFile {
             fd,
             path: path.to_owned(),
@@ -35,7 +33,8 @@ impl ReadFile {
     /// Opens `path`, following links, without waiting for whoever writes to it: where it is a fifo,
     /// [`wait`](Self::wait) waits.
     pub fn open_stream(path: &Path) -> Result<Self> {
-        let opened = fault::check(Op::Open).and_then(|()| {
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
             let flags = OFlags::RDONLY | OFlags::CLOEXEC;
             let fd = rustix::fs::open(path, flags | OFlags::NONBLOCK, Mode::empty())?;
             rustix::fs::fcntl_setfl(&fd, OFlags::empty())?;
@@ -51,7 +50,7 @@ impl ReadFile {
     /// What the process reads as its standard input.
     pub fn standard_input() -> Result<Self> {
         let path = PathBuf::from("standard input");
-        match rustix::stdio::stdin().try_clone_to_owned() {
+        match obtain(|| rustix::stdio::stdin().try_clone_to_owned()) {
             Ok(fd) => Ok(ReadFile { fd, path }),
             Err(source) => Err(Error::new("open", path, source)),
         }
@@ -232,8 +231,10 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 /// and `..`; `None` if there is no such directory.
 pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened =
-        fault::check(Op::Open).and_then(|()| Ok(rustix::fs::open(path, flags, Mode::empty())?));
+    let opened = obtain(|| {
+        fault::check(Op::Open)?;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?)
+    });
     match opened.map_err(|source| Error::new("open", path, source)) {
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(error),

@@ -1,3 +1,4 @@
+use crate::descriptors::{obtain, restore_limit_for};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -42,7 +43,8 @@ impl FilterCancel {
     /// A handle that has not been used.
     pub fn new() -> io::Result<FilterCancel> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        Ok(FilterCancel(Arc::new(eventfd(0, flags)?)))
+        let descriptor = obtain(|| Ok(eventfd(0, flags)?))?;
+        Ok(FilterCancel(Arc::new(descriptor)))
     }
 
     /// Ends all waits, now and later.
@@ -75,12 +77,13 @@ impl FilterProcess {
                 None => process.env_remove(name),
             };
         }
-        let mut child = process
+        restore_limit_for(&mut process);
+        process
             .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()?;
+            .stderr(Stdio::inherit());
+        let mut child = obtain(|| process.spawn())?;
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = child.stdin.take().ok_or_else(gone)?;
         let output = child.stdout.take().ok_or_else(gone)?;

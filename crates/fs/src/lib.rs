@@ -13,6 +13,7 @@ mod answer;
 mod attributes;
 mod clock;
 pub mod cpu;
+mod descriptors;
 mod destination;
 mod dir;
 mod error;
@@ -23,7 +24,6 @@ mod filter_process;
 mod iconv;
 mod inherit;
 mod interrupt;
-mod limits;
 mod listed_file;
 mod listing;
 mod lock;
@@ -46,6 +46,9 @@ pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Acc
 pub use answer::Answer;
 pub use attributes::{effective_ids, umask, Attributes, OpenNode};
 pub use clock::file_time;
+pub use descriptors::{
+    descriptor_limit, descriptor_shortages, free_descriptors, raise_descriptor_limit,
+};
 pub use destination::{Destination, OutputStream, Sink};
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{reason, Error, Result};
@@ -58,7 +61,6 @@ pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use inherit::close_inherited_descriptors_on_exec;
 pub use interrupt::{catch_interrupts, caught_signal, end_by_signal};
-pub use limits::descriptor_limit;
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use lock::LockFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};

@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::{Error, OpenDirectory, ReadFile, Result};
 use rustix::fs::{Mode, OFlags};
@@ -20,9 +21,12 @@ impl OpenDirectory {
         if name.contains(&b'/') {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
-        fault::check(Op::Open).map_err(failed)?;
-        let fd = rustix::fs::openat(self.descriptor(), name, READ, Mode::empty());
-        let fd = fd.map_err(|errno| failed(errno.into()))?;
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            let opened = rustix::fs::openat(self.descriptor(), name, READ, Mode::empty());
+            Ok(opened?)
+        });
+        let fd = opened.map_err(failed)?;
         let mut content = Vec::new();
         ReadFile::from_fd(fd, path.into()).read_to_end(&mut content, limit)?;
         Ok(content)

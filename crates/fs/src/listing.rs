@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::dir::open_beneath;
 use crate::fault::{self, Op};
 use crate::{FileKind, Stat};
@@ -49,8 +50,10 @@ const NAMES_LIMIT_BYTES: usize = u32::MAX as usize;
 impl OpenDirectory {
     /// Opens the directory at `path`, following links: the root of a walk.
     pub fn open(path: &Path) -> io::Result<Self> {
-        fault::check(Op::Open)?;
-        let fd = rustix::fs::openat(CWD, path, READ, Mode::empty())?;
+        let fd = obtain(|| {
+            fault::check(Op::Open)?;
+            Ok(rustix::fs::openat(CWD, path, READ, Mode::empty())?)
+        })?;
         Ok(OpenDirectory { fd })
     }
 
@@ -66,6 +69,10 @@ impl OpenDirectory {
     }
 
     fn open_at(&self, path: &[u8], flags: OFlags) -> io::Result<Self> {
+        obtain(|| self.try_open_at(path, flags))
+    }
+
+    fn try_open_at(&self, path: &[u8], flags: OFlags) -> io::Result<Self> {
         fault::check(Op::Open)?;
         if !path.contains(&b'/') && path != b".." {
             // One component that is no link leads nowhere else.

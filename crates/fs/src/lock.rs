@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
 use crate::{Error, Result, Stat};
@@ -32,9 +33,11 @@ impl LockFile {
         lock.push(".lock");
         let lock = PathBuf::from(lock);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let fd = fault::check(Op::Create)
-            .and_then(|()| Ok(rustix::fs::open(&lock, flags, Mode::from_raw_mode(0o666))?))
-            .map_err(|source| Error::new("create", &lock, source))?;
+        let fd = obtain(|| {
+            fault::check(Op::Create)?;
+            Ok(rustix::fs::open(&lock, flags, Mode::from_raw_mode(0o666))?)
+        })
+        .map_err(|source| Error::new("create", &lock, source))?;
         Ok(LockFile {
             fd: Some(fd),
             lock,

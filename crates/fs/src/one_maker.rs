@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::{Error, FileKind, OutputFile, ReadFile, Result, Stat};
 use rustix::fd::{AsFd, OwnedFd};
@@ -85,6 +86,10 @@ impl ReadFile {
 /// Opens or creates the file; whether it may be written, which may not be so of one that another
 /// user left.
 fn open(partial: &Path) -> io::Result<(OwnedFd, bool)> {
+    obtain(|| try_open(partial))
+}
+
+fn try_open(partial: &Path) -> io::Result<(OwnedFd, bool)> {
     let flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mode = Mode::from_raw_mode(0o666);
     fault::check(Op::Create)?;

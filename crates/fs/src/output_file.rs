@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
 use crate::{Error, Result, Stat, Timestamp};
@@ -38,24 +39,27 @@ impl OutputFile {
         if target.file_name().is_none() {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
-        fault::check(Op::Create).map_err(failed)?;
         let mode = Mode::from_raw_mode(0o666);
         let directory = match target.parent() {
             None => Path::new("."),
             Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
             Some(parent) => parent,
         };
-        match rustix::fs::open(directory, FLAGS | OFlags::TMPFILE, mode) {
+        let opened = obtain(|| {
+            fault::check(Op::Create)?;
+            Ok(rustix::fs::open(directory, FLAGS | OFlags::TMPFILE, mode)?)
+        });
+        match opened {
             Ok(fd) => Ok(OutputFile {
                 fd,
                 temporary: None,
                 target: target.to_owned(),
                 prefix,
             }),
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
+            Err(error) if cannot_be_unnamed(&error) => {
                 Self::create_named(target, prefix).map_err(failed)
             }
-            Err(errno) => Err(failed(errno.into())),
+            Err(error) => Err(failed(error)),
         }
     }
 
@@ -73,9 +77,10 @@ impl OutputFile {
         let flags = FLAGS | OFlags::CREATE | OFlags::EXCL;
         for attempt in 0..u32::MAX {
             let temporary = beside(target, prefix, attempt);
-            match rustix::fs::open(&temporary, flags, Mode::from_raw_mode(0o666)) {
-                Err(Errno::EXIST) => continue,
-                Err(errno) => return Err(errno.into()),
+            let mode = Mode::from_raw_mode(0o666);
+            match obtain(|| Ok(rustix::fs::open(&temporary, flags, mode)?)) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
                 Ok(fd) => {
                     return Ok(OutputFile {
                         fd,
@@ -251,6 +256,15 @@ fn rename_to_new(from: &Path, to: &Path) -> rustix::io::Result<()> {
         }
         renamed => renamed,
     }
+}
+
+/// Whether the error says that there are no files without a name in a directory.
+fn cannot_be_unnamed(error: &io::Error) -> bool {
+    let reasons = [Errno::OPNOTSUPP, Errno::ISDIR, Errno::INVAL, Errno::NOSYS];
+    let errno = error.raw_os_error();
+    reasons
+        .iter()
+        .any(|reason| Some(reason.raw_os_error()) == errno)
 }
 
 #[cfg(test)]

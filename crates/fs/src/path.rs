@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::{list_directory, Error, FileKind, Result, Stat};
 use rustix::fs::{Access, Mode, OFlags};
@@ -56,7 +57,7 @@ pub fn set_permissions(path: &Path, mode: u32) -> Result<()> {
 pub fn sync_directory(path: &Path) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let synced = fault::check(Op::Write).and_then(|()| {
-        let fd = rustix::fs::open(path, flags, Mode::empty())?;
+        let fd = obtain(|| Ok(rustix::fs::open(path, flags, Mode::empty())?))?;
         match rustix::fs::fsync(&fd) {
             Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
             other => Ok(other?),
@@ -72,8 +73,10 @@ pub fn append_file(path: &Path, content: &[u8], create: bool) -> Result<bool> {
     if create {
         flags |= OFlags::CREATE;
     }
-    let opened = fault::check(Op::Open)
-        .and_then(|()| Ok(rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?));
+    let opened = obtain(|| {
+        fault::check(Op::Open)?;
+        Ok(rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?)
+    });
     let fd = match opened {
         Err(error) if !create && error.kind() == io::ErrorKind::NotFound => return Ok(false),
         other => other.map_err(|source| Error::new("open", path, source))?,

@@ -1,3 +1,4 @@
+use crate::descriptors::{obtain, restore_limit_for};
 use crate::{Error, Result};
 use std::ffi::OsString;
 use std::io::Write;
@@ -35,8 +36,7 @@ impl Process {
         if self.output_to_error {
             command.stdout(error_stream(&self.program)?);
         }
-        let status = command
-            .status()
+        let status = obtain(|| command.status())
             .map_err(|source| Error::new("run", &self.program, source))?;
         Ok(Exit::of(status))
     }
@@ -50,7 +50,7 @@ impl Process {
             command.stdout(error_stream(&self.program)?);
         }
         command.stdin(std::process::Stdio::piped());
-        let mut child = command.spawn().map_err(failed)?;
+        let mut child = obtain(|| command.spawn()).map_err(failed)?;
         if let Some(mut pipe) = child.stdin.take() {
             match pipe.write_all(input) {
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -64,6 +64,7 @@ impl Process {
 
     pub(crate) fn command(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
+        restore_limit_for(&mut command);
         command.args(&self.arguments);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -88,7 +89,7 @@ impl Exit {
 }
 
 fn error_stream(program: &Path) -> Result<std::process::Stdio> {
-    rustix::io::dup(rustix::stdio::stderr())
+    obtain(|| Ok(rustix::io::dup(rustix::stdio::stderr())?))
         .map(std::process::Stdio::from)
         .map_err(|source| Error::new("run", program, source))
 }

@@ -1,3 +1,4 @@
+use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::{Error, ReadFile, Result};
 use rustix::fd::OwnedFd;
@@ -26,15 +27,7 @@ impl SpoolFile {
             false => directory,
         };
         let failed = |source| Error::new("create a temporary file in", directory, source);
-        fault::check(Op::Create).map_err(failed)?;
-        let flags = OFlags::RDWR | OFlags::CLOEXEC;
-        let only_owner = Mode::RUSR | Mode::WUSR;
-        let fd = match rustix::fs::open(directory, flags | OFlags::TMPFILE, only_owner) {
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
-                create_unlinked(directory)
-            }
-            opened => opened.map_err(io::Error::from),
-        };
+        let fd = obtain(|| create_unnamed(directory));
         Ok(SpoolFile {
             fd: fd.map_err(failed)?,
             directory: directory.to_owned(),
@@ -72,6 +65,18 @@ impl SpoolFile {
 
     fn failed(&self, source: io::Error) -> Error {
         Error::new("write to a temporary file in", &self.directory, source)
+    }
+}
+
+fn create_unnamed(directory: &Path) -> io::Result<OwnedFd> {
+    fault::check(Op::Create)?;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let only_owner = Mode::RUSR | Mode::WUSR;
+    match rustix::fs::open(directory, flags | OFlags::TMPFILE, only_owner) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
+            create_unlinked(directory)
+        }
+        opened => Ok(opened?),
     }
 }
 

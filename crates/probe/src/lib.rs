@@ -9,9 +9,11 @@ mod kind;
 mod latency;
 mod measure;
 mod scratch;
+mod spread;
 
 pub use advise::{advise, Advice, Place, GIT_WORKER_START_US};
 pub use error::{Error, Result};
 pub use kind::FileSystem;
 pub use latency::Latency;
 pub use measure::{measure, Measurements, Options, Rate};
+pub use spread::{combined, Spread};

@@ -4,10 +4,8 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-/// Descriptors that are left to the rest of the process and to the workers, one for each.
-const LEFT_TO_OTHERS: u64 = 32 + hedgerow_engine::AUTO_LIMIT as u64;
 /// No more directories than this are kept open for the tasks that will need them.
-const KEPT_LIMIT: u64 = 1024;
+const KEPT_LIMIT: usize = 1024;
 
 /// Counts the directories that are open, so that few enough are kept open for later.
 #[derive(Debug)]
@@ -26,10 +24,9 @@ pub(crate) struct Handle {
 impl Handles {
     /// As many as the process's limit on descriptors allows.
     pub(crate) fn new() -> Self {
-        let limit = hedgerow_fs::descriptor_limit();
         Handles {
             open: Arc::default(),
-            kept_limit: limit.saturating_sub(LEFT_TO_OTHERS).clamp(8, KEPT_LIMIT) as usize,
+            kept_limit: hedgerow_engine::directories_to_keep().min(KEPT_LIMIT),
         }
     }
 

@@ -262,7 +262,8 @@ impl<V: Visitor> Scan<'_, V> {
                 self.entries(worker, &directory, listing, Part::Last, scope)?;
                 self.part_done(worker, &directory)
             }
-            _ => self.visitor.complete(&mut worker.visitor, &place),
+            Ok(None) => self.visitor.complete(&mut worker.visitor, &place),
+            Err(error) => self.visitor.lost(&mut worker.visitor, &place, &error),
         }
     }
 

@@ -82,6 +82,18 @@ pub trait Visitor: Sync {
         place: &Place<Self::Directory>,
         error: ScanError,
     ) -> Result<Option<Listing>, Self::Error>;
+
+    /// The entries that were named when the directory [`failed`](Visitor::failed) cannot be looked
+    /// for, because of `error`.
+    fn lost(
+        &self,
+        worker: &mut Self::Worker,
+        place: &Place<Self::Directory>,
+        error: &io::Error,
+    ) -> Result<(), Self::Error> {
+        let _ = error;
+        self.complete(worker, place)
+    }
 }
 
 /// An entry whose state is wanted.

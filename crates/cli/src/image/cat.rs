@@ -41,7 +41,7 @@ pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failur
         cancel: CancelToken::from_static(interrupted),
         name: "cat",
         recorder: statistics::recorder(global),
-        hint: None,
+        ..Default::default()
     };
     let pieces = image.pieces(file).map_err(failed)?;
     let ran = run_ordered(

@@ -45,7 +45,7 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
         cancel: CancelToken::from_static(interrupted),
         name: "diff",
         recorder: statistics::recorder(global),
-        hint: None,
+        ..Default::default()
     };
     let (mut code, mut written) = (0, Ok(()));
     let told = diff([&first, &second], aspects, &options, |path, told| {

@@ -37,7 +37,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
             cancel: CancelToken::from_static(interrupted),
             name: "extract",
             recorder: statistics::recorder(global),
-            hint: None,
+            ..Default::default()
         },
         owners: is_root && !command.no_owner,
         setuid_anyway: false,

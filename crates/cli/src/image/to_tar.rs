@@ -43,7 +43,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
             cancel: CancelToken::from_static(interrupted),
             name: "read",
             recorder: statistics::recorder(global),
-            hint: None,
+            ..Default::default()
         },
         ..SinkOptions::default()
     };

@@ -61,7 +61,7 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
         cancel: CancelToken::from_static(interrupted),
         name: "verify",
         recorder: statistics::recorder(global),
-        hint: None,
+        ..Default::default()
     };
     let verified = verify(Box::new(file), command.place.offset, &options);
     let report = verified.map_err(|error| match error {

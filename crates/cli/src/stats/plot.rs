@@ -162,7 +162,9 @@ fn time_axis(svg: &mut Svg, frame: Frame, time: &Scale, end_us: u64) {
         let x = frame.left + time.place(tick);
         svg.line("grid", (x, frame.top), (x, frame.bottom()));
         let label = format!("{} {unit}", tick / unit_us);
-        svg.text("middle", (x, y), &label);
+        // The last one may be at the edge of the picture.
+        let half = label.chars().count() as f64 * LETTER / 2.0;
+        svg.text("middle", (x.min(WIDTH - half), y), &label);
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Document<'a> {
     ignored: Vec<Path<'a>>,
     /// What could not be looked at.
     warnings: &'a [String],
+    /// What the system did not tell: nothing is said of it.
+    failures: &'a [String],
 }
 
 #[derive(Debug, Serialize)]
@@ -81,6 +83,7 @@ impl<'a> Document<'a> {
             untracked: paths(&status.untracked),
             ignored: paths(&status.ignored),
             warnings: &status.warnings,
+            failures: &status.failures,
         }
     }
 

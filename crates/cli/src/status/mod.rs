@@ -19,7 +19,7 @@ pub use arguments::Status;
 
 use crate::arguments::Global;
 use crate::environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use branch::Branch;
@@ -64,6 +64,10 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         .warnings
         .iter()
         .for_each(|warning| output.warn(warning));
+    found
+        .failures
+        .iter()
+        .for_each(|failure| output.error(failure));
     if settings.submodule_summary && !global.json && found.changes.iter().any(is_of_submodule) {
         output.warn("the commits of submodules (status.submoduleSummary) are not shown");
     }
@@ -76,7 +80,11 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     };
     output.data(&text);
     statistics::tell(global, execution.recorder.as_deref(), output)?;
-    Ok(0)
+    Ok(if found.failures.is_empty() {
+        0
+    } else {
+        PARTIAL
+    })
 }
 
 fn is_of_submodule(change: &Change) -> bool {

@@ -75,7 +75,7 @@ fn options(command: &Walk, global: &Global, cancel: CancelToken) -> WalkOptions 
             cancel,
             name: "walk",
             recorder: statistics::recorder(global),
-            hint: None,
+            ..Default::default()
         },
         one_file_system: command.one_file_system,
         metadata: command.stat || command.summary,

@@ -18,4 +18,6 @@ mod pathspecs;
 mod real;
 mod refresh;
 mod state;
+mod submodules;
+mod unanswered;
 mod unlisted;

@@ -1,7 +1,6 @@
 use super::decide::{decide, Sample, State};
 use super::Alarm;
 use crate::slot::{nanoseconds_since, Slot};
-use crate::AUTO_LIMIT;
 use crossbeam_utils::CachePadded;
 use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::time::{Duration, Instant};
@@ -28,7 +27,7 @@ pub(crate) trait Watched {
 /// Adapts the number of workers of a run until the alarm is rung.
 pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
     let processors = hedgerow_fs::cpu::available();
-    let mut state = State::new(run.target(), processors, AUTO_LIMIT);
+    let mut state = State::new(run.target(), processors, run.slots().len());
     let mut gauges = Gauges::default();
     while !alarm.wait(state.window()) {
         let sample = gauges.sample(run);

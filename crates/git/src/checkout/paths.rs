@@ -7,7 +7,7 @@ use super::session::Session;
 use super::submodules::refuse_recursion_into;
 use super::supplies::supplies;
 use super::transition::{Transition, Write};
-use super::update::{smudge_racy, trust_stat, write};
+use super::update::{settle, smudge_racy, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
@@ -275,7 +275,7 @@ impl Plan<'_> {
         trust_stat(&mut states, &index, &rules, |_| true);
         let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();
         let read: Vec<usize> = (0..states.len()).filter(is_read).collect();
-        session.settle(&mut states, &index, None)?;
+        settle(session, &mut states, &index)?;
         let mut writes = Vec::new();
         let mut kept_from = Vec::with_capacity(states.len());
         for (row, (from, chosen)) in chosen.iter().enumerate() {

@@ -117,8 +117,22 @@ fn examine(
     trust_stat(&mut states, &old.index, &rules, |entry| {
         job.force || entry.flags.assume_valid || entry.flags.skip_worktree
     });
-    let refreshed = session.settle(&mut states, &old.index, None)?.clean;
+    let refreshed = settle(session, &mut states, &old.index)?;
     Ok((states, refreshed))
+}
+
+/// Reads the files that stat data cannot judge. What cannot be read is not known to be one that may
+/// be overwritten.
+pub(crate) fn settle(
+    session: &Session<'_>,
+    states: &mut [State],
+    index: &Index,
+) -> Result<Vec<Refreshed>> {
+    let mut settled = session.settle(states, index, None)?;
+    match settled.unanswered.pop() {
+        Some(error) => Err(error.into()),
+        None => Ok(settled.clean),
+    }
 }
 
 /// Writes the index, and lists what is still changed.

@@ -5,7 +5,7 @@
 use super::{Repository, Upstream};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
-use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
+use hedgerow_pack::{oid, CommitGraph, ObjectId, ObjectKind, Reader};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
@@ -41,9 +41,13 @@ const SHOWN_ORPHANS: usize = 4;
 const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 const BOTH: u8 = LEFT | RIGHT;
-/// Commits walked on after all that are queued are common: a clock that was wrong may have put a
-/// parent before its child.
-const SLOP: usize = 5;
+/// Commits that no commit-graph knows are walked on, so many of them, after all that are queued are
+/// common and older than any that is not: a clock that was wrong may have dated a parent after its
+/// child. Up to so many commits, the answer is right whatever the dates are.
+const SPARE_COMMITS: usize = 10_000;
+/// The generation of a commit that no commit-graph knows: it may reach any that one knows, and is
+/// reached by none.
+const UNKNOWN_GENERATION: u64 = u64::MAX;
 
 impl Repository {
     /// How far the branch with the full name `branch` is from its upstream; `None` if it has none.
@@ -87,6 +91,8 @@ impl Repository {
     }
 
     /// How many commits only `left` reaches, and how many only `right`.
+    ///
+    /// Where clocks were wrong, that is right for all commits of a commit-graph and 10,000 others.
     pub fn ahead_behind(&self, left: &oid, right: &oid) -> Result<(usize, usize)> {
         if left == right {
             return Ok((0, 0));
@@ -147,14 +153,16 @@ impl Repository {
     }
 }
 
-/// A walk from two sets of commits, newest first, that stops where nothing of interest is left.
+/// A walk from two sets of commits that stops where nothing of interest is left: first those that no
+/// commit-graph knows, newest first, then the others, children before parents.
 struct Walk<'a> {
     repository: &'a Repository,
     reader: Reader<'a>,
+    graph: Option<CommitGraph>,
     /// Which marks keep the walk going.
     is_open: fn(u8) -> bool,
-    /// Ordered by date, then by id, so that the order of additions does not matter.
-    queue: BinaryHeap<(i64, ObjectId)>,
+    /// Ordered by generation, by date, then by id, so that the order of additions does not matter.
+    queue: BinaryHeap<(u64, i64, ObjectId)>,
     commits: HashMap<ObjectId, Visited>,
     /// Queued commits that keep the walk going.
     open: usize,
@@ -162,6 +170,7 @@ struct Walk<'a> {
 }
 
 struct Visited {
+    generation: u64,
     seconds: i64,
     parents: Vec<ObjectId>,
     mark: u8,
@@ -200,8 +209,10 @@ impl<'a> Walk<'a> {
     }
 
     fn new(repository: &'a Repository, is_open: fn(u8) -> bool) -> Self {
+        let has_shallow = hedgerow_fs::exists(&repository.common_dir.join("shallow"));
         Walk {
-            has_shallow: hedgerow_fs::exists(&repository.common_dir.join("shallow")),
+            graph: repository.whole_commit_graph(has_shallow),
+            has_shallow,
             reader: Reader::new(&repository.objects),
             repository,
             is_open,
@@ -234,14 +245,18 @@ impl<'a> Walk<'a> {
         self.open += usize::from((self.is_open)(visited.mark));
         if !visited.is_queued {
             visited.is_queued = true;
-            self.queue.push((visited.seconds, id));
+            self.queue.push((visited.generation, visited.seconds, id));
         }
         Ok(())
     }
 
     fn load(&mut self, id: &ObjectId) -> Result<Visited> {
+        if let Some(visited) = self.graph.as_ref().and_then(|graph| known(graph, id)) {
+            return Ok(visited);
+        }
         let commit = self.repository.commit_with(&mut self.reader, id)?;
         Ok(Visited {
+            generation: UNKNOWN_GENERATION,
             seconds: commit.seconds,
             parents: commit.parents,
             mark: 0,
@@ -249,26 +264,31 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Walks until nothing is open, and a little further, or until `limit` commits were met.
+    /// Walks until nothing is open and no common commit that is queued can reach one that is not,
+    /// or until `limit` commits were met.
     fn run(&mut self, limit: usize) -> Result<()> {
-        let mut slop = SLOP;
-        while let Some((_, id)) = self.queue.pop() {
+        let mut spare = SPARE_COMMITS;
+        let mut oldest = i64::MAX;
+        while let Some((generation, seconds, id)) = self.queue.pop() {
             let Some(visited) = self.commits.get_mut(&id) else {
                 continue;
             };
             visited.is_queued = false;
             let mark = visited.mark;
             let parents = visited.parents.clone();
-            self.open -= usize::from((self.is_open)(mark));
+            if (self.is_open)(mark) {
+                self.open -= 1;
+                oldest = oldest.min(seconds);
+            } else if self.open > 0 {
+                spare = SPARE_COMMITS;
+            } else if generation != UNKNOWN_GENERATION || spare == 0 {
+                // Parents are of lower generations than their children.
+                break;
+            } else if seconds < oldest {
+                spare -= 1;
+            }
             for parent in parents {
                 self.add(&parent, mark)?;
-            }
-            if self.open > 0 {
-                slop = SLOP;
-            } else if slop == 0 {
-                break;
-            } else {
-                slop -= 1;
             }
             if self.commits.len() >= limit {
                 break;
@@ -276,4 +296,34 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
+}
+
+impl Repository {
+    /// The commit-graph, if it may be used and knows all parents of its commits as they count here.
+    fn whole_commit_graph(&self, has_shallow: bool) -> Option<CommitGraph> {
+        let is_wanted = self.config.bool("core.commitGraph").ok()? != Some(false);
+        let has_grafts = hedgerow_fs::exists(&self.common_dir.join("info/grafts"));
+        let is_whole = !has_shallow && !has_grafts && self.replacements.is_empty();
+        (is_wanted && is_whole)
+            .then(|| self.objects.commit_graph())
+            .flatten()
+    }
+}
+
+/// What the commit-graph knows of the commit `id`; `None` if that is not enough.
+fn known(graph: &CommitGraph, id: &oid) -> Option<Visited> {
+    let position = graph.position(id)?;
+    let commit = graph.commit(position)?;
+    let generation = graph.generation(position)?;
+    let parents: Option<Vec<ObjectId>> = graph
+        .parents(position)?
+        .map(|parent| Some(graph.id(parent?)?.to_owned()))
+        .collect();
+    (commit.level > 0).then_some(Visited {
+        generation,
+        seconds: i64::try_from(commit.seconds).ok()?,
+        parents: parents?,
+        mark: 0,
+        is_queued: false,
+    })
 }

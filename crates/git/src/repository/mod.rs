@@ -118,6 +118,20 @@ impl Repository {
         })
     }
 
+    /// Opens the repository whose working tree is the directory `path` of another one, as git does
+    /// for a submodule: whoever trusts the outer repository is not asked whose the inner one is.
+    pub(crate) fn open_submodule(path: &Path, environment: &Environment) -> Result<Self> {
+        Self::discover(&Environment {
+            cwd: environment.cwd.join(path),
+            git_dir: Some(".git".into()),
+            work_tree: None,
+            index_file: None,
+            common_dir: None,
+            object_directory: None,
+            ..environment.clone()
+        })
+    }
+
     fn open(environment: &Environment, layout: Layout) -> Result<Self> {
         let branch = refs::head_branch(&layout.git_dir);
         let branch = branch

@@ -1,4 +1,6 @@
 use super::{git_dir, Environment, Repository};
+use crate::{Error, Result};
+use hedgerow_fs::FileKind;
 use std::path::Path;
 
 /// Tells the working trees of other repositories, for workers that go through this one's.
@@ -28,7 +30,38 @@ impl OtherRepositories<'_> {
             Ok(None) if git_dir::is_git_dir(dot_git, self.environment) => dot_git.to_owned(),
             _ => return false,
         };
+        !self.is_own(&git_dir)
+    }
+
+    /// As [`has`](Self::has), of the `.git` of a submodule: where there is nothing, or something that
+    /// is neither a file nor a directory, it is not populated.
+    ///
+    /// # Errors
+    /// It is there and cannot be used, in git's words, which name it as `shown`.
+    pub(crate) fn has_submodule(&self, dot_git: &Path, shown: &str) -> Result<bool> {
+        let git_dir = match git_dir::read_git_file(dot_git, self.environment) {
+            Ok(Some(target)) => target,
+            Ok(None) if git_dir::is_git_dir(dot_git, self.environment) => dot_git.to_owned(),
+            Ok(None) => {
+                let found = hedgerow_fs::stat(dot_git)?;
+                return match found.is_some_and(|stat| stat.kind == FileKind::Directory) {
+                    true => Err(Error::Setup {
+                        reason: format!("'{shown}' not recognized as a git repository"),
+                    }),
+                    false => Ok(false),
+                };
+            }
+            Err(Error::Setup { reason }) => {
+                let reason = reason.replace(&dot_git.display().to_string(), shown);
+                return Err(Error::Setup { reason });
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(!self.is_own(&git_dir))
+    }
+
+    fn is_own(&self, git_dir: &Path) -> bool {
         let real = |path: &Path| hedgerow_fs::real_path(path).ok();
-        real(&git_dir) != real(self.git_dir)
+        real(git_dir) == real(self.git_dir)
     }
 }

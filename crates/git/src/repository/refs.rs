@@ -220,15 +220,13 @@ impl Repository {
             }
         }
         if stat.is_some_and(|stat| stat.kind != FileKind::Directory) {
-            // A link may lead to a directory, and a name without a slash to any file. But a
-            // reference that cannot be read is not one that does not exist.
-            let is_reference = name.starts_with(b"refs/") || name == "HEAD";
             match hedgerow_fs::read_file(&path, REFERENCE_LIMIT_BYTES) {
                 Ok(Some(content)) => return self.parse(name, &content).map(Some),
-                Err(error) if is_reference && error.kind() != std::io::ErrorKind::IsADirectory => {
-                    return Err(error.into());
-                }
-                _ => {}
+                // A link may lead to a directory, and a name without a slash to any file.
+                Err(error) if is_no_reference(name, &error) => {}
+                // That it cannot be read does not mean that there is none.
+                Err(error) => return Err(broken(name, &error.to_string())),
+                Ok(None) => {}
             }
         }
         self.read_packed(name)
@@ -299,6 +297,13 @@ impl Repository {
         let name = name.strip_prefix(b"main-worktree/").unwrap_or(name);
         Some(self.common_dir.join(OsStr::from_bytes(name)))
     }
+}
+
+/// Whether it is no wonder that a file cannot be read as a reference: it is a directory after all,
+/// or it is not below `refs/` and may be anything.
+fn is_no_reference(name: &BStr, error: &hedgerow_fs::Error) -> bool {
+    let is_reference = name.starts_with(b"refs/") || name == "HEAD";
+    !is_reference || error.kind() == std::io::ErrorKind::IsADirectory
 }
 
 /// Whether `name` is well-formed (git-check-ref-format(1)); such a name has no part that leads

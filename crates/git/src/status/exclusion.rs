@@ -2,6 +2,7 @@
 
 use super::remarks::Warning;
 use crate::patterns::{Patterns, Verdict};
+use crate::worktree::unanswered::is_unanswered;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::Dir;
 use std::io::ErrorKind;
@@ -120,20 +121,17 @@ impl Level {
     /// The `.gitignore` of the directory. One that is a link is not read, since it could lead
     /// anywhere; one that cannot be read holds nothing, as with git.
     fn read(&self, rules: &Rules<'_>) -> Option<Vec<u8>> {
-        let directory = rules.root.open_dir(&self.path).ok()?;
-        let file = match directory.open_file(b".gitignore") {
-            Ok(file) => file,
-            Err(error) => {
-                let is_gone =
-                    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-                if self.is_certain && !is_gone {
-                    self.warn(&error, rules);
-                }
-                return None;
-            }
-        };
+        let opened = rules.root.open_dir(&self.path);
+        let opened = opened.and_then(|directory| directory.open_file(b".gitignore"));
         let mut content = Vec::new();
-        file.read_to_end(&mut content, FILE_LIMIT_BYTES).ok()?;
+        let read = opened.and_then(|file| file.read_to_end(&mut content, FILE_LIMIT_BYTES));
+        if let Err(error) = read {
+            let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            if self.is_certain && !is_gone || is_unanswered(&error.source) {
+                self.warn(&error, rules);
+            }
+            return None;
+        }
         Some(content)
     }
 
@@ -142,7 +140,7 @@ impl Level {
         let (path, reason) = (self.path.as_bstr(), error.reason());
         let path: BString = format!("{path}{slash}.gitignore").into();
         let text = format!("unable to access '{path}': {reason}");
-        let warning = Warning { path, text };
+        let warning = Warning::new(path, text, &error.source);
         let mut warnings = rules
             .warnings
             .lock()

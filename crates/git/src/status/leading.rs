@@ -31,6 +31,7 @@ pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Op
     };
     let reason = hedgerow_fs::reason(&io::Error::from_raw_os_error(number));
     Some(Warning {
+        is_failure: false,
         path: leading.to_owned(),
         text: format!("could not open directory '{leading}': {reason}"),
     })

@@ -16,6 +16,7 @@ mod scan;
 mod sparse;
 mod staged;
 mod submodules;
+mod submodules_by_git;
 mod unstaged;
 mod untracked;
 
@@ -51,7 +52,8 @@ use untracked::Wish;
 /// `options` forbid it, somebody else holds the lock, or the index has changed meanwhile.
 ///
 /// Fails without a working tree, if the index or an object that is needed cannot be read, and if
-/// `execution` was cancelled. What cannot be read of the working tree is a warning.
+/// `execution` was cancelled. What may not be read of the working tree is a warning; what cannot be
+/// read for another reason is one of [`Status::failures`].
 pub fn status(repository: &Repository, options: &Options, execution: &Execution) -> Result<Status> {
     let worktree = Worktree::open(repository, execution, "status")?;
     let mut old = worktree.read_index()?;
@@ -67,6 +69,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     worktree.end_filters();
     let mut said = Said::default();
     said.while_refreshing(&worktree, &old, &settled, pathspecs);
+    said.of_unreadable(&settled);
     let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // What cannot be written now is found out again the next time.
@@ -76,6 +79,10 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         &worktree, &old, &scanned, options, pathspecs, execution, &mut said,
     )?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
+    let unanswered = settled.unanswered.iter().map(ToString::to_string);
+    let (failed, warnings): (Vec<_>, Vec<_>) = std::mem::take(&mut scanned.warnings)
+        .into_iter()
+        .partition(|warning| warning.is_failure);
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
         &scanned.folders,
@@ -88,7 +95,12 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         ignored,
         sparse: sparse::share(repository, &old.index, form),
         remarks: said.remarks,
-        warnings: scanned.warnings.into_iter().map(|said| said.text).collect(),
+        warnings: warnings.into_iter().map(|said| said.text).collect(),
+        failures: failed
+            .into_iter()
+            .map(|said| said.text)
+            .chain(unanswered)
+            .collect(),
     })
 }
 
@@ -361,7 +373,7 @@ fn is_link(repository: &Repository, index: &Index, entry: &Entry) -> bool {
     let opened = repository
         .other_repositories()
         .has(&directory.join(".git"))
-        .then(|| Repository::open_at(&directory, repository.environment()));
+        .then(|| Repository::open_submodule(&directory, repository.environment()));
     let head = opened.and_then(|opened| opened.ok()?.head().ok()?.id());
     head.is_some()
 }

@@ -15,8 +15,10 @@ pub struct Status {
     pub ignored: Vec<BString>,
     /// What there is to say of files that were read, in git's order, before the warnings.
     pub remarks: Vec<Remark>,
-    /// Directories that could not be read, and other things the user must know.
+    /// Directories that may not be read, and other things the user must know.
     pub warnings: Vec<String>,
+    /// What the system did not tell, and why: the lists say nothing of it.
+    pub failures: Vec<String>,
     /// How much of the tree is there, in a sparse checkout with tracked files.
     pub sparse: Option<Sparse>,
 }

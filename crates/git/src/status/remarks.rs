@@ -4,9 +4,11 @@ use super::model::Remark;
 use crate::index::Stage;
 use crate::worktree::compare::Settled;
 use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::unanswered::is_unanswered;
 use crate::worktree::{OldIndex, Worktree};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
+use std::io;
 
 /// What cannot be looked at or into. Warnings are told in the order of their paths, which is
 /// git's as far as it has one.
@@ -16,6 +18,18 @@ pub(super) struct Warning {
     pub path: BString,
     /// The whole of it, in git's words.
     pub text: String,
+    /// Whether the system did not answer: what is there is not known.
+    pub is_failure: bool,
+}
+
+impl Warning {
+    pub(super) fn new(path: BString, text: String, error: &io::Error) -> Self {
+        Warning {
+            path,
+            text,
+            is_failure: is_unanswered(error),
+        }
+    }
 }
 
 /// What is said, in git's order.
@@ -69,6 +83,13 @@ impl Said {
         again
             .into_iter()
             .for_each(|(path, error)| self.reading(path, error));
+    }
+
+    /// Notes the files that may not be read. Git takes them for modified, too, and says nothing.
+    pub(super) fn of_unreadable(&mut self, settled: &Settled) {
+        let forbidden = settled.forbidden.iter();
+        self.remarks
+            .extend(forbidden.map(|error| Remark::Error(error.to_string())));
     }
 
     /// Notes what is said of reading the file `path`.

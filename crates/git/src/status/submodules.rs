@@ -2,11 +2,11 @@
 
 use super::model::{IgnoreSubmodules, Status, SubmoduleState};
 use super::options::Options;
-use super::UntrackedFiles;
+use super::{submodules_by_git, UntrackedFiles};
 use crate::index::{Index, Stage};
 use crate::repository::{Config, Repository};
 use crate::worktree::{Execution, Worktree};
-use crate::Result;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_fs::Dir;
@@ -97,22 +97,53 @@ impl<'a> Submodules<'a> {
 
     /// How the submodule at `path`, whose commit should be `id`, differs; `None` if it does not
     /// or if it is not populated. Also whether it is only of another commit.
+    ///
+    /// Fails if it is there and cannot be looked into, unless only its commit counts.
     pub(crate) fn state(&self, path: &BStr, id: &ObjectId) -> Result<Option<SubmoduleState>> {
         let ignored = self.ignored(path);
-        let directory = self.work_tree.join(OsStr::from_bytes(path));
         if ignored == IgnoreSubmodules::All {
             return Ok(None);
         }
-        if !self.is_populated(path) {
-            return Ok(None);
+        let state = self.inspect(path, id, ignored)?;
+        Ok(state.filter(|state| *state != SubmoduleState::default()))
+    }
+
+    fn inspect(
+        &self,
+        path: &BStr,
+        id: &ObjectId,
+        ignored: IgnoreSubmodules,
+    ) -> Result<Option<SubmoduleState>> {
+        let directory = self.work_tree.join(OsStr::from_bytes(path));
+        let others = self.repository.other_repositories();
+        // Where only its commit counts, one that is not known is no other.
+        let only_commit = ignored == IgnoreSubmodules::Dirty;
+        match others.has_submodule(&directory.join(".git"), &format!("{path}/.git")) {
+            Ok(true) => {}
+            Err(Error::Setup { .. }) if only_commit => return Ok(None),
+            other => {
+                other?;
+                return Ok(None);
+            }
         }
-        let submodule = Repository::open_at(&directory, self.repository.environment())?;
-        let new_commits = submodule.head()?.id().is_some_and(|head| head != *id);
+        let environment = self.repository.environment();
+        let submodule = match Repository::open_submodule(&directory, environment) {
+            Err(Error::Unsupported { .. }) => {
+                let asked = submodules_by_git::state(&directory, id, ignored, self.options);
+                return asked.map(Some).map_err(|error| in_submodule(path, error));
+            }
+            other => other?,
+        };
+        let head = match submodule.head() {
+            Err(Error::Reference { .. }) if only_commit => None,
+            other => other?.id(),
+        };
+        let new_commits = head.is_some_and(|head| head != *id);
         let mut state = SubmoduleState {
             new_commits,
             ..SubmoduleState::default()
         };
-        if ignored != IgnoreSubmodules::Dirty {
+        if !only_commit {
             let options = Options {
                 untracked: match ignored {
                     IgnoreSubmodules::Untracked => UntrackedFiles::No,
@@ -121,13 +152,30 @@ impl<'a> Submodules<'a> {
                 optional_locks: self.options.optional_locks,
                 ..Options::default()
             };
-            note(
-                &super::status(&submodule, &options, self.execution)?,
-                &mut state,
-            );
+            let status = super::status(&submodule, &options, self.execution);
+            let status = status.map_err(|error| in_submodule(path, error))?;
+            if let Some(failure) = status.failures.first() {
+                let reason = format!("{failure}, in submodule '{path}'");
+                return Err(Error::Setup { reason });
+            }
+            note(&status, &mut state);
         }
-        Ok((state != SubmoduleState::default()).then_some(state))
+        Ok(Some(state))
     }
+}
+
+/// The error with where it happened; an interruption is none of the submodule.
+fn in_submodule(path: &BStr, error: Error) -> Error {
+    match is_interruption(&error) {
+        true => error,
+        false => Error::Setup {
+            reason: format!("cannot tell the status of submodule '{path}': {error}"),
+        },
+    }
+}
+
+fn is_interruption(error: &Error) -> bool {
+    matches!(error, Error::Interrupted)
 }
 
 fn shown_untracked(repository: &Repository) -> UntrackedFiles {

@@ -2,6 +2,7 @@
 //! or of the one tree that the configuration names.
 
 use super::survey::{survey, Found};
+use super::unanswered::is_unanswered;
 use super::Worktree;
 use crate::convert::MAX_FILE_BYTES;
 use crate::index::{Index, Mode, Stage};
@@ -169,7 +170,8 @@ impl Worktree<'_> {
                 match file {
                     Ok(None) => {}
                     Ok(Some(content)) => found.directories.push((directory.into(), content)),
-                    Err(warning) => found.warn(directory, warning),
+                    Err(Unread::Ignored(warning)) => found.warn(directory, warning),
+                    Err(Unread::Unanswered(error)) => return Err(error.into()),
                 }
             }
             Ok::<(), Error>(())
@@ -234,14 +236,26 @@ impl Blobs<'_> {
     }
 }
 
-/// The content of the file in a directory, if there is one; the error is what git warns of. To
-/// git a directory of that name is an empty file.
-fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec<u8>>, String> {
+/// Why the file in a directory was not read.
+enum Unread {
+    /// It does not count; what git warns of.
+    Ignored(String),
+    /// The system does not tell what it holds, so nothing can be said of the files that it is about.
+    Unanswered(hedgerow_fs::Error),
+}
+
+/// The content of the file in a directory, if there is one. To git a directory of that name is an
+/// empty file.
+fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec<u8>>, Unread> {
     let path = file_in(directory);
     let cannot = |error: hedgerow_fs::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
         ErrorKind::IsADirectory => Ok(Some(Vec::new())),
-        _ => Err(format!("unable to access '{path}': {}", error.reason())),
+        _ if is_unanswered(&error.source) => Err(Unread::Unanswered(error)),
+        _ => Err(Unread::Ignored(format!(
+            "unable to access '{path}': {}",
+            error.reason()
+        ))),
     };
     let file = match root.open_dir(directory).and_then(|dir| dir.open_file(NAME)) {
         Ok(file) => file,
@@ -249,7 +263,8 @@ fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec
     };
     match file.stat() {
         Ok(stat) if stat.size >= MAX_FILE_BYTES as u64 => {
-            return Err(format!("ignoring overly large gitattributes file '{path}'"));
+            let warning = format!("ignoring overly large gitattributes file '{path}'");
+            return Err(Unread::Ignored(warning));
         }
         Ok(_) => {}
         Err(error) => return cannot(error),

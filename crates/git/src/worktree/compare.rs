@@ -1,6 +1,7 @@
 //! Content decides where stat data cannot: files whose stat data differ, or are racy.
 
 use super::state::State;
+use super::unanswered::is_unanswered;
 use crate::convert::{Buffers, Conversion, Converter, FilterContext, FilterLane, ToGit};
 use crate::index::{Entry as IndexEntry, EntryStat, Index, Mode, Stage};
 use crate::repository::Objects;
@@ -37,6 +38,8 @@ struct Verdict {
     /// Its state, if it holds what the index says.
     same: Option<EntryStat>,
     read: Option<ReadRow>,
+    /// Why it could not be read, unless it is gone.
+    failure: Option<hedgerow_fs::Error>,
 }
 
 /// A file that was read.
@@ -58,6 +61,10 @@ pub(crate) struct Settled {
     pub read: Vec<ReadRow>,
     /// What is to be said of files of attributes, by directory.
     pub warnings: BTreeMap<BString, Vec<String>>,
+    /// Files that may not be read; they count as modified.
+    pub forbidden: Vec<hedgerow_fs::Error>,
+    /// Files of which the system does not tell what they hold. Their state is [`State::Unknown`].
+    pub unanswered: Vec<hedgerow_fs::Error>,
 }
 
 /// A file's content as it would be if it were added, and what git says of it.
@@ -98,11 +105,23 @@ impl Comparison<'_> {
         verdicts.extend(self.compare_filtered(&filtered, lanes, options)?);
         verdicts.sort_unstable_by_key(|verdict| verdict.row);
         let mut settled = Settled::default();
-        for Verdict { row, same, read } in verdicts {
+        for verdict in verdicts {
+            let Verdict {
+                row,
+                same,
+                read,
+                failure,
+            } = verdict;
+            let is_unknown = matches!(&failure, Some(error) if is_unanswered(&error.source));
             states[row as usize] = match same {
                 Some(_) => State::Clean,
+                None if is_unknown => State::Unknown,
                 None => State::Modified,
             };
+            match is_unknown {
+                true => settled.unanswered.extend(failure),
+                false => settled.forbidden.extend(failure.filter(is_forbidden)),
+            }
             settled.clean.extend(same.map(|stat| (row, stat)));
             settled.read.extend(read);
         }
@@ -170,15 +189,22 @@ impl Comparison<'_> {
         }
     }
 
-    /// A file that cannot be read, or not be cleaned, is not known to be unchanged.
+    /// A file that may not be read, or cannot be cleaned, is not known to be unchanged.
     fn verdict(&self, row: u32, buffers: &mut Buffers, lane: Option<&mut FilterLane>) -> Verdict {
         let entry = &self.index.entries()[row as usize];
-        let Ok((id, stat, error)) = self.hash_file(entry, buffers, lane) else {
-            return Verdict {
-                row,
-                same: None,
-                read: None,
-            };
+        let (id, stat, error) = match self.hash_file(entry, buffers, lane) {
+            Ok(hashed) => hashed,
+            Err(error) => {
+                return Verdict {
+                    row,
+                    same: None,
+                    read: None,
+                    failure: match error {
+                        Error::Fs(error) => Some(error),
+                        _ => None,
+                    },
+                }
+            }
         };
         let is_link = stat.kind == FileKind::Symlink;
         let stat = EntryStat::from(&stat);
@@ -186,6 +212,7 @@ impl Comparison<'_> {
             row,
             same: (id == entry.id).then_some(stat),
             read: (!is_link).then_some(ReadRow { row, stat, error }),
+            failure: None,
         }
     }
 
@@ -282,6 +309,10 @@ impl Comparison<'_> {
             .ok()
             .map(|(_, content)| content))
     }
+}
+
+fn is_forbidden(error: &hedgerow_fs::Error) -> bool {
+    error.kind() == std::io::ErrorKind::PermissionDenied
 }
 
 /// Whether an entry's file may be one that is converted. Where links are written as files, git

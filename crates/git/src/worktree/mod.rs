@@ -10,6 +10,7 @@ pub(crate) mod sparse;
 mod sparse_index;
 pub(crate) mod state;
 pub(crate) mod survey;
+pub(crate) mod unanswered;
 
 pub use progress::Progress;
 
@@ -33,9 +34,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Files of patterns and attributes beyond are refused.
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
+
+/// A step of so long is done by one worker: starting threads, and stopping them, takes as long.
+const ALONE: Duration = Duration::from_micros(500);
 
 /// How a checkout or a status is to be run.
 #[derive(Clone, Debug, Default)]
@@ -153,6 +158,7 @@ impl<'r> Worktree<'r> {
             name: self.name,
             recorder: self.execution.recorder.clone(),
             hint: self.workers.get(),
+            patience: ALONE,
         }
     }
 

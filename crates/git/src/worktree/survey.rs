@@ -1,3 +1,4 @@
+use super::unanswered::is_unanswered;
 use crate::{Error, Result};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{Dir, Stat};
@@ -15,7 +16,7 @@ pub(crate) enum Found<'a> {
     Blocked,
     /// This, links not followed.
     Present(&'a Stat),
-    /// It could not be asked.
+    /// This user may not ask.
     Unknown,
 }
 
@@ -32,6 +33,8 @@ enum Task {
 ///
 /// `judge` boils a path's state down to one byte, on any worker; the answer has a byte for each
 /// row.
+///
+/// Fails where the system does not answer: what is not known to be gone must not count as gone.
 pub(crate) fn survey<'a>(
     root: &Dir,
     count: usize,
@@ -48,10 +51,7 @@ pub(crate) fn survey<'a>(
         layout: &layout,
         verdicts: &verdicts,
     };
-    let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| {
-        survey.work(task, scope);
-        Ok::<(), Error>(())
-    };
+    let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| survey.work(task, scope);
     let report = run_tasks(options, vec![Task::Directory(0)], |_| (), work);
     let report = report.map_err(Error::from)?;
     Ok((
@@ -73,11 +73,14 @@ where
     P: Fn(usize) -> &'a [u8] + Sync,
     J: Fn(usize, Found<'_>) -> u8 + Sync,
 {
-    fn work(&self, task: Task, scope: &Scope<'_, Task>) {
+    fn work(&self, task: Task, scope: &Scope<'_, Task>) -> Result<()> {
         match task {
             Task::Directory(number) => match self.root.open_dir(self.directory(number)) {
                 Ok(directory) => self.enter(number, &directory, scope),
-                Err(error) => self.judge_below(number, not_opened(&error)),
+                Err(error) => {
+                    self.judge_below(number, not_opened(error)?);
+                    Ok(())
+                }
             },
             Task::Rows {
                 directory: number,
@@ -86,15 +89,17 @@ where
                 let rows = &self.layout.rows(number)[span.start as usize..span.end as usize];
                 match self.root.open_dir(self.directory(number)) {
                     Ok(directory) => self.ask(&directory, rows, scope),
-                    Err(error) => rows
-                        .iter()
-                        .for_each(|row| self.note(*row, not_opened(&error))),
+                    Err(error) => {
+                        let found = not_opened(error)?;
+                        rows.iter().for_each(|row| self.note(*row, found));
+                        Ok(())
+                    }
                 }
             }
         }
     }
 
-    fn enter(&self, number: u32, directory: &Dir, scope: &Scope<'_, Task>) {
+    fn enter(&self, number: u32, directory: &Dir, scope: &Scope<'_, Task>) -> Result<()> {
         for child in self.layout.children(number) {
             scope.spawn_first(Task::Directory(*child));
         }
@@ -107,25 +112,29 @@ where
                 span: start as u32..end as u32,
             });
         }
-        self.ask(directory, &rows[..first], scope);
+        self.ask(directory, &rows[..first], scope)
     }
 
-    fn ask(&self, directory: &Dir, rows: &[u32], scope: &Scope<'_, Task>) {
+    fn ask(&self, directory: &Dir, rows: &[u32], scope: &Scope<'_, Task>) -> Result<()> {
         for row in rows {
             if scope.is_cancelled() {
-                return;
+                return Ok(());
             }
             let path = (self.path)(*row as usize);
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
             let outcome = scope.operation(|| directory.stat(name));
-            match &outcome {
-                Ok(stat) => self.note(*row, Found::Present(stat)),
+            match outcome {
+                Ok(stat) => self.note(*row, Found::Present(&stat)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.note(*row, Found::Absent);
+                }
+                Err(error) if is_unanswered(&error.source) => {
+                    return Err(error.into());
                 }
                 Err(_) => self.note(*row, Found::Unknown),
             }
         }
+        Ok(())
     }
 
     fn judge_below(&self, number: u32, found: Found<'_>) {
@@ -153,12 +162,13 @@ where
     }
 }
 
-fn not_opened(error: &hedgerow_fs::Error) -> Found<'static> {
+fn not_opened(error: hedgerow_fs::Error) -> Result<Found<'static>> {
     const ELOOP: i32 = 40;
-    match error.kind() {
+    Ok(match error.kind() {
         io::ErrorKind::NotFound => Found::Absent,
         io::ErrorKind::NotADirectory => Found::Blocked,
         _ if error.raw_os_error() == Some(ELOOP) => Found::Blocked,
+        _ if is_unanswered(&error.source) => return Err(error.into()),
         _ => Found::Unknown,
-    }
+    })
 }

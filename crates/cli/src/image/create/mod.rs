@@ -225,7 +225,7 @@ pub fn workers(
         cancel: cancel.clone(),
         name,
         recorder: recorder.clone(),
-        hint: None,
+        ..Default::default()
     };
     // To compress is to compute: more workers than processors would only wait.
     let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());

@@ -50,6 +50,149 @@ fn ahead_and_behind() {
     }
 }
 
+/// Histories of commits dated by chance, made by fast-import: one reference `refs/h/H/N` for each.
+fn dated_by_chance(histories: u32, commits: u32) -> Scratch {
+    let scratch = Scratch::with_history();
+    let mut state = 11u64;
+    let mut chance = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let mut stream = String::new();
+    for history in 0..histories {
+        for number in 0..commits {
+            // A few are dated before or after all others.
+            let seconds = match chance(6) {
+                0 => chance(100),
+                1 => 1_900_000_000 + chance(100),
+                _ => 1_700_000_000 + u64::from(number) * 10,
+            };
+            stream += &format!("commit refs/h/{history}/{number}\nmark :{}\n", number + 1);
+            stream += &format!("committer a <a@b> {seconds} +0000\ndata 0\n");
+            let word = ["from", "merge"];
+            let mut parents: Vec<u64> = (0..1 + chance(2))
+                .map(|_| chance(number.max(1).into()))
+                .collect();
+            parents.dedup();
+            for (parent, word) in parents.iter().zip(word).filter(|_| number > 0) {
+                stream += &format!("{word} refs/h/{history}/{parent}\n");
+            }
+            stream += "\n";
+        }
+    }
+    let mut child = std::process::Command::new("git")
+        .args(["fast-import", "--quiet"])
+        .current_dir(scratch.path("r"))
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), stream.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    scratch
+}
+
+/// What each commit reaches is known from git's listing of all: git's own count of two tips goes by
+/// dates, too.
+fn compare_all(scratch: &Scratch, histories: u32, commits: u32) {
+    use std::collections::{HashMap, HashSet};
+    let listed = scratch.git(
+        "r",
+        &[
+            "rev-list",
+            "--all",
+            "--parents",
+            "--topo-order",
+            "--reverse",
+        ],
+    );
+    let mut reached: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for line in listed.lines() {
+        let mut ids = line.split(' ');
+        let id = ids.next().unwrap();
+        let mut all = HashSet::from([id]);
+        ids.for_each(|parent| all.extend(&reached[parent]));
+        reached.insert(id, all);
+    }
+    let names = scratch.git(
+        "r",
+        &[
+            "for-each-ref",
+            "--format=%(refname) %(objectname)",
+            "refs/h",
+        ],
+    );
+    let ids: HashMap<&str, &str> = names
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .collect();
+    let repository = scratch.open("r");
+    for history in 0..histories {
+        let tip = |number: u32| ids[format!("refs/h/{history}/{number}").as_str()];
+        for (left, right) in [(1, 2), (1, 3), (2, 5), (4, 9)] {
+            let (left, right) = (tip(commits - left), tip(commits - right));
+            let id = |hex: &str| hedgerow_pack::ObjectId::from_hex(hex.as_bytes()).unwrap();
+            let found = repository.ahead_behind(&id(left), &id(right)).unwrap();
+            let only = |a: &str, b: &str| reached[a].difference(&reached[b]).count();
+            assert_eq!(
+                found,
+                (only(left, right), only(right, left)),
+                "{left}...{right}"
+            );
+        }
+    }
+}
+
+#[test]
+fn any_dates() {
+    let scratch = dated_by_chance(300, 24);
+    compare_all(&scratch, 300, 24);
+    // With corrected dates, with levels only, and with a part of the commits.
+    scratch.git("r", &["commit-graph", "write", "--reachable"]);
+    compare_all(&scratch, 300, 24);
+    let levels = [
+        "-c",
+        "commitGraph.generationVersion=1",
+        "commit-graph",
+        "write",
+        "--reachable",
+    ];
+    scratch.git("r", &levels);
+    compare_all(&scratch, 300, 24);
+    std::fs::remove_file(scratch.path("r/.git/objects/info/commit-graph")).unwrap();
+    let some: String = (0..300)
+        .map(|history| {
+            format!(
+                "{}\n",
+                scratch.git("r", &["rev-parse", &format!("refs/h/{history}/12")])
+            )
+        })
+        .collect();
+    scratch.write("some", some);
+    let part = "git -C r commit-graph write --stdin-commits <some";
+    let written = std::process::Command::new("sh")
+        .args(["-c", part])
+        .current_dir(scratch.path(""))
+        .status();
+    assert!(written.unwrap().success());
+    compare_all(&scratch, 300, 24);
+}
+
+#[test]
+fn one_commit_from_before_all_history() {
+    let scratch = Scratch::with_history();
+    for number in 0..10 {
+        scratch.commit("r", number);
+    }
+    scratch.git("r", &["branch", "up"]);
+    let date = [
+        ("GIT_COMMITTER_DATE", "@1 +0000"),
+        ("GIT_AUTHOR_DATE", "@1 +0000"),
+    ];
+    let output = scratch.run("r", &["commit", "-q", "--allow-empty", "-m", "old"], &date);
+    assert!(output.status.success(), "{output:?}");
+    compare(&scratch, "HEAD", "up");
+}
+
 #[test]
 fn unrelated_histories() {
     let scratch = Scratch::with_history();

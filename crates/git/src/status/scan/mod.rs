@@ -219,13 +219,14 @@ impl Visitor for Scan<'_> {
                 // What is in conflict is not compared.
                 Ok(_) if entry.flags.stage != Stage::Merged => State::Modified,
                 Ok(stat) => state(entry, stat, &self.inputs.state),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => State::Absent,
                 Err(error) => {
                     let path = place.path_of(listing.name_of(wanted.entry));
                     let reason = hedgerow_fs::reason(error);
                     let text = format!("cannot stat '{}': {reason}", path.as_bstr());
                     let path = path.into();
-                    worker.found.warnings.push(Warning { path, text });
+                    let warning = Warning::new(path, text, error);
+                    worker.found.warnings.push(warning);
                     State::Unknown
                 }
             };
@@ -258,10 +259,23 @@ impl Visitor for Scan<'_> {
         };
         let reason = hedgerow_fs::reason(&error.source);
         let text = format!("could not {verb} directory '{path}': {reason}");
-        worker.found.warnings.push(Warning { path, text });
+        let warning = Warning::new(path, text, &error.source);
+        worker.found.warnings.push(warning);
         self.hand_over(worker);
         let names = self.tracked_names(place);
         Ok((!names.is_empty()).then_some(names))
+    }
+
+    /// Nothing is known of what is tracked there.
+    fn lost(&self, _: &mut Worker, place: &Place<Directory>, error: &io::Error) -> Result<()> {
+        if !is_no_directory(error) {
+            place
+                .data
+                .rows
+                .clone()
+                .for_each(|row| self.note(row, State::Unknown));
+        }
+        Ok(())
     }
 }
 

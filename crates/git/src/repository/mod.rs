@@ -26,6 +26,7 @@ mod refs;
 mod remote;
 mod revision;
 mod roots;
+mod serving;
 mod settings;
 mod shorten;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;
 pub use revision::{Followed, IndexLookup, Resolved, Wanted};
+pub use serving::{ResponseCacheSettings, ServingSettings};
 pub use settings::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,

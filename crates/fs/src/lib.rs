@@ -66,8 +66,8 @@ pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use one_maker::Making;
 pub use output_file::OutputFile;
 pub use path::{
-    append_file, append_private_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
-    stat, sync_directory,
+    append_file, append_private_file, create_directories, is_executable, lstat,
+    remove_empty_directories, remove_file, stat, sync_directory,
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};

@@ -76,7 +76,10 @@ impl OutputFile {
                 let temporary = beside(Path::new(target), ".", 0);
                 let flags = FLAGS | OFlags::CREATE | OFlags::EXCL;
                 let opened = rustix::fs::openat(at, &temporary, flags, FILE_MODE);
-                (opened.map_err(|errno| failed(errno.into()))?, Some(temporary))
+                (
+                    opened.map_err(|errno| failed(errno.into()))?,
+                    Some(temporary),
+                )
             }
             Err(errno) => return Err(failed(errno.into())),
         };

@@ -88,7 +88,10 @@ pub fn append_private_file(path: &Path, content: &[u8]) -> Result<()> {
     let opened = fault::check(Op::Open).and_then(|()| {
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let fd = rustix::fs::open(path, flags, FILE_MODE)?;
-        check_file(&Stat::from_raw(&rustix::fs::fstat(&fd)?), WRITABLE_BY_OTHERS)?;
+        check_file(
+            &Stat::from_raw(&rustix::fs::fstat(&fd)?),
+            WRITABLE_BY_OTHERS,
+        )?;
         Ok(fd)
     });
     let fd = opened.map_err(|source| Error::new("open", path, source))?;

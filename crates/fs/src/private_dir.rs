@@ -190,7 +190,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("above/cache");
         PrivateDir::open_or_create(&path).unwrap();
-        assert_eq!((mode(&path), mode(&root.path().join("above"))), (0o700, 0o700));
+        assert_eq!(
+            (mode(&path), mode(&root.path().join("above"))),
+            (0o700, 0o700)
+        );
         PrivateDir::open_or_create(&path.join(".")).unwrap();
     }
 
@@ -199,7 +202,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("cache");
         std::fs::create_dir(&path).unwrap();
-        for (bits, accepted) in [(0o755, true), (0o775, false), (0o1777, false), (0o702, false)] {
+        for (bits, accepted) in [
+            (0o755, true),
+            (0o775, false),
+            (0o1777, false),
+            (0o702, false),
+        ] {
             set_mode(&path, bits);
             let opened = PrivateDir::open_or_create(&path);
             assert_eq!(opened.is_ok(), accepted, "{bits:o}");

@@ -168,8 +168,8 @@ impl StoredResponse {
             return Ok(false);
         };
         let is_whole = header.file_bytes() == Some(self.file.stat()?.size);
-        let is_within = header.response_bytes <= max_bytes
-            && header.source_bytes <= sources::MAX_BYTES as u64;
+        let is_within =
+            header.response_bytes <= max_bytes && header.source_bytes <= sources::MAX_BYTES as u64;
         if !is_whole || !is_within {
             return Ok(false);
         }

@@ -268,7 +268,10 @@ fn what_somebody_else_may_have_written_is_not_sent() {
     let entry = path(&cache, &key, WHOLE);
     let good = std::fs::read(&entry).unwrap();
     assert_eq!(good.len() as u64, HEADER_BYTES + 5);
-    assert_eq!(std::fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(&entry).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 1;
@@ -347,7 +350,9 @@ fn a_pack_that_goes_or_changes_takes_its_responses_along() {
     assert!(response.write(b"b"));
     std::fs::write(pack("pack-1.pack"), "once more").unwrap();
     cache.keep(response).unwrap();
-    assert!(names(&cache).iter().all(|name| *name != cache.name(&super::tests::key("b"), WHOLE)));
+    assert!(names(&cache)
+        .iter()
+        .all(|name| *name != cache.name(&super::tests::key("b"), WHOLE)));
 }
 
 #[test]

@@ -4,9 +4,9 @@ use super::log::{Entry, Server};
 use super::receiver::Receiver;
 use super::request::Request;
 use super::sink::{lock, Sink};
+use crate::output::Output;
 use crate::packs::pack_objects::{pack_options, pack_reuse};
 use crate::packs::sources::{bitmaps, Sources};
-use crate::output::Output;
 use hedgerow_git::repository::{Repository, ResponseCacheSettings};
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
@@ -43,7 +43,10 @@ pub fn answer(
     entry: &mut Entry,
     output: &Output,
 ) -> Result<Answered, Failed> {
-    let cache = match settings.map(|settings| cache(settings, repository)).transpose() {
+    let cache = match settings
+        .map(|settings| cache(settings, repository))
+        .transpose()
+    {
         Ok(cache) => cache,
         Err(error) => {
             output.warn(format_args!("no response is cached: {error}"));

@@ -185,7 +185,8 @@ fn found(used: &BitmapUse) -> Found {
 fn shortened(text: &str) -> &str {
     let longest = (0..=TEXT_BYTES.min(text.len())).rev();
     let mut ends = longest.filter(|end| text.is_char_boundary(*end));
-    text.get(..ends.next().unwrap_or_default()).unwrap_or_default()
+    text.get(..ends.next().unwrap_or_default())
+        .unwrap_or_default()
 }
 
 /// The same JSON in printable ASCII, so that no client's text can steer a terminal or look like
@@ -212,7 +213,10 @@ mod tests {
     fn nothing_but_printable_ascii_is_logged() {
         let text = "a\u{1b}[31m\u{7f}\u{9b}\u{202e}\u{1f600}\"\n";
         let json = escaped(&serde_json::to_string(text).unwrap());
-        assert!(json.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{json}");
+        assert!(
+            json.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+            "{json}"
+        );
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         assert_eq!(shortened(&"\u{20ac}".repeat(1000)).len(), 999);
     }

@@ -1,6 +1,7 @@
 //! The cache of responses of `hedgerow upload-pack-hook`, asked by several at once.
 
 mod broken;
+mod hostile;
 mod site;
 
 use super::oracle::program::git;
@@ -76,7 +77,10 @@ fn a_hit_reads_no_objects() {
     git(&site.root(), &["tag", "light"], b"");
     let made = site.ask(&["--include-tag"]).end();
     // All of them are loose.
-    let (objects, hidden) = (site.root().join(".git/objects"), site.root().join(".git/hidden"));
+    let (objects, hidden) = (
+        site.root().join(".git/objects"),
+        site.root().join(".git/hidden"),
+    );
     let move_all = |from: &Path, to: &Path| {
         for entry in fs::read_dir(from).unwrap() {
             let name = entry.unwrap().file_name();

@@ -92,7 +92,13 @@ impl Site {
 
     pub fn unset(&self, name: &str) {
         let (name, global) = (format!("hedgerow.{name}"), self.global());
-        let words = ["config", "--file", global.to_str().unwrap(), "--unset", &name];
+        let words = [
+            "config",
+            "--file",
+            global.to_str().unwrap(),
+            "--unset",
+            &name,
+        ];
         git(&self.root(), &words, b"");
     }
 

@@ -174,7 +174,7 @@ fn filters_walk_no_tree_for_nothing() {
 
 /// The words that list a commit whose tree is that at the fourth level, at two depths.
 fn tree_of_four(root: &Path) -> Vec<String> {
-    let place = vec!["0"; LEVELS - 4].join("/");
+    let place = ["0"; LEVELS - 4].join("/");
     let deep = word(git(root, &["rev-parse", &format!("main:{place}")], b""));
     let entries = format!("040000 tree {deep}\ta\n");
     let above = word(git(root, &["mktree"], entries.as_bytes()));

@@ -17,8 +17,8 @@ pub struct NewResponse {
     /// What there was to make it from when it was begun.
     sources: Sources,
     written: u64,
-    /// Of what was written.
-    hasher: blake3::Hasher,
+    /// Of what was written. It has some 2 KB.
+    hasher: Box<blake3::Hasher>,
     max_bytes: u64,
     /// Whether nothing more will be written.
     has_ended: Arc<AtomicBool>,
@@ -40,7 +40,7 @@ impl NewResponse {
             identity,
             sources,
             written: 0,
-            hasher: blake3::Hasher::new(),
+            hasher: Box::default(),
             max_bytes,
             has_ended: Arc::default(),
         }
@@ -87,7 +87,7 @@ impl NewResponse {
         let listed = sources.to_bytes();
         self.hasher.update(&listed);
         let lengths = (self.written, listed.len() as u64);
-        let header = Header::new(self.identity.clone(), lengths, self.hasher.clone());
+        let header = Header::new(self.identity.clone(), lengths, *self.hasher.clone());
         // The header first: whoever follows knows by it where the response ends.
         file.write_at(&header.to_bytes(), 0)?;
         file.write_at(&listed, HEADER_BYTES + self.written)?;

@@ -1,7 +1,7 @@
 use super::CacheOptions;
 use crate::Result;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes that stand for a file.
 const FINGERPRINT_BYTES: usize = 16;
@@ -62,7 +62,7 @@ impl Sources {
 }
 
 /// `None` for a file that is gone.
-fn fingerprint(path: &PathBuf) -> Result<Option<[u8; FINGERPRINT_BYTES]>> {
+fn fingerprint(path: &Path) -> Result<Option<[u8; FINGERPRINT_BYTES]>> {
     let Some(stat) = hedgerow_fs::stat(path)? else {
         return Ok(None);
     };

@@ -7,6 +7,9 @@ use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Puts something in the place of the entry with that path.
+type Plant<'p> = &'p dyn Fn(&Path);
+
 /// The keys of the section `hedgerow` that the sources name.
 fn keys() -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../git/src/repository/serving.rs");
@@ -180,7 +183,7 @@ fn an_entry_that_is_not_what_was_kept_is_made_again() {
     let site = Site::new(20);
     let expected = site.plain();
     let elsewhere = site.root().join(".git/elsewhere");
-    let plant: [(&str, &dyn Fn(&Path)); 8] = [
+    let plant: [(&str, Plant<'_>); 8] = [
         ("a link", &|path| {
             fs::rename(path, &elsewhere).unwrap();
             symlink(&elsewhere, path).unwrap();

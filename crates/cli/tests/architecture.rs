@@ -191,3 +191,36 @@ fn output_and_threads_go_through_the_crate_that_counts_them() {
         }
     }
 }
+
+/// Keys of the section `hedgerow` steer a server: they are read from protected configuration, which
+/// one file does.
+#[test]
+fn settings_of_a_server_are_read_in_one_place() {
+    let reader = "crates/git/src/repository/serving.rs";
+    let reads = |source: &str| {
+        let is_key = |word: &str| {
+            let name = word.strip_prefix("hedgerow.").unwrap_or_default();
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic())
+        };
+        let in_parts = [
+            "string_in(\"hedgerow\"",
+            "strings_in(\"hedgerow\"",
+            "subsections(\"hedgerow\"",
+        ];
+        source.split('"').any(is_key) || in_parts.iter().any(|call| source.contains(call))
+    };
+    for (name, source) in sources() {
+        let is_shipped = name.contains("/src/") && name != reader;
+        assert!(!is_shipped || !reads(&source), "{name}");
+    }
+    let source = fs::read_to_string(root().join(reader)).unwrap();
+    assert!(reads(&source));
+    // All through one configuration, that of no repository.
+    assert_eq!(
+        source
+            .matches("Config::load(&self.environment, None)")
+            .count(),
+        1
+    );
+    assert!(!source.contains("self.config"));
+}

@@ -31,6 +31,7 @@ mod memory;
 mod one_maker;
 mod output_file;
 mod path;
+mod private_dir;
 mod proc_file;
 mod process;
 mod spool_file;
@@ -67,9 +68,10 @@ pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use one_maker::Making;
 pub use output_file::OutputFile;
 pub use path::{
-    append_file, create_directories, is_executable, lstat, remove_empty_directories, remove_file,
-    set_permissions, stat, sync_directory,
+    append_file, append_private_file, create_directories, is_executable, lstat,
+    remove_empty_directories, remove_file, set_permissions, stat, sync_directory,
 };
+pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};
 pub use spool_file::SpoolFile;
 pub use standard_input::StandardInput;

@@ -1,11 +1,11 @@
 use crate::descriptors::obtain;
 use crate::fault::{self, Op};
-use crate::{Error, FileKind, OutputFile, ReadFile, Result, Stat};
+use crate::private_dir::{check_file, PrivateDir, FILE_MODE, OPEN_TO_OTHERS};
+use crate::{Error, OutputFile, ReadFile, Result, Stat};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 use std::io;
-use std::path::Path;
 
 /// So often something may come between finding a file and locking it.
 const ATTEMPTS: u32 = 16;
@@ -20,51 +20,60 @@ pub enum Making {
 }
 
 impl OutputFile {
-    /// Creates a file for `target` that others can read while it grows: until it is whole it has
-    /// the name `partial`, in the same directory, and whoever makes it holds an exclusive lock of
+    /// Creates a file for the name `target` in `directory` that others can read while it grows:
+    /// until it is whole it has the name `partial`, and whoever makes it holds an exclusive lock of
     /// it (`flock(2)`), which ends with the process. What somebody left there who died is removed.
     ///
     /// # Errors
     /// Also if the file system has no such locks; nothing is left there then.
-    pub fn create_for_all(target: &Path, partial: &Path) -> Result<Making> {
-        let failed = |source| Error::new("create", partial, source);
+    pub fn create_for_all(directory: &PrivateDir, target: &str, partial: &str) -> Result<Making> {
+        let failed = |source| Error::new("create", directory.path().join(partial), source);
         for _ in 0..ATTEMPTS {
-            let (fd, is_own) = open(partial).map_err(failed)?;
+            let fd = open(directory, partial).map_err(failed)?;
+            let Some(fd) = fd else { continue };
             let is_free = match lock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Err(error) => {
                     // Nobody can have locked it, either. It is removed unless it holds something.
-                    if size_if_named(&fd, partial).ok().flatten() == Some(0) {
-                        let _ = rustix::fs::unlink(partial);
+                    if size_if_named(&fd, directory, partial).ok().flatten() == Some(0) {
+                        let _ = rustix::fs::unlinkat(directory, partial, AtFlags::empty());
                     }
                     return Err(failed(error));
                 }
                 Ok(is_free) => is_free,
             };
             if !is_free {
-                return Ok(Making::Another(ReadFile::from_fd(fd, partial.to_owned())));
+                let path = directory.path().join(partial);
+                return Ok(Making::Another(ReadFile::from_fd(fd, path)));
             }
-            match size_if_named(&fd, partial).map_err(failed)? {
+            match size_if_named(&fd, directory, partial).map_err(failed)? {
                 // Somebody finished or removed it in between.
                 None => {}
-                Some(0) if is_own => {
-                    let file = OutputFile::from_named(fd, partial, target);
+                Some(0) => {
+                    rustix::fs::fchmod(&fd, FILE_MODE).map_err(|errno| failed(errno.into()))?;
+                    let file = OutputFile::from_named(directory, fd, partial, target);
                     return Ok(Making::Mine(file));
                 }
                 // Others may be reading it still: it is not to be filled again.
-                Some(_) => remove(partial).map_err(failed)?,
+                Some(_) => remove(directory, partial).map_err(failed)?,
             }
         }
         Err(failed(io::ErrorKind::WouldBlock.into()))
     }
 
-    /// Removes the file `partial` that nobody makes any more; false if somebody does.
-    pub fn remove_abandoned(partial: &Path) -> Result<bool> {
-        let file = ReadFile::open(partial)?;
-        let failed = |source| Error::new("remove", partial, source);
+    /// Removes the file `partial` in `directory` that nobody makes any more; false if somebody
+    /// does. What [`PrivateDir::open_file`] refuses, nobody makes.
+    pub fn remove_abandoned(directory: &PrivateDir, partial: &str) -> Result<bool> {
+        let failed = |source| Error::new("remove", directory.path().join(partial), source);
+        let file = match directory.open_file(partial) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return remove(directory, partial).map_err(failed).map(|()| true);
+            }
+            opened => opened?,
+        };
         let is_free = lock(&file, FlockOperation::NonBlockingLockExclusive).map_err(failed)?;
-        let is_named = size_if_named(&file, partial).map_err(failed)?.is_some();
-        if is_free && is_named {
-            remove(partial).map_err(failed)?;
+        let is_named = size_if_named(&file, directory, partial).map_err(failed)?;
+        if is_free && is_named.is_some() {
+            remove(directory, partial).map_err(failed)?;
         }
         Ok(is_free)
     }
@@ -83,24 +92,25 @@ impl ReadFile {
     }
 }
 
-/// Opens or creates the file; whether it may be written, which may not be so of one that another
-/// user left.
-fn open(partial: &Path) -> io::Result<(OwnedFd, bool)> {
-    obtain(|| try_open(partial))
+/// Opens or creates the file. What has the name and is no private file is removed (`None`).
+fn open(directory: &PrivateDir, partial: &str) -> io::Result<Option<OwnedFd>> {
+    obtain(|| try_open(directory, partial))
 }
 
-fn try_open(partial: &Path) -> io::Result<(OwnedFd, bool)> {
-    let flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mode = Mode::from_raw_mode(0o666);
+fn try_open(directory: &PrivateDir, partial: &str) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     fault::check(Op::Create)?;
-    match rustix::fs::open(partial, flags | OFlags::RDWR | OFlags::CREATE, mode) {
-        Ok(fd) => Ok((fd, true)),
-        Err(Errno::ACCESS) => {
-            let fd = rustix::fs::open(partial, flags | OFlags::RDONLY, mode)?;
-            Ok((fd, false))
+    match rustix::fs::openat(directory, partial, flags | OFlags::CLOEXEC, FILE_MODE) {
+        Ok(fd) => {
+            if check_file(&Stat::from_raw(&rustix::fs::fstat(&fd)?), OPEN_TO_OTHERS).is_ok() {
+                return Ok(Some(fd));
+            }
         }
-        Err(errno) => Err(errno.into()),
+        // A link, a device, or what may not be written.
+        Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::ACCESS) => {}
+        Err(errno) => return Err(errno.into()),
     }
+    remove(directory, partial).map(|()| None)
 }
 
 /// False if somebody else has a lock that excludes it.
@@ -112,13 +122,10 @@ fn lock(fd: impl AsFd, operation: FlockOperation) -> io::Result<bool> {
     }
 }
 
-/// The size in bytes of the open file, if `path` is still its name.
-fn size_if_named(fd: impl AsFd, path: &Path) -> io::Result<Option<u64>> {
+/// The size in bytes of the open file, if `name` is still its name.
+fn size_if_named(fd: impl AsFd, directory: &PrivateDir, name: &str) -> io::Result<Option<u64>> {
     let own = Stat::from_raw(&rustix::fs::fstat(fd)?);
-    if own.kind != FileKind::File {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    match rustix::fs::lstat(path) {
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(named) => {
             let named = Stat::from_raw(&named);
             let is_same = (named.dev, named.ino) == (own.dev, own.ino);
@@ -129,9 +136,9 @@ fn size_if_named(fd: impl AsFd, path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+fn remove(directory: &PrivateDir, name: &str) -> io::Result<()> {
     fault::check(Op::Remove)?;
-    match rustix::fs::unlink(path) {
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
@@ -142,69 +149,110 @@ mod tests {
     #![allow(clippy::disallowed_methods, reason = "tests look at files")]
 
     use super::*;
+    use rustix::fs::Mode;
+    use std::os::unix::fs::PermissionsExt;
 
-    fn mine(target: &Path, partial: &Path) -> OutputFile {
-        match OutputFile::create_for_all(target, partial).unwrap() {
+    const TARGET: &str = "t";
+    const PARTIAL: &str = "p";
+
+    fn mine(directory: &PrivateDir) -> OutputFile {
+        match OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap() {
             Making::Mine(file) => file,
             Making::Another(_) => panic!("nobody else makes it"),
         }
     }
 
-    fn anothers(target: &Path, partial: &Path) -> ReadFile {
-        match OutputFile::create_for_all(target, partial).unwrap() {
+    fn anothers(directory: &PrivateDir) -> ReadFile {
+        match OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap() {
             Making::Mine(_) => panic!("somebody makes it"),
             Making::Another(file) => file,
         }
     }
 
+    fn leave(directory: &PrivateDir) {
+        let path = directory.path().join(PARTIAL);
+        std::fs::write(&path, "left").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
     #[test]
     fn one_makes_it_and_others_read_along() {
-        let directory = tempfile::tempdir().unwrap();
-        let (target, partial) = (directory.path().join("t"), directory.path().join("p"));
-        let file = mine(&target, &partial);
+        let root = tempfile::tempdir().unwrap();
+        let directory = PrivateDir::open_or_create(root.path()).unwrap();
+        let file = mine(&directory);
         file.write_at(b"be", 0).unwrap();
-        let follower = anothers(&target, &partial);
+        let follower = anothers(&directory);
         assert!(follower.is_being_made().unwrap());
-        assert!(!OutputFile::remove_abandoned(&partial).unwrap());
+        assert!(!OutputFile::remove_abandoned(&directory, PARTIAL).unwrap());
         file.write_at(b"gun", 2).unwrap();
         file.commit(true).unwrap();
         assert!(!follower.is_being_made().unwrap());
         let mut content = [0; 9];
         assert_eq!(follower.read_at(&mut content, 0).unwrap(), 5);
         assert_eq!(&content[..5], b"begun");
-        assert_eq!(std::fs::read(&target).unwrap(), b"begun");
-        assert!(!partial.exists());
+        assert_eq!(std::fs::read(root.path().join(TARGET)).unwrap(), b"begun");
+        assert!(!root.path().join(PARTIAL).exists());
+        assert_eq!(directory.stat(TARGET).unwrap().mode & 0o777, 0o600);
     }
 
     #[test]
     fn what_the_dead_left_is_not_written_again() {
-        let directory = tempfile::tempdir().unwrap();
-        let (target, partial) = (directory.path().join("t"), directory.path().join("p"));
-        std::fs::write(&partial, "left").unwrap();
-        let left = ReadFile::open(&partial).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let directory = PrivateDir::open_or_create(root.path()).unwrap();
+        leave(&directory);
+        let left = directory.open_file(PARTIAL).unwrap();
         assert!(!left.is_being_made().unwrap());
-        let file = mine(&target, &partial);
+        let file = mine(&directory);
         file.write_at(b"new", 0).unwrap();
         let mut content = [0; 9];
         assert_eq!(left.read_at(&mut content, 0).unwrap(), 4);
         assert_eq!(&content[..4], b"left");
         drop(file);
-        assert!(!partial.exists() && !target.exists());
-        std::fs::write(&partial, "left").unwrap();
-        assert!(OutputFile::remove_abandoned(&partial).unwrap());
-        assert!(!partial.exists());
+        assert!(directory.list().unwrap().is_empty());
+        leave(&directory);
+        assert!(OutputFile::remove_abandoned(&directory, PARTIAL).unwrap());
+        assert!(directory.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_private_file_gives_way() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = PrivateDir::open_or_create(root.path()).unwrap();
+        let path = root.path().join(PARTIAL);
+        let elsewhere = tempfile::NamedTempFile::new().unwrap();
+        let plant: [&dyn Fn(); 4] = [
+            &|| std::os::unix::fs::symlink(elsewhere.path(), &path).unwrap(),
+            &|| std::fs::hard_link(elsewhere.path(), &path).unwrap(),
+            &|| {
+                leave(&directory);
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+            },
+            &|| {
+                let mode = Mode::from_raw_mode(0o600);
+                let fifo = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
+            },
+        ];
+        for plant in plant {
+            plant();
+            let file = mine(&directory);
+            file.write_at(b"own", 0).unwrap();
+            drop(file);
+            assert_eq!(elsewhere.as_file().metadata().unwrap().len(), 0);
+            assert!(directory.list().unwrap().is_empty());
+        }
     }
 
     #[test]
     fn of_many_threads_one_makes_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let (target, partial) = (directory.path().join("t"), directory.path().join("p"));
+        let root = tempfile::tempdir().unwrap();
+        let directory = PrivateDir::open_or_create(root.path()).unwrap();
         let barrier = std::sync::Barrier::new(16);
-        let (target, partial, barrier) = (&target, &partial, &barrier);
+        let (directory, barrier) = (&directory, &barrier);
         let made = std::thread::scope(|scope| {
             let make = move || {
                 barrier.wait();
-                let making = OutputFile::create_for_all(target, partial).unwrap();
+                let making = OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap();
                 // Whoever has it keeps it until all have asked.
                 barrier.wait();
                 matches!(making, Making::Mine(_))

@@ -1,6 +1,7 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
+use crate::private_dir::{PrivateDir, FILE_MODE};
 use crate::{Error, Result, Stat, Timestamp};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, CWD, UTIME_OMIT};
@@ -8,6 +9,7 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const FLAGS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC);
 
@@ -24,6 +26,8 @@ pub struct OutputFile {
     target: PathBuf,
     /// What a name that it has for a while starts with.
     prefix: &'static str,
+    /// What its names are relative to, if not to the current directory.
+    directory: Option<Arc<OwnedFd>>,
 }
 
 impl OutputFile {
@@ -55,6 +59,7 @@ impl OutputFile {
                 temporary: None,
                 target: target.to_owned(),
                 prefix,
+                directory: None,
             }),
             Err(error) if cannot_be_unnamed(&error) => {
                 Self::create_named(target, prefix).map_err(failed)
@@ -63,14 +68,55 @@ impl OutputFile {
         }
     }
 
-    /// The open file `temporary`, which gets the name `target` when it is whole.
-    pub(crate) fn from_named(fd: OwnedFd, temporary: &Path, target: &Path) -> Self {
+    /// Creates a file in `directory` that only this user may read, for the name `target`.
+    pub fn create_private(directory: &PrivateDir, target: &str) -> Result<Self> {
+        let failed = |source| Error::new("create", directory.path().join(target), source);
+        fault::check(Op::Create).map_err(failed)?;
+        let at = directory.descriptor();
+        let (fd, temporary) = match rustix::fs::openat(at, ".", FLAGS | OFlags::TMPFILE, FILE_MODE)
+        {
+            Ok(fd) => (fd, None),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
+                let temporary = beside(Path::new(target), ".", 0);
+                let flags = FLAGS | OFlags::CREATE | OFlags::EXCL;
+                let opened = rustix::fs::openat(at, &temporary, flags, FILE_MODE);
+                (
+                    opened.map_err(|errno| failed(errno.into()))?,
+                    Some(temporary),
+                )
+            }
+            Err(errno) => return Err(failed(errno.into())),
+        };
+        rustix::fs::fchmod(&fd, FILE_MODE).map_err(|errno| failed(errno.into()))?;
+        let mut file = Self::in_directory(directory, fd, target);
+        file.temporary = temporary;
+        Ok(file)
+    }
+
+    /// The open file `temporary` in `directory`, which gets the name `target` when it is whole.
+    pub(crate) fn from_named(
+        directory: &PrivateDir,
+        fd: OwnedFd,
+        temporary: &str,
+        target: &str,
+    ) -> Self {
+        let mut file = Self::in_directory(directory, fd, target);
+        file.temporary = Some(temporary.into());
+        file
+    }
+
+    fn in_directory(directory: &PrivateDir, fd: OwnedFd, target: &str) -> Self {
         OutputFile {
             fd,
-            temporary: Some(temporary.to_owned()),
-            target: target.to_owned(),
+            temporary: None,
+            target: target.into(),
             prefix: ".",
+            directory: Some(Arc::clone(directory.descriptor())),
         }
+    }
+
+    fn at(&self) -> BorrowedFd<'_> {
+        self.directory.as_ref().map_or(CWD, |fd| fd.as_fd())
     }
 
     fn create_named(target: &Path, prefix: &'static str) -> io::Result<Self> {
@@ -87,6 +133,7 @@ impl OutputFile {
                         temporary: Some(temporary),
                         target: target.to_owned(),
                         prefix,
+                        directory: None,
                     })
                 }
             }
@@ -188,12 +235,16 @@ impl OutputFile {
             (None, false) => Ok(self.link(&self.target)?),
             (None, true) => {
                 let temporary = self.link_beside()?;
-                let renamed = rustix::fs::rename(&temporary, &self.target);
+                let at = self.at();
+                let renamed = rustix::fs::renameat(at, &temporary, at, &self.target);
                 self.temporary = Some(temporary);
                 Ok(renamed?)
             }
-            (Some(own), true) => Ok(rustix::fs::rename(own, &self.target)?),
-            (Some(own), false) => Ok(rename_to_new(own, &self.target)?),
+            (Some(own), true) => {
+                let at = self.at();
+                Ok(rustix::fs::renameat(at, own, at, &self.target)?)
+            }
+            (Some(own), false) => Ok(rename_to_new(self.at(), own, &self.target)?),
         });
         named.map_err(|source| self.failed("create", source))?;
         self.temporary = None;
@@ -203,7 +254,7 @@ impl OutputFile {
     /// Gives a file without a name one.
     fn link(&self, name: &Path) -> rustix::io::Result<()> {
         let own = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
-        rustix::fs::linkat(CWD, own, CWD, name, AtFlags::SYMLINK_FOLLOW)
+        rustix::fs::linkat(CWD, own, self.at(), name, AtFlags::SYMLINK_FOLLOW)
     }
 
     /// Gives a file without a name one beside its target, from where it can replace that.
@@ -234,7 +285,7 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             // There is nothing left to do for one that cannot be removed.
-            let _ = rustix::fs::unlink(temporary);
+            let _ = rustix::fs::unlinkat(self.at(), temporary, AtFlags::empty());
         }
     }
 }
@@ -247,12 +298,12 @@ fn beside(target: &Path, prefix: &str, attempt: u32) -> PathBuf {
     target.with_file_name(name)
 }
 
-fn rename_to_new(from: &Path, to: &Path) -> rustix::io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+fn rename_to_new(at: BorrowedFd<'_>, from: &Path, to: &Path) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(at, from, at, to, RenameFlags::NOREPLACE) {
         // Not every file system can: a second name that must be new does the same.
         Err(Errno::INVAL | Errno::NOSYS) => {
-            rustix::fs::link(from, to)?;
-            rustix::fs::unlink(from)
+            rustix::fs::linkat(at, from, at, to, AtFlags::empty())?;
+            rustix::fs::unlinkat(at, from, AtFlags::empty())
         }
         renamed => renamed,
     }

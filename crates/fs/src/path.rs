@@ -1,6 +1,8 @@
 use crate::descriptors::obtain;
 use crate::fault::{self, Op};
+use crate::private_dir::{check_file, FILE_MODE, WRITABLE_BY_OTHERS};
 use crate::{list_directory, Error, FileKind, Result, Stat};
+use rustix::fd::OwnedFd;
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -81,16 +83,42 @@ pub fn append_file(path: &Path, content: &[u8], create: bool) -> Result<bool> {
         Err(error) if !create && error.kind() == io::ErrorKind::NotFound => return Ok(false),
         other => other.map_err(|source| Error::new("open", path, source))?,
     };
+    write_all(&fd, path, content)?;
+    Ok(true)
+}
+
+/// Appends `content` in one write to the file at `path`. If there is none, it is created, and only
+/// this user may read it, whatever the umask.
+///
+/// # Errors
+/// Also if it is no regular file of this user with one name that only he may write to; a link is
+/// not followed.
+pub fn append_private_file(path: &Path, content: &[u8]) -> Result<()> {
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+    let opened = fault::check(Op::Open).and_then(|()| {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let fd = rustix::fs::open(path, flags, FILE_MODE)?;
+        check_file(
+            &Stat::from_raw(&rustix::fs::fstat(&fd)?),
+            WRITABLE_BY_OTHERS,
+        )?;
+        Ok(fd)
+    });
+    let fd = opened.map_err(|source| Error::new("open", path, source))?;
+    write_all(&fd, path, content)
+}
+
+fn write_all(fd: &OwnedFd, path: &Path, content: &[u8]) -> Result<()> {
     let mut rest = content;
     while !rest.is_empty() {
-        match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(&fd, rest)?)) {
+        match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(fd, rest)?)) {
             Ok(0) => return Err(Error::new("write", path, io::ErrorKind::WriteZero)),
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => return Err(Error::new("write", path, source)),
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Removes the file at `path`; returns false if there was none.
@@ -157,5 +185,34 @@ mod tests {
         assert!(remove_file(&log).unwrap());
         assert!(!remove_file(&log).unwrap());
         std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn a_private_log_is_a_plain_file_of_its_own() {
+        use std::os::unix::fs::{symlink, PermissionsExt};
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let log = path("log");
+        append_private_file(&log, b"one\n").unwrap();
+        append_private_file(&log, b"two\n").unwrap();
+        assert_eq!(std::fs::read(&log).unwrap(), b"one\ntwo\n");
+        let set_mode = |mode| {
+            std::fs::set_permissions(&log, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        assert_eq!(stat(&log).unwrap().unwrap().mode & 0o777, 0o600);
+        set_mode(0o620);
+        assert!(append_private_file(&log, b"x").is_err());
+        set_mode(0o640);
+        append_private_file(&log, b"three\n").unwrap();
+        symlink(&log, path("link")).unwrap();
+        let fifo = rustix::fs::FileType::Fifo;
+        let mode = Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path("fifo"), fifo, mode, 0).unwrap();
+        for name in ["link", "fifo", "."] {
+            assert!(append_private_file(&path(name), b"x").is_err(), "{name}");
+        }
+        std::fs::hard_link(&log, path("second")).unwrap();
+        assert!(append_private_file(&log, b"x").is_err());
+        assert_eq!(std::fs::read(&log).unwrap(), b"one\ntwo\nthree\n");
     }
 }

@@ -85,6 +85,11 @@ impl ObjectStore {
             .map_or(Path::new(""), PathBuf::as_path)
     }
 
+    /// All its object directories, the repository's own first.
+    pub fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
     /// Whether it has objects of other object directories, too.
     pub fn has_alternates(&self) -> bool {
         self.directories.len() > 1

@@ -12,6 +12,8 @@ use std::sync::Arc;
 const COMMITS: usize = 1 << 12;
 /// Bytes of trees that are kept.
 const RECENT_BYTES: usize = 16 << 20;
+/// How many pairs of trees are compared: there may be as many as the product of their numbers.
+const COMPARED: usize = 1 << 16;
 /// Annotated tags of annotated tags are followed this far.
 const TAG_DEPTH: usize = 16;
 
@@ -120,7 +122,7 @@ impl Search<'_, '_, '_> {
         let mut pending = vec![(old, new, Vec::new())];
         while let Some((old, new, path)) = pending.pop() {
             let is_new = old != new && self.selected.sends(&new);
-            if !is_new || !self.compared.insert((old, new)) {
+            if !is_new || self.compared.len() >= COMPARED || !self.compared.insert((old, new)) {
                 continue;
             }
             self.add(&old, ObjectKind::Tree, &path);

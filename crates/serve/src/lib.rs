@@ -24,7 +24,9 @@ mod spread;
 mod verbatim;
 mod write;
 
-pub use cache::{Available, Found, NewResponse, ResponseCache, ResponseKey, StoredResponse};
+pub use cache::{
+    Available, CacheOptions, Found, NewResponse, ResponseCache, ResponseKey, StoredResponse,
+};
 pub use contents::{name_hash, Contents, Verbatim, Wanted};
 pub use edges::Edges;
 pub use error::{Error, Result};

@@ -33,6 +33,7 @@ mod repacked_states;
 mod responses;
 mod served;
 mod several;
+mod shared_trees;
 
 use generate::Scene;
 use oracle::program::{run, Outcome, Program};

@@ -29,6 +29,7 @@ mod refs;
 mod remote;
 mod revision;
 mod roots;
+mod serving;
 mod settings;
 mod sharing;
 mod shorten;
@@ -56,6 +57,7 @@ pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;
 pub use revision::{Followed, IndexLookup, Resolved, Wanted};
+pub use serving::{ResponseCacheSettings, ServingSettings};
 pub use settings::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,

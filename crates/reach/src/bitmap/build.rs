@@ -86,7 +86,7 @@ pub fn build<'o>(
     );
     let known = previous.as_ref();
     material.gather(workers, &selected, &merges, known)?;
-    let (commits, pseudo_merges) = material.combine(&selected, &merges);
+    let (commits, pseudo_merges) = material.combine(&selected, &merges, workers.cancel)?;
     Ok(BitmapContents {
         order,
         commits,
@@ -109,6 +109,7 @@ pub fn check(
     bitmaps: &Bitmaps<'_>,
     shallow: &HashSet<ObjectId>,
     threads: usize,
+    cancel: &CancelToken,
 ) -> Result<Vec<ObjectId>> {
     let order = bitmaps.order();
     let bits = bitmaps.commits().unwrap_or_default();
@@ -121,7 +122,7 @@ pub fn check(
     let workers = Workers {
         store,
         threads,
-        cancel: &CancelToken::default(),
+        cancel,
         progress: &Steps::default(),
     };
     let mut material = Material::read(workers, order, scope)?;
@@ -133,7 +134,7 @@ pub fn check(
     numbers.sort_unstable();
     material.gather(workers, &numbers, &[], None)?;
     let mut right = HashSet::new();
-    for commit in material.combine(&numbers, &[]).0 {
+    for commit in material.combine(&numbers, &[], cancel)?.0 {
         let (mut expected, mut found) = (bitmaps.empty(), bitmaps.empty());
         commit.add_to(&mut expected);
         if bitmaps.add_reachable_from(commit.commit, &mut found) == Ok(true) && found == expected {
@@ -238,8 +239,12 @@ impl<'o> Material<'o> {
         &mut self,
         selected: &[u32],
         merges: &[Vec<u32>],
-    ) -> (Vec<CommitBitmap>, Vec<PseudoMerge>) {
+        cancel: &CancelToken,
+    ) -> Result<(Vec<CommitBitmap>, Vec<PseudoMerge>)> {
         for number in selected {
+            if cancel.is_cancelled() {
+                return Err(Error::Interrupted);
+            }
             let commit = self.history.commits.get(*number as usize);
             let Some(commit) = commit.filter(|_| !self.made.contains_key(number)) else {
                 continue;
@@ -258,7 +263,7 @@ impl<'o> Material<'o> {
         let made = selected
             .iter()
             .filter_map(|number| self.made.remove(number));
-        (made.collect(), merges)
+        Ok((made.collect(), merges))
     }
 
     /// What the commits `numbers` reach.

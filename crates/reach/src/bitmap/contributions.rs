@@ -6,8 +6,10 @@ use super::workers::Workers;
 use crate::name_hash::NameHash;
 use crate::object::{EntryKind, TreeEntries, TreeEntry};
 use crate::{Error, Result};
+use hedgerow_engine::CancelToken;
 use hedgerow_pack::{BitOrder, ObjectKind, Reader};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Commits that a thread works on before it asks for more: neighbours share their trees.
@@ -33,6 +35,8 @@ pub(crate) fn contributions(
         let mut differ = Differ {
             reader,
             order,
+            cancel: workers.cancel,
+            entered: HashSet::new(),
             found: Vec::new(),
         };
         let commits = batch.iter().map(|number| differ.commit(history, *number));
@@ -48,6 +52,11 @@ pub(crate) fn contributions(
 struct Differ<'r, 's, 'o> {
     reader: &'r mut Reader<'s>,
     order: &'o BitOrder<'o>,
+    cancel: &'o CancelToken,
+    /// The trees of a commit whose entries were met. Trees may share subtrees, and there are more
+    /// paths to these than anybody can count; whatever a tree was compared with, what it does not
+    /// bring its commit's parent has.
+    entered: HashSet<u32>,
     found: Vec<Found>,
 }
 
@@ -59,6 +68,7 @@ impl Differ<'_, '_, '_> {
         };
         let parent = commit.parents.first().and_then(|parent| tree(*parent));
         self.found.clear();
+        self.entered.clear();
         self.add(commit, parent)?;
         Ok(self.found.as_slice().into())
     }
@@ -71,8 +81,14 @@ impl Differ<'_, '_, '_> {
         self.found.push((commit.tree, 0));
         let mut pending = vec![(commit.tree, parent, NameHash::default(), 0)];
         while let Some((tree, old, hash, depth)) = pending.pop() {
+            if !self.entered.insert(tree) {
+                continue;
+            }
             if depth > MAX_DEPTH {
                 return Err(Error::TooDeep);
+            }
+            if self.cancel.is_cancelled() {
+                return Err(Error::Interrupted);
             }
             let new = self.tree(tree)?;
             let old = old.map(|old| self.tree(old)).transpose()?;

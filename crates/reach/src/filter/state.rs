@@ -229,12 +229,18 @@ fn combined(parts: &mut [Part], situation: Situation, id: &ObjectId) -> Verdict 
         show: true,
         skip_tree: true,
     };
+    // What a part has done with, it never shows again, and so has all that is below. Only what was
+    // left out may still be found there, by the others.
+    let is_done = situation == Situation::BeginTree
+        && parts.iter().any(|part| part.seen.contains(id))
+        && parts.iter().all(|part| part.state.omitted.is_none());
     for part in parts {
         let verdict = part.judge(situation, id);
         all.show &= verdict.show;
         all.mark_seen &= verdict.mark_seen;
         all.skip_tree &= part.skipping.is_some();
     }
+    all.skip_tree |= is_done;
     all
 }
 

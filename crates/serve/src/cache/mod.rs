@@ -1,50 +1,66 @@
 //! A cache of whole responses: the same fetch arrives again and again, from machines that all do
 //! the same.
 //!
-//! Each response is a file: [`HEADER_BYTES`] that say whether it is whole, and what was sent. The
-//! first who misses it makes it, under a name that ends in `.partial` and with a lock that ends
-//! with the process; whoever misses it meanwhile reads along. When it is whole it gets the name
-//! that is looked for. What a request reaches does not change, because objects do not; what else a
-//! response depends on is part of its key.
+//! Each response is a file: a [`Header`](header::Header), what was sent, and what it was made from
+//! ([`Sources`]). The first who misses it makes it, under a name that ends in `.partial` and with a
+//! lock that ends with the process; whoever misses it meanwhile reads along. When it is whole it
+//! gets the name that is looked for. What a request reaches does not change, because objects do not;
+//! what else a response depends on is part of its key.
+//!
+//! The directory and the files are open to one user only ([`PrivateDir`]), and still nothing is
+//! believed: a file that is found is sent if its header names the request and the repository, the
+//! files it was made from are there unchanged, and its digest is right. All of it is read for that
+//! before the first byte is sent, so that one that broke is made again and nobody notices.
 
+mod header;
 mod new;
+mod sources;
 mod stored;
 
 pub use new::NewResponse;
 pub use stored::{Available, StoredResponse};
 
 use crate::Result;
-use gix_hash::Kind;
-use hedgerow_fs::{Dir, Making, OutputFile, ReadFile, Timestamp};
+use hedgerow_fs::{FileKind, Making, OutputFile, PrivateDir, Timestamp};
 use hedgerow_probe::FileSystem;
+use sources::Sources;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const WHOLE: &str = "response";
-const PARTIAL: &str = "partial";
+const WHOLE: &str = ".response";
+const PARTIAL: &str = ".partial";
+/// Digits of a name before its ending.
+const NAME_DIGITS: usize = 64;
 
-/// Before what was sent: zeros, and when it is whole [`MAGIC`] and its length in bytes, a 64-bit
-/// number, the highest byte first.
-const HEADER_BYTES: u64 = 16;
-const MAGIC: [u8; 8] = *b"HRSP\0\0\0\x01";
-
-/// A directory of responses.
+/// What a cache of responses is to be.
 #[derive(Clone, Debug)]
-pub struct ResponseCache {
-    /// Where they are. It is made when it is first needed.
+pub struct CacheOptions {
+    /// Where the responses are. It is made if it is missing.
     pub directory: PathBuf,
+    /// The object directories of the repository, its own first.
+    pub objects: Vec<PathBuf>,
     /// The most they may take, in bytes. A single larger one is not kept.
     pub max_bytes: u64,
     /// How old they may become, in seconds.
     pub max_age_seconds: u64,
-    /// So long one waits for whoever makes the same response to go on, in seconds; 0: nobody
-    /// waits for another.
+    /// How long a follower waits for the maker of the same response without progress, in seconds;
+    /// 0: nobody follows another.
     pub max_wait_seconds: u64,
+}
+
+/// A directory of responses, as one repository uses it.
+#[derive(Clone, Debug)]
+pub struct ResponseCache {
+    directory: PrivateDir,
+    options: CacheOptions,
+    /// Which repository, as a hash.
+    repository: [u8; 32],
 }
 
 /// What identifies a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResponseKey(String);
+pub struct ResponseKey([u8; 32]);
 
 /// What there is of a response.
 #[derive(Debug)]
@@ -58,57 +74,82 @@ pub enum Found {
 impl ResponseKey {
     /// The key of the response to a request that consists of these parts.
     pub fn of<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
-        let mut hasher = gix_hash::hasher(Kind::Sha256);
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_be_bytes());
-            hasher.update(part);
-        }
-        let id = hasher
-            .try_finalize()
-            .expect("SHA-256 detects no collisions");
-        ResponseKey(id.to_string())
+        ResponseKey(hash(parts))
     }
 }
 
 impl ResponseCache {
+    /// Opens the directory.
+    ///
+    /// # Errors
+    /// If it cannot be used ([`PrivateDir::open_or_create`]), or the objects are not there.
+    pub fn open(options: CacheOptions) -> Result<Self> {
+        let directory = PrivateDir::open_or_create(&options.directory)?;
+        let mut parts = Vec::new();
+        for objects in &options.objects {
+            let real = hedgerow_fs::real_path(objects)?;
+            let stat = hedgerow_fs::stat(&real)?;
+            let place = stat.map(|stat| [stat.dev.to_be_bytes(), stat.ino.to_be_bytes()].concat());
+            parts.push(real.as_os_str().as_bytes().to_vec());
+            parts.push(place.unwrap_or_default());
+        }
+        Ok(ResponseCache {
+            directory,
+            repository: hash(parts.iter().map(Vec::as_slice)),
+            options,
+        })
+    }
+
     /// The response to the request with `key`, whole or growing, or else the place to make it.
     ///
     /// # Errors
-    /// If the directory or the file cannot be made.
+    /// If the file cannot be made, or what it is made from cannot be listed.
     pub fn look(&self, key: &ResponseKey) -> Result<Found> {
-        if let Some(stored) = self.find(key) {
+        let sources = Sources::list(&self.options)?;
+        if let Some(stored) = self.find_made_from(key, &sources) {
             return Ok(Found::Stored(stored));
         }
-        hedgerow_fs::create_directories(&self.directory)?;
-        let (whole, partial) = (self.path(key, WHOLE), self.path(key, PARTIAL));
-        if self.max_wait_seconds > 0 && self.shows_writes_to_others() {
-            match OutputFile::create_for_all(&whole, &partial) {
+        let (whole, partial) = (self.name(key, WHOLE), self.name(key, PARTIAL));
+        let identity = self.identity(key);
+        let max_bytes = self.options.max_bytes;
+        if self.options.max_wait_seconds > 0 && self.shows_writes_to_others() {
+            match OutputFile::create_for_all(&self.directory, &whole, &partial) {
                 Ok(Making::Another(file)) => {
-                    let max_wait = Duration::from_secs(self.max_wait_seconds);
-                    return Ok(Found::Stored(StoredResponse::of_another(file, max_wait)));
+                    let max_wait = Duration::from_secs(self.options.max_wait_seconds);
+                    let stored = StoredResponse::of_another(file, &identity, max_wait);
+                    return Ok(Found::Stored(stored));
                 }
                 Ok(Making::Mine(file)) => {
                     // Whoever made it may have come to the end just now.
-                    if let Some(stored) = self.find(key) {
+                    if let Some(stored) = self.find_made_from(key, &sources) {
                         return Ok(Found::Stored(stored));
                     }
                     self.remove_abandoned();
-                    let new = NewResponse::new(file, Some(partial), self.max_bytes);
+                    let partial = Some((self.directory.clone(), partial));
+                    let new = NewResponse::new(file, partial, identity, sources, max_bytes);
                     return Ok(Found::Missing(new));
                 }
                 // There are no locks here: everybody makes it.
                 Err(_) => {}
             }
         }
-        let file = OutputFile::create(&whole)?;
-        Ok(Found::Missing(NewResponse::new(file, None, self.max_bytes)))
+        let file = OutputFile::create_private(&self.directory, &whole)?;
+        let new = NewResponse::new(file, None, identity, sources, max_bytes);
+        Ok(Found::Missing(new))
     }
 
-    /// The response to the request with `key`, if there is one that is whole and not too old.
+    /// The response to the request with `key`, if there is one that is whole, not too old, and made
+    /// from what is there still.
     pub fn find(&self, key: &ResponseKey) -> Option<StoredResponse> {
-        let file = ReadFile::open(&self.path(key, WHOLE)).ok()?;
-        let modified = file.stat().ok()?.mtime;
-        StoredResponse::whole(file).filter(|_| self.is_fresh(modified))
+        self.find_made_from(key, &Sources::list(&self.options).ok()?)
+    }
+
+    fn find_made_from(&self, key: &ResponseKey, sources: &Sources) -> Option<StoredResponse> {
+        let file = self.directory.open_file(&self.name(key, WHOLE)).ok()?;
+        if !self.is_fresh(file.stat().ok()?.mtime) {
+            return None;
+        }
+        StoredResponse::whole(file, &self.identity(key), sources, self.options.max_bytes)
     }
 
     /// Keeps `response`, which is whole, and removes what is too old or too much.
@@ -117,38 +158,45 @@ impl ResponseCache {
     /// If it cannot be named, or the directory cannot be listed. Who follows it gets it all the
     /// same.
     pub fn keep(&self, response: NewResponse) -> Result<()> {
-        response.finish()?;
+        let sources = Sources::list(&self.options)?;
+        if sources.to_bytes().len() <= sources::MAX_BYTES {
+            response.finish(&sources)?;
+        }
         self.clean()
     }
 
     /// Removes what is too old or was abandoned, and of the rest the oldest as long as it is too
-    /// much.
+    /// much. What has no name that is given here is left alone.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed.
     pub fn clean(&self) -> Result<()> {
         self.remove_abandoned();
-        let directory = Dir::open(&self.directory)?;
         let mut kept = Vec::new();
         let mut bytes = 0_u64;
         for (name, kind) in self.names()? {
             // Others may clean at the same time: what is gone is gone.
-            let Ok(stat) = directory.stat(&name) else {
+            let Ok(stat) = self.directory.stat(&name) else {
                 continue;
             };
-            if kind == Kept::Partial {
-                bytes += stat.size;
+            if stat.kind != FileKind::File {
+                self.remove(&name);
+            } else if kind == Kept::Partial {
+                bytes = bytes.saturating_add(stat.size);
             } else if !self.is_fresh(stat.mtime) {
                 self.remove(&name);
             } else if kind == Kept::Whole {
-                bytes += stat.size;
+                bytes = bytes.saturating_add(stat.size);
                 kept.push((stat.mtime, stat.size, name));
             }
         }
         kept.sort_unstable();
         for (_, size, name) in kept {
-            if bytes <= self.max_bytes {
+            if bytes <= self.options.max_bytes {
                 break;
             }
             self.remove(&name);
-            bytes -= size;
+            bytes = bytes.saturating_sub(size);
         }
         Ok(())
     }
@@ -157,46 +205,63 @@ impl ResponseCache {
     fn remove_abandoned(&self) {
         for (name, kind) in self.names().unwrap_or_default() {
             if kind == Kept::Partial {
-                let _ = OutputFile::remove_abandoned(&self.named(&name));
+                let _ = OutputFile::remove_abandoned(&self.directory, &name);
             }
         }
     }
 
-    fn names(&self) -> Result<Vec<(Vec<u8>, Kept)>> {
-        let entries = hedgerow_fs::list_directory(&self.directory)?;
-        let entries = entries.unwrap_or_default().into_iter();
+    fn names(&self) -> Result<Vec<(String, Kept)>> {
+        let entries = self.directory.list()?.into_iter();
         let known = entries.filter_map(|entry| {
-            let kind = Kept::of(&entry.name)?;
-            Some((entry.name, kind))
+            let name = String::from_utf8(entry.name).ok()?;
+            let kind = Kept::of(&name)?;
+            Some((name, kind))
         });
         Ok(known.collect())
     }
 
-    fn remove(&self, name: &[u8]) {
+    fn remove(&self, name: &str) {
         // What cannot be removed now will be tried again.
-        let _ = hedgerow_fs::remove_file(&self.named(name));
+        let _ = self.directory.remove(name);
     }
 
     /// Whether another process that reads a file here sees what was written to it so far, and
     /// nothing else. Of a file that grows on another machine that is not so.
     fn shows_writes_to_others(&self) -> bool {
-        FileSystem::of(&self.directory).is_ok_and(|system| {
+        FileSystem::of(self.directory.path()).is_ok_and(|system| {
             !system.is_network && system.name.is_some_and(|name| name != "fuse")
         })
     }
 
+    /// What is dated in the future would never expire.
     fn is_fresh(&self, modified: Timestamp) -> bool {
-        stored::age_seconds(modified) <= self.max_age_seconds
+        age_seconds(modified).is_some_and(|age| age <= self.options.max_age_seconds)
     }
 
-    fn path(&self, key: &ResponseKey, extension: &str) -> PathBuf {
-        self.directory.join(format!("{}.{extension}", key.0))
+    fn identity(&self, key: &ResponseKey) -> (ResponseKey, [u8; 32]) {
+        (key.clone(), self.repository)
     }
 
-    fn named(&self, name: &[u8]) -> PathBuf {
-        use std::os::unix::ffi::OsStrExt;
-        self.directory.join(std::ffi::OsStr::from_bytes(name))
+    fn name(&self, key: &ResponseKey, extension: &str) -> String {
+        let name = hash([self.repository.as_slice(), &key.0]);
+        format!("{}{extension}", blake3::Hash::from_bytes(name).to_hex())
     }
+}
+
+/// How long ago that was, in seconds; `None` if it is yet to come.
+fn age_seconds(time: Timestamp) -> Option<u64> {
+    let age = hedgerow_fs::file_time().seconds.checked_sub(time.seconds)?;
+    u64::try_from(age).ok()
+}
+
+/// Tells `parts` from all others, however they are cut.
+fn hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    *hasher.finalize().as_bytes()
 }
 
 /// What is in the directory.
@@ -210,18 +275,21 @@ enum Kept {
 }
 
 impl Kept {
-    fn of(name: &[u8]) -> Option<Self> {
-        let has = |extension: &str| name.ends_with(extension.as_bytes());
-        match () {
-            () if name.starts_with(b".") => {
-                let is_response = name
-                    .windows(WHOLE.len())
-                    .any(|part| part == WHOLE.as_bytes());
-                is_response.then_some(Kept::Unnamed)
-            }
-            () if has(".response") => Some(Kept::Whole),
-            () if has(".partial") => Some(Kept::Partial),
-            () => None,
+    fn of(name: &str) -> Option<Self> {
+        let (rest, is_hidden) = match name.strip_prefix('.') {
+            Some(rest) => (rest, true),
+            None => (name, false),
+        };
+        let (digits, extension) = rest.split_at_checked(NAME_DIGITS)?;
+        let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if !digits.bytes().all(is_digit) {
+            return None;
+        }
+        match extension {
+            WHOLE if !is_hidden => Some(Kept::Whole),
+            PARTIAL if !is_hidden => Some(Kept::Partial),
+            _ if is_hidden && extension.starts_with(WHOLE) => Some(Kept::Unnamed),
+            _ => None,
         }
     }
 }

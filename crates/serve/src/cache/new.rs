@@ -1,7 +1,8 @@
-use super::{StoredResponse, HEADER_BYTES, MAGIC};
+use super::header::{Header, HEADER_BYTES};
+use super::sources::Sources;
+use super::{ResponseKey, StoredResponse};
 use crate::Result;
-use hedgerow_fs::{OutputFile, ReadFile};
-use std::path::PathBuf;
+use hedgerow_fs::{OutputFile, PrivateDir};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
@@ -10,9 +11,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct NewResponse {
     file: Option<OutputFile>,
-    /// Its name until it is whole, if others may follow it.
-    partial: Option<PathBuf>,
+    /// Where it is, and its name until it is whole, if others may follow it.
+    partial: Option<(PrivateDir, String)>,
+    identity: (ResponseKey, [u8; 32]),
+    /// What there was to make it from when it was begun.
+    sources: Sources,
     written: u64,
+    /// Of what was written. It has some 2 KB.
+    hasher: Box<blake3::Hasher>,
     max_bytes: u64,
     /// Whether nothing more will be written.
     has_ended: Arc<AtomicBool>,
@@ -21,11 +27,20 @@ pub struct NewResponse {
 impl NewResponse {
     /// One to be written to `file`; others may follow it if that has the name `partial` until it is
     /// whole.
-    pub(super) fn new(file: OutputFile, partial: Option<PathBuf>, max_bytes: u64) -> Self {
+    pub(super) fn new(
+        file: OutputFile,
+        partial: Option<(PrivateDir, String)>,
+        identity: (ResponseKey, [u8; 32]),
+        sources: Sources,
+        max_bytes: u64,
+    ) -> Self {
         NewResponse {
             file: Some(file),
             partial,
+            identity,
+            sources,
             written: 0,
+            hasher: Box::default(),
             max_bytes,
             has_ended: Arc::default(),
         }
@@ -33,12 +48,12 @@ impl NewResponse {
 
     /// The response as others see it who follow it; `None` if nobody can.
     pub fn follow(&self) -> Option<StoredResponse> {
-        let (file, partial) = (self.file.as_ref()?, self.partial.as_ref()?);
+        let (directory, partial) = self.partial.as_ref()?;
         // Not another name of the same open file: that would hold the lock, too.
-        let reader = ReadFile::open(partial).ok()?;
-        let (own, found) = (file.stat().ok()?, reader.stat().ok()?);
+        let reader = directory.open_file(partial).ok()?;
+        let (own, found) = (self.file.as_ref()?.stat().ok()?, reader.stat().ok()?);
         let is_same = (own.dev, own.ino) == (found.dev, found.ino);
-        is_same.then(|| StoredResponse::of_own(reader, self.has_ended.clone()))
+        is_same.then(|| StoredResponse::of_own(reader, &self.identity, self.has_ended.clone()))
     }
 
     /// Appends `bytes`. False if they cannot be kept, because they are too many or there is no
@@ -51,6 +66,7 @@ impl NewResponse {
         let at = HEADER_BYTES + self.written;
         let is_written = has_room && file.write_at(bytes, at).is_ok();
         if is_written {
+            self.hasher.update(bytes);
             self.written = end;
         }
         is_written
@@ -61,14 +77,21 @@ impl NewResponse {
         self.written
     }
 
-    /// Says that it is whole, and gives it its name.
-    pub(super) fn finish(mut self) -> Result<()> {
-        if let Some(file) = self.file.take() {
-            let header = [MAGIC, self.written.to_be_bytes()].concat();
-            file.write_at(&header, 0)?;
-            file.commit(true)?;
-        }
-        Ok(())
+    /// Says that it is whole, and gives it its name, unless one of the files it may have been made
+    /// from is not among `sources`, which there are now.
+    pub(super) fn finish(mut self, sources: &Sources) -> Result<()> {
+        let is_valid = sources.include(&self.sources.to_bytes());
+        let Some(file) = self.file.take().filter(|_| is_valid) else {
+            return Ok(());
+        };
+        let listed = sources.to_bytes();
+        self.hasher.update(&listed);
+        let lengths = (self.written, listed.len() as u64);
+        let header = Header::new(self.identity.clone(), lengths, *self.hasher.clone());
+        // The header first: whoever follows knows by it where the response ends.
+        file.write_at(&header.to_bytes(), 0)?;
+        file.write_at(&listed, HEADER_BYTES + self.written)?;
+        Ok(file.commit(true)?)
     }
 }
 

@@ -1,6 +1,8 @@
-use super::{HEADER_BYTES, MAGIC};
+use super::header::{Header, HEADER_BYTES};
+use super::sources::{self, Sources};
+use super::{age_seconds, ResponseKey};
 use crate::Result;
-use hedgerow_fs::{ReadFile, StandardOutput, Timestamp};
+use hedgerow_fs::{ReadFile, StandardOutput};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -9,10 +11,15 @@ use std::time::{Duration, Instant};
 /// How often one who waits looks, from the first time to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(5));
 
+/// Of what a response is read at a time to verify it, in bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// A response that is whole, or that somebody makes.
 #[derive(Debug)]
 pub struct StoredResponse {
     file: ReadFile,
+    /// What its header is to name: the request, and the repository.
+    identity: (ResponseKey, [u8; 32]),
     maker: Maker,
 }
 
@@ -38,26 +45,43 @@ enum Maker {
 }
 
 impl StoredResponse {
-    /// The response in `file`, if that is whole.
-    pub(super) fn whole(file: ReadFile) -> Option<Self> {
+    /// The response in `file`, if that is whole, as it was written, the one that `identity` says,
+    /// and made from what is among `sources`.
+    pub(super) fn whole(
+        file: ReadFile,
+        identity: &(ResponseKey, [u8; 32]),
+        sources: &Sources,
+        max_bytes: u64,
+    ) -> Option<Self> {
         let stored = StoredResponse {
             file,
+            identity: identity.clone(),
             maker: Maker::Done,
         };
-        let is_whole = matches!(stored.available(), Ok(Available::Whole(_)));
-        is_whole.then_some(stored)
+        let is_right = stored.is_right(sources, max_bytes);
+        matches!(is_right, Ok(true)).then_some(stored)
     }
 
-    pub(super) fn of_another(file: ReadFile, max_wait: Duration) -> Self {
+    pub(super) fn of_another(
+        file: ReadFile,
+        identity: &(ResponseKey, [u8; 32]),
+        max_wait: Duration,
+    ) -> Self {
         StoredResponse {
             file,
+            identity: identity.clone(),
             maker: Maker::Another(max_wait),
         }
     }
 
-    pub(super) fn of_own(file: ReadFile, has_ended: Arc<AtomicBool>) -> Self {
+    pub(super) fn of_own(
+        file: ReadFile,
+        identity: &(ResponseKey, [u8; 32]),
+        has_ended: Arc<AtomicBool>,
+    ) -> Self {
         StoredResponse {
             file,
+            identity: identity.clone(),
             maker: Maker::Own(has_ended),
         }
     }
@@ -112,16 +136,65 @@ impl StoredResponse {
             Maker::Own(has_ended) => has_ended.load(Ordering::Acquire),
             Maker::Another(_) => !self.file.is_being_made()?,
         };
-        let mut header = [0; HEADER_BYTES as usize];
-        let filled = self.file.read_at(&mut header, 0)?;
-        let bytes = self.file.stat()?.size.saturating_sub(HEADER_BYTES);
-        let expected = [MAGIC, bytes.to_be_bytes()].concat();
-        let is_whole = filled == header.len() && header[..] == *expected;
+        // The length before the header: what follows the response comes after the header.
+        let found = self.file.stat()?.size;
+        let bytes = found.saturating_sub(HEADER_BYTES);
+        let header = self.header()?;
+        let (bytes, is_whole) = match header {
+            Some(header) => (
+                bytes.min(header.response_bytes),
+                header.file_bytes() == Some(found),
+            ),
+            None => (bytes, false),
+        };
         Ok(match (is_whole, has_ended) {
             (true, _) => Available::Whole(bytes),
             (false, true) => Available::Abandoned(bytes),
             (false, false) => Available::Growing(bytes),
         })
+    }
+
+    /// Its header, if that is there and names the right request and repository.
+    fn header(&self) -> Result<Option<Header>> {
+        let mut bytes = [0; HEADER_BYTES as usize];
+        let filled = self.file.read_at(&mut bytes, 0)?;
+        let header = Header::parse(bytes.get(..filled).unwrap_or_default());
+        let (key, repository) = &self.identity;
+        Ok(header.filter(|header| header.key == *key && header.repository == *repository))
+    }
+
+    fn is_right(&self, sources: &Sources, max_bytes: u64) -> Result<bool> {
+        let Some(header) = self.header()? else {
+            return Ok(false);
+        };
+        let is_whole = header.file_bytes() == Some(self.file.stat()?.size);
+        let is_within =
+            header.response_bytes <= max_bytes && header.source_bytes <= sources::MAX_BYTES as u64;
+        if !is_whole || !is_within {
+            return Ok(false);
+        }
+        // What is out of date need not be read.
+        let mut listed = vec![0; header.source_bytes as usize];
+        let filled = self.read_at(&mut listed, header.response_bytes)?;
+        if filled < listed.len() || !sources.include(&listed) {
+            return Ok(false);
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut position = 0;
+        while position < header.response_bytes {
+            let rest = header.response_bytes - position;
+            let length = rest.min(PIECE_BYTES as u64) as usize;
+            let wanted = piece.get_mut(..length).unwrap_or_default();
+            let filled = self.read_at(wanted, position)?;
+            if filled < length {
+                return Ok(false);
+            }
+            hasher.update(wanted);
+            position += length as u64;
+        }
+        hasher.update(&listed);
+        Ok(header.is_digest_right(hasher))
     }
 
     /// Whether one need not wait any longer: nothing has come, be it since one waits or before.
@@ -130,14 +203,7 @@ impl StoredResponse {
             return Ok(false);
         };
         let unchanged = age_seconds(self.file.stat()?.mtime);
-        Ok(started.elapsed() >= max_wait || unchanged > max_wait.as_secs())
+        let is_unchanged = unchanged.is_none_or(|seconds| seconds > max_wait.as_secs());
+        Ok(started.elapsed() >= max_wait || is_unchanged)
     }
-}
-
-/// How long ago that was, in seconds.
-pub(super) fn age_seconds(time: Timestamp) -> u64 {
-    let age = hedgerow_fs::file_time()
-        .seconds
-        .saturating_sub(time.seconds);
-    u64::try_from(age).unwrap_or(0)
 }

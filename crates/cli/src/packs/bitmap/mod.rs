@@ -10,6 +10,7 @@ use crate::failure::{Failure, REFUSED};
 use crate::output::Output;
 use clap::{Args, Subcommand};
 use explain::Explain;
+use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, Bitmaps};
 use hedgerow_reach::check;
@@ -114,7 +115,10 @@ fn verify(repository: &Repository, global: &Global, output: &Output) -> Result<u
     let store = repository.objects();
     let bitmaps = bitmaps(repository)?;
     let shallow = shallow(repository)?;
-    let wrong = check(store, &bitmaps, &shallow, threads(global)).map_err(Failure::fatal)?;
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let cancel = CancelToken::from_static(interrupted);
+    let wrong = check(store, &bitmaps, &shallow, threads(global), &cancel);
+    let wrong = wrong.map_err(Failure::fatal)?;
     for id in &wrong {
         output.error(format_args!("the bitmap of commit {id} is wrong"));
     }

@@ -4,19 +4,19 @@ use super::log::{Entry, Server};
 use super::receiver::Receiver;
 use super::request::Request;
 use super::sink::{lock, Sink};
+use crate::output::Output;
 use crate::packs::pack_objects::{pack_options, pack_reuse};
 use crate::packs::sources::{bitmaps, Sources};
-use hedgerow_git::repository::Repository;
+use hedgerow_git::repository::{Repository, ResponseCacheSettings};
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
-use hedgerow_serve::{write_pack, Found, PackOptions, PackWritten, ResponseCache, Selected};
+use hedgerow_serve::{
+    write_pack, CacheOptions, Found, PackOptions, PackWritten, ResponseCache, Selected,
+};
 use std::sync::Mutex;
 
 /// So many who make the same response are followed, one after the other, if each of them fails.
 const MAKERS: u32 = 8;
-const CACHE_BYTES: u64 = 1 << 30;
-const CACHE_SECONDS: u64 = 3600;
-const WAIT_SECONDS: u64 = 60;
 
 /// A request that was answered.
 #[derive(Debug)]
@@ -34,13 +34,26 @@ pub enum Failed {
     Broken(String),
 }
 
-/// Answers `request` on standard output.
+/// Answers `request` on standard output, from the cache that `settings` name, if any. One that
+/// cannot be used safely is not used.
 pub fn answer(
     request: &Request,
     repository: &Repository,
+    settings: Option<ResponseCacheSettings>,
     entry: &mut Entry,
+    output: &Output,
 ) -> Result<Answered, Failed> {
-    let cache = cache(repository).map_err(|failure| Failed::Unanswered(failure.to_string()))?;
+    let cache = match settings
+        .map(|settings| cache(settings, repository))
+        .transpose()
+    {
+        Ok(cache) => cache,
+        Err(error) => {
+            output.warn(format_args!("no response is cached: {error}"));
+            entry.cache_refused = Some(error.to_string());
+            None
+        }
+    };
     let receiver = Mutex::default();
     let answered = match cache {
         Some(cache) => from_cache(request, repository, &cache, &receiver, entry),
@@ -62,7 +75,7 @@ fn from_cache(
     receiver: &Mutex<Receiver>,
     entry: &mut Entry,
 ) -> Result<Answered, String> {
-    let key = request.key(repository);
+    let key = request.key();
     for _ in 0..MAKERS {
         match cache.look(&key) {
             Ok(Found::Stored(stored)) => {
@@ -88,22 +101,17 @@ fn from_cache(
     make(request, repository, Sink::plain(receiver), None, entry)
 }
 
-/// The cache that is configured, if any.
-fn cache(repository: &Repository) -> Result<Option<ResponseCache>, hedgerow_git::Error> {
-    let config = repository.config();
-    let Some(directory) = config.path("hedgerow.responseCache")? else {
-        return Ok(None);
-    };
-    let number = |key: &str, usual: u64| -> Result<u64, hedgerow_git::Error> {
-        let number = config.integer(key)?;
-        Ok(number.map_or(usual, |number| u64::try_from(number).unwrap_or(0)))
-    };
-    Ok(Some(ResponseCache {
-        directory,
-        max_bytes: number("hedgerow.responseCacheSize", CACHE_BYTES)?,
-        max_age_seconds: number("hedgerow.responseCacheExpiry", CACHE_SECONDS)?,
-        max_wait_seconds: number("hedgerow.responseCacheWait", WAIT_SECONDS)?,
-    }))
+fn cache(
+    settings: ResponseCacheSettings,
+    repository: &Repository,
+) -> hedgerow_serve::Result<ResponseCache> {
+    ResponseCache::open(CacheOptions {
+        directory: settings.directory,
+        objects: repository.objects().directories().to_vec(),
+        max_bytes: settings.max_bytes,
+        max_age_seconds: settings.max_age_seconds,
+        max_wait_seconds: settings.max_wait_seconds,
+    })
 }
 
 fn make(

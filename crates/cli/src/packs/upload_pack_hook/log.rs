@@ -6,10 +6,14 @@ use hedgerow_git::repository::Repository;
 use hedgerow_reach::{BitmapUse, Trace};
 use hedgerow_serve::PackWritten;
 use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 /// So many commits whose bitmaps were used are named.
 const NAMED: usize = 10;
+/// So much of a text that the client may have chosen is told, in bytes.
+const TEXT_BYTES: usize = 1000;
 
 /// Who answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -33,6 +37,8 @@ pub struct Entry {
     pub bytes: u64,
     /// Whether the response was not whole yet in the cache when it was found there.
     pub followed: bool,
+    /// Why the cache that is configured was not used.
+    pub cache_refused: Option<String>,
     wants: usize,
     haves: usize,
     thin: bool,
@@ -67,6 +73,9 @@ struct Line<'e> {
     /// Why git was asked, or what went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'e str>,
+    /// Why no response was looked for in the cache, or kept, though one is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_refused: Option<&'e str>,
     bytes: u64,
     /// Somebody else was about to make the response.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -120,14 +129,16 @@ impl Entry {
         });
     }
 
-    /// Appends the line, if a file is configured. A log that cannot be written is no reason to
-    /// fail a request that was answered.
-    pub fn write(&self, repository: &Repository, taken: Duration, exit_code: u8, output: &Output) {
-        let path = match repository.config().path("hedgerow.serveLog") {
-            Ok(Some(path)) => path,
-            Ok(None) => return,
-            Err(error) => return output.warn(error),
-        };
+    /// Appends the line to the file at `path`. A log that cannot be written is no reason to fail a
+    /// request that was answered.
+    pub fn write(
+        &self,
+        path: &Path,
+        repository: &Repository,
+        taken: Duration,
+        exit_code: u8,
+        output: &Output,
+    ) {
         let line = Line {
             schema: "hedgerow.serve/1",
             time: hedgerow_fs::file_time().seconds,
@@ -135,9 +146,10 @@ impl Entry {
             wants: self.wants,
             haves: self.haves,
             thin: self.thin,
-            filter: self.filter.as_deref(),
+            filter: self.filter.as_deref().map(shortened),
             served_by: self.served_by,
-            reason: self.reason.as_deref(),
+            reason: self.reason.as_deref().map(shortened),
+            cache_refused: self.cache_refused.as_deref(),
             bytes: self.bytes,
             followed: self.followed,
             pack: self.written,
@@ -146,9 +158,9 @@ impl Entry {
             milliseconds: taken.as_millis(),
             exit_code,
         };
-        let mut text = serde_json::to_vec(&line).expect("plain data is JSON");
-        text.push(b'\n');
-        if let Err(error) = hedgerow_fs::append_file(&path, &text, true) {
+        let mut text = escaped(&serde_json::to_string(&line).expect("plain data is JSON"));
+        text.push('\n');
+        if let Err(error) = hedgerow_fs::append_private_file(path, text.as_bytes()) {
             output.warn(error);
         }
     }
@@ -166,5 +178,46 @@ fn found(used: &BitmapUse) -> Found {
         pseudo_merges: used.pseudo_merges,
         commits_walked: used.commits_walked,
         trees_read: used.trees_read,
+    }
+}
+
+/// The beginning of `text`.
+fn shortened(text: &str) -> &str {
+    let longest = (0..=TEXT_BYTES.min(text.len())).rev();
+    let mut ends = longest.filter(|end| text.is_char_boundary(*end));
+    text.get(..ends.next().unwrap_or_default())
+        .unwrap_or_default()
+}
+
+/// The same JSON in printable ASCII, so that no client's text can steer a terminal or look like
+/// another.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + 1);
+    for character in json.chars() {
+        if matches!(character, ' '..='~') {
+            text.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            write!(text, "\\u{unit:04x}").expect("a string takes everything");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_printable_ascii_is_logged() {
+        let text = "a\u{1b}[31m\u{7f}\u{9b}\u{202e}\u{1f600}\"\n";
+        let json = escaped(&serde_json::to_string(text).unwrap());
+        assert!(
+            json.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+            "{json}"
+        );
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        assert_eq!(shortened(&"\u{20ac}".repeat(1000)).len(), 999);
     }
 }

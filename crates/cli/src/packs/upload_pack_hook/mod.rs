@@ -16,7 +16,7 @@ use crate::output::Output;
 use answer::{answer, Answered};
 use clap::Args;
 use hedgerow_fs::{Exit, Process};
-use hedgerow_git::repository::Repository;
+use hedgerow_git::repository::{Repository, ResponseCacheSettings, ServingSettings};
 use log::Entry;
 use request::Request;
 use std::ffi::OsString;
@@ -51,15 +51,23 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
     let repository = environment::of_git_unreplaced(global)
         .and_then(|environment| Ok(Repository::discover(&environment)?));
     let mut entry = Entry::default();
-    let code = match &repository {
-        Ok(repository) => serve(command, &input, repository, &mut entry, output)?,
-        Err(reason) => {
-            entry.hand_over(reason.message.clone());
-            hand_over(command, &input)?
-        }
+    let repository = match repository {
+        Ok(repository) => repository,
+        Err(_) => return hand_over(command, &input),
     };
-    if let Ok(repository) = &repository {
-        entry.write(repository, started.elapsed(), code, output);
+    let settings = repository.serving_settings().unwrap_or_else(|error| {
+        output.warn(format_args!("nothing is cached or logged: {error}"));
+        ServingSettings::default()
+    });
+    let code = serve(
+        command,
+        &input,
+        (&repository, settings.response_cache),
+        &mut entry,
+        output,
+    )?;
+    if let Some(path) = settings.serve_log {
+        entry.write(&path, &repository, started.elapsed(), code, output);
     }
     Ok(code)
 }
@@ -67,14 +75,14 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
 fn serve(
     command: &UploadPackHook,
     input: &[u8],
-    repository: &Repository,
+    (repository, cache): (&Repository, Option<ResponseCacheSettings>),
     entry: &mut Entry,
     output: &Output,
 ) -> Result<u8, Failure> {
     let request = Request::parse(&command.words, input, repository);
     let answered = request.and_then(|request| {
         entry.ask(&request);
-        answer(&request, repository, entry)
+        answer(&request, repository, cache, entry, output)
     });
     match answered {
         Ok(Answered { said }) => {

@@ -93,9 +93,9 @@ impl Request {
         annotated(repository, &self.tagged)
     }
 
-    /// What tells its response from others: what is asked, of which repository, and what is tagged.
-    /// No object is read for it.
-    pub fn key(&self, repository: &Repository) -> ResponseKey {
+    /// What tells its response from others of its repository: what is asked, and what is tagged. No
+    /// object is read for it.
+    pub fn key(&self) -> ResponseKey {
         let sorted = |ids: &[ObjectId]| {
             let mut ids = ids.to_vec();
             ids.sort_unstable();
@@ -111,7 +111,6 @@ impl Request {
         ];
         ResponseKey::of([
             env!("CARGO_PKG_VERSION").as_bytes(),
-            repository.objects().directory().as_os_str().as_bytes(),
             flags.as_slice(),
             self.filter.as_deref().unwrap_or_default().as_bytes(),
             &sorted(&self.question.wants),

@@ -1,11 +1,13 @@
 //! The cache of responses of `hedgerow upload-pack-hook`, asked by several at once.
 
 mod broken;
+mod hostile;
 mod site;
 
 use super::oracle::program::git;
 use site::{Site, WORDS};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -74,15 +76,23 @@ fn a_hit_reads_no_objects() {
     git(&site.root(), &["tag", "-a", "-m", "m", "annotated"], b"");
     git(&site.root(), &["tag", "light"], b"");
     let made = site.ask(&["--include-tag"]).end();
-    let hidden = site.root().join(".git/hidden");
-    let objects = site.root().join(".git/objects");
-    fs::rename(&objects, &hidden).unwrap();
-    fs::create_dir_all(objects.join("pack")).unwrap();
+    // All of them are loose.
+    let (objects, hidden) = (
+        site.root().join(".git/objects"),
+        site.root().join(".git/hidden"),
+    );
+    let move_all = |from: &Path, to: &Path| {
+        for entry in fs::read_dir(from).unwrap() {
+            let name = entry.unwrap().file_name();
+            fs::rename(from.join(&name), to.join(&name)).unwrap();
+        }
+    };
+    fs::create_dir(&hidden).unwrap();
+    move_all(&objects, &hidden);
     let found = site.ask(&["--include-tag"]).end();
     assert!(found.code == 0 && found.stdout == made.stdout, "{found:?}");
     assert_eq!(site.served_by(), ["hedgerow", "cache"]);
-    fs::remove_dir_all(&objects).unwrap();
-    fs::rename(&hidden, &objects).unwrap();
+    move_all(&hidden, &objects);
     // With another tag, something else goes along.
     git(&site.root(), &["tag", "-a", "-m", "m", "another"], b"");
     let with_another = site.ask(&["--include-tag"]).end();
@@ -109,6 +119,7 @@ fn a_hit_is_the_same_wherever_it_goes() {
             .arg("-c")
             .arg(format!("{program} upload-pack-hook {words} {how}"));
         shell.current_dir(site.root());
+        shell.env("GIT_CONFIG_GLOBAL", site.global());
         shell.stdin(Stdio::from(site.request()));
         assert!(shell.status().unwrap().success(), "{how}");
         assert!(fs::read(&target).unwrap() == expected, "{how}");

@@ -85,8 +85,26 @@ impl Site {
     }
 
     pub fn configure(&self, name: &str, value: &str) {
-        let name = format!("hedgerow.{name}");
-        git(&self.root(), &["config", &name, value], b"");
+        let (name, global) = (format!("hedgerow.{name}"), self.global());
+        let words = ["config", "--file", global.to_str().unwrap(), &name, value];
+        git(&self.root(), &words, b"");
+    }
+
+    pub fn unset(&self, name: &str) {
+        let (name, global) = (format!("hedgerow.{name}"), self.global());
+        let words = [
+            "config",
+            "--file",
+            global.to_str().unwrap(),
+            "--unset",
+            &name,
+        ];
+        git(&self.root(), &words, b"");
+    }
+
+    /// The user's own configuration, where these settings belong.
+    pub fn global(&self) -> PathBuf {
+        self.root().join(".git/global")
     }
 
     /// Standard input of the hook.
@@ -96,11 +114,7 @@ impl Site {
 
     /// The answer without a cache.
     pub fn plain(&self) -> Vec<u8> {
-        git(
-            &self.root(),
-            &["config", "--unset", "hedgerow.responseCache"],
-            b"",
-        );
+        self.unset("responseCache");
         let outcome = self.ask(&[]).end();
         assert_eq!(outcome.code, 0, "{outcome:?}");
         self.configure("responseCache", self.responses.to_str().unwrap());
@@ -116,6 +130,7 @@ impl Site {
     pub fn ask_with(&self, further: &[&str], variables: &[(&str, &str)]) -> Asked {
         let mut command = Program::Hedgerow.command(&self.root());
         command.arg("upload-pack-hook").args(WORDS).args(further);
+        command.env("GIT_CONFIG_GLOBAL", self.global());
         command.envs(variables.iter().copied());
         command.stdin(self.request());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

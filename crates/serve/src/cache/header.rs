@@ -1,0 +1,99 @@
+use super::ResponseKey;
+
+/// Bytes before what was sent.
+pub(super) const HEADER_BYTES: u64 = 128;
+const MAGIC: [u8; 8] = *b"HRSP\0\0\0\x02";
+const DIGEST_AT: usize = 88;
+const DIGEST_BYTES: usize = blake3::OUT_LEN;
+
+/// What stands before a response. Until that is whole, there are zeros.
+///
+/// | bytes | |
+/// |---|---|
+/// | 8 | `HRSP`, and the version of the format as a 32-bit number |
+/// | 32 | the key of the request |
+/// | 32 | which repository |
+/// | 8 | bytes of the response |
+/// | 8 | bytes of the sources, which follow the response |
+/// | 32 | BLAKE3 of the response, the sources and the 88 bytes before |
+/// | 8 | zeros |
+///
+/// Numbers have the highest byte first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub key: ResponseKey,
+    /// BLAKE3 of what identifies the repository.
+    pub repository: [u8; 32],
+    pub response_bytes: u64,
+    pub source_bytes: u64,
+    digest: [u8; DIGEST_BYTES],
+}
+
+impl Header {
+    /// The header of a response with the hash `content` so far, of the response and the sources.
+    pub fn new(
+        (key, repository): (ResponseKey, [u8; 32]),
+        (response_bytes, source_bytes): (u64, u64),
+        content: blake3::Hasher,
+    ) -> Self {
+        let mut header = Header {
+            key,
+            repository,
+            response_bytes,
+            source_bytes,
+            digest: [0; DIGEST_BYTES],
+        };
+        header.digest = header.digest(content);
+        header
+    }
+
+    /// Whether `content`, of the response and the sources, is what it was.
+    pub fn is_digest_right(&self, content: blake3::Hasher) -> bool {
+        self.digest == self.digest(content)
+    }
+
+    /// `None` if this is none of this version.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let (magic, rest) = bytes.split_first_chunk()?;
+        let (key, rest) = rest.split_first_chunk()?;
+        let (repository, rest) = rest.split_first_chunk()?;
+        let (response_bytes, rest) = rest.split_first_chunk()?;
+        let (source_bytes, rest) = rest.split_first_chunk()?;
+        let (digest, rest) = rest.split_first_chunk()?;
+        (*magic == MAGIC && *rest == [0; 8]).then(|| Header {
+            key: ResponseKey(*key),
+            repository: *repository,
+            response_bytes: u64::from_be_bytes(*response_bytes),
+            source_bytes: u64::from_be_bytes(*source_bytes),
+            digest: *digest,
+        })
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [&self.front(), self.digest.as_slice(), &[0; 8]].concat()
+    }
+
+    /// What the file has in all, in bytes.
+    pub fn file_bytes(&self) -> Option<u64> {
+        let content = self.response_bytes.checked_add(self.source_bytes)?;
+        content.checked_add(HEADER_BYTES)
+    }
+
+    fn digest(&self, mut content: blake3::Hasher) -> [u8; DIGEST_BYTES] {
+        content.update(&self.front());
+        *content.finalize().as_bytes()
+    }
+
+    fn front(&self) -> [u8; DIGEST_AT] {
+        let mut front = [0; DIGEST_AT];
+        let fields = [
+            MAGIC.as_slice(),
+            &self.key.0,
+            &self.repository,
+            &self.response_bytes.to_be_bytes(),
+            &self.source_bytes.to_be_bytes(),
+        ];
+        front.copy_from_slice(&fields.concat());
+        front
+    }
+}

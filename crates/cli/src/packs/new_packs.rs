@@ -1,7 +1,6 @@
 //! What belongs to a pack that is made to stay.
 
 use super::bitmap::options::{build, build_options};
-use super::fsync::Fsync;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -15,9 +14,9 @@ use std::path::Path;
 const LEAST_LIMIT_BYTES: u64 = 1 << 20;
 
 /// How the configuration wants packs and what belongs to them to be written.
-pub fn file_options(repository: &Repository) -> Result<FileOptions, Failure> {
+pub fn file_options(repository: &Repository, output: &Output) -> Result<FileOptions, Failure> {
     let config = repository.config();
-    let fsync = Fsync::of(repository)?;
+    let fsync = repository.fsync(&mut |warning| output.warn(warning))?;
     Ok(FileOptions {
         reverse_index: config.bool("pack.writeReverseIndex")?.unwrap_or(true),
         sync_pack: fsync.pack,
@@ -87,7 +86,8 @@ pub fn write_bitmaps(
     let previous = Bitmaps::open(store);
     let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
     let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
-    let sync = Fsync::of(&now)?.pack_metadata;
+    // What is wrong with the setting was told when the pack was written.
+    let sync = now.fsync(&mut |_| {})?.pack_metadata;
     contents.write(threads, sync).map_err(Failure::fatal)?;
     Ok(())
 }

@@ -55,6 +55,8 @@ pub struct Environment {
     pub replace_ref_base: Option<BString>,
     /// `GIT_COMMIT_GRAPH_PARANOIA`: of the commit-graph, only commits count that are there.
     pub commit_graph_paranoia: bool,
+    /// `GIT_TEST_FSYNC` is off: nothing is waited for.
+    pub no_fsync: bool,
     /// `GIT_ATTR_SOURCE`.
     pub attr_source: Option<BString>,
     /// `GIT_OPTIONAL_LOCKS` is off: locks that only speed later commands up are not taken.
@@ -115,6 +117,7 @@ impl Environment {
             no_replace_objects: variables.bytes("GIT_NO_REPLACE_OBJECTS").is_some(),
             replace_ref_base: variables.bytes("GIT_REPLACE_REF_BASE"),
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
+            no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,

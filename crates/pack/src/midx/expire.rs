@@ -44,6 +44,10 @@ pub fn expire_midx_packs(
     if let Some(written) = write(&packs, options, &dropped, warn)? {
         written.commit()?;
     }
+    if options.sync {
+        // What names no pack that goes must be there when they have gone.
+        hedgerow_fs::sync_directory(&packs)?;
+    }
     for name in &dropped {
         for extension in EXTENSIONS {
             hedgerow_fs::remove_file(&packs.join(name).with_extension(extension))?;

@@ -321,7 +321,7 @@ impl Making<'_> {
         };
         let files = FileOptions {
             index: self.command.index_version.clone().unwrap_or_default(),
-            ..new_packs::file_options(self.repository)?
+            ..new_packs::file_options(self.repository, self.output)?
         };
         let base = environment::from_directory(self.global, base);
         let limit =

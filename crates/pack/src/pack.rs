@@ -1,5 +1,6 @@
 use crate::big_endian::u32_at;
 use crate::entry::{self, Entry};
+use crate::hashed_file::is_whole;
 use crate::index::PackIndex;
 use crate::map::Map;
 use crate::pack_order::{self, PackOrder};
@@ -21,6 +22,7 @@ pub(crate) struct Pack {
     hash: gix_hash::Kind,
     /// Whether to use a reverse index: there is one and it is wanted.
     has_reverse: bool,
+    hashes_index: bool,
     index: OnceLock<Result<PackIndex, String>>,
     entries: OnceLock<Result<Entries, String>>,
     reverse: OnceLock<Result<ReverseIndex, String>>,
@@ -55,6 +57,7 @@ impl Pack {
             path,
             hash,
             has_reverse,
+            hashes_index: false,
             index: OnceLock::new(),
             entries: OnceLock::new(),
             reverse: OnceLock::new(),
@@ -64,6 +67,14 @@ impl Pack {
             is_gone: AtomicBool::new(false),
             sorted_offsets: OnceLock::new(),
             was_scanned: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, but its index can be used only if its hash is right.
+    pub fn hashing_its_index(self) -> Self {
+        Pack {
+            hashes_index: true,
+            ..self
         }
     }
 
@@ -92,7 +103,12 @@ impl Pack {
     pub fn index(&self) -> Result<&PackIndex, &str> {
         let open = || {
             let path = self.path.with_extension("idx");
-            self.noting_absence(PackIndex::open(&path, self.hash.len_in_bytes()), &path)
+            let opened = PackIndex::open(&path, self.hash.len_in_bytes());
+            let opened = opened.and_then(|index| match self.hashes_index {
+                true if !is_whole(index.map(), self.hash) => Err("wrong hash".to_owned()),
+                _ => Ok(index),
+            });
+            self.noting_absence(opened, &path)
         };
         self.index
             .get_or_init(open)

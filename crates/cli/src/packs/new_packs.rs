@@ -4,7 +4,7 @@ use super::bitmap::options::{build, build_options};
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_git::repository::Repository;
+use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_pack::Bitmaps;
 use hedgerow_reach::BuildOptions;
 use hedgerow_serve::{FileOptions, StagedPack};
@@ -54,6 +54,15 @@ pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'s
     }
 }
 
+/// `repository` as it is now, for what is made to be found by and not deleted for: accelerators that
+/// are there are of use again.
+pub fn repository_now(repository: &Repository) -> Result<Repository, Failure> {
+    Ok(Repository::discover(&Environment {
+        unaided: false,
+        ..repository.environment().clone()
+    })?)
+}
+
 /// Writes the bitmaps of the pack at `pack`, which is new. A pack that is not in the object
 /// directory gets none.
 pub fn write_bitmaps(
@@ -64,7 +73,7 @@ pub fn write_bitmaps(
     output: &Output,
 ) -> Result<(), Failure> {
     // The store of the repository was opened before there was such a pack.
-    let now = Repository::discover(repository.environment())?;
+    let now = repository_now(repository)?;
     let store = now.objects();
     let name = pack.file_name();
     let mut packs = store.pack_files();

@@ -10,6 +10,7 @@
 
 mod bitmaps;
 mod corrupt;
+mod deleting;
 mod flips;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]

@@ -55,6 +55,9 @@ pub struct Environment {
     pub replace_ref_base: Option<BString>,
     /// `GIT_COMMIT_GRAPH_PARANOIA`: of the commit-graph, only commits count that are there.
     pub commit_graph_paranoia: bool,
+    /// Nothing is believed that only makes reading faster, like the commit-graph: for commands that
+    /// delete what they find unused. No variable says so.
+    pub unaided: bool,
     /// `GIT_TEST_FSYNC` is off: nothing is waited for.
     pub no_fsync: bool,
     /// `GIT_ATTR_SOURCE`.
@@ -117,6 +120,7 @@ impl Environment {
             no_replace_objects: variables.bytes("GIT_NO_REPLACE_OBJECTS").is_some(),
             replace_ref_base: variables.bytes("GIT_REPLACE_REF_BASE"),
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
+            unaided: false,
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,

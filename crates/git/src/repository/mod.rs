@@ -131,6 +131,7 @@ impl Repository {
             hash,
             read_reverse_index: settings.read_reverse_index,
             read_multi_pack_index: settings.multi_pack_index,
+            unaided: environment.unaided,
             note_verified: !environment.no_optional_locks,
             alternates: environment
                 .alternate_object_directories

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::bitmap::options::build_options;
 use crate::packs::midx_bitmap::commit_with_bitmap;
+use crate::packs::new_packs::repository_now;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::collections::BTreeSet;
@@ -56,7 +57,7 @@ pub fn write(
         return written.commit().map_err(Failure::fatal);
     }
     // The store of the repository was opened before there were the new packs.
-    let now = Repository::discover(repository.environment())?;
+    let now = repository_now(repository)?;
     let building = build_options(&now, global, output, None)?;
     commit_with_bitmap(
         written,

@@ -46,7 +46,7 @@ pub use identity::Signature;
 pub use index_paths::IndexPaths;
 pub use nested::OtherRepositories;
 pub use objects::Objects;
-pub use ref_patterns::{date_seconds, fits as name_fits};
+pub use ref_patterns::fits as name_fits;
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;

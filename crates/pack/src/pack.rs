@@ -178,10 +178,9 @@ impl Pack {
     /// where there is none, by looking through all offsets; from the second time on, by all of
     /// them in order. `None` if there is no entry at `offset`.
     pub fn next_offset(&self, index: &PackIndex, offset: u64) -> Option<Option<u64>> {
-        if let Some(reverse) = self.reverse() {
-            if let Some((_, next)) = reverse.find(index, offset) {
-                return Some(next);
-            }
+        // One wrong entry would be a wrong length of another: all of it is checked before.
+        if let (true, Ok(PackOrder::File(reverse))) = (self.reverse().is_some(), self.order()) {
+            return reverse.find(index, offset).map(|(_, next)| next);
         }
         if self.sorted_offsets.get().is_none() && !self.was_scanned.swap(true, Ordering::Relaxed) {
             let offsets = (0..index.count()).filter_map(|position| index.offset(position));

@@ -32,6 +32,7 @@ mod progress;
 mod repack;
 mod repacked_states;
 mod responses;
+mod reverse_damage;
 mod served;
 mod several;
 

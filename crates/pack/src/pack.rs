@@ -116,6 +116,18 @@ impl Pack {
             .map_err(String::as_str)
     }
 
+    /// Its index, hashed: for those who ask for all that it lists, which a wrong id would be part
+    /// of. Or the reason why it cannot be used.
+    pub fn whole_index(&self) -> Result<&PackIndex, &str> {
+        let index = self.index()?;
+        let path = self.path.with_extension("idx");
+        let check = || is_whole(index.map(), self.hash);
+        match self.verified.pass("hash", &[(&path, index.map())], check) {
+            true => Ok(index),
+            false => Err("the hash of its index is wrong"),
+        }
+    }
+
     /// The pack from its start to the end of its last entry, or the reason why it cannot be used.
     pub fn data(&self) -> Result<&[u8], &str> {
         let open = || {

@@ -15,6 +15,7 @@ mod flips;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
+mod index_damage;
 mod index_pack;
 mod killed;
 mod large;

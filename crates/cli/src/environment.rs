@@ -74,6 +74,15 @@ pub fn of_git_unreplaced(global: &Global) -> Result<Environment, Failure> {
     })
 }
 
+/// As [`of_git_unreplaced`], for commands that delete what they find unused: no accelerator is
+/// believed.
+pub fn of_git_unaided(global: &Global) -> Result<Environment, Failure> {
+    Ok(Environment {
+        unaided: true,
+        ..of_git_unreplaced(global)?
+    })
+}
+
 /// What Mercurial takes from the environment, likewise. The directory is free of links.
 pub fn of_hg(global: &Global) -> Result<hedgerow_hg::Environment, Failure> {
     let directory = hedgerow_fs::real_path(&start(global)?).map_err(Failure::fatal)?;

@@ -17,7 +17,7 @@ mod stream;
 mod versions;
 
 pub use crc32::crc32;
-pub use deflate::deflate;
+pub use deflate::{deflate, StockDeflater};
 pub use deflater::{Deflater, StreamDeflater};
 pub use error::{Error, Result};
 pub use inflate::{can_expand_to, Inflater};

@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod checkout;
 pub mod convert;
+pub mod dates;
 mod error;
 pub mod ignore;
 pub mod index;

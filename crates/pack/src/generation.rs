@@ -85,15 +85,23 @@ impl Generation {
                 let number = self.first + self.packs.len() as u32;
                 let has_reverse = found.has_reverse && options.read_reverse_index;
                 let verified = Arc::clone(&verified);
-                self.packs
-                    .push(Pack::new(path, options.hash, has_reverse, verified));
+                let pack = Pack::new(
+                    path,
+                    options.hash,
+                    has_reverse && !options.unaided,
+                    verified,
+                );
+                self.packs.push(match options.unaided {
+                    true => pack.hashing_its_index(),
+                    false => pack,
+                });
                 new.push(number);
                 number
             });
             numbers.insert(found.stem, number);
         }
         let mut covered = Vec::new();
-        if listing.has_multi_index && options.read_multi_pack_index {
+        if listing.has_multi_index && options.read_multi_pack_index && !options.unaided {
             let added = self.add_multi_indexes(directory, &numbers, &verified, options, warnings);
             covered = added?;
         }

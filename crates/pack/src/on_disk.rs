@@ -31,6 +31,18 @@ impl ObjectStore {
         oid::try_from_bytes(index.id(position)?).ok()
     }
 
+    /// What is wrong with indexes of packs, each of which is hashed: what they list is not all that
+    /// there is then, or not what there is.
+    pub fn damaged_indexes(&self) -> Vec<String> {
+        let damage = |(_, pack): (u32, &Pack)| {
+            let reason = pack.whole_index().err()?;
+            let path = pack.path().with_extension("idx");
+            let is_there = hedgerow_fs::exists(&path);
+            is_there.then(|| format!("cannot use '{}': {reason}", path.display()))
+        };
+        self.packs().filter_map(damage).collect()
+    }
+
     /// The entries of the pack `number`, in order of offsets; nothing if it cannot be used. What
     /// its index says twice is there twice.
     pub fn sizes_in_pack(&self, number: u32) -> Vec<PackedEntry> {

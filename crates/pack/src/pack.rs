@@ -1,5 +1,6 @@
 use crate::big_endian::u32_at;
 use crate::entry::{self, Entry};
+use crate::hashed_file::is_whole;
 use crate::index::PackIndex;
 use crate::map::Map;
 use crate::pack_order::{self, PackOrder};
@@ -21,6 +22,7 @@ pub(crate) struct Pack {
     hash: gix_hash::Kind,
     /// Whether to use a reverse index: there is one and it is wanted.
     has_reverse: bool,
+    hashes_index: bool,
     index: OnceLock<Result<PackIndex, String>>,
     entries: OnceLock<Result<Entries, String>>,
     reverse: OnceLock<Result<ReverseIndex, String>>,
@@ -55,6 +57,7 @@ impl Pack {
             path,
             hash,
             has_reverse,
+            hashes_index: false,
             index: OnceLock::new(),
             entries: OnceLock::new(),
             reverse: OnceLock::new(),
@@ -64,6 +67,14 @@ impl Pack {
             is_gone: AtomicBool::new(false),
             sorted_offsets: OnceLock::new(),
             was_scanned: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, but its index can be used only if its hash is right.
+    pub fn hashing_its_index(self) -> Self {
+        Pack {
+            hashes_index: true,
+            ..self
         }
     }
 
@@ -92,12 +103,29 @@ impl Pack {
     pub fn index(&self) -> Result<&PackIndex, &str> {
         let open = || {
             let path = self.path.with_extension("idx");
-            self.noting_absence(PackIndex::open(&path, self.hash.len_in_bytes()), &path)
+            let opened = PackIndex::open(&path, self.hash.len_in_bytes());
+            let opened = opened.and_then(|index| match self.hashes_index {
+                true if !is_whole(index.map(), self.hash) => Err("wrong hash".to_owned()),
+                _ => Ok(index),
+            });
+            self.noting_absence(opened, &path)
         };
         self.index
             .get_or_init(open)
             .as_ref()
             .map_err(String::as_str)
+    }
+
+    /// Its index, hashed: for those who ask for all that it lists, which a wrong id would be part
+    /// of. Or the reason why it cannot be used.
+    pub fn whole_index(&self) -> Result<&PackIndex, &str> {
+        let index = self.index()?;
+        let path = self.path.with_extension("idx");
+        let check = || is_whole(index.map(), self.hash);
+        match self.verified.pass("hash", &[(&path, index.map())], check) {
+            true => Ok(index),
+            false => Err("the hash of its index is wrong"),
+        }
     }
 
     /// The pack from its start to the end of its last entry, or the reason why it cannot be used.
@@ -162,10 +190,9 @@ impl Pack {
     /// where there is none, by looking through all offsets; from the second time on, by all of
     /// them in order. `None` if there is no entry at `offset`.
     pub fn next_offset(&self, index: &PackIndex, offset: u64) -> Option<Option<u64>> {
-        if let Some(reverse) = self.reverse() {
-            if let Some((_, next)) = reverse.find(index, offset) {
-                return Some(next);
-            }
+        // One wrong entry would be a wrong length of another: all of it is checked before.
+        if let (true, Ok(PackOrder::File(reverse))) = (self.reverse().is_some(), self.order()) {
+            return reverse.find(index, offset).map(|(_, next)| next);
         }
         if self.sorted_offsets.get().is_none() && !self.was_scanned.swap(true, Ordering::Relaxed) {
             let offsets = (0..index.count()).filter_map(|position| index.offset(position));

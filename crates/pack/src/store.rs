@@ -18,6 +18,10 @@ pub struct StoreOptions {
     pub read_reverse_index: bool,
     /// Whether to use a multi-pack-index (`core.multiPackIndex`).
     pub read_multi_pack_index: bool,
+    /// Whether nothing is believed that only makes reading faster, and the index of a pack only when
+    /// its hash is right: for those who delete what they do not find. There is no reverse index and
+    /// no multi-pack-index then.
+    pub unaided: bool,
     /// Whether to note, in the object directory, which accelerators were found right, so that the
     /// next process need not check them again.
     pub note_verified: bool,
@@ -35,6 +39,7 @@ impl Default for StoreOptions {
             hash: HashKind::Sha1,
             read_reverse_index: true,
             read_multi_pack_index: true,
+            unaided: false,
             note_verified: false,
             object_size_limit: 4 << 30,
             alternates: Vec::new(),

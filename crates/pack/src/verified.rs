@@ -91,6 +91,8 @@ impl VerifiedFiles {
         }
         let file = OutputFile::create(&path)?;
         file.write_at(content.as_bytes(), 0)?;
+        // A list that lost its content would be read, and not be one, for good.
+        file.sync()?;
         file.commit(true)
     }
 

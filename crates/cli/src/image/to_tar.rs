@@ -156,6 +156,10 @@ impl ArchiveFile {
 
     fn finish(mut self, replace: bool) -> io::Result<()> {
         self.flush()?;
+        if replace {
+            // Else a power cut could leave neither the archive that was there nor this one.
+            self.file.sync().map_err(io::Error::other)?;
+        }
         self.file.commit(replace).map_err(io::Error::other)
     }
 }

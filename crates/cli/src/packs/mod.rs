@@ -2,7 +2,6 @@
 
 pub mod bitmap;
 pub mod cat_file;
-pub mod fsync;
 pub mod index_pack;
 pub mod index_progress;
 pub mod maintenance;

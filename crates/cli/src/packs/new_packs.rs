@@ -1,11 +1,10 @@
 //! What belongs to a pack that is made to stay.
 
 use super::bitmap::options::{build, build_options};
-use super::fsync::Fsync;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_git::repository::Repository;
+use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_pack::Bitmaps;
 use hedgerow_reach::BuildOptions;
 use hedgerow_serve::{FileOptions, StagedPack};
@@ -15,9 +14,9 @@ use std::path::Path;
 const LEAST_LIMIT_BYTES: u64 = 1 << 20;
 
 /// How the configuration wants packs and what belongs to them to be written.
-pub fn file_options(repository: &Repository) -> Result<FileOptions, Failure> {
+pub fn file_options(repository: &Repository, output: &Output) -> Result<FileOptions, Failure> {
     let config = repository.config();
-    let fsync = Fsync::of(repository)?;
+    let fsync = repository.fsync(&mut |warning| output.warn(warning))?;
     Ok(FileOptions {
         reverse_index: config.bool("pack.writeReverseIndex")?.unwrap_or(true),
         sync_pack: fsync.pack,
@@ -55,6 +54,15 @@ pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'s
     }
 }
 
+/// `repository` as it is now, for what is made to be found by and not deleted for: accelerators that
+/// are there are of use again.
+pub fn repository_now(repository: &Repository) -> Result<Repository, Failure> {
+    Ok(Repository::discover(&Environment {
+        unaided: false,
+        ..repository.environment().clone()
+    })?)
+}
+
 /// Writes the bitmaps of the pack at `pack`, which is new. A pack that is not in the object
 /// directory gets none.
 pub fn write_bitmaps(
@@ -65,7 +73,7 @@ pub fn write_bitmaps(
     output: &Output,
 ) -> Result<(), Failure> {
     // The store of the repository was opened before there was such a pack.
-    let now = Repository::discover(repository.environment())?;
+    let now = repository_now(repository)?;
     let store = now.objects();
     let name = pack.file_name();
     let mut packs = store.pack_files();
@@ -87,7 +95,8 @@ pub fn write_bitmaps(
     let previous = Bitmaps::open(store);
     let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
     let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
-    let sync = Fsync::of(&now)?.pack_metadata;
+    // What is wrong with the setting was told when the pack was written.
+    let sync = now.fsync(&mut |_| {})?.pack_metadata;
     contents.write(threads, sync).map_err(Failure::fatal)?;
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `hedgerow reverse-index`: writes missing `.rev` files.
 
-use super::fsync::Fsync;
 use super::surroundings::Surroundings;
 use crate::arguments::Global;
 use crate::environment;
@@ -40,7 +39,7 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
             ));
         }
     };
-    let sync = Fsync::resolve(&surroundings)?.pack_metadata;
+    let sync = surroundings.fsync(output)?.pack_metadata;
     let threads = surroundings.threads(None, global)?;
     for index in indexes {
         let added = add_reverse_index(&index, surroundings.hash(), threads, sync);

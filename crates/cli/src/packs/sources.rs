@@ -21,13 +21,13 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads the commit-graph, the boundary of a shallow clone, and grafts.
+    /// Reads the commit-graph, if it may be believed, the boundary of a shallow clone, and grafts.
     pub fn read(repository: &Repository) -> Result<Self, Failure> {
         let uses_graph = repository
             .config()
             .bool("core.commitGraph")?
             .unwrap_or(true);
-        let graph = match uses_graph {
+        let graph = match uses_graph && !repository.environment().unaided {
             true => repository.objects().commit_graph(),
             false => None,
         };
@@ -106,11 +106,11 @@ pub fn is_grafted(repository: &Repository) -> bool {
     has_content("shallow") || has_content("info/grafts")
 }
 
-/// The bitmaps of the repository, if nothing contradicts them: they know of neither replacements
-/// nor grafts.
+/// The bitmaps of the repository, if they may be believed and nothing contradicts them: they know
+/// of neither replacements nor grafts.
 pub fn bitmaps(repository: &Repository) -> Option<Bitmaps<'_>> {
     let is_plain = repository.shared_objects().replacements.is_empty() && !is_grafted(repository);
-    match is_plain {
+    match is_plain && !repository.environment().unaided {
         true => Bitmaps::open(repository.objects()),
         false => None,
     }

@@ -3,7 +3,8 @@
 use crate::arguments::{Global, Workers};
 use crate::environment;
 use crate::failure::Failure;
-use hedgerow_git::repository::Repository;
+use crate::output::Output;
+use hedgerow_git::repository::{Fsync, Repository};
 use hedgerow_git::Error;
 use hedgerow_pack::HashKind;
 
@@ -37,6 +38,14 @@ impl Surroundings {
             None => None,
         };
         Ok(found.unwrap_or(otherwise))
+    }
+
+    /// What is to be waited for until it is on the disk.
+    pub fn fsync(&self, output: &Output) -> Result<Fsync, Failure> {
+        match &self.repository {
+            Some(repository) => Ok(repository.fsync(&mut |warning| output.warn(warning))?),
+            None => Ok(Fsync::default()),
+        }
     }
 
     /// The number `key` of the configuration.

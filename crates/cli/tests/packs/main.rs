@@ -10,10 +10,12 @@
 
 mod bitmaps;
 mod corrupt;
+mod deleting;
 mod flips;
 #[path = "../queries/generate.rs"]
 #[allow(dead_code, reason = "shared by several tests")]
 mod generate;
+mod index_damage;
 mod index_pack;
 mod killed;
 mod large;
@@ -31,6 +33,7 @@ mod progress;
 mod repack;
 mod repacked_states;
 mod responses;
+mod reverse_damage;
 mod served;
 mod several;
 mod shared_trees;

@@ -20,6 +20,7 @@ pub use settings::{OptionBlockError, Settings, SettingsError};
 
 use std::ffi::CStr;
 use std::fmt;
+pub(crate) use zlib::Stream;
 
 /// Bytes of a metadata block before compression; no dictionary is smaller.
 pub const METADATA_BLOCK_BYTES: u32 = 8192;

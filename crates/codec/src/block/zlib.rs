@@ -22,7 +22,7 @@ impl Encoder {
     pub(super) fn new(settings: &GzipSettings) -> Result<Self> {
         let streams = settings
             .zlib_strategies()
-            .map(|strategy| Stream::new(settings, strategy));
+            .map(|strategy| Stream::new(settings.level as i32, settings.window as i32, strategy));
         Ok(Encoder {
             streams: streams.collect::<Result<_>>()?,
             scratch: Vec::new(),
@@ -41,13 +41,18 @@ impl Encoder {
 
 /// A deflate stream. It lives in memory of its own because zlib's state points back to it.
 #[derive(Debug)]
-struct Stream {
+pub(crate) struct Stream {
     raw: NonNull<ffi::z_stream>,
 }
 
+/// How much zlib is given or asked for at a time by [`Stream::deflate`], in bytes: git's pieces,
+/// which a stored stream shows.
+const INPUT_BYTES: usize = 1 << 30;
+const OUTPUT_BYTES: usize = 4096;
+
 impl Stream {
     #[allow(unsafe_code)]
-    fn new(settings: &GzipSettings, strategy: i32) -> Result<Self> {
+    pub(crate) fn new(level: i32, window: i32, strategy: i32) -> Result<Self> {
         let memory = Box::new(MaybeUninit::<ffi::z_stream>::zeroed());
         let raw = NonNull::from(Box::leak(memory)).cast::<ffi::z_stream>();
         // SAFETY: `raw` is valid to write to and all zero, which makes zlib fill in its own
@@ -55,9 +60,9 @@ impl Stream {
         let code = unsafe {
             ffi::deflateInit2_(
                 raw.as_ptr(),
-                settings.level as i32,
+                level,
                 ffi::Z_DEFLATED,
-                settings.window as i32,
+                window,
                 MEMORY_LEVEL,
                 strategy,
                 ffi::zlibVersion(),
@@ -67,6 +72,40 @@ impl Stream {
         // Built before the check: a stream that failed is freed by `drop` too.
         let stream = Stream { raw };
         check(code).map(|()| stream)
+    }
+
+    /// The whole stream of `content`, however long it is.
+    #[allow(unsafe_code)]
+    pub(crate) fn deflate(&mut self, content: &[u8]) -> Result<Vec<u8>> {
+        // SAFETY: `raw` was initialized, and nobody else uses it behind `&mut self`.
+        check(unsafe { ffi::deflateReset(self.raw.as_ptr()) })?;
+        let mut output = Vec::new();
+        let mut piece = [0_u8; OUTPUT_BYTES];
+        let mut rest = content;
+        loop {
+            let given = rest.get(..INPUT_BYTES).unwrap_or(rest);
+            let flush = match given.len() == rest.len() {
+                true => ffi::Z_FINISH,
+                false => ffi::Z_NO_FLUSH,
+            };
+            // SAFETY: as above. Input and output are passed with their own lengths; zlib does not
+            // write to the input, and nothing of them is used after the call.
+            let (code, left, room) = unsafe {
+                let stream = self.raw.as_ptr();
+                (*stream).next_in = given.as_ptr().cast_mut();
+                (*stream).avail_in = given.len() as u32;
+                (*stream).next_out = piece.as_mut_ptr();
+                (*stream).avail_out = OUTPUT_BYTES as u32;
+                let code = ffi::deflate(stream, flush);
+                (code, (*stream).avail_in, (*stream).avail_out)
+            };
+            rest = rest.get(given.len() - left as usize..).unwrap_or_default();
+            output.extend_from_slice(&piece[..OUTPUT_BYTES - room as usize]);
+            match code {
+                ffi::Z_STREAM_END => return Ok(output),
+                code => check(code)?,
+            }
+        }
     }
 
     #[allow(unsafe_code)]

@@ -55,6 +55,11 @@ pub struct Environment {
     pub replace_ref_base: Option<BString>,
     /// `GIT_COMMIT_GRAPH_PARANOIA`: of the commit-graph, only commits count that are there.
     pub commit_graph_paranoia: bool,
+    /// Nothing is believed that only makes reading faster, like the commit-graph: for commands that
+    /// delete what they find unused. No variable says so.
+    pub unaided: bool,
+    /// `GIT_TEST_FSYNC` is off: nothing is waited for.
+    pub no_fsync: bool,
     /// `GIT_ATTR_SOURCE`.
     pub attr_source: Option<BString>,
     /// How all pathspecs are read.
@@ -65,8 +70,6 @@ pub struct Environment {
     pub no_advice: bool,
     /// `GIT_REFLOG_ACTION`: what the logs of references say in place of what was done.
     pub reflog_action: Option<BString>,
-    /// `GIT_TEST_FSYNC` is off: nothing is waited for to be on the disk.
-    pub no_fsync: bool,
     /// `GIT_IMPLICIT_WORK_TREE` is off: `GIT_DIR` alone names a repository without a work tree.
     pub no_implicit_work_tree: bool,
     /// `GIT_TEST_CHECKOUT_WORKERS`, unread.
@@ -136,12 +139,13 @@ impl Environment {
             no_replace_objects: variables.bytes("GIT_NO_REPLACE_OBJECTS").is_some(),
             replace_ref_base: variables.bytes("GIT_REPLACE_REF_BASE"),
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
+            unaided: false,
+            no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,
             no_advice: !variables.boolean("GIT_ADVICE", true)?,
             reflog_action: variables.bytes("GIT_REFLOG_ACTION"),
-            no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,
             test_checkout_workers: variables.bytes("GIT_TEST_CHECKOUT_WORKERS"),
             assume_different_owner: variables.boolean("GIT_TEST_ASSUME_DIFFERENT_OWNER", false)?,

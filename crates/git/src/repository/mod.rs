@@ -10,9 +10,9 @@ mod commit;
 mod config;
 mod config_edit;
 mod discover;
-pub(crate) mod durability;
 mod environment;
 mod format;
+pub(crate) mod fsync;
 mod git_dir;
 mod head;
 mod history;
@@ -42,8 +42,8 @@ pub use branch::{NewBranch, RemoteMatch};
 pub use branch_state::Ended;
 pub use commit::Commit;
 pub use config::Config;
-pub use durability::Durability;
 pub use environment::{Environment, PathspecSettings, Person};
+pub use fsync::Fsync;
 pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
@@ -51,7 +51,7 @@ pub use identity::Signature;
 pub use index_paths::IndexPaths;
 pub use nested::OtherRepositories;
 pub use objects::Objects;
-pub use ref_patterns::{date_seconds, fits as name_fits};
+pub use ref_patterns::fits as name_fits;
 pub use ref_update::{IsCancelled, RefUpdate};
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
@@ -153,6 +153,7 @@ impl Repository {
             hash,
             read_reverse_index: settings.read_reverse_index,
             read_multi_pack_index: settings.multi_pack_index,
+            unaided: environment.unaided,
             note_verified: !environment.no_optional_locks,
             alternates: environment
                 .alternate_object_directories

@@ -2,7 +2,7 @@
 
 use super::{Reference, Repository};
 use crate::Result;
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, BString};
 
 impl Repository {
     /// The references whose full names fit `pattern`, by name. A pattern is below `refs/` if it
@@ -28,11 +28,4 @@ impl Repository {
 /// Whether `name` fits `pattern`, whose `*` fits slashes too.
 pub fn fits(pattern: &BStr, name: &BStr) -> bool {
     gix_glob::wildmatch(pattern, name, gix_glob::wildmatch::Mode::empty())
-}
-
-/// Seconds since the epoch of a date as people write it; `None` if it is none.
-pub fn date_seconds(text: &BStr) -> Option<i64> {
-    let text = text.to_str().ok()?;
-    let now = gix_date::Zoned::now();
-    Some(gix_date::parse(text, Some(now)).ok()?.seconds)
 }

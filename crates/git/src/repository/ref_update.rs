@@ -1,7 +1,7 @@
 //! Changing a reference in two steps, so that whatever can refuse it does so before anything else
 //! is done: its lock and the `reference-transaction` hook of githooks(5).
 
-use super::durability::sync_if;
+use super::fsync::sync_if;
 use super::{Repository, Signature};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -58,7 +58,7 @@ impl<'r> RefUpdate<'r> {
         if let Some(content) = &value.content {
             lock.write_all(content)?;
             repository.settings.sharing.open_lock(&lock)?;
-            sync_if(repository.settings.durability.reference, &lock)?;
+            sync_if(repository.settings.fsync.reference, &lock)?;
         }
         let (old, new) = value.words;
         Ok(RefUpdate {

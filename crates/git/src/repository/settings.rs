@@ -1,6 +1,6 @@
 //! Every setting that a checkout needs, read and checked once: git-config(1).
 
-use super::{Config, Durability, Environment, Sharing};
+use super::{Config, Environment, Fsync, Sharing};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ pub struct CheckoutSettings {
     /// `core.sharedRepository`.
     pub sharing: Sharing,
     /// `core.fsync`.
-    pub durability: Durability,
+    pub fsync: Fsync,
     /// `core.filesRefLockTimeout` in milliseconds; below 0 there is no limit.
     pub ref_lock_timeout_ms: i64,
     /// `core.preloadIndex`.
@@ -233,7 +233,7 @@ impl CheckoutSettings {
             log_ref_updates: log_ref_updates(config, bare)?,
             prefer_symlink_refs: off("core.preferSymlinkRefs")?,
             sharing: Sharing::resolve(config)?,
-            durability: Durability::resolve(config, environment)?,
+            fsync: Fsync::resolve(config, environment, &mut |_| {})?,
             ref_lock_timeout_ms: config
                 .integer("core.filesRefLockTimeout")?
                 .unwrap_or(REF_LOCK_TIMEOUT_MS),

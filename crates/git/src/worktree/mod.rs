@@ -18,7 +18,7 @@ use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, Fil
 use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
 use crate::patterns::Patterns;
-use crate::repository::durability::sync_if;
+use crate::repository::fsync::sync_if;
 use crate::repository::{CheckoutSettings, Repository};
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
@@ -361,7 +361,7 @@ impl<'r> Worktree<'r> {
         }
         lock.write_all(&content)?;
         self.settings().sharing.open_lock(&lock)?;
-        sync_if(self.settings().durability.index, &lock)?;
+        sync_if(self.settings().fsync.index, &lock)?;
         lock.commit()?;
         let told = self.repository.run_post_index_change(with_work_tree);
         Ok(told.err().map(|error| error.to_string()))

@@ -35,6 +35,16 @@ impl<'s> BitOrder<'s> {
         };
         let first = rows.of_bit(0).and_then(|row| file.row(row));
         members.preferred = first.map_or(0, |(pack, _)| pack);
+        let is_order = || is_order(&rows, file, members.preferred);
+        let is_right = match rows {
+            Rows::Chunk(_) => midx
+                .verified
+                .pass("bit-order", &[(path, file.map())], is_order),
+            _ => is_order(),
+        };
+        if !is_right {
+            return Err("the order of its bits is wrong".into());
+        }
         Ok(Self::new(Members::Midx(members), rows))
     }
 
@@ -57,6 +67,17 @@ impl<'s> BitOrder<'s> {
         let rows = Rows::Sorted(rows.to_vec());
         Ok(Self::new(Members::Midx(members), rows))
     }
+}
+
+/// Whether `rows` are all of `file` in the order that bitmaps have them in: those of the pack
+/// `preferred`, then those of the others, by their numbers and offsets.
+fn is_order(rows: &Rows<'_>, file: &MultiPackIndex, preferred: u32) -> bool {
+    let mut last = None;
+    (0..file.count()).all(|bit| {
+        let row = rows.of_bit(bit).and_then(|row| file.row(row));
+        let key = row.map(|(pack, offset)| (pack != preferred, pack, offset));
+        key.is_some() && std::mem::replace(&mut last, key) < key
+    })
 }
 
 /// Where the bitmaps of `midx` are.

@@ -51,9 +51,10 @@ pub(super) enum Rows<'s> {
 }
 
 impl<'s> BitOrder<'s> {
-    /// The order of `pack`, whose number in its store is `number`. An error is a reason.
+    /// The order of `pack`, whose number in its store is `number`. Its index is hashed: a wrong id
+    /// in it would be a wrong answer. An error is a reason.
     pub(crate) fn of_pack(pack: &'s Pack, number: u32) -> Result<Self, &'s str> {
-        let index = pack.index()?;
+        let index = pack.whole_index()?;
         let rows = Rows::Pack(pack.order()?);
         let members = Members::Pack {
             pack,

@@ -4,13 +4,16 @@ use super::record::{Form, Record};
 use super::resolve::{bad, Ground};
 use super::Refusal;
 use crate::reader::SMALL_BYTES;
-use crate::{delta, Error, Fault, ObjectKind, Result};
+use crate::{delta, Error, Fault, ObjectKind, Reader, Result};
 use hedgerow_codec::Inflater;
 
 /// Buffers that are kept to be used again.
 const SPARE_BUFFERS: usize = 8;
 /// Larger ones are not.
 const SPARE_BYTES: usize = 1 << 20;
+
+/// What a reader of bases outside the pack keeps of what it built last.
+const RECENT_BYTES: usize = 8 << 20;
 
 /// No delta may make more: a few bytes could ask for any amount of memory.
 const LARGEST_BYTES: u64 = 4 << 30;
@@ -21,6 +24,8 @@ pub(crate) struct Builder<'g> {
     inflater: Inflater,
     delta: Vec<u8>,
     spare: Vec<Vec<u8>>,
+    /// Reads bases of the repository, once there is one to read.
+    outside: Option<Reader<'g>>,
 }
 
 impl<'g> Builder<'g> {
@@ -30,6 +35,7 @@ impl<'g> Builder<'g> {
             inflater: Inflater::new(),
             delta: Vec::new(),
             spare: Vec::new(),
+            outside: None,
         }
     }
 
@@ -57,12 +63,20 @@ impl<'g> Builder<'g> {
         Ok((kind, content))
     }
 
-    fn outside(&self, number: u32) -> Result<(ObjectKind, Vec<u8>)> {
+    /// A base of the repository. It is hashed: others will have it from the pack.
+    fn outside(&mut self, number: u32) -> Result<(ObjectKind, Vec<u8>)> {
         let at = number as usize - self.ground.records.len();
         let id = self.ground.outside.get(at).ok_or(Error::ForeignLocation)?;
         let store = self.ground.store.ok_or(Error::Missing { id: *id })?;
-        let read = store.read(id);
-        read.map_err(|_| Refusal::LocalCorrupt(*id).into())
+        let new = || Reader::with_recent(store, RECENT_BYTES);
+        let reader = self.outside.get_or_insert_with(new);
+        let corrupt = |_| Error::from(Refusal::LocalCorrupt(*id));
+        let location = store.locate(id)?.ok_or(Error::Missing { id: *id })?;
+        let (kind, content) = reader.read_verified(id, location).map_err(corrupt)?;
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(content);
+        Ok((kind, copy))
     }
 
     /// What the delta `number` makes of `base`.

@@ -42,7 +42,6 @@ impl Conclusion {
         counters.deltas.store(deltas as u64, Ordering::Relaxed);
         let forest = Forest::new(&records);
         records.bases = Vec::new();
-        let mut outside = Vec::new();
         let ground = Ground {
             data,
             records: &records.list,
@@ -54,32 +53,36 @@ impl Conclusion {
         let (mut resolved, found) =
             resolve(ground, &roots, examination, options.threads, counters)?;
         findings.append(found);
-        while let Some(roots) = more_roots(&forest, &records.list, &mut outside, options)? {
+        let is_open = open(&records.list, &forest);
+        let candidates = candidates(&forest, options)?;
+        if !candidates.is_empty() {
             let ground = Ground {
-                outside: &outside,
+                outside: &candidates,
                 ..ground
             };
+            let end = records.list.len() + candidates.len();
+            let roots: Vec<u32> = (records.list.len() as u32..end as u32).collect();
             let (more, found) = resolve(ground, &roots, examination, options.threads, counters)?;
             resolved.extend(more);
             findings.append(found);
+            if let Some(id) = candidates.iter().find(|id| forest.is_wanted(id)) {
+                return Err(Refusal::LocalCorrupt(*id).into());
+            }
         }
-        let is_open = |number: &u32| forest.parent(*number).is_none();
-        let numbered = records.list.iter().zip(0..);
-        let open = numbered
-            .filter(|(record, number)| is_delta(record) && is_open(number))
-            .count();
-        if open > 0 {
-            let count = open as u64;
+        let count = open(&records.list, &forest).into_iter().filter(|is| *is);
+        let count = count.count() as u64;
+        if count > 0 {
             return Err(Refusal::Unresolved { count }.into());
         }
         large::compare(data, &records.list, &findings, examination)?;
         let known = Known::new(&mut records.list, &resolved, options);
+        let outside = forest.added(&records.list, is_open, &candidates);
         let refers_outside = options.links && known.check_links(&findings, options.store)?;
         let ground = Ground {
             data,
             records: &records.list,
             forest: &forest,
-            outside: &outside,
+            outside: &candidates,
             store: options.store,
         };
         let missing_modules = named::check(ground, &known, examination, &mut findings)?;
@@ -152,24 +155,27 @@ fn roots(records: &[Record], forest: &Forest) -> Vec<u32> {
     roots
 }
 
-/// Adds to `outside` the bases that deltas wait for and the repository has; their numbers.
-fn more_roots(
-    forest: &Forest,
-    records: &[Record],
-    outside: &mut Vec<ObjectId>,
-    options: &IndexOptions<'_>,
-) -> Result<Option<Vec<u32>>> {
+/// Of each entry, whether it is a delta without a base.
+fn open(records: &[Record], forest: &Forest) -> Vec<bool> {
+    let numbered = records.iter().zip(0..);
+    numbered
+        .map(|(record, number)| is_delta(record) && forest.parent(number).is_none())
+        .collect()
+}
+
+/// The bases that deltas wait for and the repository has, those of the first deltas first. The
+/// pack may have some of them too, as deltas that wait themselves.
+fn candidates(forest: &Forest, options: &IndexOptions<'_>) -> Result<Vec<ObjectId>> {
     let (Some(store), true) = (options.store, options.fix_thin) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let first = records.len() + outside.len();
+    let mut candidates = Vec::new();
     for id in forest.wanted() {
-        if !outside.contains(&id) && store.locate(&id)?.is_some() {
-            outside.push(id);
+        if store.locate(&id)?.is_some() {
+            candidates.push(id);
         }
     }
-    let end = records.len() + outside.len();
-    Ok((first < end).then(|| (first as u32..end as u32).collect()))
+    Ok(candidates)
 }
 
 /// The objects of the pack by their ids.

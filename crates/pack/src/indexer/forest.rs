@@ -2,6 +2,7 @@
 
 use super::record::{Form, Record, Records};
 use gix_hash::ObjectId;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// No object.
@@ -103,6 +104,55 @@ impl Forest {
         }
         firsts.sort_unstable();
         firsts.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Whether a delta that names the base `id` waits for it.
+    pub fn is_wanted(&self, id: &ObjectId) -> bool {
+        let named = self.named(id);
+        named.iter().any(|(_, child)| self.parent(*child).is_none())
+    }
+
+    /// Which of `candidates`, bases that the repository has, in order of the first deltas on them,
+    /// are added to the pack: as git does it, one after the other, those that deltas still wait for
+    /// when all that stands on the ones before is resolved. `is_open` tells of each of `records`,
+    /// all of which have their ids, whether it was without a base before the first one.
+    ///
+    /// What the pack has itself, as a delta, comes last: only deltas that stand on each other in a
+    /// circle need it. git adds it where a delta on it comes first, and the pack has it twice.
+    pub fn added(
+        &self,
+        records: &[Record],
+        mut is_open: Vec<bool>,
+        candidates: &[ObjectId],
+    ) -> Vec<ObjectId> {
+        let wanted: HashSet<&ObjectId> = candidates.iter().collect();
+        let ids = records.iter().map(|record| &record.id);
+        let own: HashSet<&ObjectId> = ids.filter(|id| wanted.contains(id)).collect();
+        let (own, others): (Vec<_>, Vec<_>) = candidates.iter().partition(|id| own.contains(id));
+        let candidates = others.into_iter().chain(own);
+        candidates
+            .filter(|id| self.settle(id, records, &mut is_open))
+            .collect()
+    }
+
+    /// Takes everything off the list of open deltas that stands on `id`. Returns whether a delta
+    /// that names it was on it.
+    fn settle(&self, id: &ObjectId, records: &[Record], is_open: &mut [bool]) -> bool {
+        let mut close = |child: &u32| {
+            let slot = is_open.get_mut(*child as usize);
+            slot.is_some_and(|slot| std::mem::replace(slot, false))
+        };
+        let waiting = self.named(id).iter().map(|(_, child)| *child);
+        let mut stack: Vec<u32> = waiting.filter(&mut close).collect();
+        let is_needed = !stack.is_empty();
+        while let Some(number) = stack.pop() {
+            let id = records.get(number as usize).map(|record| record.id);
+            let named = id.as_ref().map_or(&[][..], |id| self.named(id));
+            let children = named.iter().map(|(_, child)| *child);
+            let children = children.chain(self.placed(number).iter().copied());
+            stack.extend(children.filter(&mut close));
+        }
+        is_needed
     }
 
     /// For each entry, the bytes of all that stands on it by place: how much work it is.

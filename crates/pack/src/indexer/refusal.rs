@@ -83,6 +83,9 @@ pub enum Refusal {
     /// A base of the repository that is not what its id says.
     #[error("local object {0} is corrupt")]
     LocalCorrupt(ObjectId),
+    /// More objects than a pack can count, with the bases that are added.
+    #[error("pack has too many objects")]
+    TooMany,
     /// An index or reverse index that is not the one of the pack.
     #[error("'{path}' does not match the pack: validation error")]
     Differs {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Contents that all workers together may hold for later, in bytes.
 const HELD_BYTES: usize = 48 << 20;
 
-/// A delta that was resolved, or a base from outside the pack.
+/// A delta that was resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resolved {
     pub number: u32,
@@ -225,16 +225,14 @@ impl<'g> Worker<'g> {
     fn start(&mut self, task: Task) -> Result<()> {
         match task {
             Task::Root(number) => {
-                let (kind, content) = self.builder.root(number)?;
-                let outside = number as usize >= self.ground.records.len();
-                let id = match self.ground.records.get(number as usize) {
-                    Some(record) => record.id,
-                    None => self.examine_outside(number, kind, &content)?,
-                };
-                if outside {
-                    self.resolved.push(Resolved { number, id, kind });
+                let records = self.ground.records;
+                match records.get(number as usize) {
+                    Some(record) => {
+                        let (kind, content) = self.builder.root(number)?;
+                        self.push(number, &record.id, kind, content);
+                    }
+                    None => self.start_outside(number)?,
                 }
-                self.push(number, &id, kind, content);
             }
             Task::Deltas {
                 base,
@@ -255,19 +253,21 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// A base from outside the pack must be what its id says: others will have it from the pack.
-    fn examine_outside(&self, number: u32, kind: ObjectKind, content: &[u8]) -> Result<ObjectId> {
+    /// Starts with a base from outside the pack, if deltas still wait for it: it may have turned up
+    /// in the pack meanwhile. Deltas on one that is damaged go on waiting.
+    fn start_outside(&mut self, number: u32) -> Result<()> {
         let at = number as usize - self.ground.records.len();
-        let id = self
-            .ground
-            .outside
-            .get(at)
-            .copied()
-            .ok_or(Error::ForeignLocation)?;
-        match crate::object::hash(id.kind(), kind, content) {
-            Some(actual) if actual == id => Ok(id),
-            _ => Err(Refusal::LocalCorrupt(id).into()),
+        let id = self.ground.outside.get(at);
+        let id = *id.ok_or(Error::ForeignLocation)?;
+        if !self.ground.forest.is_wanted(&id) {
+            return Ok(());
         }
+        match self.builder.root(number) {
+            Ok((kind, content)) => self.push(number, &id, kind, content),
+            Err(Error::Refused(Refusal::LocalCorrupt(_))) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// Resolves all that is pending.

@@ -1,18 +1,22 @@
 //! Completes a thin pack: the bases that it left out are added at its end.
 
 use super::conclude::Conclusion;
-use super::IndexOptions;
+use super::{IndexOptions, Refusal};
 use crate::hashed_file::TrailerHasher;
 use crate::index_writer::IndexEntry;
-use crate::{Error, ObjectKind, Result};
+use crate::{Error, ObjectKind, Reader, Result};
 use gix_hash::ObjectId;
-use hedgerow_codec::{crc32, deflate};
+use hedgerow_codec::{crc32, StockDeflater};
 use hedgerow_fs::OutputFile;
 
 /// Where the count of entries stands.
 const COUNT_OFFSET: u64 = 8;
 /// What is hashed at a time.
 const BUFFER_BYTES: usize = 256 << 10;
+/// Objects that a thread compresses before they are written.
+const BATCH_OBJECTS: usize = 32;
+/// What a thread keeps of the objects it read last.
+const RECENT_BYTES: usize = 8 << 20;
 
 /// A pack that was completed.
 pub(crate) struct Completed {
@@ -29,24 +33,54 @@ pub(crate) fn complete(
 ) -> Result<Completed> {
     let mut at = end;
     let mut added = Vec::new();
-    for id in &concluded.outside {
-        let store = options.store.ok_or(Error::Missing { id: *id })?;
-        let (kind, content) = store.read(id)?;
-        let mut entry = header(kind, content.len() as u64);
-        entry.extend_from_slice(&deflate(&content, options.compression));
-        file.write_at(&entry, at)?;
-        added.push(IndexEntry {
-            id: *id,
-            crc32: crc32(0, &entry),
-            offset: at,
-        });
-        at += entry.len() as u64;
+    let threads = options.threads.max(1);
+    for batch in concluded.outside.chunks(threads * BATCH_OBJECTS) {
+        let parts: Vec<Vec<Vec<u8>>> = std::thread::scope(|scope| {
+            let parts = batch.chunks(batch.len().div_ceil(threads));
+            let running: Vec<_> = parts
+                .map(|part| scope.spawn(|| entries(part, options)))
+                .collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().expect("compressing does not panic")
+            };
+            running.into_iter().map(join).collect::<Result<_>>()
+        })?;
+        for (id, entry) in batch.iter().zip(parts.into_iter().flatten()) {
+            file.write_at(&entry, at)?;
+            added.push(IndexEntry {
+                id: *id,
+                crc32: crc32(0, &entry),
+                offset: at,
+            });
+            at += entry.len() as u64;
+        }
     }
     let count = concluded.count() + added.len();
-    file.write_at(&(count as u32).to_be_bytes(), COUNT_OFFSET)?;
+    let count = u32::try_from(count).map_err(|_| Refusal::TooMany)?;
+    file.write_at(&count.to_be_bytes(), COUNT_OFFSET)?;
     let checksum = hash(file, at, options.hash)?;
     file.write_at(checksum.as_bytes(), at)?;
     Ok(Completed { checksum, added })
+}
+
+/// The entries of the objects `ids` of the repository, each whole.
+fn entries(ids: &[ObjectId], options: &IndexOptions<'_>) -> Result<Vec<Vec<u8>>> {
+    let missing = |id: &ObjectId| Error::Missing { id: *id };
+    let Some(store) = options.store else {
+        return ids.first().map_or(Ok(Vec::new()), |id| Err(missing(id)));
+    };
+    let mut deflater = StockDeflater::new(options.compression);
+    let mut reader = Reader::with_recent(store, RECENT_BYTES);
+    let mut entries = Vec::with_capacity(ids.len());
+    for id in ids {
+        let location = store.locate(id)?.ok_or_else(|| missing(id))?;
+        let corrupt = |_| Error::Refused(Refusal::LocalCorrupt(*id));
+        let (kind, content) = reader.read_verified(id, location).map_err(corrupt)?;
+        let mut entry = header(kind, content.len() as u64);
+        entry.extend_from_slice(&deflater.zlib(content));
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
 /// The hash of the first `end` bytes of `file`.

@@ -1,10 +1,15 @@
 //! Deleting packs whose objects are all in others.
 
-use super::layers::Loaded;
+use super::layers::{Layers, Loaded};
 use super::write::{failed, write, MidxOptions};
+use crate::locate::usable_offset;
+use crate::pack::Pack;
+use crate::verified::VerifiedFiles;
 use crate::Result;
+use gix_hash::oid;
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What belongs to a pack. The pack goes first: without it nobody uses the others.
 const EXTENSIONS: [&str; 6] = ["pack", "idx", "rev", "bitmap", "promisor", "mtimes"];
@@ -14,7 +19,8 @@ const EXTENSIONS: [&str; 6] = ["pack", "idx", "rev", "bitmap", "promisor", "mtim
 /// (`.mtimes`) stay. Returns how many were deleted. `warn` is told what git warns of.
 ///
 /// # Errors
-/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain.
+/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain, or wrong about an
+/// object: nothing is deleted then.
 pub fn expire_midx_packs(
     objects: &Path,
     options: &MidxOptions,
@@ -40,9 +46,14 @@ pub fn expire_midx_packs(
     if dropped.is_empty() {
         return Ok(0);
     }
+    check(&packs, &layers, &dropped, options)?;
     // The packs are deleted when nothing lists them any more.
     if let Some(written) = write(&packs, options, &dropped, warn)? {
         written.commit()?;
+    }
+    if options.sync {
+        // What names no pack that goes must be there when they have gone.
+        hedgerow_fs::sync_directory(&packs)?;
     }
     for name in &dropped {
         for extension in EXTENSIONS {
@@ -50,4 +61,44 @@ pub fn expire_midx_packs(
         }
     }
     Ok(dropped.len())
+}
+
+/// Refuses to delete the packs `dropped` unless all that they have is in others that `layers` list,
+/// by the indexes of the packs: the multi-pack-index is only believed about where to look first.
+fn check(
+    packs: &Path,
+    layers: &Layers,
+    dropped: &HashSet<String>,
+    options: &MidxOptions,
+) -> Result<()> {
+    let verified = Arc::new(VerifiedFiles::new(packs, false));
+    let open = |name: &str| {
+        let path = packs.join(name).with_extension("pack");
+        Pack::new(path, options.hash, false, Arc::clone(&verified)).hashing_its_index()
+    };
+    let stays = |name: &str| !dropped.contains(name);
+    let staying: Vec<Option<Pack>> = layers
+        .names()
+        .map(|name| stays(name).then(|| open(name)))
+        .collect();
+    let has = |pack: &Pack, id: &oid| usable_offset(pack, id).is_some();
+    for name in dropped {
+        let pack = open(name);
+        let unusable = |reason: &str| failed(packs, format!("cannot expire '{name}': {reason}"));
+        let index = pack.index().map_err(unusable)?;
+        for id in (0..index.count()).filter_map(|position| index.id(position)) {
+            let id = oid::from_bytes_unchecked(id);
+            let named = layers.iter().find_map(|layer| {
+                let (number, _) = layer.file.lookup(id.as_bytes())?;
+                staying.get((layer.first_pack + number) as usize)?.as_ref()
+            });
+            let is_there = named.is_some_and(|pack| has(pack, id))
+                || staying.iter().flatten().any(|pack| has(pack, id));
+            if !is_there {
+                let reason = format!("the multi-pack-index is wrong: no other pack has {id}");
+                return Err(unusable(&reason));
+            }
+        }
+    }
+    Ok(())
 }

@@ -31,6 +31,8 @@ pub struct MidxOptions {
     pub for_bitmap: bool,
     /// How many threads to use.
     pub threads: NonZeroUsize,
+    /// Whether to wait until it is on the disk before it counts (`pack-metadata` of core.fsync).
+    pub sync: bool,
 }
 
 /// Writes the multi-pack-index of the object directory `objects` beside its place. `None` if the
@@ -87,6 +89,9 @@ pub(super) fn write(
     let path = plain_path(packs);
     let mut lock = LockFile::acquire(&path)?;
     let checksum = content.write(&mut lock)?;
+    if options.sync {
+        lock.sync()?;
+    }
     // What was written must be readable before it takes the place of another.
     let file = MultiPackIndex::open(&path.with_extension("lock"), options.hash)
         .map_err(|refusal| failed(packs, refusal.to_string()))?;

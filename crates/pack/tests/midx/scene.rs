@@ -68,6 +68,7 @@ pub fn options(repository: &Repository) -> MidxOptions {
         packs: None,
         for_bitmap: false,
         threads: NonZeroUsize::new(2).unwrap(),
+        sync: false,
     }
 }
 

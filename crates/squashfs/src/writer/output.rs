@@ -66,6 +66,10 @@ impl Output {
         let bytes = self.start.next_multiple_of(padding);
         self.file.set_len(self.start)?;
         self.file.set_len(bytes)?;
+        if replace {
+            // Else a power cut could leave neither the image that was there nor this one.
+            self.file.sync()?;
+        }
         self.file.commit(replace)?;
         Ok(bytes)
     }

@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::{date_seconds, Config};
+use hedgerow_git::dates::Expiry;
+use hedgerow_git::repository::Config;
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::PseudoMergeGroup;
 use regex::bytes::Regex;
@@ -146,22 +147,12 @@ impl Keys<'_> {
     /// The time `key`, or `usual`, in seconds since 1970.
     fn date(&self, key: &str, usual: &str) -> Result<u64, Failure> {
         let text = self.text(key).unwrap_or_else(|| usual.into());
-        match text.as_slice() {
-            b"never" | b"false" => return Ok(0),
-            b"all" | b"now" => return Ok(u64::MAX),
-            _ => {}
-        }
-        // As in `1.week.ago`.
-        let is_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'@';
-        let spaced: BString = text.replace(b".", b" ").into();
-        let seconds = match text.iter().all(is_number) {
-            true => text
-                .to_str()
-                .ok()
-                .and_then(|t| t.trim_matches('@').parse().ok()),
-            false => date_seconds(spaced.as_ref()).or_else(|| date_seconds(text.as_ref())),
+        let seconds = match Expiry::parse(text.as_ref()) {
+            Some(Expiry::Never) => Some(0),
+            Some(Expiry::Now) => Some(u64::MAX),
+            Some(Expiry::Before(seconds)) => u64::try_from(seconds).ok(),
+            None => None,
         };
-        let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
         seconds.ok_or_else(|| self.bad(key, text.as_ref()))
     }
 

@@ -65,8 +65,13 @@ pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result
         all.drop_doubles(&mut items)?;
     }
     match batch.contents {
-        true => all.print_contents(batch, &items),
-        false => all.print_lines(batch, &items),
+        true => all.print_contents(batch, &items)?,
+        false => all.print_lines(batch, &items)?,
+    }
+    // What could be listed was, but that is not all.
+    match store.damaged_indexes().into_iter().next() {
+        Some(damage) => Err(Failure::fatal(damage)),
+        None => Ok(()),
     }
 }
 

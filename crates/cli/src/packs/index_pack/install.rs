@@ -4,7 +4,6 @@ use super::settings::wants_reverse;
 use super::IndexPack;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::fsync::Fsync;
 use crate::packs::surroundings::Surroundings;
 use hedgerow_pack::indexer::{IndexOptions, IndexedPack, Installation};
 use hedgerow_pack::IndexLayout;
@@ -55,7 +54,7 @@ pub fn install(
     options: &IndexOptions<'_>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let fsync = Fsync::resolve(surroundings)?;
+    let fsync = surroundings.fsync(output)?;
     let pack = match (pack, &surroundings.repository) {
         (Some(pack), _) => pack,
         (None, Some(repository)) => {

@@ -10,6 +10,9 @@ use bstr::ByteSlice;
 use hedgerow_pack::indexer::IndexOptions;
 use hedgerow_pack::{HashKind, IndexLayout};
 
+/// zlib's fastest level.
+const BEST_SPEED: i32 = 1;
+
 /// Refuses options that do not go together.
 pub fn check_combination(command: &IndexPack, surroundings: &Surroundings) -> Result<(), Failure> {
     if command.pack.is_none() && !command.stdin {
@@ -51,10 +54,6 @@ pub fn options<'s>(
 ) -> Result<IndexOptions<'s>, Failure> {
     let repository = surroundings.repository.as_ref();
     let store = repository.map(|repository| repository.objects());
-    let level = match surroundings.integer("pack.compression")? {
-        None => surroundings.integer("core.compression")?,
-        level => level,
-    };
     let asked = [&command.strict, &command.fsck_objects];
     let words: Vec<&str> = asked
         .into_iter()
@@ -73,12 +72,26 @@ pub fn options<'s>(
         links,
         unique: links || is_verified,
         max_input_bytes: command.max_input_size.filter(|limit| *limit > 0),
-        compression: level
-            .and_then(|level| i32::try_from(level).ok())
-            .unwrap_or(-1),
+        compression: compression(surroundings)?,
         statistics: command.verify_stat || command.verify_stat_only,
         ..IndexOptions::new(hash)
     })
+}
+
+/// The zlib level of what is added to a thin pack: git's for loose objects.
+fn compression(surroundings: &Surroundings) -> Result<i32, Failure> {
+    let mut level = surroundings.integer("core.looseCompression")?;
+    if level.is_none() {
+        level = surroundings.integer("core.compression")?;
+    }
+    match level.map(i32::try_from) {
+        None => Ok(BEST_SPEED),
+        Some(Ok(level @ -1..=9)) => Ok(level),
+        Some(_) => Err(Failure::fatal(format_args!(
+            "bad zlib compression level {}",
+            level.unwrap_or_default()
+        ))),
+    }
 }
 
 pub fn layout(command: &IndexPack, surroundings: &Surroundings) -> Result<IndexLayout, Failure> {

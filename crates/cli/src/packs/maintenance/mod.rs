@@ -52,7 +52,7 @@ pub fn run(command: &Maintenance, global: &Global, output: &Output) -> Result<u8
     let Action::Run(command) = &command.action;
     let tasks: Result<Vec<Task>, Failure> = command.task.iter().map(|name| task(name)).collect();
     let tasks = tasks?;
-    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unaided(global)?)?;
     let _lock = match command.dry_run {
         true => None,
         false => match lock(&repository, command, global, output)? {

@@ -104,6 +104,9 @@ impl Place<'_> {
         if !matches!(version, 1 | 2) {
             return Err(Failure::fatal(format!("unknown MIDX version: {version}")));
         }
+        let fsync = self
+            .repository
+            .fsync(&mut |warning| self.output.warn(warning))?;
         let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
         Ok(MidxOptions {
             hash: self.repository.hash_kind(),
@@ -111,6 +114,7 @@ impl Place<'_> {
             preferred_pack: None,
             packs: None,
             for_bitmap: false,
+            sync: fsync.pack_metadata,
             threads: match self.global.jobs() {
                 hedgerow_engine::Jobs::Fixed(count) => count,
                 hedgerow_engine::Jobs::Auto => processors.unwrap_or(NonZeroUsize::MIN),

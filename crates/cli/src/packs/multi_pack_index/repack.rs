@@ -52,7 +52,7 @@ pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result
         cancel: CancelToken::from_static(interrupted),
         ..pack_options(repository)?
     };
-    let files = file_options(repository)?;
+    let files = file_options(repository, output)?;
     let (showing, count) = (Showing::at_once(global), contents.wanted.len() as u64);
     let lines = pack_progress::show(showing, count, true, &packing.progress);
     let base = objects.join("pack/pack");

@@ -4,7 +4,6 @@ use super::{failure, Place};
 use crate::environment;
 use crate::failure::Failure;
 use crate::packs::bitmap::options::build_options;
-use crate::packs::fsync::Fsync;
 use crate::packs::midx_bitmap::commit_with_bitmap;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
@@ -54,11 +53,10 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let snapshot = command.refs_snapshot.as_ref();
     let snapshot = snapshot.map(|path| environment::from_directory(place.global, path));
     let (global, output) = (place.global, place.output);
-    let options = build_options(place.repository, global, output, snapshot.as_deref())?;
+    let building = build_options(place.repository, global, output, snapshot.as_deref())?;
     let other = place.other_store()?;
     let store = other.as_ref().unwrap_or(place.repository.objects());
-    let sync = Fsync::of(place.repository)?.pack_metadata;
-    commit_with_bitmap(written, store, options, sync, global, output)
+    commit_with_bitmap(written, store, building, options.sync, global, output)
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {

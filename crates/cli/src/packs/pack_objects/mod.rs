@@ -163,7 +163,12 @@ pub struct PackObjects {
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
+    // Packs that stay are made to take the place of others, which are deleted then.
+    let environment = match command.base_name {
+        Some(_) => environment::of_git_unaided(global)?,
+        None => environment::of_git_unreplaced(global)?,
+    };
+    let repository = Repository::discover(&environment)?;
     checks::check(command)?;
     let options = PackOptions {
         cancel: CancelToken::from_static(interrupted),
@@ -321,7 +326,7 @@ impl Making<'_> {
         };
         let files = FileOptions {
             index: self.command.index_version.clone().unwrap_or_default(),
-            ..new_packs::file_options(self.repository)?
+            ..new_packs::file_options(self.repository, self.output)?
         };
         let base = environment::from_directory(self.global, base);
         let limit =

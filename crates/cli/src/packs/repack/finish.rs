@@ -19,6 +19,7 @@ use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
 use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackOptions, StagedPack};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -210,6 +211,27 @@ fn install(staged: Vec<Staged>, global: &Global, output: &Output) -> Result<Vec<
     Ok(new)
 }
 
+/// Waits until the names of what takes the place of others are on the disk: of packs, which loose
+/// objects are deleted for, too, and of objects that were made loose.
+fn sync_names(plan: &Plan, objects: &Path, settings: &Settings) -> Result<(), Failure> {
+    if !settings.files.sync_pack {
+        return Ok(());
+    }
+    let firsts = plan
+        .loosened
+        .iter()
+        .map(|(object, _)| object.id.first_byte());
+    let firsts: BTreeSet<u8> = firsts.collect();
+    let loose = firsts
+        .iter()
+        .map(|byte| objects.join(format!("{byte:02x}")));
+    let own = [objects.to_owned(), objects.join("pack")];
+    for directory in loose.chain(own) {
+        hedgerow_fs::sync_directory(&directory).map_err(Failure::fatal)?;
+    }
+    Ok(())
+}
+
 fn delete(
     repository: &Repository,
     plan: &Plan,
@@ -229,10 +251,7 @@ fn delete(
         }
         replaced.retain(|pack| !needed.iter().any(|needed| needed.stem == pack.stem));
     }
-    let pack_directory = objects.join("pack");
-    if !replaced.is_empty() && settings.files.sync_pack {
-        hedgerow_fs::sync_directory(&pack_directory).map_err(Failure::fatal)?;
-    }
+    sync_names(plan, objects, settings)?;
     let hash = repository.hash_kind();
     let listed = midx_packs(objects, hash).map_err(Failure::fatal)?;
     if replaced

@@ -8,8 +8,8 @@ use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::bitmap::options::build_options;
-use crate::packs::fsync::Fsync;
 use crate::packs::midx_bitmap::commit_with_bitmap;
+use crate::packs::new_packs::repository_now;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::collections::BTreeSet;
@@ -45,6 +45,7 @@ pub fn write(
         packs: Some(included.into_iter().collect()),
         for_bitmap: with_bitmap,
         threads: settings.options.threads,
+        sync: settings.files.sync_indexes,
     };
     let objects = repository.objects().directory();
     let mut warn = |warning| output.warn(warning);
@@ -56,10 +57,16 @@ pub fn write(
         return written.commit().map_err(Failure::fatal);
     }
     // The store of the repository was opened before there were the new packs.
-    let now = Repository::discover(repository.environment())?;
+    let now = repository_now(repository)?;
     let building = build_options(&now, global, output, None)?;
-    let sync = Fsync::of(&now)?.pack_metadata;
-    commit_with_bitmap(written, now.objects(), building, sync, global, output)?;
+    commit_with_bitmap(
+        written,
+        now.objects(),
+        building,
+        options.sync,
+        global,
+        output,
+    )?;
     // What the multi-pack-index has bitmaps of needs no others.
     for name in options.packs.iter().flatten() {
         let path = objects.join("pack").join(name).with_extension("bitmap");

@@ -107,7 +107,7 @@ pub struct Repack {
 }
 
 pub fn run(command: &Repack, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
+    let repository = Repository::discover(&environment::of_git_unaided(global)?)?;
     let settings = Settings::resolve(command, global, &repository, output)?;
     repack(&repository, &settings, global, output)?;
     Ok(0)

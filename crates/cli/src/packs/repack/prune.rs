@@ -59,6 +59,8 @@ pub fn prune_shallow(repository: &Repository) -> Result<(), Failure> {
         lock.write_all(&[line, b"\n"].concat())
             .map_err(Failure::fatal)?;
     }
+    // Without its boundary a shallow clone is a broken one.
+    lock.sync().map_err(Failure::fatal)?;
     lock.commit().map_err(Failure::fatal)?;
     Ok(())
 }

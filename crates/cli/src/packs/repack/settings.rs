@@ -119,7 +119,7 @@ impl Settings {
             quiet: global.quiet,
             max_pack_bytes: new_packs::size_limit(repository, limit, output)?,
             options,
-            files: new_packs::file_options(repository)?,
+            files: new_packs::file_options(repository, output)?,
         })
     }
 }

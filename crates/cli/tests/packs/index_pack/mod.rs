@@ -6,6 +6,7 @@ mod faults;
 mod hostile;
 mod options;
 mod strict;
+mod thin;
 mod twins;
 
 use gix_hash::Kind;

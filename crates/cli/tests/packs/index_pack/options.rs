@@ -176,21 +176,13 @@ fn a_thin_pack() {
             let elsewhere = Twins::new(format);
             let refused = elsewhere.agree(&["index-pack", "--stdin", "--fix-thin"], &thin);
             refused.refused_alike("unresolved delta");
-            // The bases come in an order of one's own, so the packs may differ.
             let words = ["index-pack", "--stdin", "--fix-thin", "--strict", "--keep"];
-            let [git, here] = receiver.run(&words, &thin);
-            assert_eq!((git.code, here.code), (0, 0), "{git:?} {here:?}");
-            let root = receiver.root(Program::Hedgerow);
+            let agreed = receiver.agree(&words, &thin);
+            assert_eq!(agreed.code, 0, "{agreed:?}");
             let tip = twins.git(&["rev-parse", "main"], b"");
             let tip = String::from_utf8(tip).unwrap();
             receiver.git(&["update-ref", "refs/heads/main", tip.trim()], b"");
             receiver.git(&["fsck", "--no-progress", "--strict"], b"");
-            let name = String::from_utf8(here.stdout).unwrap();
-            let name = name.trim().strip_prefix("keep\t").unwrap();
-            let path = format!(".git/objects/pack/pack-{name}");
-            assert!(root.join(&path).with_extension("keep").exists());
-            let path = format!("{path}.pack");
-            crate::oracle::program::git(&root, &["verify-pack", &path], b"");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Names without suffixes: ids, references, `@`, `@{...}`.
 
 use super::{failed, Resolver};
+use crate::dates::date_seconds;
 use crate::repository::refs::NAME_RULES;
 use crate::repository::Head;
 use crate::Result;
@@ -91,7 +92,7 @@ impl Resolver<'_> {
                 }
             }
             _ => {
-                let Some(seconds) = parse_date(entry) else {
+                let Some(seconds) = date_seconds(entry) else {
                     return Ok(None);
                 };
                 if let Some(found) = entries.iter().find(|entry| entry.time.seconds <= seconds) {
@@ -286,12 +287,6 @@ fn mark_named(word: &BStr) -> Option<Mark> {
         b"push" => Some(Mark::Push),
         _ => None,
     }
-}
-
-fn parse_date(text: &BStr) -> Option<i64> {
-    let now = gix_date::Zoned::now();
-    let text = text.to_str().ok()?;
-    Some(gix_date::parse(text, Some(now)).ok()?.seconds)
 }
 
 #[cfg(test)]

@@ -1,0 +1,52 @@
+//! Dates as people write them: what git makes of `2.weeks.ago`, `last friday`, `noon`,
+//! `2005-04-07 22:13:13 +0200` and of everything else.
+//!
+//! A text is read as an exact date first ([`exact`]), which has a day and a time of day. What is
+//! none is gone through word by word ([`rough`]), each of which says something about a time that
+//! starts as now. Both take all that they can use and pass over the rest.
+
+mod exact;
+mod fields;
+mod names;
+mod rough;
+mod zone;
+
+use bstr::{BStr, ByteSlice};
+use zone::Zone;
+
+/// The time that `text` means, in seconds since 1970; `None` if nothing in it means any.
+pub fn date_seconds(text: &BStr) -> Option<i64> {
+    let zone = Zone::local();
+    seconds_at(text, zone.now(), &zone)
+}
+
+/// The time before which something has expired, in seconds since 1970, as git's options and
+/// settings have it: [`date_seconds`], or a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// `never` or `false`: nothing expires.
+    Never,
+    /// `now` or `all`: everything that is there has expired.
+    Now,
+    /// What is older has expired.
+    Before(i64),
+}
+
+impl Expiry {
+    /// What `text` says; `None` if it says nothing.
+    pub fn parse(text: &BStr) -> Option<Self> {
+        match text.as_bytes() {
+            b"never" | b"false" => Some(Expiry::Never),
+            b"now" | b"all" => Some(Expiry::Now),
+            _ => date_seconds(text).map(Expiry::Before),
+        }
+    }
+}
+
+fn seconds_at(text: &BStr, now: i64, zone: &Zone) -> Option<i64> {
+    let text = text.as_bytes();
+    exact::parse(text, now, zone).or_else(|| rough::parse(text, now, zone))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! What `expected.txt` says is what git's `test-tool date timestamp` says in UTC: when it is now, the
+//! time, the text. Where git takes a text that means nothing for now, there is no time here. Times before 1970 are what git's
+//! unsigned numbers stand for. Numbers of more than 31 bits that are no dates are left out: git's
+//! counts wrap around there.
+
+use super::zone::Zone;
+use super::*;
+
+#[test]
+fn texts_mean_what_they_mean_to_git() {
+    let zone = Zone::utc();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for line in include_str!("expected.txt").lines() {
+        let mut parts = line.split('\t');
+        let mut number = || parts.next().unwrap().parse::<i64>().unwrap();
+        let (now, expected) = (number(), number());
+        let text = parts.next().unwrap();
+        let found = seconds_at(text.into(), now, &zone);
+        count += 1;
+        if found.unwrap_or(now) != expected {
+            wrong.push(format!("{text}: {found:?}, git {expected}, now {now}"));
+        }
+    }
+    assert!(count > 900);
+    assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn what_means_nothing_is_no_date() {
+    for text in ["", "garbage", "some", "...", "x", "ago"] {
+        assert_eq!(date_seconds(text.into()), None, "{text}");
+    }
+    assert_eq!(Expiry::parse("never".into()), Some(Expiry::Never));
+    assert_eq!(Expiry::parse("all".into()), Some(Expiry::Now));
+    assert_eq!(Expiry::parse("garbage".into()), None);
+}
+
+#[test]
+fn huge_numbers_are_no_harm() {
+    let zone = Zone::utc();
+    for unit in [
+        "seconds", "days", "weeks", "fridays", "months", "years", "/1/1", ":1",
+    ] {
+        for digits in [9, 10, 18, 19, 20, 40] {
+            let text = format!("{} {unit} 99999999999:9", "9".repeat(digits));
+            seconds_at(text.as_str().into(), 1_251_660_000, &zone);
+            let text = format!("{}{unit}", "9".repeat(digits));
+            seconds_at(text.as_str().into(), 1_251_660_000, &zone);
+        }
+    }
+}

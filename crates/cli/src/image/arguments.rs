@@ -126,7 +126,9 @@ pub struct ToTar {
 /// whole; if anything fails, what is there stays as it is. An image in SOURCE does not hold itself,
 /// nor the one that it replaces.
 ///
-/// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is younger.
+/// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is younger. It is a number of
+/// seconds that SquashFS can hold, up to 4294967295: anything else is refused. Entries from before
+/// 1970 or after February 2106 get the nearest time that there is, with a warning.
 #[derive(Debug, Args)]
 pub struct Create {
     /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd
@@ -153,6 +155,10 @@ pub struct Create {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,
+    /// Bytes of holes that large files may have together, such as 20T; by default 2^25 blocks, which
+    /// are 4 TiB of blocks of 128 KiB. A hole takes four bytes for each block
+    #[arg(long, value_name = "SIZE")]
+    pub max_holes: Option<String>,
     /// Store no extended attributes of SOURCE
     #[arg(long)]
     pub no_xattrs: bool,

@@ -64,7 +64,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     let text = |error: hedgerow_fs::Error| error.to_string();
     let interrupted = hedgerow_fs::catch_interrupts().map_err(text)?;
     let cancel = CancelToken::from_static(interrupted);
-    let defaults = packing.defaults(epoch())?;
+    let defaults = packing.defaults(epoch()?)?;
     let mut options = packing.options(&cancel, &defaults)?;
     options.xattrs = !arguments.no_xattr;
     let new_root = arguments

@@ -218,7 +218,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         (&["tree", "nowhere/image"], "cannot create '"),
         (
             &["tree/large", "image"],
-            "cannot read the archive 'tree/large': this is no tar archive",
+            "cannot read the archive 'tree/large': this is a plain file, no tar archive",
         ),
     ] {
         let refused = image(home.path(), &[&["create"], words].concat());

@@ -43,7 +43,7 @@ fn home() -> TempDir {
     fs::create_dir_all(tree.join("d/e")).unwrap();
     for (name, bytes) in [("a", 3), ("d/b", 5000), ("d/e/c", 300_000), ("zero", 0)] {
         let content: Vec<u8> = (0..bytes as u32)
-            .flat_map(|at| (at * at / 7).to_le_bytes())
+            .flat_map(|at| (at.wrapping_mul(at) / 7).to_le_bytes())
             .collect();
         fs::write(tree.join(name), &content[..bytes]).unwrap();
     }

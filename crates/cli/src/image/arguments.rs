@@ -115,8 +115,8 @@ pub struct ToTar {
 
 /// Make an image of a directory, an archive or a commit
 ///
-/// SOURCE is a directory, or a tar archive, perhaps compressed with gzip, bzip2, xz or zstd; '-' is an
-/// archive on standard input. An archive and the directory it was made of give the same image.
+/// SOURCE is a directory, or a tar archive, perhaps compressed with gzip, bzip2, xz or zstd; '-'
+/// is an archive on standard input. An archive and the directory it was made of give the same image.
 ///
 /// An image of git:REVISION holds what 'git archive REVISION' would, without a checkout: export
 /// attributes and conversions count, entries have the time of the commit; those of a tree named
@@ -155,8 +155,8 @@ pub struct Create {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,
-    /// Bytes of holes that large files may have together, such as 20T; by default 2^25 blocks, which
-    /// are 4 TiB of blocks of 128 KiB. A hole takes four bytes for each block
+    /// Bytes of holes that large files may have together, such as 20T; by default 2^25 blocks,
+    /// which are 4 TiB of blocks of 128 KiB. A hole takes four bytes for each block
     #[arg(long, value_name = "SIZE")]
     pub max_holes: Option<String>,
     /// Store no extended attributes of SOURCE

@@ -21,8 +21,8 @@ pub const CONSOLE: Console = Console {
 
 /// Makes a SquashFS image of the tar archive on standard input
 ///
-/// The archive may be compressed with gzip, bzip2, xz or zstd. Of members that have the same name the
-/// last one counts.
+/// The archive may be compressed with gzip, bzip2, xz or zstd. Of members that have the same name
+/// the last one counts.
 ///
 /// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that the archive does
 /// not have.

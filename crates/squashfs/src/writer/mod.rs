@@ -58,8 +58,7 @@ const WORKER_BYTES: u64 = 1 << 20;
 /// Batches of gathered entries that wait for the plan.
 const WAITING: usize = 4;
 
-/// Blocks that the holes of files take in a list of 128 MiB: what [`CreateOptions::hole_limit_bytes`]
-/// is by default, in blocks.
+/// What [`CreateOptions::hole_limit_bytes`] is by default, in blocks: inodes list them in 128 MiB.
 pub const HOLE_LIMIT_BLOCKS: u64 = 1 << 25;
 
 /// How an image is to be written.

@@ -52,15 +52,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let find = |file: &Path| from_directory(global, file);
     let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
-    if command.image == Path::new("-") {
-        return Err(Failure {
-            hint: Some("'./-' is a file of that name".into()),
-            ..not_started(
-                "cannot write an image to standard output: \
-                 an image is not written from its beginning to its end",
-            )
-        });
-    }
+    refuse_stream(&command.image)?;
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
@@ -144,6 +136,20 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
         0
     } else {
         PARTIAL
+    })
+}
+
+/// Refuses standard output: an image gets its beginning last.
+fn refuse_stream(image: &Path) -> Result<(), Failure> {
+    if image != Path::new("-") {
+        return Ok(());
+    }
+    Err(Failure {
+        hint: Some("'./-' is a file of that name".into()),
+        ..not_started(
+            "cannot write an image to standard output: \
+             an image is not written from its beginning to its end",
+        )
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::reader::{Entries, Found, InFile};
 use crate::{Body, Error, File, Image};
-use hedgerow_engine::{run_ordered, Failure, Options, Window};
+use hedgerow_engine::{run_ordered, CancelToken, Failure, Options, Window};
 use hedgerow_tree::{canonical_order, NodeKind, Omission, Xattr};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ pub fn diff(
         WINDOW,
         pairs.map(|pair| Ok::<_, std::convert::Infallible>((pair, 0))),
         |_| (),
-        |(), pair| Ok(compare(images, aspects, pair)),
+        |(), pair| Ok(compare(images, aspects, &options.cancel, pair)),
         |_, (path, all): (Vec<u8>, Vec<Told>)| {
             all.into_iter().for_each(|told| tell(&path, told));
             Ok(())
@@ -189,7 +189,12 @@ impl Iterator for Pairs {
     }
 }
 
-fn compare(images: [&Arc<Image>; 2], aspects: Aspects, pair: Pair) -> (Vec<u8>, Vec<Told>) {
+fn compare(
+    images: [&Arc<Image>; 2],
+    aspects: Aspects,
+    cancel: &CancelToken,
+    pair: Pair,
+) -> (Vec<u8>, Vec<Told>) {
     match pair {
         Pair::Only(0, found) => (found.path, vec![Told::Different(Difference::OnlyFirst)]),
         Pair::Only(_, found) => (found.path, vec![Told::Different(Difference::OnlySecond)]),
@@ -201,7 +206,7 @@ fn compare(images: [&Arc<Image>; 2], aspects: Aspects, pair: Pair) -> (Vec<u8>, 
         Pair::Both(both, names) => {
             let mut told = Vec::new();
             let (first, second) = *both;
-            compare_entries(images, aspects, (&first, &second), &mut told);
+            compare_entries(images, aspects, cancel, (&first, &second), &mut told);
             let names = names.map(|(first, second)| Difference::Links(first, second));
             told.extend(names.map(Told::Different));
             (first.path, told)
@@ -212,6 +217,7 @@ fn compare(images: [&Arc<Image>; 2], aspects: Aspects, pair: Pair) -> (Vec<u8>, 
 fn compare_entries(
     images: [&Arc<Image>; 2],
     aspects: Aspects,
+    cancel: &CancelToken,
     (first, second): (&Found, &Found),
     told: &mut Vec<Told>,
 ) {
@@ -241,7 +247,7 @@ fn compare_entries(
             differ(Difference::Size(file.size, other.size));
         }
         (Body::File(file), Body::File(other)) if aspects.contents => {
-            match equal_contents(images, file, other) {
+            match equal_contents(images, file, other, cancel) {
                 Ok(true) => {}
                 Ok(false) => differ(Difference::Content),
                 Err((side, error)) => told.push(Told::Unreadable(side, error)),
@@ -281,15 +287,20 @@ fn equal_contents(
     images: [&Arc<Image>; 2],
     first: &File,
     second: &File,
+    cancel: &CancelToken,
 ) -> Result<bool, (usize, Error)> {
     let [image, other] = images;
     if image.superblock.block_size != other.superblock.block_size {
-        return equal_streams(images, first, second);
+        return equal_streams(images, first, second, cancel);
     }
     let pieces = image.pieces(first).map_err(|error| (0, error))?;
     let mut others = other.pieces(second).map_err(|error| (1, error))?;
     let (mut content, mut other_content) = (Vec::new(), Vec::new());
     for piece in pieces {
+        if cancel.is_cancelled() {
+            // Whoever asked for the end does not look at the answer.
+            return Ok(true);
+        }
         let piece = piece.map_err(|error| (0, error))?;
         let Some(twin) = others.next() else {
             return Ok(false);
@@ -315,13 +326,26 @@ fn equal_streams(
     [image, other]: [&Arc<Image>; 2],
     first: &File,
     second: &File,
+    cancel: &CancelToken,
 ) -> Result<bool, (usize, Error)> {
-    let (mut file, mut twin) = (InFile::new(image, first), InFile::new(other, second));
-    let mut buffers = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
+    let mut stream = Stream::new(image, first);
+    let mut twin = Stream::new(other, second);
     loop {
-        let count = fill(&mut file, &mut buffers.0).map_err(|error| (0, error))?;
-        let other = fill(&mut twin, &mut buffers.1).map_err(|error| (1, error))?;
-        if buffers.0.get(..count) != buffers.1.get(..other) {
+        if cancel.is_cancelled() {
+            // Whoever asked for the end does not look at the answer.
+            return Ok(true);
+        }
+        let hole = stream.hole().map_err(|error| (0, error))?;
+        let other_hole = twin.hole().map_err(|error| (1, error))?;
+        let common = hole.min(other_hole);
+        if common > 0 {
+            stream.hole_bytes -= common;
+            twin.hole_bytes -= common;
+            continue;
+        }
+        let count = stream.fill().map_err(|error| (0, error))?;
+        let other_count = twin.fill().map_err(|error| (1, error))?;
+        if stream.buffer.get(..count) != twin.buffer.get(..other_count) {
             return Ok(false);
         }
         if count == 0 {
@@ -330,13 +354,49 @@ fn equal_streams(
     }
 }
 
-fn fill(file: &mut InFile, buffer: &mut [u8]) -> Result<usize, Error> {
-    let mut filled = 0;
-    while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
-        match file.read_on(room)? {
-            0 => break,
-            count => filled += count,
+/// A content that is read through a buffer.
+struct Stream {
+    file: InFile,
+    /// Zeros that come next.
+    hole_bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl Stream {
+    fn new(image: &Arc<Image>, file: &File) -> Self {
+        Stream {
+            file: InFile::new(image, file),
+            hole_bytes: 0,
+            buffer: vec![0; BUFFER_BYTES],
         }
     }
-    Ok(filled)
+
+    /// Bytes of the hole that comes next.
+    fn hole(&mut self) -> Result<u64, Error> {
+        if self.hole_bytes == 0 {
+            self.hole_bytes = self.file.pass_hole()?;
+        }
+        Ok(self.hole_bytes)
+    }
+
+    /// Reads on until the buffer is full or the content ends.
+    fn fill(&mut self) -> Result<usize, Error> {
+        let mut filled = 0;
+        while filled < self.buffer.len() {
+            let hole = usize::try_from(self.hole()?).unwrap_or(usize::MAX);
+            let room = self.buffer.get_mut(filled..).unwrap_or_default();
+            let zeros = hole.min(room.len());
+            if zeros > 0 {
+                room.get_mut(..zeros).unwrap_or_default().fill(0);
+                self.hole_bytes -= zeros as u64;
+                filled += zeros;
+                continue;
+            }
+            match self.file.read_on(room)? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        Ok(filled)
+    }
 }

@@ -22,6 +22,6 @@ pub use reader::{
 };
 pub use verify::{verify, Coverage, Report, VerifyError};
 pub use writer::{
-    create, CreateOptions, Created, FragmentPolicy, Item, NotReusable, Reuse, Role, Treatment,
-    Unstored, WriteError,
+    create, Clamped, CreateOptions, Created, FragmentPolicy, Item, NotReusable, Reuse, Role,
+    Treatment, Unstored, WriteError, HOLE_LIMIT_BLOCKS,
 };

@@ -3,6 +3,7 @@
 use crate::Compression;
 use std::io::{self, Write};
 
+const BZIP2_LEVEL: u32 = 9;
 const GZIP_LEVEL: u32 = 6;
 const XZ_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
@@ -14,6 +15,7 @@ pub struct Compressor<W: Write>(Encoder<W>);
 enum Encoder<W: Write> {
     None(W),
     Gzip(flate2::write::GzEncoder<W>),
+    Bzip2(bzip2::write::BzEncoder<W>),
     Xz(liblzma::write::XzEncoder<W>),
     Zstd(zstd::stream::write::Encoder<'static, W>),
 }
@@ -26,6 +28,10 @@ impl<W: Write> Compressor<W> {
             Compression::Gzip => {
                 let level = flate2::Compression::new(GZIP_LEVEL);
                 Encoder::Gzip(flate2::write::GzEncoder::new(writer, level))
+            }
+            Compression::Bzip2 => {
+                let level = bzip2::Compression::new(BZIP2_LEVEL);
+                Encoder::Bzip2(bzip2::write::BzEncoder::new(writer, level))
             }
             Compression::Xz => Encoder::Xz(liblzma::write::XzEncoder::new(writer, XZ_LEVEL)),
             Compression::Zstd => {
@@ -41,6 +47,7 @@ impl<W: Write> Compressor<W> {
         match self.0 {
             Encoder::None(writer) => Ok(writer),
             Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Bzip2(encoder) => encoder.finish(),
             Encoder::Xz(encoder) => encoder.finish(),
             Encoder::Zstd(encoder) => encoder.finish(),
         }
@@ -52,6 +59,7 @@ impl<W: Write> Write for Compressor<W> {
         match &mut self.0 {
             Encoder::None(writer) => writer.write(bytes),
             Encoder::Gzip(encoder) => encoder.write(bytes),
+            Encoder::Bzip2(encoder) => encoder.write(bytes),
             Encoder::Xz(encoder) => encoder.write(bytes),
             Encoder::Zstd(encoder) => encoder.write(bytes),
         }
@@ -61,6 +69,7 @@ impl<W: Write> Write for Compressor<W> {
         match &mut self.0 {
             Encoder::None(writer) => writer.flush(),
             Encoder::Gzip(encoder) => encoder.flush(),
+            Encoder::Bzip2(encoder) => encoder.flush(),
             Encoder::Xz(encoder) => encoder.flush(),
             Encoder::Zstd(encoder) => encoder.flush(),
         }
@@ -78,6 +87,7 @@ mod tests {
         for compression in [
             Compression::None,
             Compression::Gzip,
+            Compression::Bzip2,
             Compression::Xz,
             Compression::Zstd,
         ] {

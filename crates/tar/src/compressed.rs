@@ -22,6 +22,8 @@ pub enum Compression {
     None,
     /// RFC 1952; several members are one after the other.
     Gzip,
+    /// The format of bzip2; several streams are one after the other.
+    Bzip2,
     /// The `.xz` format; several streams are one after the other.
     Xz,
     /// RFC 8878; several frames are one after the other.
@@ -33,6 +35,9 @@ impl Compression {
     pub(crate) fn of(magic: &[u8]) -> Compression {
         match magic {
             [0x1f, 0x8b, ..] => Compression::Gzip,
+            // Behind its level stands the mark of a block or of the end.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] => Compression::Bzip2,
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72] => Compression::Bzip2,
             [0xfd, b'7', b'z', b'X', b'Z', 0] => Compression::Xz,
             // A frame, or one to be skipped, with which parallel compressors begin.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
@@ -44,7 +49,7 @@ impl Compression {
 /// The input with the bytes that were read to judge it put back.
 type Source<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
-/// Reads an input as it was before it was compressed with gzip, xz or zstd, or as it is.
+/// Reads an input as it was before it was compressed with gzip, bzip2, xz or zstd, or as it is.
 ///
 /// A stream that is cut ends in an error of the kind `UnexpectedEof`.
 pub struct Decompressed<R: Read>(Decoder<R>);
@@ -52,6 +57,7 @@ pub struct Decompressed<R: Read>(Decoder<R>);
 enum Decoder<R: Read> {
     None(Source<R>),
     Gzip(Gzip<Source<R>>),
+    Bzip2(bzip2::bufread::MultiBzDecoder<Source<R>>),
     Xz(liblzma::bufread::XzDecoder<Source<R>>),
     Zstd(zstd::stream::read::Decoder<'static, Source<R>>),
 }
@@ -84,6 +90,7 @@ pub fn decompress<R: Read>(mut reader: R) -> io::Result<Decompressed<R>> {
     let decoder = match compression {
         Compression::None => Decoder::None(source),
         Compression::Gzip => Decoder::Gzip(Gzip::new(source)),
+        Compression::Bzip2 => Decoder::Bzip2(bzip2::bufread::MultiBzDecoder::new(source)),
         Compression::Xz => {
             let flags = liblzma::stream::CONCATENATED;
             let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, flags)?;
@@ -104,6 +111,7 @@ impl<R: Read> Decompressed<R> {
         match self.0 {
             Decoder::None(_) => Compression::None,
             Decoder::Gzip(_) => Compression::Gzip,
+            Decoder::Bzip2(_) => Compression::Bzip2,
             Decoder::Xz(_) => Compression::Xz,
             Decoder::Zstd(_) => Compression::Zstd,
         }
@@ -115,6 +123,7 @@ impl<R: Read> Read for Decompressed<R> {
         match &mut self.0 {
             Decoder::None(source) => source.read(buffer),
             Decoder::Gzip(decoder) => decoder.read(buffer),
+            Decoder::Bzip2(decoder) => decoder.read(buffer),
             Decoder::Xz(decoder) => decoder.read(buffer),
             Decoder::Zstd(decoder) => decoder.read(buffer),
         }
@@ -184,6 +193,13 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn bzip2(content: &[u8]) -> Vec<u8> {
+        let level = bzip2::Compression::fast();
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), level);
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
     fn xz(content: &[u8]) -> Vec<u8> {
         liblzma::encode_all(content, 1).unwrap()
     }
@@ -206,8 +222,9 @@ mod tests {
     }
 
     type Encode = fn(&[u8]) -> Vec<u8>;
-    const ALL: [(Compression, Encode); 3] = [
+    const ALL: [(Compression, Encode); 4] = [
         (Compression::Gzip, gzip),
+        (Compression::Bzip2, bzip2),
         (Compression::Xz, xz),
         (Compression::Zstd, zstd),
     ];

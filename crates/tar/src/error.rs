@@ -25,9 +25,9 @@ pub enum Error {
         /// What is cut: a header, the content of a member.
         part: String,
     },
-    /// What the input begins with is no header.
-    #[error("this is no tar archive, and not compressed with gzip, xz or zstd")]
-    NotTar,
+    /// What the input begins with is no header; what it is, if that is known.
+    #[error("this is {}", .0.unwrap_or(UNKNOWN))]
+    NotTar(Option<&'static str>),
     /// A header is damaged, or what came before it is longer or shorter than it said.
     #[error("the header at byte {position} has a wrong checksum")]
     Checksum {
@@ -71,6 +71,39 @@ pub enum Error {
     /// The output failed.
     #[error("cannot write the archive: {}", hedgerow_fs::reason(.0))]
     Write(io::Error),
+}
+
+/// What is said of an input that is nothing known.
+const UNKNOWN: &str = "no tar archive, and not compressed with gzip, bzip2, xz or zstd";
+
+/// Where the second field of a header ends.
+const MODE_END: usize = 108;
+
+/// What an input is that begins with these bytes and is no archive, if that is known.
+pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 12] = [
+        (b"hsqs", "a SquashFS image, no tar archive"),
+        (b"PK\x03\x04", "a zip archive, no tar archive"),
+        (b"7z\xbc\xaf\x27\x1c", "a 7z archive, no tar archive"),
+        (b"Rar!\x1a\x07", "a rar archive, no tar archive"),
+        (
+            b"\x04\x22\x4d\x18",
+            "compressed with lz4, which is not read",
+        ),
+        (b"LZIP", "compressed with lzip, which is not read"),
+        (b"\x89LZO\0\r\n", "compressed with lzop, which is not read"),
+        (b"\x1f\x9d", "compressed with compress, which is not read"),
+        (b"070701", "a cpio archive, no tar archive"),
+        (b"!<arch>\n", "an ar archive, no tar archive"),
+        (b"# v2 git bundle\n", "a git bundle, no tar archive"),
+        (b"\x7fELF", "a program, no tar archive"),
+    ];
+    let found = KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic));
+    let name = found.map(|(_, name)| *name);
+    // Some field of a header, the mode at the latest, is filled up with a NUL byte.
+    let start = bytes.get(..MODE_END);
+    let is_plain = start.is_some_and(|start| !start.contains(&0));
+    name.or_else(|| is_plain.then_some("a plain file, no tar archive"))
 }
 
 /// What is wrong with a header that makes everything behind it unreadable.

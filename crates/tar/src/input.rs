@@ -1,6 +1,6 @@
 //! The bytes of an archive, one after the other, with their position.
 
-use crate::error::{Error, Result};
+use crate::error::{foreign, Error, Result};
 use crate::header::{padding, Block, BLOCK};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -70,7 +70,13 @@ impl<R: Read> Input<R> {
         match self.fill(&mut block)? {
             0 => Ok(None),
             BLOCK => Ok(Some(block)),
-            _ => Err(self.truncated("a header")),
+            len => {
+                let start = block.get(..len).filter(|_| self.position == len as u64);
+                Err(match start.and_then(foreign) {
+                    Some(known) => Error::NotTar(Some(known)),
+                    None => self.truncated("a header"),
+                })
+            }
         }
     }
 

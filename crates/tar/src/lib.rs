@@ -3,7 +3,7 @@
 //! - [`Archive`] reads what v7, ustar, pax and GNU tar write: long names, large numbers, sparse
 //!   files in all encodings, extended attributes, access control lists. The names of members are
 //!   paths of a tree when they come out; those that leave it are refused.
-//! - [`decompress`] is for what was compressed with gzip, xz or zstd.
+//! - [`decompress`] is for what was compressed with gzip, bzip2, xz or zstd.
 //! - [`Builder`] writes ustar and, where that does not do, pax. The same members are the same bytes.
 //!
 //! - [`nodes_of_archive`] makes a tree of an archive, [`write_nodes`] an archive of a tree.

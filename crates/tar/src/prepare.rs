@@ -2,6 +2,7 @@
 
 use crate::sink::{SinkError, SinkOptions, WHOLE_BYTES};
 use crate::{device, Member, MemberKind, Segment, SparseMap};
+use hedgerow_engine::CancelToken;
 use hedgerow_tree::{Content, Metadata, Node, NodeError, NodeKind};
 
 /// A member that is ready to be written.
@@ -28,6 +29,7 @@ pub(crate) struct Large {
     /// Whether its holes are left out.
     without_holes: bool,
     size_bytes: u64,
+    cancel: CancelToken,
 }
 
 /// Reads what is to be read before a header can be written.
@@ -89,6 +91,7 @@ fn content(
         path: node.path.clone(),
         without_holes,
         size_bytes,
+        cancel: options.readers.cancel.clone(),
     };
     if size_bytes > WHOLE_BYTES {
         if without_holes {
@@ -161,11 +164,13 @@ impl Large {
                 buffer.fill(0);
             }
             while hole > 0 {
+                self.check()?;
                 let len = hole.min(buffer.len() as u64);
                 take(position, &buffer[..len as usize])?;
                 position += len;
                 hole -= len;
             }
+            self.check()?;
             let left = self.size_bytes - position;
             let len = left.min(buffer.len() as u64) as usize;
             if len == 0 {
@@ -180,6 +185,14 @@ impl Large {
             }
         }
         Ok(())
+    }
+
+    /// A small image can hold a file that takes days to write.
+    fn check(&self) -> Result<(), NodeError> {
+        match self.cancel.is_cancelled() {
+            true => Err(NodeError::Cancelled),
+            false => Ok(()),
+        }
     }
 
     fn shorter(&self) -> NodeError {

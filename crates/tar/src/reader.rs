@@ -1,5 +1,5 @@
 use crate::content::Content;
-use crate::error::{Error, Malformed, Result, Unusable, Warning};
+use crate::error::{foreign, Error, Malformed, Result, Unusable, Warning};
 use crate::header::{types, Block, Header, BLOCK, SIZE};
 use crate::input::Input;
 use crate::numbers;
@@ -154,7 +154,7 @@ impl<R: Read> Archive<R> {
             };
             let header = match Header::new(block, position) {
                 Some(header) => header,
-                None if position == 0 => return Err(Error::NotTar),
+                None if position == 0 => return Err(Error::NotTar(foreign(&block))),
                 None => return Err(Error::Checksum { position }),
             };
             if !self.precedes(&header, prelude)? {

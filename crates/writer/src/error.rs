@@ -32,6 +32,9 @@ pub enum Problem {
     /// of two names that differ only there.
     #[error("something is in the way")]
     Collided,
+    /// A device file where none is to be made.
+    #[error("no device files are made here")]
+    Device,
     /// The entry's content could not be had; nothing was created.
     #[error(transparent)]
     Content(Box<dyn StdError + Send + Sync>),
@@ -45,7 +48,9 @@ impl Problem {
     pub fn reason(&self) -> String {
         match self {
             Problem::Fs(error) => error.reason(),
-            Problem::Collided | Problem::Content(_) | Problem::Cancelled => self.to_string(),
+            Problem::Collided | Problem::Device | Problem::Content(_) | Problem::Cancelled => {
+                self.to_string()
+            }
         }
     }
 
@@ -53,7 +58,7 @@ impl Problem {
     pub fn is_directory(&self) -> bool {
         match self {
             Problem::Fs(error) => error.kind() == std::io::ErrorKind::IsADirectory,
-            Problem::Collided | Problem::Content(_) | Problem::Cancelled => false,
+            Problem::Collided | Problem::Device | Problem::Content(_) | Problem::Cancelled => false,
         }
     }
 

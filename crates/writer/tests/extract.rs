@@ -55,6 +55,7 @@ fn options(replace: bool) -> ExtractOptions {
         engine: Options::default(),
         owners: false,
         setuid_anyway: false,
+        devices: true,
         xattrs: XattrRule::None,
         permissions: true,
         times: true,

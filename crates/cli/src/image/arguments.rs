@@ -83,8 +83,8 @@ pub struct Info {
 /// Read and check all of an image
 ///
 /// Names everything that is wrong, and where (exit code 1); then says which parts have checksums.
-/// Bytes in parts without one can have changed without anybody knowing. With -q it prints only
-/// what is wrong.
+/// Bytes in parts without one can have changed without anybody knowing. The last line of an image
+/// in which nothing is wrong is 'ok'. With -q it prints only what is wrong.
 ///
 /// --json prints one document, schema hedgerow.image.verify.v1.
 #[derive(Debug, Args)]
@@ -115,8 +115,8 @@ pub struct ToTar {
 
 /// Make an image of a directory, an archive or a commit
 ///
-/// SOURCE is a directory, or a tar archive, perhaps compressed with gzip, xz or zstd; '-' is an
-/// archive on standard input. An archive and the directory it was made of give the same image.
+/// SOURCE is a directory, or a tar archive, perhaps compressed with gzip, bzip2, xz or zstd; '-'
+/// is an archive on standard input. An archive and the directory it was made of give the same image.
 ///
 /// An image of git:REVISION holds what 'git archive REVISION' would, without a checkout: export
 /// attributes and conversions count, entries have the time of the commit; those of a tree named
@@ -126,7 +126,9 @@ pub struct ToTar {
 /// whole; if anything fails, what is there stays as it is. An image in SOURCE does not hold itself,
 /// nor the one that it replaces.
 ///
-/// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is younger.
+/// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is younger. It is a number of
+/// seconds that SquashFS can hold, up to 4294967295: anything else is refused. Entries from before
+/// 1970 or after February 2106 get the nearest time that there is, with a warning.
 #[derive(Debug, Args)]
 pub struct Create {
     /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd
@@ -153,6 +155,10 @@ pub struct Create {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,
+    /// Bytes of holes that large files may have together, such as 20T; by default 2^25 blocks,
+    /// which are 4 TiB of blocks of 128 KiB. A hole takes four bytes for each block
+    #[arg(long, value_name = "SIZE")]
+    pub max_holes: Option<String>,
     /// Store no extended attributes of SOURCE
     #[arg(long)]
     pub no_xattrs: bool,
@@ -215,7 +221,9 @@ pub struct Create {
 /// early, directories that were being filled have not got their attributes.
 ///
 /// Permissions and times are those of the image. Owners, and with them the setuid and setgid bits,
-/// are so if root extracts; others also get no attributes but those in 'user.'.
+/// are so if root extracts; others also get no attributes but those in 'user.'. An image can so
+/// give its reader the rights of root: root does not extract into a directory of another user, or
+/// into a new one in such a directory, unless --no-owner or --keep-privileges says what is wanted.
 ///
 /// --json prints one document, schema hedgerow.image.extract.v1.
 #[derive(Debug, Args)]
@@ -233,6 +241,10 @@ pub struct Extract {
     /// Set no extended attributes
     #[arg(long)]
     pub no_xattrs: bool,
+    /// As root, keep setuid and setgid bits, device files and attributes in 'security.' also in a
+    /// directory of another user
+    #[arg(long)]
+    pub keep_privileges: bool,
     #[command(flatten)]
     pub place: Place,
     /// The directory

@@ -18,7 +18,7 @@ use hedgerow_writer::XattrRule;
 use hedgerow_writer::{extract, ExtractError, ExtractOptions, Extracted, Failed, Problem};
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,8 +29,15 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     let paths: Vec<&[u8]> = command.paths.iter().map(|path| path.as_bytes()).collect();
     let nodes = nodes_of_image(&image, &paths);
     let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
-    let (root, is_new) = target(&from_directory(global, &command.target), command)?;
     let is_root = hedgerow_fs::effective_uid() == 0;
+    let foreign = match is_root && !command.keep_privileges {
+        true => foreign_directory(&from_directory(global, &command.target))?,
+        false => None,
+    };
+    if let Some((directory, owner)) = foreign.as_ref().filter(|_| !command.no_owner) {
+        return Err(refused(directory, *owner));
+    }
+    let (root, is_new) = target(&from_directory(global, &command.target), command)?;
     let options = ExtractOptions {
         engine: Options {
             jobs: jobs(global),
@@ -41,8 +48,10 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
         },
         owners: is_root && !command.no_owner,
         setuid_anyway: false,
+        devices: foreign.is_none(),
         xattrs: match (command.no_xattrs, is_root) {
             (true, _) => XattrRule::None,
+            (false, true) if command.no_owner => XattrRule::User,
             (false, true) => XattrRule::All,
             (false, false) => XattrRule::User,
         },
@@ -82,6 +91,32 @@ fn target(path: &Path, command: &Extract) -> Result<(Dir, bool), Failure> {
         });
     }
     Ok((root, is_new))
+}
+
+/// The directory that takes the entries, or is above it, if it belongs to another user than root.
+fn foreign_directory(target: &Path) -> Result<Option<(PathBuf, u32)>, Failure> {
+    let exists = |path: &&Path| hedgerow_fs::exists(path);
+    let nearest = target.ancestors().find(exists);
+    let nearest = nearest.unwrap_or(Path::new("."));
+    let owner = Dir::open(nearest).and_then(|directory| directory.stat_self());
+    let owner = owner.map_err(not_started)?.uid;
+    Ok((owner != 0).then(|| (nearest.to_owned(), owner)))
+}
+
+/// What root extracts can give the rights of root to whoever owns the directory.
+fn refused(directory: &Path, owner: u32) -> Failure {
+    Failure {
+        hint: Some(
+            "--no-owner extracts without owners, setuid bits, devices and attributes of root, \
+             --keep-privileges with them"
+                .into(),
+        ),
+        ..not_started(format_args!(
+            "'{}' belongs to user {owner}: setuid programs and devices that root extracts there \
+             could give that user the rights of root",
+            directory.display()
+        ))
+    }
 }
 
 /// A node without the first components of its path; none if it has no others.

@@ -103,6 +103,9 @@ fn lines(report: &Report, only_findings: bool) -> String {
     for part in &report.coverage {
         text += &covered(part);
     }
+    if report.findings.is_empty() && report.omitted == 0 {
+        text += "ok\n";
+    }
     text
 }
 

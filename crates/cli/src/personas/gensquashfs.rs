@@ -98,7 +98,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     };
     let target = packing.image()?;
     let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
-    let packed = packing.defaults(epoch())?;
+    let packed = packing.defaults(epoch()?)?;
     let defaults = Defaults {
         uid: packed.uid,
         gid: packed.gid,

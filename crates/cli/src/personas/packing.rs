@@ -1,7 +1,7 @@
 //! Options that the tools have which make images.
 
 use super::console::Console;
-use crate::image::create::{block_bytes, workers};
+use crate::image::create::{block_bytes, clamped, hole_limit_bytes, size_bytes, workers};
 use crate::image::image_file;
 use clap::Args;
 use hedgerow_codec::block::{Compressor, Settings};
@@ -32,6 +32,9 @@ pub struct Packing {
     /// Bytes of a block: a power of two from 4K to 1M
     #[arg(short, long, value_name = "SIZE", default_value = "128K")]
     pub block_size: String,
+    /// Bytes of holes that large files may have together, such as 20T; by default 2^25 blocks
+    #[arg(long, value_name = "SIZE")]
+    pub max_holes: Option<String>,
     /// The image is padded to a multiple of so many bytes
     #[arg(short = 'B', long, value_name = "SIZE", default_value = "4096")]
     pub dev_block_size: String,
@@ -111,6 +114,7 @@ impl Packing {
                 false => FragmentPolicy::Always,
             },
             dedup: true,
+            hole_limit_bytes: hole_limit_bytes(self.max_holes.as_deref(), block_bytes)?,
             xattrs: true,
             skip_unreadable: false,
             exportable: self.exportable,
@@ -163,6 +167,9 @@ impl Packing {
 
     /// Says what was written and what was not.
     pub fn tell(&self, created: &Created, console: Console) {
+        if let Some(warning) = clamped(created) {
+            console.complain(warning);
+        }
         let unstored = &created.unstored_xattrs;
         if let Some((path, name)) = &unstored.first {
             console.complain(format_args!(
@@ -214,15 +221,4 @@ pub fn number(word: &str) -> Option<u32> {
     let is_number = digits.chars().all(|digit| digit.is_digit(base));
     let number = u32::from_str_radix(digits, base).ok();
     number.filter(|_| is_number)
-}
-
-/// A number of bytes such as `4096`, `4K`, `1M` or `1G`.
-fn size_bytes(word: &str) -> Option<u64> {
-    let (digits, shift) = match word.as_bytes().last()? {
-        b'K' | b'k' => (word.get(..word.len() - 1)?, 10),
-        b'M' | b'm' => (word.get(..word.len() - 1)?, 20),
-        b'G' | b'g' => (word.get(..word.len() - 1)?, 30),
-        _ => (word, 0),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }

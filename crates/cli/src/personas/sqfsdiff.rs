@@ -192,6 +192,7 @@ fn take_out(
         engine: options.clone(),
         owners: false,
         setuid_anyway: false,
+        devices: true,
         xattrs: XattrRule::None,
         permissions: false,
         times: false,

@@ -21,8 +21,8 @@ pub const CONSOLE: Console = Console {
 
 /// Makes a SquashFS image of the tar archive on standard input
 ///
-/// The archive may be compressed with gzip, xz or zstd. Of members that have the same name the
-/// last one counts.
+/// The archive may be compressed with gzip, bzip2, xz or zstd. Of members that have the same name
+/// the last one counts.
 ///
 /// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that the archive does
 /// not have.
@@ -64,7 +64,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     let text = |error: hedgerow_fs::Error| error.to_string();
     let interrupted = hedgerow_fs::catch_interrupts().map_err(text)?;
     let cancel = CancelToken::from_static(interrupted);
-    let defaults = packing.defaults(epoch())?;
+    let defaults = packing.defaults(epoch()?)?;
     let mut options = packing.options(&cancel, &defaults)?;
     options.xattrs = !arguments.no_xattr;
     let new_root = arguments

@@ -315,3 +315,23 @@ fn an_archive_comes_through_a_fifo() {
     assert!(writer.wait().unwrap().success());
     assert!(through == packed(home.path(), "archive", &[]));
 }
+
+#[test]
+fn what_an_input_is_is_said() {
+    let home = home(false);
+    let home = home.path();
+    let Some(archive) = run(home, "tar", &["-cjf", "-", "-C", "tree", "."]) else {
+        return;
+    };
+    fs::write(home.join("archive.tar.bz2"), archive).unwrap();
+    let of_bzip2 = packed(home, "archive.tar.bz2", &[]);
+    run(home, "tar", &["-cf", "archive.tar", "-C", "tree", "."]);
+    assert!(packed(home, "archive.tar", &[]) == of_bzip2);
+    fs::write(home.join("plain"), "a line of text\n".repeat(20)).unwrap();
+    for (name, what) in [("image", "a SquashFS image"), ("plain", "a plain file")] {
+        let refused = image(home, &["create", name, "new"]);
+        let reason = format!("this is {what}, no tar archive");
+        assert!(refused.stderr.contains(&reason), "{refused:?}");
+        assert_eq!(refused.code, 2);
+    }
+}

@@ -299,3 +299,101 @@ fn what_names_no_tree_is_refused_with_2() {
     assert_eq!(refused.status.code(), Some(2));
     assert_eq!(fs::read_dir(nowhere.path()).unwrap().count(), 0);
 }
+
+/// Stores an object that `git` would take a while to be fed: so many times the same byte.
+fn large_blob(directory: &Path, bytes: u64) -> String {
+    let path = directory.join(".large");
+    fs::File::create(&path).unwrap().set_len(bytes).unwrap();
+    let id = git(directory, &["hash-object", "-w", "--no-filters", ".large"]);
+    fs::remove_file(path).unwrap();
+    String::from_utf8(id).unwrap().trim().to_owned()
+}
+
+/// Stores a tree of these lines of `git mktree`.
+fn tree(directory: &Path, lines: &str) -> String {
+    let mut command = isolated("git", directory);
+    command.arg("mktree").stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(lines.as_bytes())
+        .unwrap();
+    let id = child.wait_with_output().unwrap().stdout;
+    String::from_utf8(id).unwrap().trim().to_owned()
+}
+
+/// `image create` with no more address space than this.
+fn create_within(directory: &Path, megabytes: u64, words: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    command.current_dir(directory);
+    command.env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.env_remove("SOURCE_DATE_EPOCH");
+    let limit = megabytes << 10;
+    command.args(["-c", &format!("ulimit -v {limit}; exec \"$@\""), "sh"]);
+    command.args([
+        env!("CARGO_BIN_EXE_hedgerow"),
+        "image",
+        "create",
+        "-j2",
+        "-qf",
+    ]);
+    command.args(words).output().unwrap()
+}
+
+#[test]
+fn sizes_are_checked_before_objects_are_read() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    git(home, &["init", "-q"]);
+    let huge = large_blob(home, 800 << 20);
+    let small = large_blob(home, 3);
+    let of_attributes = tree(
+        home,
+        &format!("100644 blob {huge}\t.gitattributes\n100644 blob {small}\ta\n"),
+    );
+    let source = format!("git:{of_attributes}");
+    let output = create_within(home, 700, &["--exclude=.gitattributes", &source, "i"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("ignoring overly large gitattributes blob '.gitattributes'"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(0), "{said}");
+
+    let of_link = tree(home, &format!("120000 blob {huge}\tlink\n"));
+    let output = create_within(home, 700, &[&format!("git:{of_link}"), "i"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let expected = "error: cannot read 'link': the target of the link is 838860800 bytes\n";
+    assert_eq!((said.as_str(), output.status.code()), (expected, Some(2)));
+}
+
+#[test]
+fn trees_that_share_subtrees_are_listed_up_to_a_limit() {
+    if std::env::var_os("HEDGEROW_LONG_TESTS").is_none() {
+        println!("skipped: 33 million entries take minutes; HEDGEROW_LONG_TESTS=1 lists them");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    git(home, &["init", "-q"]);
+    let blob = large_blob(home, 1);
+    let names = |id: &str, kind: &str| -> String {
+        (0..300).map(|at| format!("{kind} {id}\tf{at}\n")).collect()
+    };
+    let mut id = tree(home, &names(&blob, "100644 blob"));
+    for _ in 0..4 {
+        id = tree(home, &names(&id, "040000 tree"));
+    }
+    // The excluded part is walked too; what is found is not kept.
+    let output = create_within(home, 700, &["--exclude=*", &format!("git:{id}"), "i"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("trees list more than 33554432 entries or 2097152 directories"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!home.join("i").exists());
+}

@@ -2,8 +2,8 @@
 
 use crate::image;
 use serde_json::Value;
-use std::fs;
-use std::os::unix::fs::{symlink, MetadataExt};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{symlink, MetadataExt, PermissionsExt};
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -87,24 +87,105 @@ fn owners_times_and_exclusions_are_taken_from_the_command_line() {
 }
 
 #[test]
-fn the_time_of_the_source_is_honoured_and_never_an_error() {
+fn the_time_of_the_source_is_honoured_or_refused() {
     let home = home();
     let newest = fs::metadata(home.path().join("tree/large"))
         .unwrap()
         .mtime();
-    for (epoch, expected) in [("12", 12), ("nonsense", newest), ("", newest)] {
+    let create = |epoch: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
         command.args(["-q", "image", "create", "-f", "tree", "image"]);
-        let done = command
-            .current_dir(home.path())
-            .env("SOURCE_DATE_EPOCH", epoch);
-        assert!(done.status().unwrap().success());
+        let command = command.current_dir(home.path());
+        command.env("SOURCE_DATE_EPOCH", epoch).output().unwrap()
+    };
+    for (epoch, expected) in [("12", 12), ("4294967295", newest), ("", newest)] {
+        assert!(create(epoch).status.success());
         let listed = image(home.path(), &["list", "-l", "image", "large"]).text();
         assert!(
             listed.contains(&format!(" {expected}.000000000 ")),
             "{listed}"
         );
     }
+    for (epoch, reason) in [
+        ("nonsense", "it is not a number of seconds since 1970"),
+        ("-1", "it is not a number of seconds since 1970"),
+        ("+1", "it is not a number of seconds since 1970"),
+        ("99999999999", "SquashFS holds no time after 4294967295"),
+    ] {
+        let refused = create(epoch);
+        let said = format!("error: cannot use SOURCE_DATE_EPOCH '{epoch}': {reason}\n");
+        assert_eq!(String::from_utf8_lossy(&refused.stderr), said);
+        assert_eq!(refused.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn times_that_no_image_holds_are_told_of_once() {
+    let home = home();
+    for (name, date) in [
+        ("old", "@-5"),
+        ("older", "@-99999999999"),
+        ("late", "@5000000000"),
+    ] {
+        fs::write(home.path().join("tree").join(name), name).unwrap();
+        let mut touch = Command::new("touch");
+        touch.current_dir(home.path().join("tree"));
+        assert!(touch.args(["-d", date, name]).status().unwrap().success());
+    }
+    let made = image(home.path(), &["create", "-q", "tree", "image"]);
+    let warning = "warning: 3 entries are from before 1970 or after February 2106, first 'late': \
+                   they have the nearest time that SquashFS can hold\n";
+    assert_eq!((made.code, made.stderr.as_str()), (0, warning));
+    let listed = image(home.path(), &["list", "-l", "image", "late"]).text();
+    assert!(listed.contains(" 4294967295.000000000 "), "{listed}");
+}
+
+#[test]
+fn an_image_is_not_written_to_standard_output() {
+    let home = home();
+    let refused = image(home.path(), &["create", "tree", "-"]);
+    assert_eq!(refused.code, 2);
+    let reason = "error: cannot write an image to standard output: ";
+    assert!(refused.stderr.starts_with(reason), "{refused:?}");
+    assert!(!home.path().join("-").exists());
+    assert_eq!(image(home.path(), &["create", "-q", "tree", "./-"]).code, 0);
+}
+
+#[test]
+fn root_gives_nobody_else_its_rights() {
+    let home = home();
+    let home = home.path();
+    let tree = home.join("tree");
+    fs::set_permissions(tree.join("large"), Permissions::from_mode(0o4755)).unwrap();
+    let made = Command::new("mknod")
+        .arg(tree.join("null"))
+        .args(["c", "1", "3"])
+        .output();
+    if !made.unwrap().status.success() {
+        println!("skipped: only root can make devices");
+        return;
+    }
+    assert_eq!(image(home, &["create", "-q", "tree", "image"]).code, 0);
+    fs::create_dir(home.join("theirs")).unwrap();
+    std::os::unix::fs::chown(home.join("theirs"), Some(12_345), None).unwrap();
+    for target in ["theirs", "theirs/new"] {
+        let refused = image(home, &["extract", "image", target]);
+        let reason = "error: 'theirs' belongs to user 12345: setuid programs ";
+        assert!(refused.stderr.starts_with(reason), "{refused:?}");
+        assert_eq!(refused.code, 2);
+        assert_eq!(fs::read_dir(home.join("theirs")).unwrap().count(), 0);
+    }
+    let harmless = image(home, &["extract", "-q", "--no-owner", "image", "theirs/a"]);
+    let reason = "error: cannot extract 'null': no device files are made here\n";
+    assert_eq!((harmless.code, harmless.stderr.as_str()), (3, reason));
+    let mode = |path: &str| fs::metadata(home.join(path)).unwrap().mode() & 0o7777;
+    assert_eq!(mode("theirs/a/large"), 0o755);
+    let words = ["extract", "-q", "--keep-privileges", "image", "theirs/b"];
+    assert_eq!(image(home, &words).code, 0);
+    assert_eq!(mode("theirs/b/large"), 0o4755);
+    assert!(home.join("theirs/b/null").exists());
+    assert_eq!(image(home, &["extract", "-q", "image", "own"]).code, 0);
+    assert_eq!(mode("own/large"), 0o4755);
 }
 
 #[test]
@@ -137,7 +218,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         (&["tree", "nowhere/image"], "cannot create '"),
         (
             &["tree/large", "image"],
-            "cannot read the archive 'tree/large': this is no tar archive",
+            "cannot read the archive 'tree/large': this is a plain file, no tar archive",
         ),
     ] {
         let refused = image(home.path(), &[&["create"], words].concat());

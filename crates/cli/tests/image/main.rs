@@ -11,11 +11,13 @@ mod archives;
 mod commits;
 mod create;
 mod diff;
+mod differential;
 mod extract;
 mod gensquashfs;
 #[path = "../oracle/random.rs"]
 mod random;
 mod readers;
+mod sharing;
 mod tar2sqfs;
 mod to_tar;
 
@@ -199,6 +201,7 @@ fn verify_names_what_is_wrong_and_what_has_no_checksum() {
         "{text}"
     );
     assert!(text.contains("\nchecksum: data, "), "{text}");
+    assert!(text.ends_with("\nok\n"), "{text}");
 
     let mut bytes = fs::read(home.path().join("image")).unwrap();
     bytes[300] ^= 4;

@@ -18,12 +18,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// A blob over this many bytes is streamed if it can be, which takes constant memory and, since
 /// it has to be inflated in pieces, twice the time.
 const STREAMED_BYTES: u64 = 64 << 20;
+/// The longest target of a link that Linux reads.
+const TARGET_LIMIT_BYTES: u64 = 4095;
 
 /// What the entries of a commit share.
 pub(super) struct Shared {
     store: Arc<ObjectStore>,
     /// Larger blobs are streamed if they can be.
     streamed_from: u64,
+    /// What is to be changed has to be in memory as a whole: larger blobs are refused.
+    changed_up_to: u64,
     /// The remote of a partial clone.
     remote: Option<BString>,
     commit: Option<ObjectId>,
@@ -48,6 +52,7 @@ impl Shared {
         Ok(Shared {
             store: repository.store(),
             streamed_from: repository.settings().big_file_bytes.min(STREAMED_BYTES),
+            changed_up_to: repository.settings().big_file_bytes,
             remote: repository.partial_clone_remote().map(ToOwned::to_owned),
             commit: source.commit.as_ref().map(|commit| commit.id),
             environment: repository.environment().clone(),
@@ -116,6 +121,11 @@ pub(super) struct InCommit {
 
 impl Handle for InCommit {
     fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+        let size_bytes = self.size_of_blob().map_err(NodeError::entry)?;
+        if size_bytes > TARGET_LIMIT_BYTES {
+            let reason = format!("the target of the link is {size_bytes} bytes");
+            return Err(NodeError::entry(self.unreadable(reason)));
+        }
         let kit = self.read().map_err(NodeError::entry)?;
         let target = kit.reader.content().to_vec();
         self.shared.put_back(kit);
@@ -145,6 +155,14 @@ impl InCommit {
                 position: 0,
             }));
         };
+        if self.size_bytes > self.shared.changed_up_to {
+            let (size, limit) = (self.size_bytes, self.shared.changed_up_to);
+            self.change = Some(change);
+            return Err(self.unreadable(format!(
+                "{size} bytes are too many to expand placeholders in: \
+                 core.bigFileThreshold is {limit}"
+            )));
+        }
         let mut kit = self.read()?;
         let changed = self.changed(&change, &mut kit);
         self.shared.put_back(kit);
@@ -164,6 +182,13 @@ impl InCommit {
             };
             self.unreadable(reason)
         })
+    }
+
+    /// What the header of the object says.
+    fn size_of_blob(&self) -> Result<u64> {
+        let mut reader = Reader::new(&self.shared.store);
+        let size_bytes = reader.size_bytes(&self.id, self.located()?);
+        size_bytes.map_err(|error| self.unreadable(error.to_string()))
     }
 
     fn unreadable(&self, reason: String) -> Error {

@@ -1,7 +1,7 @@
 //! Whose names and addresses are to be shown as others: gitmailmap(5).
 
 use crate::repository::Repository;
-use crate::Result;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::HashMap;
 use std::path::Path;
@@ -40,6 +40,15 @@ impl Mailmap {
         if let Some(blob) = config.string("mailmap.blob").or(usual) {
             // One that does not exist is none.
             if let Ok(id) = repository.resolve(blob.as_bstr()) {
+                let size_bytes = repository.object_size(&id)?;
+                if size_bytes > FILE_LIMIT_BYTES {
+                    return Err(Error::Setup {
+                        reason: format!(
+                            "the mailmap '{blob}' has {size_bytes} bytes, \
+                             more than the limit of {FILE_LIMIT_BYTES}"
+                        ),
+                    });
+                }
                 map.read(&repository.read_object(&id)?.1);
             }
         }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Attributes files are read up to this size; git ignores larger ones.
-const FILE_LIMIT_BYTES: u64 = 100 << 20;
+pub(super) const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// The name of the file.
 pub(super) const FILE_NAME: &[u8] = b".gitattributes";
@@ -27,6 +27,11 @@ impl Rules {
     /// What happens to the content of a file.
     pub fn conversion(&self, path: &BStr) -> Conversion {
         self.converter.conversion(path)
+    }
+
+    /// Bytes of all the files that count here.
+    pub fn attribute_bytes(&self) -> u64 {
+        self.files.iter().map(|(_, file)| file.len() as u64).sum()
     }
 
     /// Whether an entry is left out, and whether placeholders are expanded.

@@ -1,10 +1,11 @@
 //! The entries of a tree, depth first and in canonical order. What is kept is one list of entries
 //! for each directory on the way from the top.
 
-use super::rules::{RuleMaker, Rules, FILE_NAME};
+use super::rules::{RuleMaker, Rules, FILE_LIMIT_BYTES, FILE_NAME};
 use crate::convert::Conversion;
 use crate::repository::{Objects, Repository};
 use crate::tree::entries;
+use crate::tree::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use hedgerow_engine::CancelToken;
@@ -12,8 +13,9 @@ use hedgerow_pack::{ObjectId, ObjectKind, Reader};
 use hedgerow_tree::{EntryKind, NameRules};
 use std::sync::Arc;
 
-/// Git's own default limit (`core.maxTreeDepth`) on how deep trees may be nested.
-const DEPTH_LIMIT: usize = 2048;
+/// Bytes of attributes files that may be parsed; those of the directories above count again for
+/// each directory that has its own.
+const ATTRIBUTES_LIMIT_BYTES: u64 = 4 << 30;
 
 /// An entry that is part of the archive.
 pub(super) struct Found {
@@ -46,6 +48,10 @@ pub(super) struct Walk<'r> {
     levels: Vec<Level>,
     /// The path of the directory the walk is in, with a slash at its end unless it is the top.
     path: Vec<u8>,
+    /// What was met so far, for the limits.
+    directories: u32,
+    entries: u64,
+    attribute_bytes: u64,
     /// What git would print about attributes.
     pub messages: Vec<String>,
 }
@@ -92,6 +98,9 @@ impl<'r> Walk<'r> {
             cancel,
             levels: Vec::new(),
             path: Vec::new(),
+            directories: 0,
+            entries: 0,
+            attribute_bytes: 0,
             messages: Vec::new(),
         };
         walk.enter(tree, 0)?;
@@ -156,20 +165,26 @@ impl<'r> Walk<'r> {
         if self.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
-        if self.levels.len() >= DEPTH_LIMIT {
-            return Err(Error::Tree {
-                path: directory,
-                reason: format!("trees are nested more than {DEPTH_LIMIT} deep"),
-            });
-        }
         let unreadable = |reason: String| Error::Tree {
             path: directory.clone(),
             reason,
         };
+        if self.levels.len() >= DEPTH_LIMIT as usize {
+            let reason = format!("trees are nested more than {DEPTH_LIMIT} deep");
+            return Err(unreadable(reason));
+        }
         let content = self.objects.read_tree(&mut self.reader, id);
         let content = content.map_err(|error| unreadable(error.to_string()))?;
         let listed = entries(content, self.hash, self.names)
             .map_err(|reason| unreadable(format!("corrupt tree object {id}: {reason}")))?;
+        self.directories += 1;
+        self.entries += listed.len() as u64;
+        if self.directories > DIRECTORY_LIMIT || self.entries > ENTRY_LIMIT {
+            let reason = format!(
+                "trees list more than {ENTRY_LIMIT} entries or {DIRECTORY_LIMIT} directories"
+            );
+            return Err(unreadable(reason));
+        }
         let mut names = Vec::with_capacity(listed.iter().map(|entry| entry.name.len()).sum());
         let mut own: Vec<Listed> = Vec::with_capacity(listed.len());
         let mut attributes = None;
@@ -207,13 +222,23 @@ impl<'r> Walk<'r> {
         let above = self.levels.last().map(|level| level.rules.clone());
         let content = match (self.maker.in_worktree(directory.as_bstr()), own) {
             (Some(content), _) => Some(content),
-            (None, Some(id)) => Some(self.attributes(directory, id)?),
+            (None, Some(id)) => self.attributes(directory, id)?,
             (None, None) => None,
         };
         if let (None, Some(above)) = (&content, &above) {
             return Ok(above.clone());
         }
         let content = content.as_deref();
+        let above_bytes = above.as_deref().map_or(0, Rules::attribute_bytes);
+        self.attribute_bytes += above_bytes + content.map_or(0, |content| content.len() as u64);
+        if self.attribute_bytes > ATTRIBUTES_LIMIT_BYTES {
+            return Err(Error::Tree {
+                path: directory.clone(),
+                reason: format!(
+                    "attributes files have more than {ATTRIBUTES_LIMIT_BYTES} bytes together"
+                ),
+            });
+        }
         let (rules, messages) = self
             .maker
             .rules(above.as_deref(), directory.as_bstr(), content);
@@ -225,21 +250,33 @@ impl<'r> Walk<'r> {
         Ok(Arc::new(rules))
     }
 
-    /// The content of an attributes file.
-    fn attributes(&mut self, directory: &BString, id: ObjectId) -> Result<Vec<u8>> {
+    /// The content of an attributes file. One that is too large counts for nothing, as with git.
+    fn attributes(&mut self, directory: &BString, id: ObjectId) -> Result<Option<Vec<u8>>> {
         let read = (|| {
             let id = self.objects.replacement(&id)?;
             let location = self.objects.store.locate(&id)?;
             let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+            if self.reader.size_bytes(&id, location)? >= FILE_LIMIT_BYTES {
+                return Ok(None);
+            }
             Ok::<_, Error>(match self.reader.read(&id, location)? {
-                (ObjectKind::Blob, content) => content.to_vec(),
-                _ => Vec::new(),
+                (ObjectKind::Blob, content) => Some(content.to_vec()),
+                _ => Some(Vec::new()),
             })
         })();
-        read.map_err(|error| Error::Tree {
+        let content = read.map_err(|error| Error::Tree {
             path: directory.clone(),
             reason: format!("cannot read .gitattributes: {error}"),
-        })
+        })?;
+        if content.is_none() {
+            let path = match directory.is_empty() {
+                true => ".gitattributes".into(),
+                false => format!("{directory}/.gitattributes"),
+            };
+            let ignored = format!("ignoring overly large gitattributes blob '{path}'");
+            self.messages.push(ignored);
+        }
+        Ok(content)
     }
 }
 

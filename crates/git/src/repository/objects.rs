@@ -1,6 +1,7 @@
 //! Reading objects, with replacements: git-replace(1).
 
 use super::Repository;
+use crate::tree::limits::TREE_LIMIT_BYTES;
 use crate::{Error, Result};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::HashMap;
@@ -52,6 +53,15 @@ impl Objects<'_> {
         }
         let location = self.store.locate(&id)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+        // A small pack can expand to far more than any directory has entries.
+        let size_bytes = reader.size_bytes(&id, location)?;
+        if size_bytes > TREE_LIMIT_BYTES {
+            return Err(Error::CorruptObject {
+                kind: "tree",
+                id,
+                reason: format!("{size_bytes} bytes, more than the limit of {TREE_LIMIT_BYTES}"),
+            });
+        }
         match reader.read(&id, location)? {
             (ObjectKind::Tree, content) => Ok(content),
             (kind, _) => Err(Error::CorruptObject {
@@ -85,6 +95,14 @@ impl Repository {
     /// The kind and content of the object `id`, or of what replaces it.
     pub fn read_object(&self, id: &oid) -> Result<(ObjectKind, Vec<u8>)> {
         Ok(self.objects.read(&self.replacement(id)?)?)
+    }
+
+    /// Bytes of the content of the object `id`, as its header says; for limits.
+    pub(crate) fn object_size(&self, id: &oid) -> Result<u64> {
+        let id = self.replacement(id)?;
+        let location = self.objects.locate(&id)?;
+        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
+        Ok(Reader::new(&self.objects).size_bytes(&id, location)?)
     }
 
     /// Whether there is an object `id`.

@@ -4,6 +4,7 @@ use super::rename::{Filepair, Side};
 use super::{ChangeKind, Version};
 use crate::index::{Directory, Entry, Index, Mode, Stage};
 use crate::repository::{Objects, Repository};
+use crate::tree::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
 use crate::tree::{entries, order, TreeEntry};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -13,18 +14,9 @@ use hedgerow_pack::Reader;
 use hedgerow_tree::{EntryKind, NameRules};
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Mutex;
-
-/// Git's own default limit (`core.maxTreeDepth`) on how deep trees may be nested.
-const DEPTH_LIMIT: u32 = 2048;
-/// A few nested trees can name one another so that they list more entries than any disk holds.
-const ENTRY_LIMIT: u64 = 1 << 25;
-/// The same for directories that have to be read.
-const DIRECTORY_LIMIT: u64 = 1 << 21;
-/// Bytes of all paths together.
-const PATH_LIMIT_BYTES: u64 = u32::MAX as u64;
 
 /// A path at which HEAD and index differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +95,7 @@ pub fn staged<'i>(
             protect_hfs: settings.protect_hfs,
         },
         index,
-        directories: AtomicU64::new(1),
+        directories: AtomicU32::new(1),
         entries: AtomicU64::new(0),
         path_bytes: AtomicU64::new(0),
         found: Mutex::default(),
@@ -160,7 +152,7 @@ struct Walk<'i, 'r> {
     hash: gix_hash::Kind,
     names: NameRules,
     index: &'i Index,
-    directories: AtomicU64,
+    directories: AtomicU32,
     entries: AtomicU64,
     path_bytes: AtomicU64,
     found: Mutex<Staged>,

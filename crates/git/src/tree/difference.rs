@@ -1,3 +1,4 @@
+use super::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
 use super::parse::{entries, order, TreeEntry};
 use crate::repository::{Objects, Repository};
 use crate::{Error, Result};
@@ -10,15 +11,6 @@ use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Mutex;
-
-/// Git's own default limit (`core.maxTreeDepth`) on how deep trees may be nested.
-const DEPTH_LIMIT: u32 = 2048;
-/// A few nested trees can name one another so that they list more entries than any disk holds.
-const ENTRY_LIMIT: u64 = 1 << 25;
-/// The same for directories, each of which takes some hundred bytes while trees are compared.
-const DIRECTORY_LIMIT: u32 = 1 << 21;
-/// Bytes of all paths together: what a 32-bit position can address.
-const PATH_LIMIT_BYTES: u64 = u32::MAX as u64;
 
 /// What one side has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

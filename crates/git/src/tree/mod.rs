@@ -1,6 +1,7 @@
 //! Tree objects: reading one, and finding what differs between two, in parallel.
 
 mod difference;
+pub(crate) mod limits;
 mod parse;
 
 pub use difference::{Change, Difference, Side};

@@ -176,6 +176,19 @@ impl InFile {
         self.taken += count;
         Ok(count)
     }
+
+    /// Passes over the hole that comes next; returns its bytes.
+    pub fn pass_hole(&mut self) -> Result<u64> {
+        let mut passed: u64 = 0;
+        while self.taken >= self.block.len() {
+            match self.next_piece()? {
+                Some(piece) if piece.is_hole() => passed += u64::from(piece.length),
+                _ => break,
+            }
+            self.pieces.pop_front();
+        }
+        Ok(passed)
+    }
 }
 
 impl Content for InFile {
@@ -184,15 +197,7 @@ impl Content for InFile {
     }
 
     fn skip_hole(&mut self) -> std::result::Result<u64, NodeError> {
-        let mut skipped = 0;
-        while self.taken >= self.block.len() {
-            match self.next_piece().map_err(NodeError::entry)? {
-                Some(piece) if piece.is_hole() => skipped += u64::from(piece.length),
-                _ => break,
-            }
-            self.pieces.pop_front();
-        }
-        Ok(skipped)
+        self.pass_hole().map_err(NodeError::entry)
     }
 
     fn read(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, NodeError> {

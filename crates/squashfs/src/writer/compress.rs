@@ -43,7 +43,9 @@ impl<'w> Worker<'w> {
             events.push(match event {
                 Event::Block(block) => Event::Block(store(&block)?),
                 Event::Fragment(block) => Event::Fragment(store(&block)?),
-                Event::Hole(bytes) => Event::Hole(bytes),
+                Event::Holes { blocks, bytes } => Event::Holes { blocks, bytes },
+                Event::Elsewhere => Event::Elsewhere,
+                Event::Run { first } => Event::Run { first },
                 Event::File { entry, stored } => Event::File { entry, stored },
                 Event::Other(entry) => Event::Other(entry),
                 Event::Skipped(error) => Event::Skipped(error),

@@ -1,77 +1,98 @@
 //! What is known of contents without looking at them again.
 
-use super::gather::{Bytes, PIECE_BYTES};
+use super::gather::Bytes;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What is known of some content: the first 160 bits of its BLAKE3 hash. Equal digests are taken for
 /// equal contents.
 pub(super) type Digest = [u32; 5];
 
-/// Digests of all of it and of what does not fill a block. More than a piece has the digest of its
-/// pieces, however it was read.
-pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> (Digest, Digest) {
-    /// Of a piece that is all zeros: large holes have many.
-    static ZEROS: OnceLock<Digest> = OnceLock::new();
-    let zeros;
-    let bytes: &[u8] = match bytes {
-        Bytes::Data(bytes) => bytes,
-        Bytes::Zeros(PIECE_BYTES) => {
-            let digest = *ZEROS.get_or_init(|| hash(&vec![0; PIECE_BYTES]));
-            return (digest, digest);
+/// Stands for a whole block of zeros: no hash is this.
+pub(super) const ZEROS: Digest = [0; 5];
+
+/// The digests of the blocks of a piece; behind them, that of what does not fill a block. Whole
+/// blocks of [`Bytes::Zeros`] have none.
+pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
+    match bytes {
+        Bytes::Data(bytes) => {
+            let digest = |block: &[u8]| match block.len() == block_bytes && is_zero(block) {
+                true => ZEROS,
+                false => hash(block),
+            };
+            bytes.chunks(block_bytes).map(digest).collect()
         }
         Bytes::Zeros(count) => {
-            zeros = vec![0; *count];
-            &zeros
+            let rest = (count % block_bytes as u64) as usize;
+            (rest > 0)
+                .then(|| hash(&vec![0; rest]))
+                .into_iter()
+                .collect()
         }
-    };
-    let digest = match bytes.len() > PIECE_BYTES {
-        true => {
-            let mut pieces = LargeDigest::default();
-            bytes
-                .chunks(PIECE_BYTES)
-                .for_each(|piece| pieces.add(hash(piece)));
-            pieces.finish(bytes.len() as u64)
-        }
-        false => hash(bytes),
-    };
-    let head = bytes.len() - bytes.len() % block_bytes;
-    let tail_digest = match head {
-        0 => digest,
-        _ => hash(bytes.get(head..).unwrap_or_default()),
-    };
-    (digest, tail_digest)
+    }
+}
+
+pub(super) fn is_zero(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<16>();
+    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }
 
 fn hash(bytes: &[u8]) -> Digest {
-    match bytes.is_empty() {
-        true => Digest::default(),
-        false => shortened(blake3::hash(bytes)),
-    }
+    shortened(blake3::hash(bytes))
 }
 
-/// The digest of a file of several pieces: of the digests of those.
-pub(super) struct LargeDigest(blake3::Hasher);
+/// The digest of a file of at least a block: of the digests of its blocks, however it was read.
+/// Zeros cost nothing, however many they are.
+pub(super) struct FileDigest {
+    hasher: blake3::Hasher,
+    /// Blocks of zeros that were not hashed yet.
+    zeros: u64,
+}
 
-impl Default for LargeDigest {
+impl Default for FileDigest {
     /// With a context of its own, so that no other content has such a digest.
     fn default() -> Self {
-        LargeDigest(blake3::Hasher::new_derive_key(
-            "hedgerow squashfs file of pieces",
-        ))
+        FileDigest {
+            hasher: blake3::Hasher::new_derive_key("hedgerow squashfs file of blocks"),
+            zeros: 0,
+        }
     }
 }
 
-impl LargeDigest {
-    pub(super) fn add(&mut self, piece: Digest) {
-        for word in piece {
-            self.0.update(&word.to_le_bytes());
+impl FileDigest {
+    /// Adds a piece, of which `digests` are the [`digests`].
+    pub(super) fn add(&mut self, bytes: &Bytes, digests: &[Digest], block_bytes: usize) {
+        if let Bytes::Zeros(count) = bytes {
+            self.zeros += count / block_bytes as u64;
+        }
+        for digest in digests {
+            if *digest == ZEROS {
+                self.zeros += 1;
+                continue;
+            }
+            self.hash_zeros();
+            self.hash(digest);
         }
     }
 
     pub(super) fn finish(&mut self, size_bytes: u64) -> Digest {
-        self.0.update(&size_bytes.to_le_bytes());
-        shortened(self.0.finalize())
+        self.hash_zeros();
+        self.hasher.update(&size_bytes.to_le_bytes());
+        shortened(self.hasher.finalize())
+    }
+
+    fn hash_zeros(&mut self) {
+        let zeros = std::mem::take(&mut self.zeros);
+        if zeros > 0 {
+            self.hash(&ZEROS);
+            self.hasher.update(&zeros.to_le_bytes());
+        }
+    }
+
+    fn hash(&mut self, digest: &Digest) {
+        for word in digest {
+            self.hasher.update(&word.to_le_bytes());
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Entry {
     pub gid: u32,
     /// Seconds since the epoch, as near as the format can say.
     pub mtime: u32,
+    /// Whether that is not the time of the node.
+    pub is_clamped: bool,
     pub size_bytes: u64,
     pub device: (u32, u32),
     pub link: Option<(u64, u64)>,
@@ -60,6 +62,7 @@ impl Entry {
             uid: node.uid,
             gid: node.gid,
             mtime: node.mtime_s.clamp(0, i64::from(u32::MAX)) as u32,
+            is_clamped: u32::try_from(node.mtime_s).is_err(),
             size_bytes: node.size_bytes,
             device: node.device,
             link: node.link,

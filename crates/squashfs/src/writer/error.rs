@@ -23,6 +23,16 @@ pub enum WriteError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Files have more holes than are allowed: [`CreateOptions::hole_limit_bytes`].
+    ///
+    /// [`CreateOptions::hole_limit_bytes`]: super::CreateOptions::hole_limit_bytes
+    #[error("cannot store '{path}': with it, files have more than {limit_bytes} bytes of holes")]
+    Holes {
+        /// The file with which they are too many.
+        path: BString,
+        /// How many they may be.
+        limit_bytes: u64,
+    },
     /// The image as a whole would be more than the format can hold.
     #[error("cannot write the image: {reason}")]
     Limit {
@@ -55,6 +65,10 @@ impl From<NodeError> for WriteError {
     fn from(error: NodeError) -> Self {
         match error {
             NodeError::Cancelled => WriteError::Cancelled,
+            NodeError::Source(source) => match source.downcast::<WriteError>() {
+                Ok(own) => *own,
+                Err(source) => WriteError::Source(NodeError::Source(source)),
+            },
             error => WriteError::Source(error),
         }
     }

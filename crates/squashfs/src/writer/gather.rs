@@ -1,6 +1,6 @@
 //! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
 
-use super::digest::{digests, Digest, LargeDigest, LargeFiles};
+use super::digest::{digests, Digest, FileDigest, LargeFiles};
 use super::entry::Entry;
 use super::item::{Item, Role, Treatment};
 use super::WriteError;
@@ -29,9 +29,8 @@ pub(super) enum Gathered {
         /// With the first piece.
         entry: Option<Begun>,
         bytes: Bytes,
-        digest: Digest,
-        /// The digest of what does not fill a block.
-        tail_digest: Digest,
+        /// The [`digests`] of `bytes`.
+        digests: Vec<Digest>,
         is_last: bool,
     },
     /// A file whose content came before.
@@ -78,17 +77,8 @@ impl Gathered {
 /// Some of a file.
 pub(super) enum Bytes {
     Data(Buffer),
-    /// So many zeros.
-    Zeros(usize),
-}
-
-impl Bytes {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Bytes::Data(bytes) => bytes.len(),
-            Bytes::Zeros(count) => *count,
-        }
-    }
+    /// So many zeros; the only piece that may be larger than [`PIECE_BYTES`].
+    Zeros(u64),
 }
 
 /// What is wanted of the entries.
@@ -100,6 +90,8 @@ pub(super) struct GatherOptions {
     pub dedup: bool,
     /// Whether what cannot be had is left out.
     pub skip_unreadable: bool,
+    /// Bytes that the holes of large files may have together.
+    pub hole_limit_bytes: u64,
 }
 
 /// What a worker does.
@@ -138,6 +130,7 @@ pub(super) fn gather<T: Into<Item>>(
         items: items.map(|item| item.map(Into::into)),
         options,
         large: None,
+        hole_bytes: 0,
         links: HashSet::new(),
         contents: HashSet::new(),
     };
@@ -180,6 +173,8 @@ struct Jobs<'l, I> {
     failed: Option<Result<(Job, u64), WriteError>>,
     options: GatherOptions,
     large: Option<Large>,
+    /// Bytes of holes of large files so far.
+    hole_bytes: u64,
     /// Files of several names that came.
     links: HashSet<(u64, u64)>,
     contents: HashSet<[u8; 32]>,
@@ -188,11 +183,20 @@ struct Jobs<'l, I> {
 /// A large file that is being read.
 struct Large {
     item: Option<Item>,
+    /// Whether its holes are stored, and so are read in pieces like anything else.
+    not_sparse: bool,
+    rest: Rest,
+}
+
+/// What is left to read of a content.
+struct Rest {
     path: Vec<u8>,
     content: Box<dyn Content>,
     left_bytes: u64,
-    /// Bytes of a hole of which the next piece begins with.
+    /// Bytes of the hole with which the rest begins.
     hole_bytes: u64,
+    /// Bytes of all holes that were found.
+    all_hole_bytes: u64,
 }
 
 impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<'_, I> {
@@ -260,38 +264,35 @@ impl<I> Jobs<'_, I> {
         let is_plain = item.role == Role::Whole && item.treatment == Treatment::default();
         let may_be_known = self.options.dedup && is_plain;
         if may_be_known && self.large_files.have_size(node.size_bytes) {
-            let digest = digest_of_large(&mut *content, &node.path, self.buffers)?;
-            if self.large_files.contain(node.size_bytes, digest) {
+            let size_bytes = node.size_bytes;
+            let digest = self.digest(Rest::new(content, size_bytes, &node.path))?;
+            if self.large_files.contain(size_bytes, digest) {
                 return Ok((Job::Same(item.node, digest), 0));
             }
             content = node.handle.open()?;
         }
         self.piece(Large {
-            path: node.path.clone(),
-            left_bytes: node.size_bytes,
+            rest: Rest::new(content, node.size_bytes, &node.path),
+            not_sparse: item.treatment.not_sparse,
             item: Some(item),
-            content,
-            hole_bytes: 0,
         })
     }
 
     fn piece(&mut self, mut large: Large) -> Result<(Job, u64), NodeError> {
-        let size = large.left_bytes.min(PIECE_BYTES as u64) as usize;
-        let bytes = read(
-            &mut *large.content,
-            size,
-            &mut large.hole_bytes,
-            &large.path,
-            self.buffers,
-        )?;
-        large.left_bytes -= size as u64;
-        let is_last = large.left_bytes == 0;
+        let bytes = large.rest.next_piece(self.buffers, !large.not_sparse)?;
+        self.hole_bytes += std::mem::take(&mut large.rest.all_hole_bytes);
+        if self.hole_bytes > self.options.hole_limit_bytes {
+            let limit_bytes = self.options.hole_limit_bytes;
+            let path = large.rest.path.into();
+            return Err(NodeError::source(WriteError::Holes { path, limit_bytes }));
+        }
+        let is_last = large.rest.left_bytes == 0;
         let item = large.item.take();
         if !is_last {
             self.large = Some(large);
         }
         let held = match &bytes {
-            Bytes::Data(_) => size as u64,
+            Bytes::Data(bytes) => bytes.len() as u64,
             Bytes::Zeros(_) => 0,
         };
         let job = Job::Piece {
@@ -301,45 +302,83 @@ impl<I> Jobs<'_, I> {
         };
         Ok((job, held))
     }
+
+    /// Reads all of a large file and forgets it. Its holes are counted when it is read again.
+    fn digest(&self, mut rest: Rest) -> Result<Digest, NodeError> {
+        let (size_bytes, block_bytes) = (rest.left_bytes, self.options.block_bytes);
+        let mut digest = FileDigest::default();
+        while rest.left_bytes > 0 {
+            let bytes = rest.next_piece(self.buffers, true)?;
+            digest.add(&bytes, &digests(&bytes, block_bytes), block_bytes);
+        }
+        Ok(digest.finish(size_bytes))
+    }
 }
 
-/// Reads exactly `size` bytes: a file that has become shorter would not be what its entry says.
-/// `hole` is what is left of a hole that was found before.
-fn read(
-    content: &mut dyn Content,
-    size: usize,
-    hole: &mut u64,
-    path: &[u8],
-    buffers: &Buffers,
-) -> Result<Bytes, NodeError> {
-    if *hole == 0 {
-        *hole = content.skip_hole()?;
-    }
-    if size > 0 && *hole >= size as u64 {
-        *hole -= size as u64;
-        return Ok(Bytes::Zeros(size));
-    }
-    let mut bytes = buffers.take(size);
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        if *hole == 0 {
-            *hole = content.skip_hole()?;
+impl Rest {
+    fn new(content: Box<dyn Content>, size_bytes: u64, path: &[u8]) -> Self {
+        Rest {
+            path: path.to_vec(),
+            content,
+            left_bytes: size_bytes,
+            hole_bytes: 0,
+            all_hole_bytes: 0,
         }
-        let zeros = usize::try_from(*hole).unwrap_or(usize::MAX).min(rest.len());
-        if zeros > 0 {
-            rest.get_mut(..zeros).unwrap_or_default().fill(0);
-            *hole -= zeros as u64;
-            filled += zeros;
-            continue;
-        }
-        let count = content.read(rest)?;
-        if count == 0 {
-            let error = WriteError::entry(path, "it has become shorter while it was read");
-            return Err(NodeError::entry(error));
-        }
-        filled += count;
     }
-    Ok(Bytes::Data(bytes))
+
+    /// The next piece. If `joins_holes`, pieces of a hole come as one, but for the last piece.
+    fn next_piece(&mut self, buffers: &Buffers, joins_holes: bool) -> Result<Bytes, NodeError> {
+        self.find_hole()?;
+        let before_last = self.left_bytes.saturating_sub(1);
+        let pieces = self.hole_bytes.min(before_last) / PIECE_BYTES as u64;
+        if joins_holes && pieces > 1 {
+            let size = pieces * PIECE_BYTES as u64;
+            self.hole_bytes -= size;
+            self.left_bytes -= size;
+            return Ok(Bytes::Zeros(size));
+        }
+        let size = self.left_bytes.min(PIECE_BYTES as u64);
+        let bytes = self.read(size as usize, buffers)?;
+        self.left_bytes -= size;
+        Ok(bytes)
+    }
+
+    fn find_hole(&mut self) -> Result<(), NodeError> {
+        if self.hole_bytes == 0 {
+            self.hole_bytes = self.content.skip_hole()?;
+            self.all_hole_bytes = self.all_hole_bytes.saturating_add(self.hole_bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads exactly `size` bytes: a file that has become shorter would not be what its entry says.
+    fn read(&mut self, size: usize, buffers: &Buffers) -> Result<Bytes, NodeError> {
+        self.find_hole()?;
+        if size > 0 && self.hole_bytes >= size as u64 {
+            self.hole_bytes -= size as u64;
+            return Ok(Bytes::Zeros(size as u64));
+        }
+        let mut bytes = buffers.take(size);
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            self.find_hole()?;
+            let hole = usize::try_from(self.hole_bytes).unwrap_or(usize::MAX);
+            let zeros = hole.min(rest.len());
+            if zeros > 0 {
+                rest.get_mut(..zeros).unwrap_or_default().fill(0);
+                self.hole_bytes -= zeros as u64;
+                filled += zeros;
+                continue;
+            }
+            let count = self.content.read(rest)?;
+            if count == 0 {
+                let reason = "it has become shorter while it was read";
+                return Err(NodeError::entry(WriteError::entry(&self.path, reason)));
+            }
+            filled += count;
+        }
+        Ok(Bytes::Data(bytes))
+    }
 }
 
 fn finish(job: Job, options: GatherOptions, buffers: &Buffers) -> Result<Gathered, NodeError> {
@@ -372,19 +411,18 @@ fn finish(job: Job, options: GatherOptions, buffers: &Buffers) -> Result<Gathere
             return Ok(Gathered::Other(Entry::of(item.node, options)?));
         }
         Job::Whole(mut item) => {
-            let mut content = item.node.handle.open()?;
+            let content = item.node.handle.open()?;
             item.node.size_bytes = content.size_bytes();
             let size = usize::try_from(item.node.size_bytes).map_err(NodeError::entry)?;
-            let bytes = read(&mut *content, size, &mut 0, &item.node.path, buffers)?;
+            let mut rest = Rest::new(content, item.node.size_bytes, &item.node.path);
+            let bytes = rest.read(size, buffers)?;
             (Some(begun(item, options)?), bytes, true)
         }
     };
-    let (digest, tail_digest) = digests(&bytes, options.block_bytes);
     Ok(Gathered::Piece {
         entry: begun,
+        digests: digests(&bytes, options.block_bytes),
         bytes,
-        digest,
-        tail_digest,
         is_last,
     })
 }
@@ -404,23 +442,4 @@ fn begun(item: Item, options: GatherOptions) -> Result<Begun, NodeError> {
         treatment: item.treatment,
         is_nameless,
     })
-}
-
-/// Reads all of a large file and forgets it.
-fn digest_of_large(
-    content: &mut dyn Content,
-    path: &[u8],
-    buffers: &Buffers,
-) -> Result<Digest, NodeError> {
-    let (mut digest, mut hole) = (LargeDigest::default(), 0);
-    let size_bytes = content.size_bytes();
-    let mut left = size_bytes;
-    while left > 0 {
-        let size = left.min(PIECE_BYTES as u64) as usize;
-        let bytes = read(content, size, &mut hole, path, buffers)?;
-        let (piece, _) = digests(&bytes, PIECE_BYTES);
-        digest.add(piece);
-        left -= size as u64;
-    }
-    Ok(digest.finish(size_bytes))
 }

@@ -24,7 +24,7 @@ fn start(attributes: Attributes, number: u32, extended: bool, room: usize) -> Ve
     bytes
 }
 
-/// The inode of a file of `size` bytes.
+/// The inode of a file of `size` bytes; the list of its blocks comes behind it.
 pub(super) fn file(
     attributes: Attributes,
     number: u32,
@@ -35,14 +35,14 @@ pub(super) fn file(
     let tail = layout.tail.unwrap_or(Tail::NONE);
     let has_xattrs = attributes.xattrs != NO_XATTRS;
     let small = (u32::try_from(layout.start), u32::try_from(size));
-    let mut bytes = match small {
+    match small {
         (Ok(first), Ok(size)) if nlink == 1 && layout.sparse_bytes == 0 && !has_xattrs => {
-            let mut bytes = start(attributes, number, false, 16 + 4 * layout.words.len());
+            let mut bytes = start(attributes, number, false, 16);
             put(&mut bytes, &[first, tail.fragment, tail.offset, size]);
             bytes
         }
         _ => {
-            let mut bytes = start(attributes, number, true, 40 + 4 * layout.words.len());
+            let mut bytes = start(attributes, number, true, 40);
             // A file that is nothing but a hole would look as if it took no space at all.
             let sparse = layout.sparse_bytes.min(size.saturating_sub(1));
             for long in [layout.start, size, sparse] {
@@ -52,12 +52,7 @@ pub(super) fn file(
             put(&mut bytes, &[nlink, tail.fragment, tail.offset, xattrs]);
             bytes
         }
-    };
-    layout
-        .words
-        .iter()
-        .for_each(|word| put(&mut bytes, &[word.0]));
-    bytes
+    }
 }
 
 pub(super) fn symlink(attributes: Attributes, number: u32, target: &[u8], nlink: u32) -> Vec<u8> {

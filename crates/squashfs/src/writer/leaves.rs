@@ -2,11 +2,13 @@
 //! millions.
 
 use super::attributes::Attributes;
+use super::blocks::{BlockList, Run};
 use super::inode;
 use super::metadata::{MetadataTable, Place};
 use super::names::Target;
 use super::pack::Layout;
 use super::WriteError;
+use crate::format::METADATA_BYTES;
 use std::collections::HashMap;
 
 /// Bytes that are collected before they are compressed.
@@ -23,6 +25,15 @@ pub(super) enum Body {
     Device((u32, u32)),
     /// A fifo or a socket.
     Ipc,
+}
+
+impl Body {
+    fn blocks(&self) -> Option<&BlockList> {
+        match self {
+            Body::File(_, layout) => Some(&layout.blocks),
+            Body::Symlink(_) | Body::Device(_) | Body::Ipc => None,
+        }
+    }
 }
 
 /// The inodes that came, and those that may get further names.
@@ -110,11 +121,16 @@ impl Leaves {
             });
             return Ok(());
         }
-        let bytes = encode(attributes, self.count + 1, &body, 1);
-        self.append(table, &bytes)
+        let inode = encode(attributes, self.count + 1, &body, 1);
+        self.append(table, &inode, body.blocks())
     }
 
-    fn append(&mut self, table: &mut MetadataTable<'_>, inode: &[u8]) -> Result<(), WriteError> {
+    fn append(
+        &mut self,
+        table: &mut MetadataTable<'_>,
+        inode: &[u8],
+        blocks: Option<&BlockList>,
+    ) -> Result<(), WriteError> {
         let place = table.place();
         if (self.count as usize).is_multiple_of(CHUNK) {
             self.places.push((place, Vec::with_capacity(CHUNK)));
@@ -125,6 +141,7 @@ impl Leaves {
         }
         self.count += 1;
         table.append(inode);
+        append_blocks(table, blocks)?;
         if table.place().0 - self.settled >= SETTLE_BYTES {
             self.settled = table.place().0;
             table.settle()?;
@@ -144,6 +161,7 @@ impl Leaves {
                 attributes, body, ..
             } = linked;
             table.append(&encode(*attributes, number, body, linked.nlink));
+            append_blocks(table, body.blocks())?;
         }
         table.settle()
     }
@@ -171,7 +189,7 @@ impl Leaves {
             if let Some(own) = inode.get_mut(inode::NUMBER) {
                 own.copy_from_slice(&number);
             }
-            self.append(table, &inode)?;
+            self.append(table, &inode, None)?;
         }
         for next in single {
             self.append_single(table, next)?;
@@ -189,7 +207,7 @@ impl Leaves {
     ) -> Result<(), WriteError> {
         linked.found = (table.place(), self.count + 1);
         let inode = encode(linked.attributes, self.count + 1, &linked.body, 1);
-        self.append(table, &inode)
+        self.append(table, &inode, linked.body.blocks())
     }
 
     /// Where the inode of a leaf is, and its number.
@@ -226,6 +244,32 @@ fn too_large() -> WriteError {
     WriteError::Limit {
         reason: "its inodes take more than 4 GiB".into(),
     }
+}
+
+/// Appends the list of a file's blocks. It is compressed as it comes: holes make it long.
+fn append_blocks(
+    table: &mut MetadataTable<'_>,
+    blocks: Option<&BlockList>,
+) -> Result<(), WriteError> {
+    const ZEROS: [u8; METADATA_BYTES] = [0; METADATA_BYTES];
+    for run in blocks.into_iter().flat_map(BlockList::runs) {
+        let mut left = match run {
+            Run::Block(word) => {
+                table.append(&word.0.to_le_bytes());
+                continue;
+            }
+            Run::Holes(count) => u64::from(count) * 4,
+        };
+        while left > 0 {
+            let part = left.min(METADATA_BYTES as u64);
+            table.append(ZEROS.get(..part as usize).unwrap_or_default());
+            left -= part;
+            if table.pending_bytes() >= SETTLE_BYTES {
+                table.settle()?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn encode(attributes: Attributes, number: u32, body: &Body, nlink: u32) -> Vec<u8> {

@@ -50,6 +50,11 @@ impl<'s> MetadataTable<'s> {
         Place(self.before + self.pending.len() as u64)
     }
 
+    /// Bytes that are not compressed yet.
+    pub(super) fn pending_bytes(&self) -> u64 {
+        self.pending.len() as u64
+    }
+
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
     }

@@ -7,6 +7,7 @@
 
 mod assemble;
 mod attributes;
+mod blocks;
 mod compress;
 mod digest;
 mod entry;
@@ -23,6 +24,8 @@ mod output;
 mod pack;
 mod plan;
 mod reuse;
+mod runs;
+mod slots;
 mod tables;
 mod tree;
 mod xattrs;
@@ -30,7 +33,7 @@ mod xattrs;
 pub use error::WriteError;
 pub use item::{Item, Role, Treatment};
 pub use reuse::{NotReusable, Reuse};
-pub use tree::Unstored;
+pub use tree::{Clamped, Unstored};
 
 use crate::buffers::Buffers;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
@@ -55,6 +58,9 @@ const WORKER_BYTES: u64 = 1 << 20;
 /// Batches of gathered entries that wait for the plan.
 const WAITING: usize = 4;
 
+/// What [`CreateOptions::hole_limit_bytes`] is by default, in blocks: inodes list them in 128 MiB.
+pub const HOLE_LIMIT_BLOCKS: u64 = 1 << 25;
+
 /// How an image is to be written.
 #[derive(Clone, Debug)]
 pub struct CreateOptions {
@@ -66,6 +72,9 @@ pub struct CreateOptions {
     pub fragments: FragmentPolicy,
     /// Whether equal contents are stored once.
     pub dedup: bool,
+    /// Bytes that the holes of files over 1 MiB may have together. A hole takes nothing but four
+    /// bytes for each block, but a file can say that it has 2^63 bytes of them.
+    pub hole_limit_bytes: u64,
     /// Whether extended attributes are stored.
     pub xattrs: bool,
     /// Whether what cannot be read is left out and told of, instead of failing.
@@ -112,6 +121,8 @@ pub struct Created {
     pub skipped: Vec<NodeError>,
     /// Extended attributes that no image can hold.
     pub unstored_xattrs: Unstored,
+    /// Times that no image can hold.
+    pub clamped_times: Clamped,
 }
 
 /// Writes an image of `items` to `target`. It gets its name when it is whole; until then, and if
@@ -141,10 +152,9 @@ pub fn create<I: Into<Item>>(
         });
     }
     let mut superblock = tables::superblock(options, option_block.is_some(), &tree, &packing)?;
-    let (skipped, unstored_xattrs) = (
-        std::mem::take(&mut tree.skipped),
-        std::mem::take(&mut tree.unstored_xattrs),
-    );
+    let skipped = std::mem::take(&mut tree.skipped);
+    let unstored_xattrs = std::mem::take(&mut tree.unstored_xattrs);
+    let clamped_times = std::mem::take(&mut tree.clamped_times);
     tables::append(
         &mut superblock,
         tree,
@@ -162,6 +172,7 @@ pub fn create<I: Into<Item>>(
         fragments: superblock.fragment_count,
         skipped,
         unstored_xattrs,
+        clamped_times,
     })
 }
 
@@ -182,6 +193,7 @@ fn store_contents<I: Into<Item>>(
         xattrs: options.xattrs,
         dedup: options.dedup,
         skip_unreadable: options.skip_unreadable,
+        hole_limit_bytes: options.hole_limit_bytes,
     };
     let large = &LargeFiles::default();
     let buffers = &Buffers::default();

@@ -1,11 +1,13 @@
 //! The second stage: blocks are compressed in parallel, and get their places in the order of the
 //! plan.
 
+use super::blocks::BlockList;
 use super::compress::{Packed, Worker};
 use super::fragments::Tail;
 use super::kernel;
 use super::output::Output;
 use super::plan::{Batch, Block, Content, Event, Stored};
+use super::slots::Slots;
 use super::tree::Tree;
 use super::{CreateOptions, WriteError};
 use crate::buffers::Buffers;
@@ -19,7 +21,7 @@ use std::borrow::Cow;
 pub(super) struct Layout {
     /// Where its first block is.
     pub start: u64,
-    pub words: Vec<SizeWord>,
+    pub blocks: BlockList,
     pub tail: Option<Tail>,
     /// Bytes that are zero and stored nowhere.
     pub sparse_bytes: u64,
@@ -35,11 +37,35 @@ pub(super) struct Packing {
     pub fragments: Vec<Fragment>,
     /// Files that are nothing but a tail, each content once.
     pub tails: u32,
+    /// The blocks of files, and the fragment blocks among them.
+    slots: Slots,
     /// The last of them: they come in order.
     last_tail: Option<Tail>,
 }
 
 impl Packing {
+    /// The content of a file of which all blocks came.
+    fn settle(
+        &mut self,
+        current: Option<Current>,
+        stored: Stored,
+        output: &mut Output,
+    ) -> Result<Content, WriteError> {
+        match stored {
+            Stored::Here { tail } => {
+                let mut layout = current.map(|own| own.layout).unwrap_or_default();
+                layout.tail = tail;
+                self.layouts.push(layout);
+                Ok(Content::Blocks(self.layouts.len() as u32 - 1))
+            }
+            Stored::There(content) => {
+                give_up(current.as_ref(), output, &mut self.slots)?;
+                self.count_tail(content);
+                Ok(content)
+            }
+        }
+    }
+
     fn count_tail(&mut self, content: Content) {
         if let Content::Tail(tail) = content {
             if self.last_tail < Some(tail) {
@@ -78,7 +104,7 @@ pub(super) fn pack(
     });
     let compressor = options.settings.compressor();
     let mut packing = Packing::default();
-    let mut current: Option<Layout> = None;
+    let mut current: Option<Current> = None;
     run_ordered(
         &options.packers,
         super::window(&options.packers),
@@ -90,61 +116,77 @@ pub(super) fn pack(
     Ok(packing)
 }
 
+/// The file of which blocks come.
+struct Current {
+    layout: Layout,
+    /// The number of its first block.
+    first: u64,
+}
+
+impl Current {
+    fn begin(output: &Output, slots: &Slots) -> Self {
+        Current {
+            layout: Layout {
+                start: output.position(),
+                ..Layout::default()
+            },
+            first: slots.next(),
+        }
+    }
+}
+
 fn commit(
     packed: Packed,
     compressor: Compressor,
     output: &mut Output,
     tree: &mut Tree<'_>,
     packing: &mut Packing,
-    current: &mut Option<Layout>,
+    current: &mut Option<Current>,
 ) -> Result<(), WriteError> {
     let mut rest: &[u8] = &packed.bytes;
     for event in packed.events {
+        let slots = &mut packing.slots;
         match event {
             Event::Block(word) => {
-                let layout = current.get_or_insert_with(|| Layout {
-                    start: output.position(),
-                    ..Layout::default()
-                });
-                let block = take(&mut rest, word);
-                layout.words.push(store(block, word, compressor, output)?);
+                let own = current.get_or_insert_with(|| Current::begin(output, slots));
+                let position = output.position();
+                let word = store(take(&mut rest, word), word, compressor, output)?;
+                own.layout.blocks.push(word);
+                slots.push(position, word);
             }
-            Event::Hole(bytes) => {
-                let layout = current.get_or_insert_with(|| Layout {
-                    start: output.position(),
-                    ..Layout::default()
-                });
-                layout.words.push(SizeWord(0));
-                layout.sparse_bytes += bytes as u64;
+            Event::Holes { blocks, bytes } => {
+                let own = current.get_or_insert_with(|| Current::begin(output, slots));
+                own.layout.blocks.push_holes(blocks);
+                own.layout.sparse_bytes += bytes;
+            }
+            Event::Elsewhere => {
+                let own = current.get_or_insert_with(|| Current::begin(output, slots));
+                own.layout.blocks.push(SizeWord(0));
+            }
+            Event::Run { first } => {
+                let mut own = current.take().ok_or_else(lost_run)?;
+                give_up(Some(&own), output, slots)?;
+                let (start, words) = slots.run(first).ok_or_else(lost_run)?;
+                own.layout.start = start;
+                own.layout.blocks.replace(words);
+                own.first = slots.next();
+                *current = Some(own);
             }
             Event::Fragment(word) => {
                 let position = output.position();
-                let block = take(&mut rest, word);
-                let word = store(block, word, compressor, output)?;
+                let word = store(take(&mut rest, word), word, compressor, output)?;
+                slots.push(position, word);
                 packing.fragments.push((position, word));
             }
             Event::File { entry, stored } => {
-                let layout = current.take();
-                let content = match stored {
-                    Stored::Here { tail } => {
-                        let mut layout = layout.unwrap_or_default();
-                        layout.tail = tail;
-                        packing.layouts.push(layout);
-                        Content::Blocks(packing.layouts.len() as u32 - 1)
-                    }
-                    Stored::There(content) => {
-                        give_up(layout, output)?;
-                        packing.count_tail(content);
-                        content
-                    }
-                };
+                let content = packing.settle(current.take(), stored, output)?;
                 if let Some(entry) = entry {
                     tree.file(entry, packing.layout(content).into_owned())?;
                 }
             }
             Event::Other(entry) => tree.other(entry)?,
             Event::Skipped(error) => {
-                give_up(current.take(), output)?;
+                give_up(current.take().as_ref(), output, slots)?;
                 tree.skipped.push(error);
             }
         }
@@ -152,12 +194,27 @@ fn commit(
     Ok(())
 }
 
-/// The blocks of a file that turned out not to be wanted.
-fn give_up(layout: Option<Layout>, output: &mut Output) -> Result<(), WriteError> {
-    match layout {
-        Some(layout) => output.go_back_to(layout.start),
-        None => Ok(()),
+/// The plan numbers blocks as they are stored.
+fn lost_run() -> WriteError {
+    WriteError::Limit {
+        reason: "a block has no place that was stored before".into(),
     }
+}
+
+/// The blocks of a file that turned out not to be wanted.
+fn give_up(
+    current: Option<&Current>,
+    output: &mut Output,
+    slots: &mut Slots,
+) -> Result<(), WriteError> {
+    let Some(current) = current else {
+        return Ok(());
+    };
+    if slots.next() > current.first {
+        slots.take_back(current.first);
+        output.go_back_to(current.layout.start)?;
+    }
+    Ok(())
 }
 
 /// The next block of those that were packed together.

@@ -1,11 +1,12 @@
 //! The plan: what of the gathered contents is stored, and in which order. A pure function of the
 //! entries in their order: no worker has a say in it.
 
-use super::digest::{Digest, LargeDigest, LargeFiles};
+use super::digest::{is_zero, Digest, FileDigest, LargeFiles, ZEROS};
 use super::entry::Entry;
 use super::fragments::{Fragments, Tail};
 use super::gather::{Begun, Bytes, ContentId, Gathered, PIECE_BYTES};
 use super::item::Treatment;
+use super::runs::Runs;
 use super::{FragmentPolicy, WriteError};
 use crate::buffers::{Buffer, Buffers};
 use hedgerow_tree::NodeError;
@@ -22,8 +23,13 @@ const BATCH_EVENTS: usize = 4096;
 pub(super) enum Event<B> {
     /// A block of the current file.
     Block(B),
-    /// A block of the current file that is nothing but so many zeros.
-    Hole(usize),
+    /// Blocks of the current file that are nothing but zeros, and so many bytes.
+    Holes { blocks: u64, bytes: u64 },
+    /// A block of the current file that is stored already; where, is told by what comes then.
+    Elsewhere,
+    /// The blocks of the current file are those that were stored under the numbers from `first` on.
+    /// Blocks that came of it are given up.
+    Run { first: u32 },
     /// The next fragment block.
     Fragment(B),
     /// The current file ends. Without an entry, that comes later.
@@ -105,6 +111,8 @@ pub(super) struct Planner<'l, G> {
     contents: HashMap<ContentId, (Content, u64)>,
     /// Files that have blocks.
     stored: u32,
+    /// The blocks of those.
+    runs: Runs,
     fragments: Fragments<'l>,
     /// The file of which pieces have come.
     current: Option<Current>,
@@ -114,8 +122,17 @@ pub(super) struct Planner<'l, G> {
 
 struct Current {
     begun: Begun,
-    /// The hash of the digests of its pieces, if there are several.
-    pieces: Option<Box<LargeDigest>>,
+    digest: FileDigest,
+    /// The number of its first block.
+    first: u64,
+    /// Whether all of its blocks so far can be found among others.
+    may_be_run: bool,
+}
+
+/// The last bytes of a file, or some before them.
+struct Piece {
+    bytes: Bytes,
+    digests: Vec<Digest>,
 }
 
 impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
@@ -134,6 +151,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             files: HashMap::new(),
             contents: HashMap::new(),
             stored: 0,
+            runs: Runs::default(),
             fragments: Fragments::new(options.block_bytes, options.dedup, buffers),
             current: None,
             batch: empty_batch(),
@@ -145,7 +163,9 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         match gathered {
             Gathered::Other(entry) => self.push(0, Event::Other(entry)),
             Gathered::Skipped(error) => {
-                self.current = None;
+                if let Some(current) = self.current.take() {
+                    self.runs.take_back(current.first);
+                }
                 self.push(0, Event::Skipped(error));
             }
             Gathered::Same { entry, digest } => self.same(entry, digest),
@@ -153,17 +173,18 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             Gathered::Piece {
                 entry,
                 bytes,
-                digest,
-                tail_digest,
+                digests,
                 is_last,
             } => {
                 let begun = entry.map(|begun| Current {
-                    pieces: (!is_last).then(Box::default),
                     begun,
+                    digest: FileDigest::default(),
+                    first: self.runs.next(),
+                    may_be_run: true,
                 });
                 // Without one, the file was left out when its first piece came.
                 if let Some(current) = begun.or_else(|| self.current.take()) {
-                    self.piece(current, bytes, (digest, tail_digest), is_last);
+                    self.piece(current, Piece { bytes, digests }, is_last);
                 }
             }
         }
@@ -193,31 +214,30 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
-    fn piece(
-        &mut self,
-        mut current: Current,
-        bytes: Bytes,
-        (mut digest, tail_digest): (Digest, Digest),
-        is_last: bool,
-    ) {
-        if let Some(pieces) = &mut current.pieces {
-            pieces.add(digest);
+    fn piece(&mut self, mut current: Current, piece: Piece, is_last: bool) {
+        let size_bytes = current.begun.entry.size_bytes;
+        let block_bytes = self.options.block_bytes;
+        let is_small = size_bytes < block_bytes as u64;
+        if !is_small {
+            current
+                .digest
+                .add(&piece.bytes, &piece.digests, block_bytes);
         }
         let treatment = current.begun.treatment;
-        let bytes = self.with_zeros(bytes, treatment);
+        let piece = self.with_zeros(piece, treatment);
         if !is_last {
-            self.blocks(bytes, 0, treatment);
+            self.blocks(&mut current, piece, 0);
             self.current = Some(current);
             return;
         }
-        let size_bytes = current.begun.entry.size_bytes;
-        if let Some(pieces) = &mut current.pieces {
-            digest = pieces.finish(size_bytes);
-        }
+        let digest = match is_small {
+            true => piece.digests.first().copied().unwrap_or_default(),
+            false => current.digest.finish(size_bytes),
+        };
         if size_bytes > PIECE_BYTES as u64 && self.options.dedup && !treatment.not_shared {
             self.large.insert(size_bytes, digest);
         }
-        let stored = self.store(bytes, size_bytes, (digest, tail_digest), treatment);
+        let stored = self.store(&mut current, piece, digest);
         let begun = current.begun;
         if let Some(id) = begun.id {
             let content = match stored {
@@ -230,36 +250,91 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
-    /// The last piece of a file of `size_bytes`.
-    fn store(
-        &mut self,
-        bytes: Bytes,
-        size_bytes: u64,
-        (digest, tail_digest): (Digest, Digest),
-        treatment: Treatment,
-    ) -> Stored {
+    /// The last piece of a file with this digest.
+    fn store(&mut self, current: &mut Current, piece: Piece, digest: Digest) -> Stored {
+        let size_bytes = current.begun.entry.size_bytes;
+        let treatment = current.begun.treatment;
         if size_bytes == 0 {
             return Stored::There(Content::Empty);
         }
         let is_small = size_bytes < self.options.block_bytes as u64;
-        let tail = self.tail_of(&bytes, is_small, treatment);
+        let tail = self.tail_of(&piece.bytes, is_small, treatment);
         if let Some(tail) = tail.filter(|_| is_small) {
             let tail = self.add_tail(tail, digest, treatment);
             return Stored::There(Content::Tail(tail));
         }
-        if self.options.dedup && !treatment.not_shared {
+        let is_shared = self.options.dedup && !treatment.not_shared;
+        if is_shared {
             if let Some(number) = self.files.get(&digest) {
+                self.runs.take_back(current.first);
                 return Stored::There(Content::Blocks(*number));
             }
             self.files.insert(digest, self.stored);
         }
         self.stored += 1;
         let tail = tail.map(<[u8]>::to_vec);
+        let tail_digest = piece.digests.last().copied().unwrap_or_default();
         let rest = tail.as_ref().map_or(0, Vec::len);
         // The blocks of a file stand together: a fragment block comes behind them.
-        self.blocks(bytes, rest, treatment);
+        self.last_blocks(current, piece, rest, is_shared);
         let tail = tail.map(|tail| self.add_tail(&tail, tail_digest, treatment));
         Stored::Here { tail }
+    }
+
+    /// The blocks of the last piece of a file, without its last `rest` bytes. If all blocks of the
+    /// file are found elsewhere, they are not stored.
+    fn last_blocks(&mut self, current: &mut Current, piece: Piece, rest: usize, is_shared: bool) {
+        let (first, treatment) = (current.first, current.begun.treatment);
+        let is_whole = self.runs.next() == first;
+        if is_shared && is_whole {
+            let blocks: Vec<(usize, Option<Digest>)> =
+                self.planned(&piece, rest, treatment).collect();
+            let run: Vec<Digest> = blocks.iter().filter_map(|(_, digest)| *digest).collect();
+            if let Some(first) = self.runs.find(&run) {
+                for (bytes, digest) in blocks {
+                    let bytes = bytes as u64;
+                    self.push(
+                        0,
+                        match digest {
+                            Some(_) => Event::Elsewhere,
+                            None => Event::Holes { blocks: 1, bytes },
+                        },
+                    );
+                }
+                return self.push(0, Event::Run { first });
+            }
+        }
+        self.blocks(current, piece, rest);
+        let may_be_run = is_shared && current.may_be_run && self.runs.next() > first;
+        if let Some(run) = self.runs.find_last(first).filter(|_| may_be_run) {
+            self.runs.take_back(first);
+            self.push(0, Event::Run { first: run });
+        }
+        self.runs.settle();
+    }
+
+    /// The blocks of a piece without its last `rest` bytes: how long each is, and its digest unless
+    /// it is a hole. Of [`Bytes::Zeros`], none.
+    fn planned<'p>(
+        &self,
+        piece: &'p Piece,
+        rest: usize,
+        treatment: Treatment,
+    ) -> impl Iterator<Item = (usize, Option<Digest>)> + 'p {
+        let content: &[u8] = match &piece.bytes {
+            Bytes::Data(content) => content,
+            Bytes::Zeros(_) => &[],
+        };
+        let end = content.len().saturating_sub(rest);
+        let blocks = content.get(..end).unwrap_or_default();
+        let block_bytes = self.options.block_bytes;
+        let blocks = blocks.chunks(block_bytes).zip(&piece.digests);
+        blocks.map(move |(block, digest)| {
+            let is_short = block.len() < block_bytes;
+            let is_zeros = *digest == ZEROS || is_short && is_zero(block);
+            let is_hole = is_zeros && !treatment.not_sparse;
+            (block.len(), (!is_hole).then_some(*digest))
+        })
     }
 
     /// What of the last piece of a file goes into a fragment block.
@@ -290,50 +365,68 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         let digest = (!treatment.not_shared).then_some(digest);
         let (place, full) = self.fragments.add(tail, digest);
         for fragment in full.into_iter().flatten() {
-            self.push(fragment.len(), Event::Fragment(Block::whole(fragment)));
+            self.fragment(fragment);
         }
         place
     }
 
     /// A piece as it is stored: whether a source tells of holes makes no difference.
-    fn with_zeros(&self, bytes: Bytes, treatment: Treatment) -> Bytes {
-        match bytes {
-            Bytes::Zeros(count) if treatment.not_sparse => {
-                let mut zeros = self.buffers.take(count);
-                zeros.fill(0);
-                Bytes::Data(zeros)
-            }
-            bytes => bytes,
+    fn with_zeros(&self, piece: Piece, treatment: Treatment) -> Piece {
+        let Bytes::Zeros(count) = piece.bytes else {
+            return piece;
+        };
+        if !treatment.not_sparse {
+            return piece;
+        }
+        // Such a piece is no larger than others.
+        let mut zeros = self.buffers.take((count as usize).min(PIECE_BYTES));
+        zeros.fill(0);
+        let mut digests = vec![ZEROS; zeros.len() / self.options.block_bytes];
+        digests.extend(piece.digests);
+        Piece {
+            bytes: Bytes::Data(zeros),
+            digests,
         }
     }
 
     /// Blocks of a piece, without its last `rest` bytes.
-    fn blocks(&mut self, bytes: Bytes, rest: usize, treatment: Treatment) {
-        let end = bytes.len() - rest;
-        let content = match bytes {
-            Bytes::Data(content) => Some(Arc::new(content)),
-            Bytes::Zeros(_) => None,
-        };
-        for start in (0..end).step_by(self.options.block_bytes) {
-            let range = start..(start + self.options.block_bytes).min(end);
-            let bytes = range.len();
-            let stored = content.as_ref().filter(|content| {
-                let block = content.get(range.clone()).unwrap_or_default();
-                treatment.not_sparse || !is_zero(block)
-            });
-            match stored.cloned() {
-                None => self.push(0, Event::Hole(bytes)),
-                Some(content) => {
-                    let uncompressed = treatment.uncompressed;
-                    let block = Block {
-                        content,
-                        range,
-                        uncompressed,
-                    };
-                    self.push(bytes, Event::Block(block));
-                }
-            }
+    fn blocks(&mut self, current: &mut Current, piece: Piece, rest: usize) {
+        let treatment = current.begun.treatment;
+        if let Bytes::Zeros(bytes) = piece.bytes {
+            let blocks = bytes.div_ceil(self.options.block_bytes as u64);
+            return self.push(0, Event::Holes { blocks, bytes });
         }
+        let blocks: Vec<_> = self.planned(&piece, rest, treatment).collect();
+        let Bytes::Data(content) = piece.bytes else {
+            return;
+        };
+        let content = Arc::new(content);
+        let mut start = 0;
+        for (bytes, digest) in blocks {
+            let range = start..start + bytes;
+            start = range.end;
+            let Some(digest) = digest else {
+                let bytes = bytes as u64;
+                self.push(0, Event::Holes { blocks: 1, bytes });
+                continue;
+            };
+            let is_shared = self.options.dedup && !treatment.not_shared;
+            current.may_be_run &= is_shared && self.runs.has(&digest);
+            self.runs.push(is_shared.then_some(digest));
+            let block = Block {
+                content: content.clone(),
+                range,
+                uncompressed: treatment.uncompressed,
+            };
+            self.push(bytes, Event::Block(block));
+        }
+    }
+
+    /// A fragment block is among the others, and no part of a run.
+    fn fragment(&mut self, fragment: Buffer) {
+        self.runs.push(None);
+        self.runs.settle();
+        self.push(fragment.len(), Event::Fragment(Block::whole(fragment)));
     }
 
     fn push(&mut self, bytes: usize, event: Event<Block>) {
@@ -353,7 +446,7 @@ impl<G: Iterator<Item = Gathered>> Iterator for Planner<'_, G> {
                 Some(gathered) => self.take(gathered),
                 None => {
                     if let Some(fragment) = self.fragments.finish() {
-                        self.push(fragment.len(), Event::Fragment(Block::whole(fragment)));
+                        self.fragment(fragment);
                     }
                     self.is_over = true;
                 }
@@ -369,9 +462,4 @@ fn empty_batch() -> Batch<Block> {
         events: Vec::new(),
         bytes: 0,
     }
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks::<16>();
-    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }

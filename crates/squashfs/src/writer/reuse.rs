@@ -160,19 +160,24 @@ impl Reuse {
 /// The blocks of all files and the fragment blocks, each once, in the order in which they stand.
 fn extents(image: &Image) -> Result<Vec<Extent>> {
     let mut extents = Vec::new();
-    let mut files = HashSet::new();
+    let (mut files, mut positions) = (HashSet::new(), HashSet::new());
     let mut failed = None;
     let most = image.superblock().bytes_used;
     let omissions = ImageSource::new(image)?.entries(&mut |entry| {
         let Body::File(file) = &entry.inode.body else {
             return ControlFlow::Continue(());
         };
-        if file.block_count == 0 || !files.insert(file.blocks_start) {
+        // Files may have the first blocks in common and not all.
+        let run = (file.blocks_start, file.block_count);
+        if file.block_count == 0 || !files.insert(run) {
             return ControlFlow::Continue(());
         }
         let pieces = image.pieces(file).map(|pieces| {
             pieces.map(|piece| {
                 if let Stored::Block { position, word } = piece?.stored {
+                    if !positions.insert(position) {
+                        return Ok(());
+                    }
                     // Each takes a byte at least, unless files overlap that have nothing in common.
                     if extents.len() as u64 >= most {
                         let what = "more blocks than it has bytes";

@@ -36,6 +36,7 @@ pub(super) struct Tree<'s> {
     pub skipped: Vec<NodeError>,
     /// Extended attributes that no image can hold, in words.
     pub unstored_xattrs: Unstored,
+    pub clamped_times: Clamped,
     /// The directories that lead to where the next entry may be, with their paths.
     open: Vec<(Vec<u8>, u32)>,
 }
@@ -49,6 +50,15 @@ pub struct Unstored {
     pub first: Option<(Vec<u8>, Vec<u8>)>,
 }
 
+/// Entries whose time is before 1970 or after February 2106: they have the nearest that there is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clamped {
+    /// How many.
+    pub count: u64,
+    /// The path of the first.
+    pub first: Option<Vec<u8>>,
+}
+
 impl<'s> Tree<'s> {
     pub(super) fn new(settings: &'s Settings, options: &'s Options) -> Self {
         Tree {
@@ -60,6 +70,7 @@ impl<'s> Tree<'s> {
             newest: 0,
             skipped: Vec::new(),
             unstored_xattrs: Unstored::default(),
+            clamped_times: Clamped::default(),
             open: Vec::new(),
         }
     }
@@ -170,6 +181,11 @@ impl<'s> Tree<'s> {
     fn attributes(&mut self, entry: &mut Entry) -> Result<Attributes, WriteError> {
         self.skipped.extend(entry.omitted.take());
         self.newest = self.newest.max(entry.mtime);
+        if entry.is_clamped {
+            let clamped = &mut self.clamped_times;
+            clamped.count += 1;
+            clamped.first.get_or_insert_with(|| entry.path.clone());
+        }
         let mut unstored = Vec::new();
         let set = std::mem::take(&mut entry.xattrs);
         let xattrs = self.xattrs.number(set, &mut unstored)?;

@@ -33,6 +33,7 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
         block_bytes,
         fragments: FragmentPolicy::Always,
         dedup: true,
+        hole_limit_bytes: hedgerow_squashfs::HOLE_LIMIT_BLOCKS * u64::from(block_bytes),
         xattrs: true,
         skip_unreadable: false,
         exportable: true,

@@ -128,8 +128,16 @@ proptest! {
 
 #[test]
 fn what_is_no_archive_is_called_so() {
-    let message = "this is no tar archive, and not compressed with gzip, xz or zstd";
-    for input in [&b"BZh91AY&SY"[..], b"hello"] {
+    let unknown = "this is no tar archive, and not compressed with gzip, bzip2, xz or zstd";
+    for (input, message) in [
+        (&b"hello\0"[..], unknown),
+        (b"hello", "this is a plain file, no tar archive"),
+        (b"hsqs", "this is a SquashFS image, no tar archive"),
+        (
+            b"\x04\x22\x4d\x18",
+            "this is compressed with lz4, which is not read",
+        ),
+    ] {
         let mut bytes = input.to_vec();
         bytes.resize(2048, b'x');
         let (_, error) = survive(&bytes);

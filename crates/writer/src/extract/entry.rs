@@ -143,6 +143,10 @@ impl Run<'_> {
             return file::write(self, worker, directory, name, node);
         }
         let settings = &self.settings;
+        let is_device = matches!(node.kind, NodeKind::BlockDevice | NodeKind::CharacterDevice);
+        if is_device && !settings.devices {
+            return Err(Problem::Device);
+        }
         let target = match node.kind {
             NodeKind::Symlink => node.handle.target().map_err(Problem::of_node)?,
             _ => Vec::new(),

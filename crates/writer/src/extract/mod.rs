@@ -37,6 +37,8 @@ pub struct ExtractOptions {
     pub owners: bool,
     /// Entries are setuid and setgid also if they do not get their owners.
     pub setuid_anyway: bool,
+    /// Device files are made; otherwise each is an entry that fails.
+    pub devices: bool,
     /// Which extended attributes entries get.
     pub xattrs: XattrRule,
     /// Entries get their permissions; otherwise those that new files and directories have.

@@ -22,7 +22,7 @@ use hedgerow_fs::ReadFile;
 use hedgerow_git::archive::ArchiveOptions;
 use hedgerow_squashfs::format::BLOCK_BYTES;
 use hedgerow_squashfs::recipe::Defaults;
-use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError};
+use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow_tar::NodeOptions;
 use hedgerow_tree::Node;
 use hedgerow_walk::{Patterns, Selection, WalkOptions};
@@ -41,7 +41,7 @@ const PADDING_BYTES: u64 = 4096;
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
-    let epoch = epoch();
+    let epoch = epoch().map_err(not_started)?;
     let mut options = options(command, global, cancel.clone(), epoch, output)?;
     let files = RecipeFiles {
         pack_file: command.pack_file.as_deref(),
@@ -52,6 +52,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let find = |file: &Path| from_directory(global, file);
     let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
+    refuse_stream(&command.image)?;
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
@@ -138,6 +139,20 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     })
 }
 
+/// Refuses standard output: an image gets its beginning last.
+fn refuse_stream(image: &Path) -> Result<(), Failure> {
+    if image != Path::new("-") {
+        return Ok(());
+    }
+    Err(Failure {
+        hint: Some("'./-' is a file of that name".into()),
+        ..not_started(
+            "cannot write an image to standard output: \
+             an image is not written from its beginning to its end",
+        )
+    })
+}
+
 /// An entry with the attributes that a recipe gives it.
 fn labelled<'r>(
     recipe: &'r Recipe,
@@ -160,9 +175,47 @@ fn tell_omissions(created: &Created, output: &Output) {
             path.as_bstr()
         ));
     }
+    if let Some(warning) = clamped(created) {
+        output.warn(warning);
+    }
     for error in &created.skipped {
         output.error(error);
     }
+}
+
+/// What there is to say of times that the image does not hold.
+pub fn clamped(created: &Created) -> Option<String> {
+    let clamped = &created.clamped_times;
+    let first = clamped.first.as_ref()?;
+    let first = match first.is_empty() {
+        true => b"/".as_bstr(),
+        false => first.as_bstr(),
+    };
+    Some(format!(
+        "{} entries are from before 1970 or after February 2106, first '{first}': \
+         they have the nearest time that SquashFS can hold",
+        clamped.count
+    ))
+}
+
+/// `--max-holes`.
+pub fn hole_limit_bytes(word: Option<&str>, block_bytes: u32) -> Result<u64, String> {
+    match word {
+        None => Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)),
+        Some(word) => size_bytes(word).ok_or_else(|| format!("'{word}' is not a number of bytes")),
+    }
+}
+
+/// A number of bytes such as `4096`, `64K` or `20T`.
+pub fn size_bytes(word: &str) -> Option<u64> {
+    let last = word.chars().last()?.to_ascii_uppercase();
+    let unit = "KMGTPE".find(last);
+    let digits = match unit {
+        Some(_) => word.get(..word.len() - 1)?,
+        None => word,
+    };
+    let shift = unit.map_or(0, |unit| 10 * (unit + 1));
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 fn options(
@@ -188,6 +241,8 @@ fn options(
             false => FragmentPolicy::Always,
         },
         dedup: !command.no_dedup,
+        hole_limit_bytes: hole_limit_bytes(command.max_holes.as_deref(), block_bytes)
+            .map_err(not_started)?,
         xattrs: !command.no_xattrs,
         skip_unreadable: command.skip_unreadable,
         exportable: command.exportable,
@@ -245,6 +300,10 @@ fn exclude(command: &Create) -> Patterns {
 pub fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Cancelled => interrupted_by_user(),
+        error @ WriteError::Holes { .. } => Failure {
+            hint: Some("--max-holes allows more".into()),
+            ..not_started(error)
+        },
         error => not_started(error),
     }
 }
@@ -263,12 +322,26 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
     node
 }
 
-/// What SOURCE_DATE_EPOCH says; what makes no sense is passed over, for it is never an error.
-pub fn epoch() -> Option<u32> {
-    let word = variable("SOURCE_DATE_EPOCH");
-    let word = word.as_ref().and_then(|word| word.to_str());
-    let epoch = word?.parse::<u64>().ok()?;
-    Some(u32::try_from(epoch).unwrap_or(u32::MAX))
+/// What SOURCE_DATE_EPOCH says. Passed over, what makes no sense would give an image that nobody
+/// can make again.
+pub fn epoch() -> Result<Option<u32>, String> {
+    let Some(word) = variable("SOURCE_DATE_EPOCH").filter(|word| !word.is_empty()) else {
+        return Ok(None);
+    };
+    let digits = word
+        .to_str()
+        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    match digits.map(str::parse) {
+        Some(Ok(epoch)) => Ok(Some(epoch)),
+        found => {
+            let shown = word.to_string_lossy();
+            let reason = match found {
+                Some(_) => "SquashFS holds no time after 4294967295",
+                None => "it is not a number of seconds since 1970",
+            };
+            Err(format!("cannot use SOURCE_DATE_EPOCH '{shown}': {reason}"))
+        }
+    }
 }
 
 /// A number of bytes such as `131072`, `128K` or `1M`.

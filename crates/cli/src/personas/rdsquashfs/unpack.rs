@@ -40,6 +40,7 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
         },
         owners: arguments.chown,
         setuid_anyway: true,
+        devices: true,
         xattrs: match arguments.set_xattr {
             true => XattrRule::All,
             false => XattrRule::None,

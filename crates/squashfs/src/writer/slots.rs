@@ -1,0 +1,92 @@
+//! How the blocks are stored that files may have in common, by number: see
+//! [`runs`](super::runs), which gives the same numbers.
+
+use super::runs::KNOWN_BLOCKS;
+use crate::format::SizeWord;
+
+/// Of every so many blocks, the place of the first is kept.
+const PLACES: usize = 1024;
+
+/// The stored blocks, one behind the other.
+#[derive(Default)]
+pub(super) struct Slots {
+    words: Vec<SizeWord>,
+    places: Vec<u64>,
+    /// Blocks, also those behind the last that is kept.
+    count: u64,
+}
+
+impl Slots {
+    /// The number of the next block.
+    pub(super) fn next(&self) -> u64 {
+        self.count
+    }
+
+    /// A block was stored at `place`.
+    pub(super) fn push(&mut self, place: u64, word: SizeWord) {
+        self.count += 1;
+        if self.words.len() >= KNOWN_BLOCKS {
+            return;
+        }
+        if self.words.len().is_multiple_of(PLACES) {
+            self.places.push(place);
+        }
+        self.words.push(word);
+    }
+
+    /// The blocks from `first` on were given up.
+    pub(super) fn take_back(&mut self, first: u64) {
+        self.count = first;
+        let kept = usize::try_from(first).unwrap_or(usize::MAX);
+        self.words.truncate(kept);
+        self.places.truncate(self.words.len().div_ceil(PLACES));
+    }
+
+    /// Where the block `first` is, and how it and those behind it are stored.
+    pub(super) fn run(&self, first: u32) -> Option<(u64, impl Iterator<Item = SizeWord> + '_)> {
+        let first = first as usize;
+        let start = first - first % PLACES;
+        let before = self.words.get(start..first)?;
+        let place = self.places.get(first / PLACES)?;
+        let bytes = |word: &SizeWord| u64::from(word.stored_bytes());
+        let place = place + before.iter().map(bytes).sum::<u64>();
+        Some((place, self.words.get(first..)?.iter().copied()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_stand_one_behind_the_other() {
+        let mut slots = Slots::default();
+        let mut places = Vec::new();
+        let mut place = 96;
+        let mut fill = |slots: &mut Slots, until: u32| {
+            for number in slots.next() as u32..until {
+                let word = SizeWord::new(number % 7 + 1, number % 2 == 0);
+                slots.push(place, word);
+                places.push((place, word));
+                place += u64::from(word.stored_bytes());
+            }
+            if until == 3000 {
+                places.truncate(2048);
+                place = 96
+                    + places
+                        .iter()
+                        .map(|(_, word)| u64::from(word.stored_bytes()))
+                        .sum::<u64>();
+            }
+            places.clone()
+        };
+        fill(&mut slots, 3000);
+        slots.take_back(2048);
+        let places = fill(&mut slots, 2500);
+        for (number, (place, word)) in (0..).zip(&places) {
+            let (found, mut words) = slots.run(number).unwrap();
+            assert_eq!((found, words.next()), (*place, Some(*word)), "{number}");
+        }
+        assert!(slots.run(2501).is_none());
+    }
+}

@@ -72,10 +72,11 @@ pub const SCENARIOS: &[Scenario] = &[
         &["checkout", "-j2", "other", "--", "."],
     ),
     scenario("status", Kind::Query, &["status", "-j2", "--porcelain=v2"]),
+    scenario("walk", Kind::Query, &["walk", "-j2", "--sort", "tree"]),
     scenario(
-        "walk",
+        "walk-totals",
         Kind::Query,
-        &["walk", "-j2", "--sort", "--stat", "tree"],
+        &["walk", "-j2", "--stat", "--summary", "tree"],
     ),
     scenario("repack", Kind::Objects, &["repack", "-a", "-d", "-b", "-q"]),
     scenario(
@@ -229,6 +230,9 @@ impl Stage {
             .arg(home.path())
             .status();
         assert!(status.is_ok_and(|status| status.success()), "cp");
+        // The copies have inodes and times of their own.
+        let work = home.path().join("work");
+        git(&work, &["update-index", "-q", "--refresh"], b"");
         Place { home }
     }
 

@@ -19,6 +19,7 @@ cp "$target/release/hedgerow" LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES.md 
 # It writes beside the manifest, and only there.
 trap 'rm -f crates/*/hedgerow.cdx.json' EXIT
 cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --format json --override-filename hedgerow.cdx
-mv crates/cli/hedgerow.cdx.json "$target/dist"
+# Where it was built is nobody's business.
+sed "s#file://$PWD#file://#g" crates/cli/hedgerow.cdx.json >"$target/dist/hedgerow.cdx.json"
 (cd "$target/dist" && sha256sum hedgerow hedgerow.cdx.json >SHA256SUMS)
 ls -l "$target/dist"

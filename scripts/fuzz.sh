@@ -29,7 +29,8 @@ if ! RUSTFLAGS=$flags CARGO_TARGET_DIR=$out CARGO_PROFILE_RELEASE_LTO=off \
     exit 1
 fi
 [ -z "${FUZZ_BUILD_ONLY:-}" ] || exit 0
-[ $# -gt 0 ] || set -- $(sed -n 's/^name = "\([a-z_]*\)"$/\1/p' fuzz/Cargo.toml)
+targets=("$@")
+[ $# -gt 0 ] || mapfile -t targets < <(sed -n 's/^name = "\([a-z_]*\)"$/\1/p' fuzz/Cargo.toml)
 
 # run TARGET: one target; prints a line, fails if it found something.
 run() {
@@ -49,7 +50,7 @@ run() {
 }
 export -f run
 export out host seconds
-printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run {}' || {
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run {}' || {
     echo "fuzz: FAILED; the inputs are in $out/artifacts"
     exit 1
 }

@@ -14,6 +14,7 @@ fn indexes() {
     repository.write("d1/f1", "changed\n");
     repository.write("new", "new\n");
     repository.git(&["add", "-N", "new"]);
+    grow_old(&repository);
     for version in ["2", "3", "4"] {
         repository.git(&["update-index", "--index-version", version]);
         let words = ["status", "--porcelain=v2", "--untracked-files=all"];
@@ -130,6 +131,22 @@ fn only(repository: &Repository, extension: &str) -> String {
     let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let name = names.find(|name| name.ends_with(extension)).unwrap();
     format!(".git/objects/pack/{name}")
+}
+
+/// Files of this second are read by git, whatever the index says, and by hedgerow only if they are of
+/// the same tick.
+fn grow_old(repository: &Repository) {
+    let mut command = std::process::Command::new("find");
+    command.args([
+        ".", "-path", "./.git", "-prune", "-o", "-type", "f", "-exec", "touch", "-d",
+    ]);
+    command
+        .args(["@1600000000", "{}", "+"])
+        .current_dir(&repository.root);
+    assert!(command.status().unwrap().success(), "touch");
+    let mut refresh = Program::Git.command(&repository.root);
+    refresh.args(["update-index", "-q", "--refresh"]);
+    crate::oracle::program::run(refresh);
 }
 
 fn scene() -> Repository {

@@ -5,7 +5,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench bench-smoke clean help
+.PHONY: build demo test torture fuzz sanitize lint dist bench bench-smoke clean help
 
 build: ## build the release binary, target/release/hedgerow
 	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow
@@ -15,6 +15,19 @@ demo: ## check a repository out with git and with hedgerow, and compare (REPO=pa
 
 test: ## install what the tests need (as root), run them all, count what was skipped
 	@bash scripts/test.sh
+
+torture: ## every failing call, kill and power cut there is, instead of a sample (SEED=n): an hour
+	@. scripts/toolchain.sh && HEDGEROW_TORTURE=all HEDGEROW_TORTURE_SEED=$(or $(SEED),1) \
+		$(CARGO) test --locked -p hedgerow --test torture -- --nocapture
+
+sanitize: ## the crates with unsafe code under AddressSanitizer (needs a nightly compiler)
+	@bash scripts/sanitize.sh
+
+fuzz: ## all fuzz targets from their kept corpus (SECONDS=n for each, TARGETS="a b")
+	@bash scripts/fuzz.sh $(or $(SECONDS),20) $(TARGETS)
+
+dist: ## the release binary with its list of ingredients (SBOM), in target/dist
+	@bash scripts/dist.sh
 
 lint: ## formatting and clippy; a warning is an error
 	@bash scripts/lint.sh

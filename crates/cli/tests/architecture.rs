@@ -224,3 +224,25 @@ fn settings_of_a_server_are_read_in_one_place() {
     );
     assert!(!source.contains("self.config"));
 }
+
+/// DEPENDENCIES.md has a reason for every crate that is named in the workspace, and no row too many.
+#[test]
+fn every_dependency_has_a_reason() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let (_, table) = manifest.split_once("[workspace.dependencies]").unwrap();
+    let (table, _) = table.split_once("\n[").unwrap();
+    let mut named: Vec<&str> = table
+        .lines()
+        .filter_map(|line| Some(line.split_once(" = ")?.0))
+        .filter(|name| !name.starts_with("hedgerow"))
+        .collect();
+    named.sort_unstable();
+    let page = fs::read_to_string(root().join("DEPENDENCIES.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let mut explained: Vec<&str> = rows
+        .flat_map(|row| row.split('|').nth(1).unwrap().split(", "))
+        .map(str::trim)
+        .collect();
+    explained.sort_unstable();
+    assert_eq!(named, explained);
+}

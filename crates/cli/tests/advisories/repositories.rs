@@ -1,0 +1,229 @@
+//! What a repository says of itself, and of its submodules.
+
+use crate::oracle::program::{git, run, Program};
+use crate::oracle::repository::Repository;
+use crate::{hedgerow, put, text, Trap};
+use std::os::unix::fs::PermissionsExt;
+
+/// A pack whose `.gitmodules` names a submodule `../evil`.
+#[test]
+fn cve_2018_11235() {
+    refused_modules("[submodule \"../../evil\"]\n\tpath = sub\n\turl = https://example.com/x\n");
+}
+
+/// Submodules of which one is a directory of the other's repository.
+#[test]
+fn cve_2019_1349() {
+    let trap = Trap::new();
+    let modules = "[submodule \"x\"]\n\tpath = a\n[submodule \"x/modules/y\"]\n\tpath = b\n";
+    let modules = trap.blob(modules.as_bytes());
+    let tree = trap.tree(&[
+        ("100644", b".gitmodules", &modules),
+        ("160000", b"a", &trap.main),
+        ("160000", b"b", &trap.main),
+    ]);
+    trap.spring(&tree);
+    assert!(!trap.repository.path(".git/modules").exists());
+}
+
+/// A URL that a shell would take apart; no submodule is ever fetched here.
+#[test]
+fn cve_2019_1350() {
+    refused_modules("[submodule \"s\"]\n\tpath = sub\n\turl = -u./evil\n");
+}
+
+/// `.gitmodules` that names a command: `update = !evil`.
+#[test]
+fn cve_2019_19604() {
+    refused_modules(
+        "[submodule \"s\"]\n\tpath = sub\n\turl = https://example.com/x\n\tupdate = !touch evil\n",
+    );
+    let trap = Trap::new();
+    let modules = trap.blob(b"[submodule \"s\"]\n\tpath = sub\n\tupdate = !touch ../canary/evil\n");
+    let tree = trap.tree(&[
+        ("100644", b".gitmodules", &modules),
+        ("160000", b"sub", &trap.main),
+    ]);
+    trap.spring(&tree);
+    hedgerow(&trap.repository.root, &["status"]);
+    trap.assert_unharmed("status");
+}
+
+/// A carriage return at the end of a submodule's path: what is read is what was written.
+#[test]
+fn cve_2025_48384() {
+    refused_modules(
+        "[submodule \"s\"]\n\tpath = \"sub\r\"\n\turl = https://example.com/x\n\tupdate = !x\n",
+    );
+    let trap = Trap::new();
+    let hooks = trap.blob(b".git/hooks");
+    let modules = trap.blob(b"[submodule \"s\"]\n\tpath = \"sub\r\"\n");
+    let tree = trap.tree(&[
+        ("100644", b".gitmodules", &modules),
+        ("120000", b"sub", &hooks),
+        ("160000", b"sub\r", &trap.main),
+    ]);
+    let outcome = trap.spring(&tree);
+    let link = std::fs::read_link(trap.repository.path("sub"));
+    assert!(link.is_ok() || outcome.code != 0, "{outcome:?}");
+}
+
+/// A repository that belongs to somebody else: its configuration names programs.
+#[test]
+fn cve_2022_24765() {
+    let Some(repository) = somebody_elses() else {
+        return;
+    };
+    let touch = repository.path("../evil");
+    let monitor = format!("touch {}", touch.display());
+    repository.git(&["config", "core.fsmonitor", &monitor]);
+    for words in [
+        &["status"][..],
+        &["checkout", "-f"],
+        &["rev-list", "HEAD"],
+        &["repack", "-a", "-d"],
+        &["image", "create", "git:HEAD", "out"],
+    ] {
+        let outcome = as_nobody(&repository, words);
+        assert_eq!(outcome.code, 128, "{words:?}: {outcome:?}");
+        assert!(
+            outcome.stderr.contains("ownership"),
+            "{words:?}: {outcome:?}"
+        );
+    }
+    assert!(!touch.exists());
+}
+
+/// git-upload-pack in a repository of somebody else runs what that names.
+#[test]
+fn cve_2024_32004() {
+    let Some(repository) = somebody_elses() else {
+        return;
+    };
+    let words = [
+        "upload-pack-hook",
+        "git",
+        "pack-objects",
+        "--revs",
+        "--stdout",
+    ];
+    let outcome = as_nobody(&repository, &words);
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+}
+
+/// Two contents of one SHA-1: nothing here believes a name without looking at the content for the
+/// marks of a collision. (The known prefixes are 320 bytes; a made one is beyond a test, so this
+/// holds the type of the hasher.)
+#[test]
+fn cve_2025_31130() {
+    let source = include_str!("../../../pack/src/indexer/examine.rs");
+    assert!(
+        source.contains("gix_hash"),
+        "objects are named by the hasher with detection"
+    );
+}
+
+/// gix-date: a time that is not UTF-8.
+#[test]
+fn rustsec_2025_0140() {
+    let trap = Trap::new();
+    let tree = text(&trap.repository, &["rev-parse", "HEAD^{tree}"]);
+    let head = format!("tree {tree}\nauthor A <a@b> ");
+    for time in [
+        &b"\xff\xfe +0000"[..],
+        b"99999999999999999999 +0000",
+        b"-1 \xc3(",
+        b"1 +9999999",
+    ] {
+        let content = [
+            head.as_bytes(),
+            time,
+            b"\ncommitter A <a@b> ",
+            time,
+            b"\n\nx\n",
+        ]
+        .concat();
+        let words = [
+            "hash-object",
+            "-t",
+            "commit",
+            "-w",
+            "--literally",
+            "--stdin",
+        ];
+        let id = put(&trap.repository, &words, &content);
+        for words in [
+            &["rev-list", &id][..],
+            &["checkout", "--detach", &id],
+            &["image", "create", "-f", &format!("git:{id}"), "out.sqfs"],
+        ] {
+            hedgerow(&trap.repository.root, words);
+        }
+    }
+}
+
+/// A pack with such a `.gitmodules` is refused by `index-pack --strict`, as git refuses it.
+fn refused_modules(content: &str) {
+    let trap = Trap::new();
+    let modules = trap.blob(content.as_bytes());
+    let tree = trap.tree(&[
+        ("100644", b".gitmodules", &modules),
+        ("160000", b"sub", &trap.main),
+    ]);
+    let commit = trap.commit(&tree);
+    let root = &trap.repository.root;
+    let words = ["pack-objects", "--revs", "--stdout", "-q"];
+    let pack = git(root, &words, format!("{commit}\n").as_bytes());
+    let path = root.join("evil.pack");
+    std::fs::write(&path, pack).unwrap();
+    let twin = Repository::init(&[]);
+    let mut ends = Vec::new();
+    for program in [Program::Git, Program::Hedgerow] {
+        let mut command = program.command(&twin.root);
+        command.args(["index-pack", "--strict", "--stdin"]);
+        command.stdin(std::fs::File::open(&path).unwrap());
+        ends.push(run(command));
+    }
+    assert_eq!(ends[0].code, ends[1].code, "{content}: {ends:?}");
+    assert_ne!(ends[1].code, 0, "{content}: {ends:?}");
+}
+
+/// A repository of root's that everybody may read. Needs root, to be somebody else.
+fn somebody_elses() -> Option<Repository> {
+    let is_root = std::process::Command::new("id")
+        .arg("-u")
+        .output()
+        .unwrap()
+        .stdout
+        == b"0\n";
+    if !is_root {
+        crate::oracle::skip("repositories of somebody else: not root");
+        return None;
+    }
+    let repository = Repository::init(&[]);
+    repository.write("file", "x\n");
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "x"]);
+    for path in [repository.root.parent().unwrap(), &repository.root] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    Some(repository)
+}
+
+fn as_nobody(repository: &Repository, words: &[&str]) -> crate::Outcome {
+    // Where the binary lies may not be readable for others: it goes beside the repository.
+    let binary = repository.path("../hedgerow");
+    std::fs::copy(env!("CARGO_BIN_EXE_hedgerow"), &binary).unwrap();
+    let isolated = Program::Hedgerow.command(&repository.root);
+    let mut command = std::process::Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    command
+        .arg(&binary)
+        .args(words)
+        .current_dir(&repository.root);
+    command.env_clear().stdin(std::process::Stdio::null());
+    for (name, value) in isolated.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    run(command)
+}

@@ -1,0 +1,30 @@
+//! Few descriptors, and a file system that takes its time.
+
+use crate::oracle::program::run;
+use crate::scenario::{Stage, SCENARIOS};
+use crate::{Complaints, Extent};
+
+#[test]
+fn few_descriptors_make_it_slower_or_fail_in_words() {
+    let mut complaints = Complaints::default();
+    for scenario in SCENARIOS {
+        let stage = Stage::new(*scenario);
+        for limit in [12, 16, 20, 24, 32, 64, 256] {
+            let place = stage.place();
+            let wrapper = ["prlimit".to_owned(), format!("--nofile={limit}:{limit}")];
+            let mut command = stage.command(&place, &wrapper);
+            // Calls that take their time keep more of them under way.
+            command.env("HEDGEROW_TEST_DELAY", limit.to_string());
+            let outcome = run(command);
+            let mut verdict = stage.judge(&place, &outcome);
+            if limit >= 32 && verdict.is_ok() && outcome.code != 0 {
+                verdict = Err(format!("code {}: {}", outcome.code, outcome.stderr));
+            }
+            complaints.note(
+                || format!("{}: {limit} descriptors", scenario.name),
+                verdict,
+            );
+        }
+    }
+    complaints.assert_none(Extent::from_environment().seed);
+}

@@ -1,0 +1,347 @@
+//! What must be true after a command ended, one way or another.
+
+use crate::oracle::program::{run, Outcome, Program};
+use crate::scenario::{Golden, Kind, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+type Verdict = Result<(), String>;
+
+/// A file, as far as a user can tell it from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    File { content: Vec<u8>, mode: u32 },
+    Link(PathBuf),
+    Directory,
+    Other(u32),
+}
+
+/// The state of a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// What is in the place beside `.git`.
+    pub tree: BTreeMap<PathBuf, Node>,
+    /// The names of everything below `.git`.
+    pub names: BTreeSet<PathBuf>,
+    /// The ids of all objects.
+    pub objects: BTreeSet<String>,
+    /// HEAD, and every reference with its value.
+    pub refs: String,
+    /// The entries of the index.
+    pub index: String,
+}
+
+/// What git and the file system say of `work`.
+pub fn fingerprint(kind: Kind, work: &Path) -> Fingerprint {
+    let mut found = Fingerprint::default();
+    list(work, Path::new(""), &mut |path, node| {
+        if path.starts_with(".git") {
+            found.names.insert(path.to_owned());
+        } else {
+            found.tree.insert(path.to_owned(), node);
+        }
+    });
+    if kind != Kind::Files {
+        found.refs = asked(work, &["rev-parse", "HEAD"]).unwrap_or_default()
+            + &asked(work, &["symbolic-ref", "-q", "HEAD"]).unwrap_or_default()
+            + &asked(work, &["for-each-ref"]).unwrap_or_default();
+        found.index = asked(work, &["ls-files", "--stage"]).unwrap_or_default();
+    }
+    if kind == Kind::Objects {
+        let words = [
+            "cat-file",
+            "--batch-all-objects",
+            "--batch-check=%(objectname)",
+        ];
+        let listed = asked(work, &words).unwrap_or_default();
+        found.objects = listed.lines().map(str::to_owned).collect();
+    }
+    found
+}
+
+/// The verdict on a command that ended by itself.
+pub fn ended(scenario: &Scenario, golden: &Golden, work: &Path, outcome: &Outcome) -> Verdict {
+    civil(outcome)?;
+    let now = fingerprint(scenario.kind, work);
+    if outcome.code == 0 {
+        if outcome.stdout != golden.stdout && !is_pack_for(work, &outcome.stdout) {
+            return Err(differs("standard output", &golden.stdout, &outcome.stdout));
+        }
+        complete(scenario.kind, golden, &now, work)?;
+    } else {
+        if outcome.stderr.trim().is_empty() {
+            return Err(format!("code {} and not a word", outcome.code));
+        }
+        safe(scenario.kind, golden, &now, work)?;
+        whole_files(golden, &now)?;
+    }
+    nothing_left_behind(golden, &now).map_err(|error| format!("{error} (code {})", outcome.code))
+}
+
+/// The verdict on a place in which a command was killed, or lost its power: what was there is
+/// there, and git can go on.
+pub fn cut_short(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
+    let now = fingerprint(scenario.kind, work);
+    safe(scenario.kind, golden, &now, work)?;
+    recovers(scenario, golden, work)
+}
+
+/// The verdict on a place in which a command was asked to end: as after a kill, and it took its
+/// temporary files and locks with it.
+pub fn terminated(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
+    let now = fingerprint(scenario.kind, work);
+    nothing_left_behind(golden, &now)?;
+    whole_files(golden, &now)?;
+    cut_short(scenario, golden, work)
+}
+
+fn civil(outcome: &Outcome) -> Verdict {
+    for word in ["panicked", "RUST_BACKTRACE", "unwrap()", "internal error"] {
+        if outcome.stderr.contains(word) {
+            return Err(format!("it says: {}", outcome.stderr));
+        }
+    }
+    if [0, 1, 2, 3, 128, 129].contains(&outcome.code) {
+        Ok(())
+    } else {
+        Err(format!("code {}: {}", outcome.code, outcome.stderr))
+    }
+}
+
+/// Whether it is a pack that somebody who has the objects of `work` can use: what cannot be answered
+/// here is git's to answer, which makes another pack of the same objects.
+fn is_pack_for(work: &Path, pack: &[u8]) -> bool {
+    if !pack.starts_with(b"PACK") {
+        return false;
+    }
+    let path = work.parent().unwrap_or(work).join("answer.pack");
+    let mut command = Program::Git.command(work);
+    command.args(["index-pack", "--stdin", "--fix-thin", "--strict"]);
+    std::fs::write(&path, pack).is_ok()
+        && std::fs::File::open(&path).is_ok_and(|file| {
+            command.stdin(file);
+            run(command).code == 0
+        })
+}
+
+/// The command said that it is done: then it is.
+fn complete(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verdict {
+    let wanted = &golden.after;
+    for (what, equal) in [
+        ("the tree", now.tree == wanted.tree),
+        ("the references", now.refs == wanted.refs),
+        ("the index", now.index == wanted.index),
+        ("the set of objects", now.objects == wanted.objects),
+    ] {
+        if !equal {
+            let paths: Vec<_> = changed(&wanted.tree, &now.tree).collect();
+            return Err(format!(
+                "code 0, but {what} is not as it should be {paths:?}"
+            ));
+        }
+    }
+    match kind {
+        Kind::Objects => sound(work),
+        Kind::WorkTree => {
+            let dirty = asked(work, &["status", "--porcelain", "-uno"])?;
+            // Restored paths are staged; what matters is that nothing differs from the index.
+            let is_clean = dirty
+                .lines()
+                .all(|line| line.as_bytes().get(1) == Some(&b' '));
+            if is_clean {
+                Ok(())
+            } else {
+                Err(format!("code 0, but git sees changes:\n{dirty}"))
+            }
+        }
+        Kind::Files | Kind::Query => Ok(()),
+    }
+}
+
+/// Nothing that was there is lost, and what is there can be read.
+fn safe(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verdict {
+    let (before, after) = (&golden.before, &golden.after);
+    if now.refs != before.refs && now.refs != after.refs {
+        return Err(format!("references are neither old nor new:\n{}", now.refs));
+    }
+    if kind == Kind::Objects {
+        if let Some(lost) = before.objects.difference(&now.objects).next() {
+            return Err(format!("object {lost} is lost"));
+        }
+        sound(work)?;
+    }
+    if kind == Kind::WorkTree {
+        asked(work, &["ls-files", "--stage"])?;
+        for (path, node) in &before.tree {
+            let stays = after.tree.get(path) == Some(node);
+            if stays && now.tree.get(path) != Some(node) {
+                return Err(format!("{path:?} was not to be touched, and was"));
+            }
+        }
+    }
+    if kind == Kind::Files || kind == Kind::Query {
+        for (path, node) in &before.tree {
+            let known = [Some(node), after.tree.get(path)];
+            if !known.contains(&now.tree.get(path)) {
+                return Err(format!("{path:?} is neither old nor new"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every file is as it was or as it is to be, or not there.
+fn whole_files(golden: &Golden, now: &Fingerprint) -> Verdict {
+    for (path, node) in &now.tree {
+        let known = [golden.before.tree.get(path), golden.after.tree.get(path)];
+        let is_plain_directory = *node == Node::Directory && known.iter().any(Option::is_some);
+        if !known.contains(&Some(node)) && !is_plain_directory {
+            return Err(format!("{path:?} is neither whole nor gone"));
+        }
+    }
+    Ok(())
+}
+
+fn nothing_left_behind(golden: &Golden, now: &Fingerprint) -> Verdict {
+    let known = |path: &PathBuf| {
+        golden.before.names.contains(path)
+            || golden.after.names.contains(path)
+            || !is_temporary(path)
+    };
+    match now.names.iter().find(|path| !known(path)) {
+        Some(left) => Err(format!("{left:?} is left behind")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a name is one that a file has only for a while.
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    name.starts_with(b".") || name.starts_with(b"tmp_") || name.ends_with(b".lock")
+}
+
+/// git finds nothing wrong with the objects, the accelerators included.
+fn sound(work: &Path) -> Verdict {
+    asked(work, &["fsck", "--full", "--strict", "--no-progress"])?;
+    if work.join(".git/objects/pack/multi-pack-index").exists() {
+        asked(work, &["multi-pack-index", "verify", "--no-progress"])?;
+    }
+    asked(
+        work,
+        &[
+            "rev-list",
+            "--objects",
+            "--all",
+            "--use-bitmap-index",
+            "--count",
+        ],
+    )?;
+    Ok(())
+}
+
+/// After somebody removed the locks that were left, the command does what it should.
+fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
+    let mut locks = Vec::new();
+    list(work, Path::new(""), &mut |path, _| {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "lock")
+        {
+            locks.push(work.join(path));
+        }
+    });
+    for lock in locks {
+        std::fs::remove_file(lock).map_err(|error| error.to_string())?;
+    }
+    if scenario.kind == Kind::WorkTree {
+        asked(work, &["reset", "-q", "--hard"])?;
+        asked(work, &["clean", "-q", "-f", "-d"])?;
+        asked(work, &["checkout", "-q", "-f", "main"])?;
+    }
+    if scenario.name == "image-extract" {
+        let _ = std::fs::remove_dir_all(work.join("out"));
+    }
+    let mut command = Program::Hedgerow.command(work);
+    let done_already =
+        |name: &str| golden.before.tree.get(Path::new(name)).is_none() && work.join(name).exists();
+    if scenario.kind == Kind::Files && (done_already("new.sqfs") || done_already("new.tar")) {
+        // It has its name, so it is whole: `safe` does not know that.
+        let now = fingerprint(scenario.kind, work);
+        return complete(scenario.kind, golden, &now, work);
+    }
+    command.args(scenario.words);
+    if let Some(input) = scenario.input {
+        let file = std::fs::File::open(work.join(input)).map_err(|error| error.to_string())?;
+        command.stdin(file);
+    }
+    let again = run(command);
+    if again.code != 0 {
+        return Err(format!("it does not work any more: {}", again.stderr));
+    }
+    let now = fingerprint(scenario.kind, work);
+    complete(scenario.kind, golden, &now, work).map_err(|error| format!("run again: {error}"))
+}
+
+/// The paths whose nodes differ.
+fn changed<'a>(
+    left: &'a BTreeMap<PathBuf, Node>,
+    right: &'a BTreeMap<PathBuf, Node>,
+) -> impl Iterator<Item = &'a PathBuf> {
+    let paths: BTreeSet<&PathBuf> = left.keys().chain(right.keys()).collect();
+    paths
+        .into_iter()
+        .filter(move |path| left.get(*path) != right.get(*path))
+        .take(4)
+}
+
+fn differs(what: &str, wanted: &[u8], found: &[u8]) -> String {
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(300)]).into_owned();
+    format!(
+        "code 0, but {what} is {} bytes instead of {}: {:?} for {:?}",
+        found.len(),
+        wanted.len(),
+        shown(found),
+        shown(wanted)
+    )
+}
+
+/// What git prints; an error if it fails.
+fn asked(work: &Path, words: &[&str]) -> Result<String, String> {
+    let mut command = Program::Git.command(work);
+    command.args(words);
+    let outcome = run(command);
+    if outcome.code != 0 {
+        return Err(format!("git {}: {}", words.join(" "), outcome.stderr));
+    }
+    Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+}
+
+fn list(root: &Path, below: &Path, visit: &mut dyn FnMut(&Path, Node)) {
+    let Ok(entries) = std::fs::read_dir(root.join(below)) else {
+        return;
+    };
+    for entry in entries {
+        let path = below.join(entry.unwrap().file_name());
+        let full = root.join(&path);
+        let stat = std::fs::symlink_metadata(&full).unwrap();
+        if stat.is_dir() {
+            visit(&path, Node::Directory);
+            list(root, &path, visit);
+        } else if stat.is_symlink() {
+            visit(&path, Node::Link(std::fs::read_link(&full).unwrap()));
+        } else if stat.is_file() {
+            let is_of_git = path.starts_with(".git");
+            let content = if is_of_git {
+                Vec::new()
+            } else {
+                std::fs::read(&full).unwrap()
+            };
+            let mode = stat.mode() & 0o111;
+            visit(&path, Node::File { content, mode });
+        } else {
+            visit(&path, Node::Other(stat.mode()));
+        }
+    }
+}

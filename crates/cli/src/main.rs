@@ -3,8 +3,8 @@
 
 mod arguments;
 mod checkout;
-mod ending;
 mod checkout_options;
+mod ending;
 mod environment;
 mod failure;
 mod generate;

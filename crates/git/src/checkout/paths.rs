@@ -263,11 +263,7 @@ impl Plan<'_> {
     }
 
     /// Files that are as their entries say are not written again.
-    fn transition(
-        self,
-        session: &Session<'_>,
-        chosen: &[(Option<u32>, bool)],
-    ) -> Result<Planned> {
+    fn transition(self, session: &Session<'_>, chosen: &[(Option<u32>, bool)]) -> Result<Planned> {
         let mut index = self.builder.finish_replacing(&self.old.index);
         index.keep_resolve_undo(&self.old.index);
         let rules = session.rules(self.old);

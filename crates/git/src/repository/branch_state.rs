@@ -27,7 +27,7 @@ const MERGE_FILES: [&str; 5] = [
     "MERGE_MODE",
 ];
 /// A list of picks that is larger has more than one of them left.
-const TODO_LIMIT_BYTES: u64 = 64 << 20;
+const STEPS_LIMIT_BYTES: u64 = 64 << 20;
 
 impl Repository {
     /// Removes what describes a merge, cherry-pick or revert under way: switching ends it. What a
@@ -70,7 +70,7 @@ impl Repository {
 
     fn is_last_pick(&self) -> Result<bool> {
         let path = self.git_dir.join("sequencer/todo");
-        let Some(todo) = hedgerow_fs::read_file(&path, TODO_LIMIT_BYTES)? else {
+        let Some(todo) = hedgerow_fs::read_file(&path, STEPS_LIMIT_BYTES)? else {
             return Ok(false);
         };
         let end = todo.find_byte(b'\n');

@@ -7,6 +7,7 @@ use crate::index_writer::IndexEntry;
 use crate::{Error, ObjectKind, Reader, Result};
 use gix_hash::ObjectId;
 use hedgerow_codec::{crc32, StockDeflater};
+use hedgerow_fs::threads::each;
 use hedgerow_fs::OutputFile;
 
 /// Where the count of entries stands.
@@ -35,16 +36,12 @@ pub(crate) fn complete(
     let mut added = Vec::new();
     let threads = options.threads.max(1);
     for batch in concluded.outside.chunks(threads * BATCH_OBJECTS) {
-        let parts: Vec<Vec<Vec<u8>>> = std::thread::scope(|scope| {
-            let parts = batch.chunks(batch.len().div_ceil(threads));
-            let running: Vec<_> = parts
-                .map(|part| scope.spawn(|| entries(part, options)))
-                .collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().expect("compressing does not panic")
-            };
-            running.into_iter().map(join).collect::<Result<_>>()
-        })?;
+        let parts = batch.chunks(batch.len().div_ceil(threads));
+        let parts = each("bases", parts, |part| entries(part, options));
+        let joined = parts
+            .into_iter()
+            .map(|part| part.expect("compressing does not panic"));
+        let parts: Vec<Vec<Vec<u8>>> = joined.collect::<Result<_>>()?;
         for (id, entry) in batch.iter().zip(parts.into_iter().flatten()) {
             file.write_at(&entry, at)?;
             added.push(IndexEntry {

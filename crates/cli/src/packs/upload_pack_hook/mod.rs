@@ -101,6 +101,16 @@ fn serve(
     }
 }
 
+/// What git-upload-pack sets, too, if nobody else has: an object that a repository says somebody has
+/// promised is not fetched from there while it is served, with a program that the repository names.
+fn without_lazy_fetch() -> Vec<(OsString, Option<OsString>)> {
+    const NAME: &str = "GIT_NO_LAZY_FETCH";
+    match crate::environment::variable(NAME) {
+        Some(_) => Vec::new(),
+        None => vec![(NAME.into(), Some("1".into()))],
+    }
+}
+
 /// Lets git answer.
 fn hand_over(command: &UploadPackHook, input: &[u8]) -> Result<u8, Failure> {
     let mut words = command.words.iter();
@@ -108,6 +118,7 @@ fn hand_over(command: &UploadPackHook, input: &[u8]) -> Result<u8, Failure> {
     let process = Process {
         program: program.into(),
         arguments: words.cloned().collect(),
+        variables: without_lazy_fetch(),
         ..Process::default()
     };
     match process.run_with_input(input).map_err(Failure::fatal)? {

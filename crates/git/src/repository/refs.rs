@@ -225,7 +225,7 @@ impl Repository {
                 // A link may lead to a directory, and a name without a slash to any file.
                 Err(error) if is_no_reference(name, &error) => {}
                 // That it cannot be read does not mean that there is none.
-                Err(error) => return Err(broken(name, &error.to_string())),
+                Err(error) => return Err(error.into()),
                 Ok(None) => {}
             }
         }

@@ -69,17 +69,9 @@ impl Ignore {
         if let Some(patterns) = known {
             return Ok(patterns);
         }
-        let content = match root
-            .open_dir(directory)
-            .and_then(|dir| dir.open_file(b".gitignore"))
-        {
-            Ok(file) => {
-                let mut content = Vec::new();
-                file.read_to_end(&mut content, FILE_LIMIT_BYTES)?;
-                content
-            }
+        let content = match read(root, directory) {
             Err(error) if is_absent(&error) => Vec::new(),
-            Err(error) => return Err(error.into()),
+            read => read?,
         };
         let patterns = Arc::new(Patterns::parse(&content, self.ignore_case));
         if let Ok(mut map) = self.directories.lock() {
@@ -89,11 +81,19 @@ impl Ignore {
     }
 }
 
-/// A `.gitignore` that is a link is not read: it could lead anywhere.
+fn read(root: &Dir, directory: &BStr) -> hedgerow_fs::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let file = root.open_dir(directory)?.open_file(b".gitignore")?;
+    file.read_to_end(&mut content, FILE_LIMIT_BYTES)?;
+    Ok(content)
+}
+
+/// A `.gitignore` that is a link is not read: it could lead anywhere. One that is a directory says
+/// nothing.
 fn is_absent(error: &hedgerow_fs::Error) -> bool {
     const ELOOP: i32 = 40;
     matches!(
         error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory
     ) || error.raw_os_error() == Some(ELOOP)
 }

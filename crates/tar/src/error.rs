@@ -100,9 +100,13 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     ];
     let found = KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic));
     let name = found.map(|(_, name)| *name);
-    // Some field of a header, the mode at the latest, is filled up with a NUL byte.
+    // Some field of a header, the mode at the latest, is filled up with a NUL byte; and of what is
+    // cut off before that, a name has no line in it.
     let start = bytes.get(..MODE_END);
-    let is_plain = start.is_some_and(|start| !start.contains(&0));
+    let is_plain = match start {
+        Some(start) => !start.contains(&0),
+        None => bytes.contains(&b'\n') && !bytes.contains(&0),
+    };
     name.or_else(|| is_plain.then_some("a plain file, no tar archive"))
 }
 

@@ -347,3 +347,17 @@ fn nothing_is_there_yet() {
     pair.checkout(&["other"]);
     pair.checkout(&["-f", "other"]);
 }
+
+/// To git it says nothing; what is below it is ignored or not by the files above.
+#[test]
+fn a_gitignore_that_is_a_directory_says_nothing() {
+    let origin = two_commits(&[("f", "1\n")], &[("g/n", "1\n")]);
+    let mut pair = Pair::of_git_dir(&origin, "a directory .gitignore");
+    pair.checkout(&["-f"]);
+    pair.each("in the way, and ignored", |r| {
+        r.write(".gitignore", "n\n");
+        r.write("g/.gitignore/in", "in\n");
+        r.write("g/n", "mine\n");
+    });
+    pair.checkout(&["other"]);
+}

@@ -328,7 +328,12 @@ fn what_an_input_is_is_said() {
     run(home, "tar", &["-cf", "archive.tar", "-C", "tree", "."]);
     assert!(packed(home, "archive.tar", &[]) == of_bzip2);
     fs::write(home.join("plain"), "a line of text\n".repeat(20)).unwrap();
-    for (name, what) in [("image", "a SquashFS image"), ("plain", "a plain file")] {
+    fs::write(home.join("short"), "hello\n").unwrap();
+    for (name, what) in [
+        ("image", "a SquashFS image"),
+        ("plain", "a plain file"),
+        ("short", "a plain file"),
+    ] {
         let refused = image(home, &["create", name, "new"]);
         let reason = format!("this is {what}, no tar archive");
         assert!(refused.stderr.contains(&reason), "{refused:?}");

@@ -5,7 +5,7 @@ use crate::Result;
 use bstr::{BStr, BString};
 
 impl Repository {
-    /// The references whose full names fit `pattern`, by name. A pattern is below `refs/` if it
+    /// The references to follow whose full names fit `pattern`, by name. A pattern is below `refs/` if it
     /// does not say so; one without a wildcard stands for all that is below it.
     pub fn references_like(&self, pattern: &BStr) -> Result<Vec<Reference>> {
         let mut full = BString::default();
@@ -19,7 +19,7 @@ impl Repository {
             }
             full.push(b'*');
         }
-        let mut found = self.references_below("refs/".into())?;
+        let mut found = self.references_to_follow("refs/".into())?;
         found.retain(|reference| fits(full.as_ref(), reference.name.as_ref()));
         Ok(found)
     }

@@ -18,6 +18,9 @@ const REFERENCE_LIMIT_BYTES: u64 = 64 << 10;
 /// Directories of references nested deeper are refused.
 const NESTING_LIMIT: usize = 256;
 
+/// Why what is in a file is no reference.
+const NO_ID: &str = "it holds no object id";
+
 /// What a short name may stand for, in git's order: the first that exists wins.
 pub(super) const NAME_RULES: [(&str, &str); 6] = [
     ("", ""),
@@ -161,6 +164,28 @@ impl Repository {
         Ok(references)
     }
 
+    /// All references whose full name starts with `prefix` (which ends in `/`), by name, for those
+    /// who follow them: one whose file holds no object id has the null id, which names nothing. A
+    /// symbolic one that leads nowhere is left out, as by git.
+    pub fn references_to_follow(&self, prefix: &BStr) -> Result<Vec<Reference>> {
+        let mut references = Vec::new();
+        for (name, packed) in self.reference_names(prefix)? {
+            match self.listed(name.clone(), packed) {
+                Ok(found) => references.extend(found),
+                Err(Error::Reference { reason, .. }) if reason == NO_ID => {
+                    references.push(Reference {
+                        name,
+                        target: None,
+                        id: Some(self.hash.null()),
+                    });
+                }
+                Err(Error::Reference { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(references)
+    }
+
     /// All references, by name: for those who delete what none reaches.
     ///
     /// # Errors
@@ -244,13 +269,13 @@ impl Repository {
         let length = self.hash.len_in_hex();
         let (digits, rest) = content
             .split_at_checked(length)
-            .ok_or_else(|| broken(name, "it holds no object id"))?;
+            .ok_or_else(|| broken(name, NO_ID))?;
         if rest.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            return Err(broken(name, "it holds no object id"));
+            return Err(broken(name, NO_ID));
         }
         match ObjectId::from_hex(digits) {
             Ok(id) if !id.is_null() => Ok(Raw::Id(id)),
-            _ => Err(broken(name, "it holds no object id")),
+            _ => Err(broken(name, NO_ID)),
         }
     }
 

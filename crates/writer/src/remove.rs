@@ -20,6 +20,8 @@ pub trait Removal: Sync {
     fn keep(&self) -> Option<&[u8]>;
     /// Told from any worker of every path once, in batches.
     fn removed(&self, batch: Vec<Removed>);
+    /// Told from any worker of a directory that was emptied, and that the system does not remove.
+    fn left(&self, directory: &[u8], reason: Problem);
 }
 
 /// One path that has been dealt with.
@@ -128,7 +130,7 @@ impl<R: Removal> Remover<'_, R> {
         }
     }
 
-    /// A directory that is not empty, or that cannot be removed, simply stays, as with git.
+    /// A directory that is not empty simply stays; one that cannot be removed is told of.
     fn remove_emptied(&self, directory: u32) {
         let path = self.directory(directory);
         if self
@@ -139,8 +141,12 @@ impl<R: Removal> Remover<'_, R> {
             return;
         }
         let (parent, name) = split_path(path);
-        if let Ok(handle) = self.root.open_dir(parent) {
-            let _ = handle.remove_dir(name);
+        let opened = self.root.open_dir(parent);
+        let removed = opened.and_then(|handle| handle.remove_dir(name));
+        if let Err(error) = removed {
+            if !stays_rightly(&error) {
+                self.removal.left(path, error.into());
+            }
         }
     }
 
@@ -158,6 +164,17 @@ impl<R: Removal> Remover<'_, R> {
             len => &self.removal.path(directory.witness)[..len],
         }
     }
+}
+
+/// Whether a directory is in use, has something in it, or is none: then it has to stay.
+fn stays_rightly(error: &hedgerow_fs::Error) -> bool {
+    let kinds = [
+        io::ErrorKind::DirectoryNotEmpty,
+        io::ErrorKind::AlreadyExists,
+        io::ErrorKind::ResourceBusy,
+        io::ErrorKind::InvalidInput,
+    ];
+    is_not_there(error) || kinds.contains(&error.kind())
 }
 
 /// Whether there is no such directory, or a link or a file in its place.

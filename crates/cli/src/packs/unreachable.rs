@@ -20,7 +20,8 @@ pub fn add_packed(
     let mut known = ids(wanted);
     let store = repository.objects();
     for (number, path, _) in store.pack_files() {
-        let is_kept = hedgerow_fs::exists(&path.with_extension("keep"));
+        let keep = hedgerow_fs::lstat(&path.with_extension("keep"));
+        let is_kept = keep.map_err(Failure::fatal)?.is_some();
         if store.is_local_pack(number) && !is_kept {
             for object in objects_of_pack(store, number)? {
                 if known.insert(object.id) && !selector.leaves_out(&object.id) {

@@ -3,8 +3,9 @@
 //! the result is right or there is an error and a non-zero exit code; nothing is lost, nothing is
 //! left behind.
 //!
-//! `make test` runs a sample. `HEDGEROW_TORTURE=all` runs everything (`make torture`), and
-//! `HEDGEROW_TORTURE_SEED=N` draws another sample, or the same one again.
+//! `make test` runs a sample. `HEDGEROW_TORTURE=all` runs everything (`make torture`),
+//! `HEDGEROW_TORTURE=N` a sample of N cases, and `HEDGEROW_TORTURE_SEED=N` draws another sample, or
+//! the same one again.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -30,6 +31,8 @@ use oracle::random::Random;
 /// How much of the harness runs.
 struct Extent {
     is_whole: bool,
+    /// How many cases are drawn, if the environment says so.
+    count: Option<usize>,
     seed: u64,
 }
 
@@ -38,14 +41,17 @@ impl Extent {
         let variable = |name| std::env::var(name).ok();
         Extent {
             is_whole: variable("HEDGEROW_TORTURE").is_some_and(|value| value == "all"),
+            count: variable("HEDGEROW_TORTURE").and_then(|value| value.parse().ok()),
             seed: variable("HEDGEROW_TORTURE_SEED")
                 .and_then(|value| value.parse().ok())
                 .unwrap_or(1),
         }
     }
 
-    /// All of the cases, or a sample of `count` drawn from the seed, in their order.
+    /// All of the cases, or a sample drawn from the seed, in their order: as many as the
+    /// environment says, or else `count`.
     fn select<T>(&self, mut cases: Vec<T>, count: usize) -> Vec<T> {
+        let count = self.count.unwrap_or(count);
         let mut random = Random::new(self.seed);
         while !self.is_whole && cases.len() > count {
             cases.remove(random.below(cases.len()));

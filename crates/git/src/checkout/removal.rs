@@ -2,7 +2,7 @@ use super::outcome::Failure;
 use super::transition::Remove;
 use crate::index::Index;
 use bstr::BStr;
-use hedgerow_writer::{Removal, Removed};
+use hedgerow_writer::{Problem, Removal, Removed};
 use std::sync::Mutex;
 
 /// What has become of the files that were to go.
@@ -60,6 +60,14 @@ impl Removal for Removals<'_> {
 
     fn keep(&self) -> Option<&[u8]> {
         self.keep.map(|path| path.as_ref())
+    }
+
+    fn left(&self, directory: &[u8], reason: Problem) {
+        if let Ok(mut results) = self.results.lock() {
+            let (path, reason) = (BStr::new(directory), reason.reason());
+            let warning = format!("unable to rmdir '{path}': {reason}");
+            results.warnings.push(warning);
+        }
     }
 
     fn removed(&self, batch: Vec<Removed>) {

@@ -24,10 +24,11 @@ impl Index {
     /// # Errors
     /// As [`Index::read`], and if it cannot be read.
     pub fn load(path: &Path, hash: Kind) -> Result<Option<(Index, Stat)>> {
-        if !hedgerow_fs::exists(path) {
-            return Ok(None);
-        }
-        let file = ReadFile::open(path)?;
+        let file = match ReadFile::open(path) {
+            // That it cannot be opened does not mean that there is none.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
         let stat = file.stat()?;
         let mut content = Vec::new();
         file.read_to_end(&mut content, LIMIT_BYTES)?;

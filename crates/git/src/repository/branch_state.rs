@@ -57,7 +57,7 @@ impl Repository {
     /// Deletes a reference of this working tree; says whether there was one.
     fn delete_own_reference(&self, name: &str) -> Result<bool> {
         let path = self.git_dir.join(name);
-        if !hedgerow_fs::exists(&path) {
+        if hedgerow_fs::lstat(&path)?.is_none() {
             return Ok(false);
         }
         let null = self.null_id().to_string();
@@ -89,7 +89,7 @@ impl Repository {
     /// `git merge --autostash` has put local changes into a commit that nothing else names.
     fn stash_changes_put_aside(&self) -> Result<bool> {
         const NAME: &str = "MERGE_AUTOSTASH";
-        let line = read_line_file(&self.git_dir.join(NAME));
+        let line = read_line_file(&self.git_dir.join(NAME))?;
         let id = line.and_then(|line| ObjectId::from_hex(line.trim()).ok());
         let Some(id) = id else {
             return Ok(false);

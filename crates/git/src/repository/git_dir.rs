@@ -33,7 +33,7 @@ pub(super) fn common_dir(git_dir: &Path, environment: &Environment) -> PathBuf {
         return environment.cwd.join(common);
     }
     match read_line_file(&git_dir.join("commondir")) {
-        Some(line) if !line.is_empty() => {
+        Ok(Some(line)) if !line.is_empty() => {
             let common = git_dir.join(OsStr::from_bytes(&line));
             hedgerow_fs::real_path(&common).unwrap_or(common)
         }
@@ -41,13 +41,21 @@ pub(super) fn common_dir(git_dir: &Path, environment: &Environment) -> PathBuf {
     }
 }
 
-/// The content of a file of one line without its end; `None` if it cannot be read.
-pub(super) fn read_line_file(path: &Path) -> Option<Vec<u8>> {
-    let mut line = hedgerow_fs::read_file(path, LINE_LIMIT_BYTES).ok()??;
-    while matches!(line.last(), Some(b'\n' | b'\r')) {
-        line.pop();
+/// The content of a file of one line without its end; `None` if there is no such file.
+///
+/// # Errors
+/// If it cannot be read: what it says must not be taken for nothing then.
+pub(super) fn read_line_file(path: &Path) -> Result<Option<Vec<u8>>> {
+    let mut line = match hedgerow_fs::read_file(path, LINE_LIMIT_BYTES) {
+        Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => return Ok(None),
+        other => other?,
+    };
+    if let Some(line) = &mut line {
+        while matches!(line.last(), Some(b'\n' | b'\r')) {
+            line.pop();
+        }
     }
-    Some(line)
+    Ok(line)
 }
 
 fn has_valid_head(git_dir: &Path) -> bool {

@@ -22,6 +22,7 @@ mod index_paths;
 mod nested;
 mod objects;
 mod ownership;
+mod packed_refs;
 mod ref_patterns;
 mod ref_update;
 mod reflog;
@@ -89,7 +90,7 @@ pub struct Repository {
     config: Config,
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
-    packed: gix_ref::file::Store,
+    packed: packed_refs::PackedRefs,
     replacements: HashMap<ObjectId, ObjectId>,
 }
 
@@ -135,7 +136,7 @@ impl Repository {
     }
 
     fn open(environment: &Environment, layout: Layout) -> Result<Self> {
-        let branch = refs::head_branch(&layout.git_dir);
+        let branch = refs::head_branch(&layout.git_dir)?;
         let branch = branch
             .as_ref()
             .and_then(|name| <&gix_ref::FullNameRef>::try_from(name.as_bstr()).ok());
@@ -163,7 +164,7 @@ impl Repository {
             ..StoreOptions::default()
         };
         let objects = ObjectStore::open(&layout.objects_dir, options)?;
-        let packed = gix_ref::file::Store::at(layout.common_dir.clone(), hash);
+        let packed = packed_refs::PackedRefs::new(&layout.common_dir, hash);
         let mut repository = Repository {
             environment: environment.clone(),
             git_dir: layout.git_dir,

@@ -1,6 +1,7 @@
 //! Reading references: gitrepository-layout(5), gitrevisions(7) under `<refname>`.
 
 use super::git_dir::read_line_file;
+use super::packed_refs::broken_packed;
 use super::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -221,7 +222,7 @@ impl Repository {
             list_loose(&directory, prefix, 0, &mut loose)?;
         }
         let mut names = BTreeMap::new();
-        if let Some(packed) = self.packed_refs()? {
+        if let Some(packed) = self.packed.now()? {
             let records = packed
                 .iter_prefixed(prefix.to_owned())
                 .map_err(|error| broken_packed(&error))?;
@@ -240,7 +241,7 @@ impl Repository {
         };
         let stat = hedgerow_fs::lstat(&path)?;
         if stat.is_some_and(|stat| stat.kind == FileKind::Symlink) {
-            if let Some(target) = symlink_target(&path) {
+            if let Some(target) = symlink_target(&path)? {
                 return Ok(Some(Raw::Symbolic(target)));
             }
         }
@@ -286,20 +287,13 @@ impl Repository {
         let Ok(name) = <&gix_ref::FullNameRef>::try_from(name) else {
             return Ok(None);
         };
-        let Some(packed) = self.packed_refs()? else {
+        let Some(packed) = self.packed.now()? else {
             return Ok(None);
         };
         let found = packed
             .try_find(name)
             .map_err(|error| broken_packed(&error))?;
         Ok(found.map(|found| Raw::Id(found.target())))
-    }
-
-    /// `packed-refs` as it is now; it is read again when its time has changed.
-    fn packed_refs(&self) -> Result<Option<gix_ref::file::packed::SharedBufferSnapshot>> {
-        self.packed
-            .cached_packed_buffer()
-            .map_err(|error| broken_packed(&error))
     }
 
     /// The file of a loose reference; `None` for what cannot be a reference's name. Some
@@ -338,20 +332,33 @@ pub(super) fn is_safe_name(name: &BStr) -> bool {
 }
 
 /// The branch that the file `HEAD` of `git_dir` names, without looking whether it exists.
-pub(super) fn head_branch(git_dir: &Path) -> Option<BString> {
+pub(super) fn head_branch(git_dir: &Path) -> Result<Option<BString>> {
     let path = git_dir.join("HEAD");
-    if let Some(target) = symlink_target(&path) {
-        return Some(target);
+    if let Some(target) = symlink_target(&path)? {
+        return Ok(Some(target));
     }
-    let line = read_line_file(&path)?;
-    let target = line.strip_prefix(b"ref:")?.trim().as_bstr();
-    is_safe_name(target).then(|| target.to_owned())
+    let line = read_line_file(&path)?.unwrap_or_default();
+    let target = line
+        .strip_prefix(b"ref:")
+        .map(|target| target.trim().as_bstr());
+    Ok(target
+        .filter(|target| is_safe_name(target))
+        .map(ToOwned::to_owned))
 }
 
-fn symlink_target(path: &Path) -> Option<BString> {
-    let target = hedgerow_fs::read_link(path).ok()?;
+/// The reference that a symbolic link names; `None` for other files, and for none.
+fn symlink_target(path: &Path) -> Result<Option<BString>> {
+    use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
+    let target = match hedgerow_fs::read_link(path) {
+        Ok(target) => target,
+        Err(error) if [InvalidInput, NotADirectory, NotFound].contains(&error.kind()) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
     let target = target.as_os_str().as_bytes().as_bstr();
-    (target.starts_with(b"refs/") && is_safe_name(target)).then(|| target.to_owned())
+    let is_reference = target.starts_with(b"refs/") && is_safe_name(target);
+    Ok(is_reference.then(|| target.to_owned()))
 }
 
 fn list_loose(
@@ -388,11 +395,5 @@ pub(super) fn broken(name: &BStr, reason: &str) -> Error {
     Error::Reference {
         name: name.to_owned(),
         reason: reason.to_owned(),
-    }
-}
-
-fn broken_packed(error: &gix_error::Error) -> Error {
-    Error::Setup {
-        reason: format!("cannot read packed-refs: {}", error.probable_cause()),
     }
 }

@@ -18,7 +18,7 @@ impl Repository {
     /// it checked out, or is rebasing or bisecting it.
     pub fn branch_checked_out_elsewhere(&self, name: &BStr) -> Result<Option<PathBuf>> {
         for (git_dir, path) in self.working_trees()? {
-            if git_dir != self.git_dir && uses_branch(&git_dir, name) {
+            if git_dir != self.git_dir && uses_branch(&git_dir, name)? {
                 return Ok(Some(path));
             }
         }
@@ -32,9 +32,9 @@ impl Repository {
             if git_dir == self.git_dir {
                 continue;
             }
-            let id = match head_branch(&git_dir) {
+            let id = match head_branch(&git_dir)? {
                 Some(branch) => self.reference(branch.as_ref())?.and_then(|found| found.id),
-                None => read_line_file(&git_dir.join("HEAD"))
+                None => read_line_file(&git_dir.join("HEAD"))?
                     .and_then(|line| ObjectId::from_hex(line.trim()).ok()),
             };
             heads.extend(id);
@@ -72,7 +72,7 @@ impl Repository {
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         for entry in entries {
             let git_dir = linked.join(OsStr::from_bytes(&entry.name));
-            let Some(line) = read_line_file(&git_dir.join("gitdir")) else {
+            let Some(line) = read_line_file(&git_dir.join("gitdir"))? else {
                 continue;
             };
             let dot_git = git_dir.join(PathBuf::from(OsString::from_vec(line)));
@@ -84,30 +84,29 @@ impl Repository {
     }
 }
 
-fn uses_branch(git_dir: &Path, name: &BStr) -> bool {
-    if head_branch(git_dir).is_some_and(|branch| branch == name) {
-        return true;
+fn uses_branch(git_dir: &Path, name: &BStr) -> Result<bool> {
+    if head_branch(git_dir)?.is_some_and(|branch| branch == name) {
+        return Ok(true);
     }
-    let holds = |file: &str| {
-        let line = read_line_file(&git_dir.join(file)).unwrap_or_default();
-        let full = line == name.as_bytes();
-        full || [b"refs/heads/".as_slice(), &line].concat() == name.as_bytes()
-    };
-    [
+    for file in [
         "rebase-merge/head-name",
         "rebase-apply/head-name",
         "BISECT_START",
-    ]
-    .into_iter()
-    .any(holds)
-        || updates_branch(git_dir, name)
+    ] {
+        let line = read_line_file(&git_dir.join(file))?.unwrap_or_default();
+        let full = line == name.as_bytes();
+        if full || [b"refs/heads/".as_slice(), &line].concat() == name.as_bytes() {
+            return Ok(true);
+        }
+    }
+    updates_branch(git_dir, name)
 }
 
 /// A rebase with `--update-refs` moves these branches at its end: three lines each, the first the
 /// name.
-fn updates_branch(git_dir: &Path, name: &BStr) -> bool {
-    let list = read_line_file(&git_dir.join("rebase-merge/update-refs")).unwrap_or_default();
+fn updates_branch(git_dir: &Path, name: &BStr) -> Result<bool> {
+    let list = read_line_file(&git_dir.join("rebase-merge/update-refs"))?.unwrap_or_default();
     let list = BString::from(list);
     let mut names = list.lines().step_by(3);
-    names.any(|line| line == name.as_bytes())
+    Ok(names.any(|line| line == name.as_bytes()))
 }

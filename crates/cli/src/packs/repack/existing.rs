@@ -46,10 +46,13 @@ impl ExistingPacks {
         for (number, path, count) in store.pack_files() {
             let stem = path.file_stem().unwrap_or_default();
             let stem = stem.to_string_lossy().into_owned();
-            let has = |extension| hedgerow_fs::exists(&path.with_extension(extension));
+            let has = |extension| {
+                let mark = hedgerow_fs::lstat(&path.with_extension(extension));
+                mark.map(|mark| mark.is_some()).map_err(Failure::fatal)
+            };
             let is_named = settings.keep_packs.contains(&format!("{stem}.pack"));
             let is_local = store.is_local_pack(number);
-            if !hedgerow_fs::exists(path) {
+            if hedgerow_fs::lstat(path).map_err(Failure::fatal)?.is_none() {
                 // Somebody else has just deleted it.
                 continue;
             }
@@ -59,13 +62,13 @@ impl ExistingPacks {
                 number,
                 path: path.to_owned(),
                 stem,
-                role: match (is_named || has("keep"), has("mtimes")) {
+                role: match (is_named || has("keep")?, has("mtimes")?) {
                     (true, _) => Role::Kept,
                     (_, true) => Role::Cruft,
                     _ => Role::Plain,
                 },
                 is_named,
-                is_promisor: has("promisor"),
+                is_promisor: has("promisor")?,
                 is_local,
                 objects: count.ok_or_else(unusable)?,
             });

@@ -14,7 +14,8 @@ const SHALLOW_LIMIT_BYTES: u64 = 64 << 20;
 
 /// Deletes the pack at `path`, unless it is to be kept since just now.
 pub fn delete_pack(path: &Path) -> Result<(), Failure> {
-    if hedgerow_fs::exists(&path.with_extension("keep")) {
+    let keep = hedgerow_fs::lstat(&path.with_extension("keep"));
+    if keep.map_err(Failure::fatal)?.is_some() {
         return Ok(());
     }
     for extension in EXTENSIONS {

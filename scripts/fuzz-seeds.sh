@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# fuzz-seeds.sh [HEDGEROW]: makes small images, archives and packs for the fuzz targets to begin with, in
-# fuzz/corpus. HEDGEROW is the binary that makes images (default: target/release/hedgerow); images of
-# mksquashfs and archives of GNU tar come with them if these are there. Devices need root.
+# fuzz-seeds.sh [HEDGEROW]: makes small images, archives and packs for the fuzz targets to begin with,
+# in target/fuzz/corpus: more than the inputs that are kept in fuzz/corpus. HEDGEROW is the binary
+# that makes images (default: target/release/hedgerow); images of mksquashfs and archives of GNU tar
+# come with them if these are there. Devices need root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 hedgerow=$(realpath "${1:-target/release/hedgerow}")
-corpus=$PWD/fuzz/corpus
+corpus=$(realpath -m "${CARGO_TARGET_DIR:-target}/fuzz/corpus")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -69,4 +70,4 @@ done | git -C packs fast-import --quiet
 mkdir -p "$corpus"/{image,superblock,extract,tar,tar_nodes}
 for target in image superblock extract; do cp ./*.image "$corpus/$target"; done
 for target in tar tar_nodes; do cp ./*.tar "$corpus/$target"; done
-echo "fuzz/corpus: $(find . -maxdepth 1 -name '*.image' | wc -l) images, $(find . -maxdepth 1 -name '*.tar' | wc -l) archives"
+echo "$corpus: $(find . -maxdepth 1 -name '*.image' | wc -l) images, $(find . -maxdepth 1 -name '*.tar' | wc -l) archives"

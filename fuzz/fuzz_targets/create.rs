@@ -6,7 +6,7 @@ use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{Jobs, Options};
 use hedgerow_squashfs::{
     create, nodes_of_image, verify, CreateOptions, Created, FragmentPolicy, Image, Item, Role,
-    Treatment, WriteError,
+    Treatment, WriteError, HOLE_LIMIT_BLOCKS,
 };
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use libfuzzer_sys::fuzz_target;
@@ -81,6 +81,7 @@ fn options(choices: &mut Choices) -> CreateOptions {
             _ => FragmentPolicy::Always,
         },
         dedup: features & 4 == 0,
+        hole_limit_bytes: HOLE_LIMIT_BLOCKS * u64::from(block_bytes),
         xattrs: features & 8 == 0,
         skip_unreadable: features & 16 != 0,
         exportable: features & 32 != 0,

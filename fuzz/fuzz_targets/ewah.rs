@@ -89,6 +89,7 @@ fn encode(sets: &[Vec<u64>]) {
         order: &order,
         kinds: kinds.clone(),
         commits: commits.iter().map(|(commit, set)| CommitBitmap::new(*commit, set)).collect(),
+        pseudo_merges: Vec::new(),
         name_hashes: Vec::new(),
         lookup_table: sets.len() % 2 == 0,
     };

@@ -44,6 +44,7 @@ fuzz_target!(|bytes: &[u8]| {
             },
             owners: features & 2 != 0,
             setuid_anyway: features & 32 != 0,
+            devices: true,
             permissions: features & 64 == 0,
             times: features & 128 == 0,
             xattrs: match features & 12 {

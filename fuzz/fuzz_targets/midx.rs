@@ -55,6 +55,7 @@ fn write(objects: &Path) -> hedgerow_pack::Result<()> {
         packs: None,
         for_bitmap: true,
         threads: NonZeroUsize::MIN,
+        sync: false,
     };
     match write_midx(objects, &options, &mut |_| {})? {
         Some(written) => written.commit().map(drop),

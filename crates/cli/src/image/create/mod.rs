@@ -4,6 +4,7 @@ pub mod archive;
 mod commit;
 pub mod recipe;
 mod reuse;
+mod source;
 
 use super::arguments::Create;
 use crate::arguments::Global;
@@ -13,21 +14,16 @@ use crate::output::Output;
 use crate::progress::{Meter, PassedNodes};
 use crate::statistics;
 use crate::walk::{interrupted_by_user, jobs, not_started};
-use archive::ArchiveImage;
 use bstr::ByteSlice;
-use commit::CommitImage;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options, Recorder};
-use hedgerow_fs::ReadFile;
-use hedgerow_git::archive::ArchiveOptions;
 use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::recipe::Defaults;
 use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
-use hedgerow_tar::NodeOptions;
 use hedgerow_tree::Node;
-use hedgerow_walk::{Patterns, Selection, WalkOptions};
-use recipe::{DirectoryImage, Recipe, RecipeFiles};
+use hedgerow_walk::Patterns;
+use recipe::{Recipe, RecipeFiles};
 use serde::Serialize;
+use source::{Packing, Source};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
@@ -43,16 +39,10 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let cancel = CancelToken::from_static(interrupted);
     let epoch = epoch().map_err(not_started)?;
     let mut options = options(command, global, cancel.clone(), epoch, output)?;
-    let files = RecipeFiles {
-        pack_file: command.pack_file.as_deref(),
-        sort_file: command.sort_file.as_deref(),
-        xattr_file: command.xattr_file.as_deref(),
-        selinux: command.selinux.as_deref(),
-    };
-    let find = |file: &Path| from_directory(global, file);
-    let recipe = Recipe::read(files, !command.no_xattrs, find).map_err(not_started)?;
+    let recipe = recipe_of(command, global)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     refuse_stream(&command.image)?;
+    let source = Source::of(command, global, &recipe)?;
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
@@ -62,73 +52,18 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
         passed.add(&node);
         changed(node, command, epoch)
     };
-    let source = from_directory(global, &command.source);
-    let is_stdin = command.source == Path::new("-");
-    let warn = |warning: String| output.warn(warning);
-    let is_directory = !is_stdin && hedgerow_fs::is_directory(&source);
-    let has_directory = is_directory || command.pack_file.is_some();
-    if recipe.sorts() && !has_directory {
-        return Err(not_started("--sort-file needs a directory as SOURCE"));
-    }
-    if command.one_file_system && !is_directory {
-        return Err(not_started("--one-file-system needs a directory as SOURCE"));
-    }
-    if command.worktree_attributes && (has_directory || commit::revision(&command.source).is_none())
-    {
-        return Err(not_started(
-            "--worktree-attributes needs git:REVISION as SOURCE",
-        ));
-    }
-    let written = if has_directory {
-        let image = DirectoryImage {
-            directory: &source,
-            recipe,
-            defaults: Defaults {
-                mtime_s: command.default_mtime.or(epoch).unwrap_or(0).into(),
-                ..Defaults::default()
-            },
-            walk: walk(command, &options),
-            target: &target,
-            options: &options,
-        };
-        image.create(change, &warn)
-    } else if let Some(revision) = commit::revision(&command.source) {
-        let image = CommitImage {
-            repository: &commit::repository(global)?,
-            revision,
-            archive: ArchiveOptions {
-                tree_mtime_s: epoch.map_or(0, i64::from),
-                cancel,
-                worktree_attributes: command.worktree_attributes,
-            },
-            exclude: exclude(command),
-            target: &target,
-            options: &options,
-        };
-        image.create(labelled(&recipe, change), &warn)
-    } else {
-        let file = match is_stdin {
-            true => ReadFile::standard_input(),
-            false => ReadFile::open_stream(&source),
-        };
-        let image = ArchiveImage {
-            file: file.map_err(not_started)?,
-            archive: NodeOptions {
-                spool_directory: archive::directory_of(&target),
-                skip_unusable: command.skip_unreadable,
-                cancel,
-                ..NodeOptions::default()
-            },
-            exclude: exclude(command),
-            skips_quietly: false,
-            xattrs_must_fit: false,
-            target: &target,
-            options: &options,
-        };
-        image.create(labelled(&recipe, change), &warn)
+    let packing = Packing {
+        command,
+        global,
+        options: &options,
+        target: &target,
+        epoch,
+        cancel,
     };
+    let warn = |warning: String| output.warn(warning);
+    let written = packing.create(&source, recipe, change, &warn);
     drop(meter);
-    let created = written.map_err(unwritten)?;
+    let created = written?;
     tell(command, global, output, &created, started.elapsed());
     tell_omissions(&created, output);
     statistics::tell(global, options.packers.recorder.as_deref(), output)?;
@@ -137,6 +72,17 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     } else {
         PARTIAL
     })
+}
+
+fn recipe_of(command: &Create, global: &Global) -> Result<Recipe, Failure> {
+    let files = RecipeFiles {
+        pack_file: command.pack_file.as_deref(),
+        sort_file: command.sort_file.as_deref(),
+        xattr_file: command.xattr_file.as_deref(),
+        selinux: command.selinux.as_deref(),
+    };
+    let find = |file: &Path| from_directory(global, file);
+    Recipe::read(files, !command.no_xattrs, find).map_err(not_started)
 }
 
 /// Refuses standard output: an image gets its beginning last.
@@ -151,17 +97,6 @@ fn refuse_stream(image: &Path) -> Result<(), Failure> {
              an image is not written from its beginning to its end",
         )
     })
-}
-
-/// An entry with the attributes that a recipe gives it.
-fn labelled<'r>(
-    recipe: &'r Recipe,
-    change: impl Fn(Node) -> Node + Send + 'r,
-) -> impl Fn(Node) -> Node + Send + 'r {
-    move |node| {
-        let path = node.path.clone();
-        recipe.labels.applied(change(node), &path)
-    }
 }
 
 /// Says what the image does not hold.
@@ -252,21 +187,6 @@ fn options(
         readers,
         packers,
     })
-}
-
-fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
-    WalkOptions {
-        engine: Options {
-            name: "walk",
-            ..options.readers.clone()
-        },
-        one_file_system: command.one_file_system,
-        metadata: true,
-        selection: Selection {
-            exclude: exclude(command),
-            ..Selection::default()
-        },
-    }
 }
 
 /// Those who read and those who compress.

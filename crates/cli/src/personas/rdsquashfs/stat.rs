@@ -1,6 +1,6 @@
 //! All that an inode says.
 
-use hedgerow_squashfs::{Body, Error, Image, Inode};
+use hedgerow_squashfs::{Body, Error, File, Image, Inode};
 use hedgerow_tree::NodeKind;
 use std::fmt::Write;
 
@@ -62,12 +62,7 @@ pub fn stat(image: &Image, name: &[u8], inode: &Inode) -> Result<Vec<u8>, Error>
             }
             line("Blocks start", file.blocks_start.to_string());
             line("Block count", file.block_count.to_string());
-            let blocks = image.pieces(file)?.take(file.block_count as usize);
-            for (number, piece) in blocks.enumerate() {
-                let (bytes, is_raw) = piece?.stored_bytes();
-                let how = if is_raw { "uncompressed" } else { "compressed" };
-                let _ = writeln!(text, "\tBlock #{number} size: {bytes} ({how})");
-            }
+            text.push_str(&blocks(image, file)?);
         }
         Body::Symlink(target) => line("Link target", target.to_string()),
         Body::Device(number) => {
@@ -79,6 +74,19 @@ pub fn stat(image: &Image, name: &[u8], inode: &Inode) -> Result<Vec<u8>, Error>
     let mut bytes = [b"Name: ", name, b"\n"].concat();
     bytes.extend_from_slice(text.as_bytes());
     Ok(bytes)
+}
+
+/// How each block of a file is stored.
+fn blocks(image: &Image, file: &File) -> Result<String, Error> {
+    let mut text = String::new();
+    let pieces = image.pieces(file)?.take(file.block_count as usize);
+    for (number, piece) in pieces.enumerate() {
+        let (bytes, is_raw) = piece?.stored_bytes();
+        let how = if is_raw { "uncompressed" } else { "compressed" };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "\tBlock #{number} size: {bytes} ({how})");
+    }
+    Ok(text)
 }
 
 fn kind(inode: &Inode) -> String {

@@ -32,24 +32,7 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
         true => Some(directories_with_something(image, &path, arguments)?),
         false => None,
     };
-    let options = ExtractOptions {
-        engine: Options {
-            cancel: CancelToken::from_static(interrupted),
-            name: "unpack",
-            ..Options::default()
-        },
-        owners: arguments.chown,
-        setuid_anyway: true,
-        devices: true,
-        xattrs: match arguments.set_xattr {
-            true => XattrRule::All,
-            false => XattrRule::None,
-        },
-        permissions: arguments.chmod,
-        times: arguments.set_times,
-        replace: false,
-        root_attributes: false,
-    };
+    let options = arguments.extract_options(CancelToken::from_static(interrupted));
     let nodes = nodes_of_image(image, &[&path]).map_err(failed)?;
     let nodes = nodes.filter_map(|node| match node {
         Ok(node) => {
@@ -116,6 +99,27 @@ fn directories_with_something(
 }
 
 impl Arguments {
+    fn extract_options(&self, cancel: CancelToken) -> ExtractOptions {
+        ExtractOptions {
+            engine: Options {
+                cancel,
+                name: "unpack",
+                ..Options::default()
+            },
+            owners: self.chown,
+            setuid_anyway: true,
+            devices: true,
+            xattrs: match self.set_xattr {
+                true => XattrRule::All,
+                false => XattrRule::None,
+            },
+            permissions: self.chmod,
+            times: self.set_times,
+            replace: false,
+            root_attributes: false,
+        }
+    }
+
     /// Whether entries of this kind are unpacked.
     fn unpacks(&self, kind: NodeKind) -> bool {
         match kind {

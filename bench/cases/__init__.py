@@ -22,10 +22,10 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (automatic, committing, directory, empty_tree, equal_sizes, extracting,
-                       image_latency, image_memory, latency, linux_packs, memory, mercurial, packing,
-                       pack_writing, packs, perf_scripts, rebuilding, restore, serving, statuses,
-                       switching, walking)
+    from cases import (attributes, automatic, committing, directory, empty_tree, equal_sizes,
+                       extracting, image_latency, image_memory, latency, linux_packs, memory,
+                       mercurial, packing, pack_writing, packs, perf_scripts, rebuilding, restore,
+                       rev_lists, serving, statuses, switching, thin_packs, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -59,6 +59,7 @@ def all_cases():
         "pack-lzo": packing.pack_lzo,
         "pack-commit": committing.pack_commit,
         "equal-sizes": equal_sizes.equal_sizes,
+        "xattr-heavy": attributes.xattr_heavy,
         "reuse": rebuilding.reuse,
         "extract": extracting.extract,
         "extract-disk": extracting.extract_disk,
@@ -72,6 +73,9 @@ def all_cases():
         "p5326": perf_scripts.p5326,
         "linux-packs": linux_packs.linux_packs,
         "pack-indexing": pack_writing.pack_indexing,
+        "fix-thin": thin_packs.fix_thin,
+        "rev-list-objects": rev_lists.rev_list_objects,
+        "many-refs": rev_lists.many_refs,
         "bitmap-writing": pack_writing.bitmap_writing,
         "repacking": pack_writing.repacking,
         "reverse-index": pack_writing.reverse_index,

@@ -163,7 +163,7 @@ fn advice_that_differs_is_not_set() {
     match is_noisy {
         true => {
             assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.starts_with("error: nothing was set: "), "{said}");
+            assert!(message(&said).starts_with("nothing was set: "), "{said}");
             assert!(before == after && document["written"].is_null());
         }
         false => {
@@ -384,6 +384,21 @@ fn without_a_repository_it_says_what_it_would_set() {
     assert!(left_in(directory.path()).is_empty());
 }
 
+/// What an error says that is a document.
+fn message(said: &str) -> String {
+    part(said, "message")
+}
+
+fn hint(said: &str) -> String {
+    part(said, "hint")
+}
+
+fn part(said: &str, name: &str) -> String {
+    let document = said.lines().find(|line| line.starts_with('{'));
+    let document: Value = serde_json::from_str(document.expect("a document")).unwrap();
+    document[name].as_str().unwrap_or_default().to_owned()
+}
+
 #[test]
 fn a_locked_configuration_costs_the_setting_and_not_the_measurement() {
     let repository = repository();
@@ -395,6 +410,6 @@ fn a_locked_configuration_costs_the_setting_and_not_the_measurement() {
     assert_eq!(document(&output)["written"], Value::Null);
     let said = text(&output.stderr);
     assert!(said.contains("config.lock': File exists"), "{said}");
-    assert!(said.contains("hint: another git process"), "{said}");
+    assert!(hint(&said).starts_with("another git process"), "{said}");
     assert_eq!(std::fs::read(&lock).unwrap(), b"held");
 }

@@ -207,7 +207,7 @@ fn a_millisecond_away_many_workers_are_advised() {
 
 #[test]
 fn an_interruption_leaves_neither_files_nor_settings() {
-    for signal in ["-INT", "-TERM"] {
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
         let Some((backing, mount)) = far_away(5000) else {
             return;
         };
@@ -226,7 +226,7 @@ fn an_interruption_leaves_neither_files_nor_settings() {
         let killed = Command::new("kill").args([signal, &pid]).status().unwrap();
         assert!(killed.success());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.signal(), Some(2), "{output:?}");
+        assert_eq!(output.status.signal(), Some(number), "{output:?}");
         assert_eq!(text(&output.stderr), "error: interrupted\n");
         assert!(output.stdout.is_empty());
         assert!(left_in(backing.path()).is_empty(), "{signal}");

@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::{self, IoSlice, Write};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// At most so many bytes are sent at a time: what one call of the kernel takes.
 const SENT_BYTES: u64 = 0x7FFF_F000;
@@ -19,6 +19,8 @@ const HERE: u64 = u64::MAX;
 /// The system's number of the first error of writing; 0 if there was none. From then on nothing is
 /// written any more, so that no gap hides in what was.
 static FAILURE: AtomicI32 = AtomicI32::new(0);
+/// Held by whoever writes.
+static WRITING: Mutex<()> = Mutex::new(());
 static WAS_WRITTEN: AtomicBool = AtomicBool::new(false);
 /// Whether descriptor 1 was closed when the process started.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -97,7 +99,18 @@ impl AsFd for StandardOutput {
 
 impl Write for StandardOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _turn = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         noted(write_some(bytes))
+    }
+
+    /// What several threads write stays whole: nothing of another comes in between.
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let _turn = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        while !bytes.is_empty() {
+            let count = noted(write_some(bytes))?;
+            bytes = bytes.get(count..).unwrap_or_default();
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

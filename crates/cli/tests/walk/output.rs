@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -48,7 +49,8 @@ fn what_cannot_start_says_so() {
         (&["d.e"], "error: cannot open 'd.e': Not a directory\n"),
         (
             &["--json", "-0"],
-            "error: --json has lines of its own: it takes no -0\n",
+            "{\"exit_code\":2,\"hint\":null,\"message\":\"--json has lines of its own: it takes no -0\",\
+             \"schema\":\"hedgerow.message.v1\",\"severity\":\"error\"}\n",
         ),
     ] {
         let outcome = walk(root.path(), words);
@@ -149,7 +151,7 @@ fn an_interrupt_ends_it() {
         let mut kill = Command::new("kill");
         kill.args(["-INT", &child.id().to_string()]);
         assert!(kill.status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(child.wait().unwrap().signal(), Some(2));
     }
 }
 

@@ -248,7 +248,8 @@ fn sound(work: &Path) -> Verdict {
     Ok(())
 }
 
-/// After somebody removed the locks that were left, the command does what it should.
+/// After somebody removed the locks and the temporary files that were left, the command does what it
+/// should.
 fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     let mut locks = Vec::new();
     list(work, Path::new(""), &mut |path, _| {

@@ -273,7 +273,7 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     }
     let mut command = Program::Hedgerow.command(work);
     let done_already =
-        |name: &str| golden.before.tree.get(Path::new(name)).is_none() && work.join(name).exists();
+        |name: &str| !golden.before.tree.contains_key(Path::new(name)) && work.join(name).exists();
     if scenario.kind == Kind::Files && (done_already("new.sqfs") || done_already("new.tar")) {
         // It has its name, so it is whole: `safe` does not know that.
         let now = fingerprint(scenario.kind, work);

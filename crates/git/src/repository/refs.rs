@@ -250,6 +250,10 @@ impl Repository {
                 Ok(Some(content)) => return self.parse(name, &content).map(Some),
                 // A link may lead to a directory, and a name without a slash to any file.
                 Err(error) if is_no_reference(name, &error) => {}
+                // Larger than any reference.
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                    return Err(broken(name, &error.to_string()));
+                }
                 // That it cannot be read does not mean that there is none.
                 Err(error) => return Err(error.into()),
                 Ok(None) => {}

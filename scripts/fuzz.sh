@@ -2,6 +2,7 @@
 # fuzz.sh [SECONDS] [TARGET...]: runs the fuzz targets (default: all), each for SECONDS (default: 20),
 # as many at a time as there are processors. Each starts from its corpus in fuzz/corpus; what it adds
 # goes to target/fuzz/corpus, and inputs that fail to target/fuzz/artifacts. Ends with 1 if one failed.
+# With 0 SECONDS what is kept is only run once.
 #
 # FUZZ_SANITIZER=address|thread|leak builds with that sanitizer, which needs a nightly compiler
 # (RUSTUP_TOOLCHAIN=nightly) for all but their own runs. FUZZ_BUILD_ONLY=1 only builds.
@@ -37,7 +38,9 @@ run() {
     local corpus=$out/corpus/$1 log=$out/logs/$1 code=0
     mkdir -p "$corpus" "$out/artifacts/$1"
     [ ! -d "fuzz/corpus/$1" ] || cp -n fuzz/corpus/"$1"/* "$corpus" 2>/dev/null
-    "$out/$host/release/$1" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 \
+    local extent=(-max_total_time="$seconds")
+    [ "$seconds" != 0 ] || extent=(-runs=0)
+    "$out/$host/release/$1" "${extent[@]}" -rss_limit_mb=1024 -timeout=10 \
         -max_len=40000 -artifact_prefix="$out/artifacts/$1/" "$corpus" >"$log" 2>&1 || code=$?
     awk -v name="$1" -v code="$code" '
         /^Done/ { runs = $2; time = $5 }

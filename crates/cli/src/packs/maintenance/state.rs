@@ -1,6 +1,7 @@
 //! What there is to choose by.
 
 use crate::arguments::Global;
+use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::repack::{
@@ -44,7 +45,9 @@ impl State {
         let (mut joined, _) = divide(plain, factor)?;
         joined.extend(divide(promisor, factor)?.0);
         let store = repository.objects();
-        let bitmaps = Bitmaps::open(store);
+        // What deletes believes no accelerator; here it is only asked which there are.
+        let aided = Repository::discover(&environment::of_git(global)?)?;
+        let bitmaps = Bitmaps::open(aided.objects());
         let many = repository
             .config()
             .integer("maintenance.geometric-repack.auto")?;

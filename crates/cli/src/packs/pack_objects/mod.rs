@@ -163,10 +163,11 @@ pub struct PackObjects {
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    // Packs that stay are made to take the place of others, which are deleted then.
+    // Packs that stay are made to take the place of others, which are deleted then: they believe no
+    // accelerator, unless bitmaps are asked for by name.
     let environment = match command.base_name {
-        Some(_) => environment::of_git_unaided(global)?,
-        None => environment::of_git_unreplaced(global)?,
+        Some(_) if !command.use_bitmap_index => environment::of_git_unaided(global)?,
+        _ => environment::of_git_unreplaced(global)?,
     };
     let repository = Repository::discover(&environment)?;
     checks::check(command)?;

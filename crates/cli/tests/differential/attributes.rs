@@ -5,6 +5,16 @@ use crate::oracle::random::Random;
 use crate::oracle::repository::Repository;
 use crate::{extent, outcome, Tally};
 
+/// Files that some of the patterns are about.
+const PATHS: [&str; 6] = [
+    "a.txt",
+    "b.c",
+    "d/a.txt",
+    "d/b c.h",
+    "d/e/A.TXT",
+    "d/e/[x].c",
+];
+
 #[test]
 fn attributes() {
     let (count, seed) = extent(60);
@@ -14,14 +24,7 @@ fn attributes() {
         let twins = [Repository::init(&[]), Repository::init(&[])];
         let (above, below) = (lines(&mut random), lines(&mut random));
         for twin in &twins {
-            for path in [
-                "a.txt",
-                "b.c",
-                "d/a.txt",
-                "d/b c.h",
-                "d/e/A.TXT",
-                "d/e/[x].c",
-            ] {
+            for path in PATHS {
                 twin.write(path, "one\ntwo\r\n$Id$\n");
             }
             twin.git(&["add", "."]);
@@ -47,14 +50,7 @@ fn attributes() {
             let words = ["ls-files", "-s", "--eol"];
             end.stdout
                 .extend(outcome(Program::Git, &twin.root, &words, None).stdout);
-            for path in [
-                "a.txt",
-                "b.c",
-                "d/a.txt",
-                "d/b c.h",
-                "d/e/A.TXT",
-                "d/e/[x].c",
-            ] {
+            for path in PATHS {
                 end.stdout
                     .extend(std::fs::read(twin.path(path)).unwrap_or_default());
             }

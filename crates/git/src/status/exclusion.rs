@@ -119,15 +119,18 @@ impl Level {
     }
 
     /// The `.gitignore` of the directory. One that is a link is not read, since it could lead
-    /// anywhere; one that cannot be read holds nothing, as with git.
+    /// anywhere; one that is a directory, or cannot be read, holds nothing, as with git.
     fn read(&self, rules: &Rules<'_>) -> Option<Vec<u8>> {
         let opened = rules.root.open_dir(&self.path);
         let opened = opened.and_then(|directory| directory.open_file(b".gitignore"));
         let mut content = Vec::new();
         let read = opened.and_then(|file| file.read_to_end(&mut content, FILE_LIMIT_BYTES));
         if let Err(error) = read {
-            let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-            if self.is_certain && !is_gone || is_unanswered(&error.source) {
+            let says_nothing = matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
+            );
+            if self.is_certain && !says_nothing || is_unanswered(&error.source) {
                 self.warn(&error, rules);
             }
             return None;

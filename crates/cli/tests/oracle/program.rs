@@ -2,6 +2,7 @@ use super::environment::isolate;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Which checkout is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +34,27 @@ impl Program {
     /// The program, in `directory`, knowing nothing of the machine's configuration.
     pub fn command(self, directory: &Path) -> Command {
         let mut command = Command::new(match self {
-            Program::Git => "git",
-            Program::Hedgerow => env!("CARGO_BIN_EXE_hedgerow"),
+            Program::Git => git_file(),
+            Program::Hedgerow => Path::new(env!("CARGO_BIN_EXE_hedgerow")),
         });
+        if self == Program::Git {
+            std::os::unix::process::CommandExt::arg0(&mut command, "git");
+        }
         isolate(&mut command);
         command.current_dir(directory);
         command
     }
+}
+
+/// The file that is git. A program named by its path is started without a copy of the caller's page
+/// tables; tests that hold hundreds of megabytes start thousands.
+fn git_file() -> &'static Path {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    FILE.get_or_init(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut files = std::env::split_paths(&path).map(|directory| directory.join("git"));
+        files.find(|file| file.is_file()).expect("git is installed")
+    })
 }
 
 /// Runs it to its end.

@@ -47,15 +47,18 @@ fn main() -> ExitCode {
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
-    let code = match personas::find(environment::words()) {
-        Some((tool, words)) => tool.run(words),
-        None => words::words().map_or_else(refuse, run),
+    let code = match hedgerow_fs::remove_names_at_signals() {
+        Err(error) => refuse(Failure::fatal(error)),
+        Ok(()) => match personas::find(environment::words()) {
+            Some((tool, words)) => tool.run(words),
+            None => words::words().map_or_else(refuse, run),
+        },
     };
     test_faults::tell();
     ending::end(code)
 }
 
-/// Tells what is wrong with the words before they are options.
+/// Tells what is wrong before the words are options.
 fn refuse(failure: Failure) -> u8 {
     let outcome = ending::outcome(|| Err(failure), Failure::fatal);
     Output::plain(false).end(outcome)

@@ -1,16 +1,16 @@
 //! Interruption by the user: the first signal asks the program to end in order, the second ends
 //! it at once.
 
+use crate::held_name::remove_all;
 use crate::{Error, Result};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::OnceLock;
 
 /// So often it is looked whether the user interrupts while somebody else lets one wait.
 const PATIENCE: Timespec = Timespec {
@@ -18,44 +18,58 @@ const PATIENCE: Timespec = Timespec {
     tv_nsec: 50_000_000,
 };
 
-/// What the handlers set. They live as long as the process does, and so does this.
-#[derive(Debug, Default)]
-struct Caught {
-    flag: Arc<AtomicBool>,
-    /// The number of the last signal; 0 before the first.
-    signal: Arc<AtomicUsize>,
-}
-
-static CAUGHT: OnceLock<Caught> = OnceLock::new();
+/// Set by the first signal if somebody catches it.
+static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
+/// The number of the last signal that was caught; 0 before the first.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// Whether somebody looks at [`IS_CAUGHT`].
+static CATCHES: AtomicBool = AtomicBool::new(false);
+/// Whether the handlers are there.
+static HANDLES: OnceLock<()> = OnceLock::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned instead of ending the
-/// process; when it is set already, they end it as if they had never been caught. A signal that
-/// was ignored when the process started, as nohup(1) and shells with jobs in the background have
-/// it, stays ignored.
+/// process; when it is set already, they end it as if they had never been caught, but for what
+/// [`remove_names_at_signals`] says. A signal that was ignored when the process started, as
+/// nohup(1) and shells with jobs in the background have it, stays ignored.
 pub fn catch_interrupts() -> Result<&'static AtomicBool> {
-    if let Some(caught) = CAUGHT.get() {
-        return Ok(&caught.flag);
+    remove_names_at_signals()?;
+    CATCHES.store(true, Ordering::SeqCst);
+    Ok(&IS_CAUGHT)
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP, where they end the process, remove the lock files it
+/// holds and the names that files have until they are whole.
+pub fn remove_names_at_signals() -> Result<()> {
+    if HANDLES.set(()).is_err() {
+        return Ok(());
     }
-    let caught = CAUGHT.get_or_init(Caught::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if is_ignored(signal) {
-            continue;
+        if !is_ignored(signal) {
+            handle(signal).map_err(|source| Error::new("catch", "interrupts", source))?;
         }
-        let number = usize::try_from(signal).unwrap_or_default();
-        flag::register_conditional_default(signal, caught.flag.clone())
-            .and_then(|_| flag::register_usize(signal, caught.signal.clone(), number))
-            .and_then(|_| flag::register(signal, caught.flag.clone()))
-            .map_err(|source| Error::new("catch", "interrupts", source))?;
     }
-    Ok(&caught.flag)
+    Ok(())
+}
+
+#[allow(unsafe_code)]
+fn handle(signal: i32) -> io::Result<()> {
+    let handler = move || {
+        if CATCHES.load(Ordering::SeqCst) && !IS_CAUGHT.load(Ordering::SeqCst) {
+            SIGNAL.store(signal, Ordering::SeqCst);
+            IS_CAUGHT.store(true, Ordering::SeqCst);
+        } else {
+            remove_all();
+            end_by_signal(signal);
+        }
+    };
+    // SAFETY: the handler reads and writes atomic numbers, calls unlink(2), and what signal-hook
+    // says may be called there.
+    unsafe { signal_hook::low_level::register(signal, handler) }.map(drop)
 }
 
 /// The signal by which the user interrupted, if [`catch_interrupts`] was called before.
 pub fn caught_signal() -> Option<i32> {
-    match CAUGHT.get()?.signal.load(Ordering::SeqCst) {
-        0 => None,
-        number => i32::try_from(number).ok(),
-    }
+    Some(SIGNAL.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
 }
 
 /// Waits until a file can be read or written, or fails if the user interrupts.

@@ -1,6 +1,7 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
+use crate::held_name::HeldName;
 use crate::{Error, Result, Stat};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, RenameFlags, CWD};
@@ -17,11 +18,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// A file `X.lock` that was created exclusively beside `X`, to be filled and renamed over it.
 ///
 /// Dropped without [`LockFile::commit`] it removes itself, so that a failure leaves the old file
-/// and no lock.
+/// and no lock; so do signals, see [`remove_names_at_signals`](crate::remove_names_at_signals).
 #[derive(Debug)]
 pub struct LockFile {
     fd: Option<OwnedFd>,
     lock: PathBuf,
+    _held: HeldName,
     target: PathBuf,
 }
 
@@ -40,6 +42,7 @@ impl LockFile {
         .map_err(|source| Error::new("create", &lock, source))?;
         Ok(LockFile {
             fd: Some(fd),
+            _held: HeldName::new(&lock),
             lock,
             target: target.to_owned(),
         })

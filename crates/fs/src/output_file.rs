@@ -1,6 +1,7 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
+use crate::held_name::HeldName;
 use crate::private_dir::{PrivateDir, FILE_MODE};
 use crate::{Error, Result, Stat, Timestamp};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -22,12 +23,30 @@ const FLAGS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC);
 pub struct OutputFile {
     fd: OwnedFd,
     /// Its name until it is whole, if it has one.
-    temporary: Option<PathBuf>,
+    temporary: Option<Temporary>,
     target: PathBuf,
     /// What a name that it has for a while starts with.
     prefix: &'static str,
     /// What its names are relative to, if not to the current directory.
     directory: Option<Arc<OwnedFd>>,
+}
+
+#[derive(Debug)]
+struct Temporary {
+    name: PathBuf,
+    /// Nothing for a name in an open directory: its path may lead elsewhere by now.
+    _held: Option<HeldName>,
+}
+
+impl Temporary {
+    fn at_path(name: PathBuf) -> Self {
+        let _held = Some(HeldName::new(&name));
+        Temporary { name, _held }
+    }
+
+    fn in_directory(name: PathBuf) -> Self {
+        Temporary { name, _held: None }
+    }
 }
 
 impl OutputFile {
@@ -89,7 +108,7 @@ impl OutputFile {
         };
         rustix::fs::fchmod(&fd, FILE_MODE).map_err(|errno| failed(errno.into()))?;
         let mut file = Self::in_directory(directory, fd, target);
-        file.temporary = temporary;
+        file.temporary = temporary.map(Temporary::in_directory);
         Ok(file)
     }
 
@@ -101,7 +120,7 @@ impl OutputFile {
         target: &str,
     ) -> Self {
         let mut file = Self::in_directory(directory, fd, target);
-        file.temporary = Some(temporary.into());
+        file.temporary = Some(Temporary::in_directory(temporary.into()));
         file
     }
 
@@ -130,7 +149,7 @@ impl OutputFile {
                 Ok(fd) => {
                     return Ok(OutputFile {
                         fd,
-                        temporary: Some(temporary),
+                        temporary: Some(Temporary::at_path(temporary)),
                         target: target.to_owned(),
                         prefix,
                         directory: None,
@@ -236,15 +255,15 @@ impl OutputFile {
             (None, true) => {
                 let temporary = self.link_beside()?;
                 let at = self.at();
-                let renamed = rustix::fs::renameat(at, &temporary, at, &self.target);
+                let renamed = rustix::fs::renameat(at, &temporary.name, at, &self.target);
                 self.temporary = Some(temporary);
                 Ok(renamed?)
             }
             (Some(own), true) => {
                 let at = self.at();
-                Ok(rustix::fs::renameat(at, own, at, &self.target)?)
+                Ok(rustix::fs::renameat(at, &own.name, at, &self.target)?)
             }
-            (Some(own), false) => Ok(rename_to_new(self.at(), own, &self.target)?),
+            (Some(own), false) => Ok(rename_to_new(self.at(), &own.name, &self.target)?),
         });
         named.map_err(|source| self.failed("create", source))?;
         self.temporary = None;
@@ -258,11 +277,12 @@ impl OutputFile {
     }
 
     /// Gives a file without a name one beside its target, from where it can replace that.
-    fn link_beside(&self) -> io::Result<PathBuf> {
+    fn link_beside(&self) -> io::Result<Temporary> {
         for attempt in 0..u32::MAX {
             let name = beside(&self.target, self.prefix, attempt);
             match self.link(&name) {
-                Ok(()) => return Ok(name),
+                Ok(()) if self.directory.is_none() => return Ok(Temporary::at_path(name)),
+                Ok(()) => return Ok(Temporary::in_directory(name)),
                 Err(Errno::EXIST) => continue,
                 Err(errno) => return Err(errno.into()),
             }
@@ -285,7 +305,7 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             // There is nothing left to do for one that cannot be removed.
-            let _ = rustix::fs::unlinkat(self.at(), temporary, AtFlags::empty());
+            let _ = rustix::fs::unlinkat(self.at(), &temporary.name, AtFlags::empty());
         }
     }
 }

@@ -1,0 +1,101 @@
+//! Names that files have only for a while: a signal that ends the process takes them along.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// So many names are known at a time. A process has few locks; what is beyond stays behind if a
+/// signal ends the process, as after SIGKILL.
+const LIMIT: usize = 64;
+
+/// Each a name from [`CString::into_raw`], or null. Whoever takes one out owns it.
+static HELD: [AtomicPtr<libc::c_char>; LIMIT] = [const { AtomicPtr::new(ptr::null_mut()) }; LIMIT];
+
+/// A name that is removed if the process is ended by a signal that
+/// [`remove_names_at_signals`](crate::remove_names_at_signals) is about, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct HeldName {
+    slot: Option<&'static AtomicPtr<libc::c_char>>,
+}
+
+impl HeldName {
+    /// `path` is relative to the current directory, which must stay what it is.
+    pub(crate) fn new(path: &Path) -> Self {
+        // A path that was opened has no zero byte.
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+        let raw = name.into_raw();
+        let null = ptr::null_mut();
+        let mut slots = HELD.iter();
+        let slot = slots.find(|slot| {
+            let taken = slot.compare_exchange(null, raw, Ordering::SeqCst, Ordering::SeqCst);
+            taken.is_ok()
+        });
+        if slot.is_none() {
+            release(raw);
+        }
+        HeldName { slot }
+    }
+}
+
+impl Drop for HeldName {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            release(slot.swap(ptr::null_mut(), Ordering::SeqCst));
+        }
+    }
+}
+
+#[allow(unsafe_code)]
+fn release(raw: *mut libc::c_char) {
+    if !raw.is_null() {
+        // SAFETY: it came from `CString::into_raw`, and whoever took it out of its slot owns it.
+        drop(unsafe { CString::from_raw(raw) });
+    }
+}
+
+/// Removes all names that are held. Does nothing that a signal handler may not do: the names stay
+/// allocated.
+#[allow(unsafe_code)]
+pub(crate) fn remove_all() {
+    for slot in &HELD {
+        let raw = slot.swap(ptr::null_mut(), Ordering::SeqCst);
+        if !raw.is_null() {
+            // SAFETY: it is a string that ends with zero, and nobody else can free it any more.
+            unsafe { libc::unlink(raw) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_removed_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["held", "released", "other"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        let held = HeldName::new(&path("held"));
+        drop(HeldName::new(&path("released")));
+        remove_all();
+        drop(held);
+        assert!(!path("held").exists());
+        assert!(path("released").exists() && path("other").exists());
+    }
+
+    #[test]
+    fn there_may_be_more_than_fit() {
+        let all: Vec<HeldName> = (0..2 * LIMIT)
+            .map(|_| HeldName::new(Path::new("x")))
+            .collect();
+        assert!(all.iter().any(|held| held.slot.is_none()));
+        drop(all);
+        assert!(HeldName::new(Path::new("x")).slot.is_some());
+    }
+}

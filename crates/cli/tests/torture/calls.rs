@@ -2,7 +2,6 @@
 
 use crate::scenario::{Stage, SCENARIOS};
 use crate::{strace, Complaints, Extent};
-use std::path::Path;
 
 /// System calls that fail alike, and how.
 const FAILURES: &[(&[&str], &[&str])] = &[
@@ -82,12 +81,7 @@ fn each_call_fails_once() {
     for (stage, call, error, number) in cases {
         let stage: &Stage = &stages[stage];
         let place = stage.place();
-        let wrapper = strace::injecting(
-            Path::new("/dev/null"),
-            call,
-            &format!("error={error}"),
-            number,
-        );
+        let wrapper = strace::injecting(call, &format!("error={error}"), number);
         let mut outcome = crate::oracle::program::run(stage.command(&place, &wrapper));
         // The thread that tells the error fails at its own call of that number.
         if call == "write" && outcome.code != 0 && outcome.stderr.is_empty() {

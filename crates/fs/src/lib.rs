@@ -47,7 +47,7 @@ mod xattr;
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
 pub use answer::Answer;
 pub use attributes::{effective_ids, umask, Attributes, OpenNode};
-pub use clock::file_time;
+pub use clock::{file_time, local_offset, LocalOffset};
 pub use descriptors::{
     descriptor_limit, descriptor_shortages, free_descriptors, raise_descriptor_limit,
 };

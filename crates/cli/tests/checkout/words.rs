@@ -1,7 +1,7 @@
 //! Which of its forms `checkout` takes its words for: every kind of word in every form, by git and
 //! by hedgerow.
 
-use crate::support::{Pair, Repository};
+use crate::support::{run, Pair, Program, Repository};
 
 /// What a word may be; the same name stands for several things at once.
 const WORDS: [&str; 22] = [
@@ -420,4 +420,54 @@ fn the_main_working_tree_says_by_itself_that_it_is_none() {
     origin.git(&["config", "--worktree", "core.bare", "true"]);
     assert_eq!(linked.hedgerow(&["checkout", "main"]).code, 0);
     assert_eq!(linked.ask(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+}
+
+#[test]
+fn local_time_is_that_of_the_c_library() {
+    let origin = Repository::init(&[]);
+    let mut log = String::new();
+    let mut old = "0".repeat(40);
+    // An entry each six hours, over two changes of the clocks.
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        origin.commit(&format!("{number}"));
+        ids.push(origin.ask(&["rev-parse", "HEAD"]));
+    }
+    for (number, id) in ids.iter().cycle().take(1200).enumerate() {
+        let time = 1_679_000_000 + 21_600 * number;
+        log += &format!("{old} {id} A <a@example.com> {time} +0000\tcommit: {number}\n");
+        old.clone_from(id);
+    }
+    std::fs::write(origin.root.join(".git/logs/refs/heads/main"), log).unwrap();
+    for zone in [
+        "UTC",
+        "Europe/Berlin",
+        "America/St_Johns",
+        "<+0530>-5:30",
+        "EST5EDT,M3.2.0,M11.1.0",
+        "Nowhere/At_All",
+        ":America/Los_Angeles",
+        "",
+    ] {
+        for word in [
+            "main@{2023-03-26 03:30}",
+            "main@{2023-07-01 00:10}",
+            "main@{2023-10-29 02:30}",
+            "main@{2023-11-05 01:30}",
+            "main@{noon yesterday}",
+        ] {
+            let answers = [Program::Git, Program::Hedgerow].map(|program| {
+                let mut command = program.command(&origin.root);
+                command.args(["checkout", "-q", "--detach", word]);
+                command.env("TZ", zone).env_remove("GIT_COMMITTER_DATE");
+                let outcome = run(command);
+                assert_eq!(outcome.code, 0, "{zone} {word}: {outcome:?}");
+                let log = std::fs::read_to_string(origin.root.join(".git/logs/HEAD")).unwrap();
+                let entry = log.lines().last().unwrap().split('\t').next().unwrap();
+                let offset = entry.rsplit(' ').next().unwrap().to_owned();
+                (origin.ask(&["rev-parse", "HEAD"]), offset)
+            });
+            assert_eq!(answers[0], answers[1], "{zone} {word}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use zone::Zone;
 
 /// The time that `text` means, in seconds since 1970; `None` if nothing in it means any.
 pub fn date_seconds(text: &BStr) -> Option<i64> {
-    let zone = Zone::local();
+    let zone = Zone::Local;
     seconds_at(text, zone.now(), &zone)
 }
 

@@ -3,7 +3,8 @@
 use super::exact::separated;
 use super::fields::{Fields, DAY_SECONDS};
 use super::names::{find, is_word, matched, number, MONTHS, NUMBERS, UNITS, WEEKDAYS};
-use super::zone::{Offset, Zone};
+use super::zone::Zone;
+use hedgerow_fs::LocalOffset;
 
 /// Larger numbers are taken for this: no time is that far away.
 const LARGEST: i64 = i32::MAX as i64;
@@ -56,7 +57,7 @@ struct Rough<'z> {
     number: i64,
     now: i64,
     local: Fields,
-    offset: Offset,
+    offset: LocalOffset,
     zone: &'z Zone,
 }
 

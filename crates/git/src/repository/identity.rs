@@ -48,7 +48,7 @@ impl Repository {
             .or_else(|| self.environment.email.clone());
         let time = match &given.date {
             Some(date) => parse_date(date)?,
-            None => gix_date::Time::now_local_or_utc(),
+            None => now(),
         };
         Ok(Signature {
             name: cleaned(&name.unwrap_or_else(account_name)),
@@ -56,6 +56,14 @@ impl Repository {
             time,
         })
     }
+}
+
+/// The time, and the difference of local time. The zone is asked of the C library, as git does it:
+/// the crate would look through all zones of the system.
+fn now() -> gix_date::Time {
+    let seconds = hedgerow_fs::file_time().seconds;
+    let offset = hedgerow_fs::local_offset(seconds).seconds;
+    gix_date::Time::new(seconds, offset as i32)
 }
 
 fn parse_date(date: &BString) -> Result<gix_date::Time> {

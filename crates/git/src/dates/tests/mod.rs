@@ -8,7 +8,7 @@ use super::*;
 
 #[test]
 fn texts_mean_what_they_mean_to_git() {
-    let zone = Zone::utc();
+    let zone = Zone::Utc;
     let mut wrong = Vec::new();
     let mut count = 0;
     for line in include_str!("expected.txt").lines() {
@@ -38,7 +38,7 @@ fn what_means_nothing_is_no_date() {
 
 #[test]
 fn huge_numbers_are_no_harm() {
-    let zone = Zone::utc();
+    let zone = Zone::Utc;
     for unit in [
         "seconds", "days", "weeks", "fridays", "months", "years", "/1/1", ":1",
     ] {

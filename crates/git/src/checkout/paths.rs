@@ -8,15 +8,16 @@ use super::submodules::refuse_recursion_into;
 use super::supplies::supplies;
 use super::transition::{Transition, Write};
 use super::update::{settle, smudge_racy, trust_stat, write};
-use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
-use crate::worktree::state::{states, State};
+use crate::worktree::state::{states_of, State};
 use crate::worktree::{Execution, OldIndex};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// Which paths, and from where.
@@ -112,14 +113,42 @@ pub fn checkout_paths(
     clear(&session.root, &obstacles)?;
     write(&session, &mut next, supplies, &mut done)?;
     smudge_racy(&mut next, &old, &states);
-    let has = |id: &ObjectId| repository.has_tree(id);
-    next.index
-        .set_cache_tree(CacheTree::build(&next.index, has));
+    let tree = match old.sparse_directories {
+        // To read it, its trees were read anyway; git knows them all then.
+        Some(_) => CacheTree::build(&next.index, |id| repository.has_tree(id)),
+        None => cache_tree(&old.index, &next.index),
+    };
+    next.index.set_cache_tree(tree);
     let warning = session.write_index(&next.index, false)?;
     done.warnings.extend(warning);
     drop(session);
     done.hook_failure = run_hook(repository)?;
     Ok(PathOutcome::Done(done))
+}
+
+/// What is still known of the trees that the directories of the index are.
+fn cache_tree(old: &Index, new: &Index) -> Option<CacheTree> {
+    let mut tree = old.cache_tree().filter(|tree| tree.fits(old))?.clone();
+    let content = |entry: &Entry| (entry.id, entry.mode, entry.flags.intent_to_add);
+    let (mut olds, mut news) = (old.iter().peekable(), new.iter().peekable());
+    loop {
+        let order = match (olds.peek(), news.peek()) {
+            (None, None) => return Some(tree),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((old_path, old)), Some((new_path, new))) => {
+                (old_path, old.flags.stage).cmp(&(new_path, new.flags.stage))
+            }
+        };
+        let gone = olds.next_if(|_| order.is_le());
+        let come = news.next_if(|_| order.is_ge());
+        if gone.map(|(_, entry)| content(entry)) != come.map(|(_, entry)| content(entry)) {
+            let changed = gone.or(come);
+            changed
+                .into_iter()
+                .for_each(|(path, _)| tree.invalidate_path(path));
+        }
+    }
 }
 
 /// How the post-checkout hook ended, if one ran and failed.
@@ -267,7 +296,12 @@ impl Plan<'_> {
         let mut index = self.builder.finish_replacing(&self.old.index);
         index.keep_resolve_undo(&self.old.index);
         let rules = session.rules(self.old);
-        let mut states = states(&session.root, &index, &rules, &session.engine())?;
+        // Racy entries are written anew, so it must be known whether they changed.
+        let is_asked = |row: usize| {
+            let stat = &index.entries()[row].stat;
+            chosen[row].1 || stat.is_racy(self.old.mtime, &StatRules::default())
+        };
+        let mut states = states_of(&session.root, &index, &rules, is_asked, &session.engine())?;
         trust_stat(&mut states, &index, &rules, |_| true);
         let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();
         let read: Vec<usize> = (0..states.len()).filter(is_read).collect();

@@ -27,7 +27,7 @@ pub(crate) enum State {
     TypeChanged,
     /// There is a directory instead.
     Directory,
-    /// It could not be asked.
+    /// It was not asked, or could not be.
     Unknown,
 }
 
@@ -85,40 +85,40 @@ pub(crate) fn states(
     rules: &StateRules,
     options: &Options,
 ) -> Result<Vec<State>> {
-    let entries = index.entries();
-    let judge = |row: usize, found: Found<'_>| match found {
-        Found::Absent => State::Absent as u8,
-        Found::Blocked => State::Blocked as u8,
-        Found::Unknown => State::Unknown as u8,
-        Found::Present(stat) => state(&entries[row], stat, rules) as u8,
-    };
-    if index.is_unmerged() {
-        return states_of_unmerged(root, index, judge, options);
-    }
-    let path = |row: usize| index.path(&entries[row]).as_ref();
-    let (verdicts, _) = survey(root, entries.len(), path, judge, options)?;
-    Ok(verdicts.into_iter().map(State::from_byte).collect())
+    states_of(root, index, rules, |_| true, options)
 }
 
-/// The stages of one path share its state: only the first is asked for.
-fn states_of_unmerged(
+/// As [`states`], but of the rows of which `is_asked` holds; of others nothing is known. The stages
+/// of a path share its state: it is asked for once.
+pub(crate) fn states_of(
     root: &Dir,
     index: &Index,
-    judge: impl Fn(usize, Found<'_>) -> u8 + Sync,
+    rules: &StateRules,
+    is_asked: impl Fn(usize) -> bool,
     options: &Options,
 ) -> Result<Vec<State>> {
     let entries = index.entries();
-    let same = |a: usize, b: usize| index.path(&entries[a]) == index.path(&entries[b]);
-    let firsts: Vec<usize> = (0..entries.len())
-        .filter(|row| *row == 0 || !same(*row - 1, *row))
-        .collect();
-    let path = |at: usize| index.path(&entries[firsts[at]]).as_ref();
-    let judge = |at: usize, found: Found<'_>| judge(firsts[at], found);
+    let path_of = |row: usize| index.path(&entries[row]);
+    let mut firsts: Vec<usize> = (0..entries.len()).filter(|row| is_asked(*row)).collect();
+    if index.is_unmerged() {
+        firsts.dedup_by_key(|row| path_of(*row));
+    }
+    let judge = |at: usize, found: Found<'_>| match found {
+        Found::Absent => State::Absent as u8,
+        Found::Blocked => State::Blocked as u8,
+        Found::Unknown => State::Unknown as u8,
+        Found::Present(stat) => state(&entries[firsts[at]], stat, rules) as u8,
+    };
+    let path = |at: usize| path_of(firsts[at]).as_ref();
     let (verdicts, _) = survey(root, firsts.len(), path, judge, options)?;
-    let mut states = vec![State::Absent; entries.len()];
-    for (at, first) in firsts.iter().enumerate() {
-        let end = firsts.get(at + 1).copied().unwrap_or(entries.len());
-        states[*first..end].fill(State::from_byte(verdicts[at]));
+    let mut states = vec![State::Unknown; entries.len()];
+    for (first, verdict) in firsts.iter().zip(verdicts) {
+        states[*first] = State::from_byte(verdict);
+        let mut row = first + 1;
+        while index.is_unmerged() && row < entries.len() && path_of(row) == path_of(*first) {
+            states[row] = states[*first];
+            row += 1;
+        }
     }
     Ok(states)
 }

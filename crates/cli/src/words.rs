@@ -101,7 +101,7 @@ fn is_mercurial(before: &[OsString]) -> bool {
     let depth = |root: &Path| root.components().count();
     let git = directory
         .ancestors()
-        .find(|path| hedgerow_fs::exists(&path.join(".git")));
+        .find(|path| hedgerow_fs::is_there(&path.join(".git")).unwrap_or(false));
     let hg = hedgerow_hg::find_root(&directory);
     match (hg, git) {
         (Some(hg), Some(git)) => depth(&hg) > depth(git),

@@ -3,6 +3,7 @@
 //! Every call of this crate that opens one goes through [`obtain`]. A process with many threads
 //! that lacks one will soon have one: others close theirs.
 
+use crate::interrupt::caught_signal;
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use std::io;
@@ -83,17 +84,22 @@ pub(crate) fn restore_limit_for(command: &mut std::process::Command) {
 }
 
 /// Makes a call that opens a descriptor. While there is none left, in this process or in the
-/// system, waits for others to close some, and repeats the call.
+/// system, waits for others to close some, and repeats the call. One that a signal interrupted, as
+/// file systems over a network let it happen, is repeated at once unless the user interrupts.
 ///
 /// # Errors
 /// Those of `call`; that no descriptor was left, after a few seconds in which that did not change.
 pub(crate) fn obtain<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    match call() {
-        Err(error) if is_shortage(&error) => {
-            SHORTAGES.fetch_add(1, Ordering::Relaxed);
-            wait_for_others(call)
+    loop {
+        match call() {
+            Err(error) if is_shortage(&error) => {
+                SHORTAGES.fetch_add(1, Ordering::Relaxed);
+                return wait_for_others(call);
+            }
+            Err(error)
+                if error.kind() == io::ErrorKind::Interrupted && caught_signal().is_none() => {}
+            done => return done,
         }
-        done => done,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::fault::{self, Op};
 use crate::{DirEntry, Error, FileKind, Result, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, CWD};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -177,7 +178,7 @@ impl ReadFile {
         let mut waited = [PollFd::new(&self.fd, PollFlags::IN)];
         match poll(&mut waited, Some(&limit)) {
             Ok(count) => Ok(count > 0),
-            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(Errno::INTR) => Ok(false),
             Err(error) => Err(Error::new("read", &self.path, error)),
         }
     }
@@ -244,9 +245,30 @@ pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
     }
 }
 
-/// Whether anything is at `path`; a link counts as such, wherever it points.
+/// Whether anything is at `path`; a link counts as such, wherever it points. So does what the system
+/// does not tell: a mark or an object is not taken for absent because a call failed, and whoever
+/// opens it then meets the error.
 pub fn exists(path: &Path) -> bool {
-    rustix::fs::lstat(path).is_ok()
+    is_there(path).unwrap_or(true)
+}
+
+/// As [`exists`], but fails if the system does not tell.
+pub fn is_there(path: &Path) -> Result<bool> {
+    let found = fault::check(Op::Stat).and_then(|()| Ok(rustix::fs::lstat(path)?));
+    match found {
+        Ok(_) => Ok(true),
+        Err(error) if is_absence(&error) => Ok(false),
+        Err(source) => Err(Error::new("stat", path, source)),
+    }
+}
+
+/// Whether an error says that nothing is, or can be, at a path.
+fn is_absence(error: &io::Error) -> bool {
+    let errors = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
+    let errno = error.raw_os_error();
+    errors
+        .iter()
+        .any(|absence| Some(absence.raw_os_error()) == errno)
 }
 
 /// Whether `path` is a directory, links followed.
@@ -259,7 +281,7 @@ pub fn check_directory(path: &Path) -> Result<()> {
     let failed = |source| Err(Error::new("change to", path, source));
     match fault::check(Op::Stat).and_then(|()| Ok(rustix::fs::stat(path)?)) {
         Ok(raw) if Stat::from_raw(&raw).kind == FileKind::Directory => Ok(()),
-        Ok(_) => failed(rustix::io::Errno::NOTDIR.into()),
+        Ok(_) => failed(Errno::NOTDIR.into()),
         Err(source) => failed(source),
     }
 }

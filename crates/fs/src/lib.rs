@@ -55,8 +55,8 @@ pub use destination::{Destination, OutputStream, Sink};
 pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{reason, Error, Result};
 pub use file::{
-    check_directory, exists, is_directory, list_directory, read_file, read_link, real_path,
-    ReadFile,
+    check_directory, exists, is_directory, is_there, list_directory, read_file, read_link,
+    real_path, ReadFile,
 };
 pub use file_system::file_system_magic;
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};

@@ -145,9 +145,16 @@ impl ObjectStore {
     }
 
     pub(crate) fn locate_loose(&self, id: &oid) -> Option<Location> {
-        let has = |directory: &std::path::PathBuf| hedgerow_fs::exists(&loose::path(directory, id));
-        let directory = self.directories.iter().position(has)? as u32;
-        Some(Location::Loose { directory })
+        let mut untold = None;
+        for (directory, path) in (0..).zip(&self.directories) {
+            match hedgerow_fs::is_there(&loose::path(path, id)) {
+                Ok(true) => return Some(Location::Loose { directory }),
+                Ok(false) => {}
+                // Whoever reads it there meets the error, unless another directory has it.
+                Err(_) => untold = untold.or(Some(Location::Loose { directory })),
+            }
+        }
+        untold
     }
 
     /// What is left for an object that is in no pack it should be in, and not loose: the packs

@@ -35,7 +35,7 @@ pub(crate) fn above(root: &Path) -> Option<Arc<Chain>> {
     let root = hedgerow_fs::real_path(root).ok()?;
     let repository = root
         .ancestors()
-        .find(|path| hedgerow_fs::exists(&path.join(".git")))?;
+        .find(|path| hedgerow_fs::is_there(&path.join(".git")).unwrap_or(false))?;
     let between = root.ancestors().skip(1);
     let mut between: Vec<&Path> = between
         .take_while(|path| path.starts_with(repository))

@@ -124,7 +124,7 @@ fn status(
         _ if gone => Some('D'),
         State::TypeChanged => Some('T'),
         _ if links(mode) != links(entry.mode) => Some('T'),
-        State::Modified | State::Suspect | State::Unknown => Some('M'),
+        State::Modified | State::Suspect => Some('M'),
         _ if (mode, id) != (entry.mode, entry.id) => Some('M'),
         _ => None,
     }

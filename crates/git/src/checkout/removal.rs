@@ -64,9 +64,12 @@ impl Removal for Removals<'_> {
 
     fn left(&self, directory: &[u8], reason: Problem) {
         if let Ok(mut results) = self.results.lock() {
-            let (path, reason) = (BStr::new(directory), reason.reason());
-            let warning = format!("unable to rmdir '{path}': {reason}");
-            results.warnings.push(warning);
+            let path = BStr::new(directory);
+            let reason = format!("unable to rmdir '{path}': {}", reason.reason());
+            results.failures.push(Failure {
+                path: path.to_owned(),
+                reason,
+            });
         }
     }
 

@@ -148,6 +148,7 @@ fn finish(
         .set_cache_tree(cache_tree(session, old, &next.index));
     if job.list_changes {
         done.local_changes = local_changes(session, next, states, job.new)?;
+        done.warnings.extend(unknown(next, states));
     }
     let warning = session.write_index(&next.index, true)?;
     done.warnings.extend(warning);
@@ -155,6 +156,18 @@ fn finish(
         list_differing(session, &next.index, done);
     }
     Ok(())
+}
+
+/// What is to be said of kept files that could not be asked whether they are changed.
+fn unknown(next: &Transition, states: &[State]) -> Vec<String> {
+    let rows = next.index.entries().iter().zip(&next.kept_from);
+    let unknown =
+        rows.filter(|(_, from)| from.is_some_and(|from| states[from as usize] == State::Unknown));
+    let warning = |(entry, _): (&Entry, _)| {
+        let path = next.index.path(entry);
+        format!("'{path}' could not be asked whether it is changed")
+    };
+    unknown.map(warning).collect()
 }
 
 fn left_despite_sparse(next: &Transition) -> Option<String> {

@@ -49,7 +49,8 @@ pub fn answer(
     {
         Ok(cache) => cache,
         Err(error) => {
-            output.warn(format_args!("no response is cached: {error}"));
+            // The client reads this; the reason, with the paths of the server, is in the log.
+            output.warn("no response is cached");
             entry.cache_refused = Some(error.to_string());
             None
         }

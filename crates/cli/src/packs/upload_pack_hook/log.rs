@@ -161,7 +161,11 @@ impl Entry {
         let mut text = escaped(&serde_json::to_string(&line).expect("plain data is JSON"));
         text.push('\n');
         if let Err(error) = hedgerow_fs::append_private_file(path, text.as_bytes()) {
-            output.warn(error);
+            // The client reads this: no path of the server.
+            output.warn(format_args!(
+                "the request is not logged: {}",
+                error.reason()
+            ));
         }
     }
 }

@@ -55,8 +55,8 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
         Ok(repository) => repository,
         Err(_) => return hand_over(command, &input),
     };
-    let settings = repository.serving_settings().unwrap_or_else(|error| {
-        output.warn(format_args!("nothing is cached or logged: {error}"));
+    let settings = repository.serving_settings().unwrap_or_else(|_| {
+        output.warn("nothing is cached or logged: the server's configuration makes no sense");
         ServingSettings::default()
     });
     let code = serve(

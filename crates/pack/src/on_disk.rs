@@ -31,13 +31,16 @@ impl ObjectStore {
         oid::try_from_bytes(index.id(position)?).ok()
     }
 
-    /// What is wrong with indexes of packs, each of which is hashed: what they list is not all that
-    /// there is then, or not what there is.
-    pub fn damaged_indexes(&self) -> Vec<String> {
+    /// Packs that are there and cannot be used, and why, or whose index is damaged: each index is
+    /// hashed. What packs list is not all that there is then, or not what there is.
+    pub fn damaged_packs(&self) -> Vec<String> {
         let damage = |(_, pack): (u32, &Pack)| {
-            let reason = pack.whole_index().err()?;
-            let path = pack.path().with_extension("idx");
-            let is_there = hedgerow_fs::exists(&path);
+            let index = pack.path().with_extension("idx");
+            let (path, reason) = match pack.whole_index() {
+                Err(reason) => (index.as_path(), reason),
+                Ok(_) => (pack.path(), pack.data().err()?),
+            };
+            let is_there = hedgerow_fs::exists(path);
             is_there.then(|| format!("cannot use '{}': {reason}", path.display()))
         };
         self.packs().filter_map(damage).collect()

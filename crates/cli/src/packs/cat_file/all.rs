@@ -69,7 +69,7 @@ pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result
         false => all.print_lines(batch, &items)?,
     }
     // What could be listed was, but that is not all.
-    match store.damaged_indexes().into_iter().next() {
+    match store.damaged_packs().into_iter().next() {
         Some(damage) => Err(Failure::fatal(damage)),
         None => Ok(()),
     }

@@ -74,7 +74,9 @@ pub fn switched(
     }
     if target.head_stays {
         let branch = switched.old.branch();
-        return branch.map_or(Ok(String::new()), |branch| tracking(repository, branch));
+        return branch.map_or(Ok(String::new()), |branch| {
+            tracking(repository, branch, output)
+        });
     }
     let Some(branch) = &target.branch else {
         let was_branch = switched.old.branch().is_some();
@@ -100,7 +102,7 @@ pub fn switched(
             short(branch.as_bstr())
         ));
     }
-    let text = tracking(repository, branch.as_bstr())?;
+    let text = tracking(repository, branch.as_bstr(), output)?;
     Ok(match &target.from_remote {
         Some(upstream) => format!(
             "branch '{}' set up to track '{}'.\n{text}",
@@ -111,12 +113,10 @@ pub fn switched(
     })
 }
 
-fn tracking(repository: &Repository, branch: &BStr) -> Result<String, Error> {
-    let tracking = repository.tracking_status(branch)?;
-    match &tracking {
-        Some(tracking) => crate::tracking::words(repository, tracking, true),
-        None => Ok(String::new()),
-    }
+fn tracking(repository: &Repository, branch: &BStr, output: &Output) -> Result<String, Error> {
+    let upstream = repository.tracking_status(branch)?;
+    let mut warn = |warning| output.warn(warning);
+    crate::tracking::words(repository, branch, upstream.as_ref(), true, &mut warn)
 }
 
 fn describe(
@@ -126,10 +126,13 @@ fn describe(
     output: &Output,
 ) -> Result<(), Error> {
     let subject = repository.commit(id)?.subject();
-    output.say(format_args!(
-        "{words} {} {subject}",
-        repository.short_id(id)?
-    ));
+    let wish = crate::environment::variable("GIT_PRINT_SHA1_ELLIPSIS");
+    let ellipsis = match wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes")) {
+        true => "...",
+        false => "",
+    };
+    let id = repository.short_id(id)?;
+    output.say(format_args!("{words} {id}{ellipsis} {subject}"));
     Ok(())
 }
 

@@ -1,46 +1,72 @@
-//! How a branch stands to the one it follows, in git's words.
+//! How a branch stands to those it is compared with, in git's words.
 
-use hedgerow_git::repository::{Repository, Tracking};
+use bstr::BStr;
+use hedgerow_git::repository::{Comparison, Repository, Tracking};
 use hedgerow_git::Error;
 
-/// The words. Commits that were not counted (`tracking_difference`) are not told.
-pub fn words(repository: &Repository, tracking: &Tracking, counted: bool) -> Result<String, Error> {
-    let name = repository.shorten_reference(tracking.upstream.tracking.as_ref());
+/// The words about the branch with the full name `branch`, nothing if it is compared with none.
+/// Commits that were not `counted` are not told.
+pub fn words(
+    repository: &Repository,
+    branch: &BStr,
+    upstream: Option<&Tracking>,
+    counted: bool,
+    warn: &mut dyn FnMut(String),
+) -> Result<String, Error> {
+    let mut words = String::new();
+    let advises = repository.advises("statusHints")?;
+    for comparison in repository.comparisons(branch, upstream, counted, warn)? {
+        if !words.is_empty() && !comparison.is_gone {
+            words.push('\n');
+        }
+        let name = repository.shorten_reference(comparison.with.as_ref());
+        words += &sentence(&comparison, &name.to_string(), counted);
+        if let Some(hint) = hint(&comparison, counted).filter(|_| advises) {
+            words += &format!("  ({hint})\n");
+        }
+    }
+    Ok(words)
+}
+
+fn sentence(comparison: &Comparison, name: &str, counted: bool) -> String {
     let plural = |count: usize| if count == 1 { "commit" } else { "commits" };
-    let (text, hint) = match (tracking.is_gone, tracking.ahead, tracking.behind) {
-        (true, ..) => (
-            format!("Your branch is based on '{name}', but the upstream is gone.\n"),
-            "  (use \"git branch --unset-upstream\" to fixup)\n",
+    match (comparison.is_gone, comparison.ahead, comparison.behind) {
+        (true, ..) => format!("Your branch is based on '{name}', but the upstream is gone.\n"),
+        (_, 0, 0) => format!("Your branch is up to date with '{name}'.\n"),
+        _ if !counted => format!("Your branch and '{name}' refer to different commits.\n"),
+        (_, ahead, 0) => format!(
+            "Your branch is ahead of '{name}' by {ahead} {}.\n",
+            plural(ahead)
         ),
-        (_, 0, 0) => (format!("Your branch is up to date with '{name}'.\n"), ""),
-        _ if !counted => (
-            format!("Your branch and '{name}' refer to different commits.\n"),
-            "  (use \"git status --ahead-behind\" for details)\n",
+        (_, 0, behind) => format!(
+            "Your branch is behind '{name}' by {behind} {}, and can be fast-forwarded.\n",
+            plural(behind)
         ),
-        (_, ahead, 0) => (
-            format!(
-                "Your branch is ahead of '{name}' by {ahead} {}.\n",
-                plural(ahead)
-            ),
-            "  (use \"git push\" to publish your local commits)\n",
+        (_, ahead, behind) => format!(
+            "Your branch and '{name}' have diverged,\nand have {ahead} and {behind} different \
+             commits each, respectively.\n"
         ),
-        (_, 0, behind) => (
-            format!(
-                "Your branch is behind '{name}' by {behind} {}, and can be fast-forwarded.\n",
-                plural(behind)
-            ),
-            "  (use \"git pull\" to update your local branch)\n",
-        ),
-        (_, ahead, behind) => (
-            format!(
-                "Your branch and '{name}' have diverged,\nand have {ahead} and {behind} different \
-                 commits each, respectively.\n"
-            ),
-            "  (use \"git pull\" if you want to integrate the remote branch with yours)\n",
-        ),
+    }
+}
+
+/// What can be done about it.
+fn hint(comparison: &Comparison, counted: bool) -> Option<String> {
+    let may_push = comparison.is_pushed_to;
+    let pull = match &comparison.pulled_from {
+        Some((remote, name)) => Some(format!("use \"git pull {remote} {name}\"")),
+        None => comparison
+            .is_upstream
+            .then(|| "use \"git pull\"".to_owned()),
     };
-    Ok(match repository.advises("statusHints")? {
-        true => text + hint,
-        false => text,
-    })
+    match (comparison.is_gone, comparison.ahead, comparison.behind) {
+        (true, ..) => Some("use \"git branch --unset-upstream\" to fixup".into()),
+        (_, 0, 0) => None,
+        _ if !counted => may_push.then(|| "use \"git status --ahead-behind\" for details".into()),
+        (_, _, 0) => may_push.then(|| "use \"git push\" to publish your local commits".into()),
+        (_, 0, _) => pull.map(|pull| format!("{pull} to update your local branch")),
+        _ if !comparison.is_upstream => None,
+        _ => {
+            pull.map(|pull| format!("{pull} if you want to integrate the remote branch with yours"))
+        }
+    }
 }

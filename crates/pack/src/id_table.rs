@@ -1,4 +1,4 @@
-use crate::big_endian::u32_at;
+use crate::big_endian::{u32_at, u64_at};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -65,7 +65,8 @@ impl IdTable {
     pub fn lookup(&self, data: &[u8], id: &[u8]) -> Option<u32> {
         let Range { start, end } = self.of_first_byte(*id.first()?);
         let (mut low, mut high) = (start, end);
-        let key = spread_key(id);
+        let wanted = u64_at(id, 0)?;
+        let key = spread_key(wanted);
         let (mut low_key, mut high_key) = (0, u64::from(u32::MAX));
         for guess in 0.. {
             if low >= high {
@@ -79,10 +80,12 @@ impl IdTable {
                 low + (high - low) / 2
             };
             let found = self.id(data, middle)?;
-            match found.cmp(id) {
+            // The beginning decides but for one id in billions.
+            let beginning = u64_at(found, 0)?;
+            match beginning.cmp(&wanted).then_with(|| found.cmp(id)) {
                 Ordering::Equal => return Some(middle),
-                Ordering::Less => (low, low_key) = (middle + 1, spread_key(found)),
-                Ordering::Greater => (high, high_key) = (middle, spread_key(found)),
+                Ordering::Less => (low, low_key) = (middle + 1, spread_key(beginning)),
+                Ordering::Greater => (high, high_key) = (middle, spread_key(beginning)),
             }
         }
         None
@@ -108,9 +111,9 @@ impl IdTable {
     }
 }
 
-/// The bytes of an id that follow the first, as a number.
-fn spread_key(id: &[u8]) -> u64 {
-    u64::from(u32_at(id, 1).unwrap_or_default())
+/// Of the first eight bytes of an id, the four that follow the first.
+fn spread_key(beginning: u64) -> u64 {
+    beginning >> 24 & u64::from(u32::MAX)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
             let branch = Branch::read(&repository, settings.ahead_behind)?;
             Document::new(&found, &branch).to_json().into_bytes()
         }
-        false => text(&repository, &found, &settings)?,
+        false => text(&repository, &found, &settings, output)?,
     };
     output.data(&text);
     statistics::tell(global, execution.recorder.as_deref(), output)?;
@@ -97,6 +97,7 @@ fn text(
     repository: &Repository,
     found: &Found,
     settings: &Settings,
+    output: &Output,
 ) -> Result<Vec<u8>, hedgerow_git::Error> {
     let branch = match settings.branch {
         true => Some(Branch::read(repository, settings.ahead_behind)?),
@@ -129,6 +130,11 @@ fn text(
             };
             porcelain(found, branch.as_ref(), &options)
         }
-        Form::Long => long(repository, found, &LongOptions::new(settings, shown))?,
+        Form::Long => {
+            let options = LongOptions::new(settings, shown);
+            long(repository, found, &options, &mut |warning| {
+                output.warn(warning)
+            })?
+        }
     })
 }

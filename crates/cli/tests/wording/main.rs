@@ -14,3 +14,4 @@ mod forms;
 mod refusals;
 mod scene;
 mod states;
+mod tracking;

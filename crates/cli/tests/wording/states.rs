@@ -8,10 +8,10 @@ const FORK: &str = "
 ";
 
 /// Four commits that do not touch one another.
-const FOUR: &str = "for n in 1 2 3 4; do echo $n >file$n; commit \"number $n\"; done\n";
+pub const FOUR: &str = "for n in 1 2 3 4; do echo $n >file$n; commit \"number $n\"; done\n";
 
 /// A branch, a bare origin with the same, and `origin/main` as upstream.
-const ORIGIN: &str = "
+pub const ORIGIN: &str = "
     echo 1 >file; commit one; git init -q -b main --bare ../origin.git
     git remote add origin ../origin.git; git push -q -u origin main
 ";
@@ -27,7 +27,7 @@ pub fn all() -> Vec<(&'static str, String)> {
     states
 }
 
-fn with(base: &str, more: &str) -> String {
+pub fn with(base: &str, more: &str) -> String {
     format!("{base}\n{more}")
 }
 

@@ -52,42 +52,48 @@ const UNKNOWN_GENERATION: u64 = u64::MAX;
 impl Repository {
     /// How far the branch with the full name `branch` is from its upstream; `None` if it has none.
     pub fn tracking_status(&self, branch: &BStr) -> Result<Option<Tracking>> {
-        self.tracking(branch, |own, other| self.ahead_behind(own, other))
+        self.tracking(branch, true)
     }
 
     /// The same without counting, which can take long: both numbers are 1 if there is a difference.
     pub fn tracking_difference(&self, branch: &BStr) -> Result<Option<Tracking>> {
-        self.tracking(branch, |own, other| {
-            let differs = usize::from(own != other);
-            Ok((differs, differs))
-        })
+        self.tracking(branch, false)
     }
 
-    fn tracking(
-        &self,
-        branch: &BStr,
-        compare: impl FnOnce(&oid, &oid) -> Result<(usize, usize)>,
-    ) -> Result<Option<Tracking>> {
+    fn tracking(&self, branch: &BStr, counted: bool) -> Result<Option<Tracking>> {
         let Some(upstream) = self.upstream(branch)? else {
             return Ok(None);
         };
-        let id = |name: &BStr| Ok::<_, Error>(self.reference(name)?.and_then(|found| found.id));
-        let tracking = id(upstream.tracking.as_ref())?;
-        let (Some(own), Some(other)) = (id(branch)?, tracking) else {
-            return Ok(Some(Tracking {
-                is_gone: true,
-                upstream,
-                ahead: 0,
-                behind: 0,
-            }));
-        };
-        let (ahead, behind) = compare(&own, &other)?;
+        let distance = self.distance(branch, upstream.tracking.as_ref(), counted)?;
+        let (ahead, behind) = distance.unwrap_or_default();
         Ok(Some(Tracking {
             upstream,
-            is_gone: false,
+            is_gone: distance.is_none(),
             ahead,
             behind,
         }))
+    }
+
+    /// How many commits only the reference `own` has, and how many only `other`, or 1 each if they
+    /// differ and that is not `counted`; `None` if one of them is not there.
+    pub(super) fn distance(
+        &self,
+        own: &BStr,
+        other: &BStr,
+        counted: bool,
+    ) -> Result<Option<(usize, usize)>> {
+        let id = |name: &BStr| Ok::<_, Error>(self.reference(name)?.and_then(|found| found.id));
+        let other = id(other)?;
+        let (Some(own), Some(other)) = (id(own)?, other) else {
+            return Ok(None);
+        };
+        match counted {
+            true => self.ahead_behind(&own, &other).map(Some),
+            false => {
+                let differs = usize::from(own != other);
+                Ok(Some((differs, differs)))
+            }
+        }
     }
 
     /// How many commits only `left` reaches, and how many only `right`.

@@ -7,6 +7,7 @@
 mod branch;
 mod branch_state;
 mod commit;
+mod comparisons;
 mod config;
 mod config_edit;
 mod discover;
@@ -42,6 +43,7 @@ mod worktrees;
 pub use branch::{NewBranch, RemoteMatch};
 pub use branch_state::Ended;
 pub use commit::Commit;
+pub use comparisons::Comparison;
 pub use config::Config;
 pub use environment::{Environment, PathspecSettings, Person};
 pub use fsync::Fsync;

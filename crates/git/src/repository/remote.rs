@@ -145,17 +145,22 @@ impl Repository {
         ))
     }
 
+    /// The name of the remote to which the branch `branch` (a full name) is pushed.
+    pub(super) fn push_remote(&self, branch: &BStr) -> Option<BString> {
+        let short = branch.strip_prefix(b"refs/heads/")?;
+        let setting = |name| self.config.string_in("branch", short.as_bstr(), name);
+        let found = setting("pushRemote")
+            .or_else(|| self.config.string("remote.pushDefault"))
+            .or_else(|| setting("remote"));
+        Some(found.unwrap_or_else(|| "origin".into()))
+    }
+
     /// The reference here that tracks where the branch `branch` (a full name) is pushed to:
     /// git-config(1) under `push.default`.
     pub fn push_destination(&self, branch: &BStr) -> Result<Option<BString>> {
-        let Some(short) = branch.strip_prefix(b"refs/heads/") else {
+        let Some(remote) = self.push_remote(branch) else {
             return Ok(None);
         };
-        let setting = |name| self.config.string_in("branch", short.as_bstr(), name);
-        let remote = setting("pushRemote")
-            .or_else(|| self.config.string("remote.pushDefault"))
-            .or_else(|| setting("remote"))
-            .unwrap_or_else(|| "origin".into());
         let rules = self.config.strings_in("remote", remote.as_ref(), "push");
         if !rules.is_empty() {
             let there = translate(&parsed(&rules), branch, true);

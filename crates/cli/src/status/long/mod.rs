@@ -18,11 +18,12 @@ use hedgerow_git::status::{operation, Operation, Sparse, Status, UntrackedFiles}
 use hedgerow_git::Result;
 use lines::Lines;
 
-/// The status of `repository`.
+/// The status of `repository`. `warn` is told of settings that mean nothing.
 pub fn long(
     repository: &Repository,
     status: &Status,
     options: &LongOptions<'_>,
+    warn: &mut dyn FnMut(String),
 ) -> Result<Vec<u8>> {
     let branch = Branch::read(repository, options.ahead_behind)?;
     let operation = operation(repository)?;
@@ -34,7 +35,7 @@ pub fn long(
         has_conflicts: status.changes.iter().any(|c| c.conflict.is_some()),
         operation: &operation,
     };
-    text.branch(repository, &branch)?;
+    text.branch(repository, &branch, warn)?;
     text.in_progress(repository)?;
     text.sparse();
     if text.is_initial {
@@ -71,7 +72,12 @@ struct Long<'a> {
 
 impl Long<'_> {
     /// What is checked out, and how it stands to its upstream.
-    fn branch(&mut self, repository: &Repository, branch: &Branch) -> Result<()> {
+    fn branch(
+        &mut self,
+        repository: &Repository,
+        branch: &Branch,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<()> {
         let colors = &self.options.colors;
         let (color, words, name) = match branch.short_name() {
             Some(name) => (&colors.header, "On branch ", name.to_owned()),
@@ -84,14 +90,17 @@ impl Long<'_> {
         self.lines.more(color, words);
         self.lines
             .more(&colors.branch, [name.as_bytes(), b"\n"].concat());
-        let Some(found) = branch.tracking.as_ref().filter(|_| !self.is_initial) else {
+        let Some(name) = branch.name.as_ref().filter(|_| !self.is_initial) else {
             return Ok(());
         };
-        let words = tracking::words(repository, found, !branch.uncounted)?;
+        let (upstream, counted) = (branch.tracking.as_ref(), !branch.uncounted);
+        let words = tracking::words(repository, name.as_bstr(), upstream, counted, warn)?;
         for line in words.lines() {
             self.lines.tracking(&colors.header, line);
         }
-        self.lines.tracking(&colors.header, "");
+        if !words.is_empty() {
+            self.lines.tracking(&colors.header, "");
+        }
         Ok(())
     }
 

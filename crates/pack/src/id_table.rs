@@ -1,4 +1,4 @@
-use crate::big_endian::{u32_at, u64_at};
+use crate::big_endian::u32_at;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -65,8 +65,7 @@ impl IdTable {
     pub fn lookup(&self, data: &[u8], id: &[u8]) -> Option<u32> {
         let Range { start, end } = self.of_first_byte(*id.first()?);
         let (mut low, mut high) = (start, end);
-        let wanted = u64_at(id, 0)?;
-        let key = spread_key(wanted);
+        let key = spread_key(id);
         let (mut low_key, mut high_key) = (0, u64::from(u32::MAX));
         for guess in 0.. {
             if low >= high {
@@ -80,12 +79,10 @@ impl IdTable {
                 low + (high - low) / 2
             };
             let found = self.id(data, middle)?;
-            // The beginning decides but for one id in billions.
-            let beginning = u64_at(found, 0)?;
-            match beginning.cmp(&wanted).then_with(|| found.cmp(id)) {
+            match found.cmp(id) {
                 Ordering::Equal => return Some(middle),
-                Ordering::Less => (low, low_key) = (middle + 1, spread_key(beginning)),
-                Ordering::Greater => (high, high_key) = (middle, spread_key(beginning)),
+                Ordering::Less => (low, low_key) = (middle + 1, spread_key(found)),
+                Ordering::Greater => (high, high_key) = (middle, spread_key(found)),
             }
         }
         None
@@ -111,9 +108,9 @@ impl IdTable {
     }
 }
 
-/// Of the first eight bytes of an id, the four that follow the first.
-fn spread_key(beginning: u64) -> u64 {
-    beginning >> 24 & u64::from(u32::MAX)
+/// The bytes of an id that follow the first, as a number.
+fn spread_key(id: &[u8]) -> u64 {
+    u64::from(u32_at(id, 1).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -105,7 +105,8 @@ fn add_logs(repository: &Repository, output: &Output, tips: &mut Vec<Tip>) -> Re
     Ok(())
 }
 
-fn exists(repository: &Repository, id: &ObjectId) -> Result<bool, Failure> {
+/// Whether the object is there.
+pub fn exists(repository: &Repository, id: &ObjectId) -> Result<bool, Failure> {
     let found = repository.objects().locate(id).map_err(Failure::fatal)?;
     Ok(found.is_some())
 }

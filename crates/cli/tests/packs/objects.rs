@@ -268,3 +268,29 @@ fn filters_add_up_and_the_last_of_an_option_counts() {
     assert_eq!(bytes("--depth=-1"), bytes("--depth=0"));
     assert!(bytes("--depth=-1") > bytes("--depth=1"));
 }
+
+#[test]
+fn what_is_not_there_cannot_be_left_out() {
+    let scene = scene(23, "sha1", Storage::Packed, Graph::None);
+    let tip = scene.commits.last().unwrap();
+    let missing = "1".repeat(40);
+    for input in [
+        format!("{tip}\n^{missing}\n"),
+        format!("{tip}\n--not\n{missing}\n"),
+        format!("{missing}\n"),
+    ] {
+        for program in [Program::Git, Program::Hedgerow] {
+            let mut command = program.command(&scene.root);
+            command.args(["pack-objects", "--revs", "--stdout", "-q"]);
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(input.as_bytes()).unwrap();
+            std::io::Seek::rewind(&mut file).unwrap();
+            let outcome = run({
+                command.stdin(Stdio::from(file));
+                command
+            });
+            let said = (outcome.code, outcome.stderr.contains(&missing));
+            assert_eq!(said, (128, true), "{program:?} {input}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::rev_list::revisions::Revisions;
+use crate::packs::roots::exists;
 use bstr::{BStr, ByteSlice};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{ObjectId, ObjectKind};
@@ -42,6 +43,12 @@ pub fn question(
     };
     for tip in revisions.tips {
         match tip.is_uninteresting {
+            // A partial clone may know of what it has not.
+            true if !exists(repository, &tip.id)?
+                && repository.partial_clone_remote().is_none() =>
+            {
+                return Err(Failure::fatal(format_args!("bad object {}", tip.id)));
+            }
             true => question.haves.push(tip.id),
             false => question.wants.push(tip.id),
         }

@@ -5,7 +5,8 @@
 # With 0 SECONDS what is kept is only run once.
 #
 # FUZZ_SANITIZER=address|thread|leak builds with that sanitizer, which needs a nightly compiler
-# (RUSTUP_TOOLCHAIN=nightly) for all but their own runs. FUZZ_BUILD_ONLY=1 only builds.
+# (RUSTUP_TOOLCHAIN=nightly) for all but their own runs. FUZZ_BUILD_ONLY=1 only builds. FUZZ_SEED=N has
+# them draw what they drew with that seed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
@@ -40,6 +41,7 @@ run() {
     [ ! -d "fuzz/corpus/$1" ] || cp -n fuzz/corpus/"$1"/* "$corpus" 2>/dev/null
     local extent=(-max_total_time="$seconds")
     [ "$seconds" != 0 ] || extent=(-runs=0)
+    [ -z "${FUZZ_SEED:-}" ] || extent+=(-seed="$FUZZ_SEED")
     "$out/$host/release/$1" "${extent[@]}" -rss_limit_mb=1024 -timeout=10 \
         -max_len=40000 -artifact_prefix="$out/artifacts/$1/" "$corpus" >"$log" 2>&1 || code=$?
     awk -v name="$1" -v code="$code" '

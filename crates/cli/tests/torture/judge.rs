@@ -80,12 +80,26 @@ pub fn ended(scenario: &Scenario, golden: &Golden, work: &Path, outcome: &Outcom
     nothing_left_behind(golden, &now).map_err(|error| format!("{error} (code {})", outcome.code))
 }
 
-/// The verdict on a place in which a command was killed, or lost its power: what was there is
-/// there, and git can go on.
+/// The verdict on a place in which a command was killed: what was there is there, and git can go
+/// on.
 pub fn cut_short(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     let now = fingerprint(scenario.kind, work);
     safe(scenario.kind, golden, &now, work)?;
     recovers(scenario, golden, work)
+}
+
+/// The same on a place that lost its power. Images and archives that replace nothing are not synced:
+/// one that is there need not be whole, and is made again.
+pub fn without_power(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
+    for name in NEW_FILES {
+        let is_new = !golden.before.tree.contains_key(Path::new(name));
+        let now = fingerprint(scenario.kind, work);
+        let left = now.tree.get(Path::new(name));
+        if is_new && left.is_some() && left != golden.after.tree.get(Path::new(name)) {
+            std::fs::remove_file(work.join(name)).map_err(|error| error.to_string())?;
+        }
+    }
+    cut_short(scenario, golden, work)
 }
 
 /// The verdict on a place in which a command was asked to end: as after a kill, and it took its
@@ -223,6 +237,9 @@ fn nothing_left_behind(golden: &Golden, now: &Fingerprint) -> Verdict {
     }
 }
 
+/// What scenarios make that was not there.
+const NEW_FILES: [&str; 2] = ["new.sqfs", "new.tar"];
+
 /// Whether a name is one that a file has only for a while.
 fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_bytes();
@@ -273,8 +290,8 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     }
     let mut command = Program::Hedgerow.command(work);
     let done_already =
-        |name: &str| !golden.before.tree.contains_key(Path::new(name)) && work.join(name).exists();
-    if scenario.kind == Kind::Files && (done_already("new.sqfs") || done_already("new.tar")) {
+        |name: &&str| !golden.before.tree.contains_key(Path::new(name)) && work.join(name).exists();
+    if scenario.kind == Kind::Files && NEW_FILES.iter().any(done_already) {
         // It has its name, so it is whole: `safe` does not know that.
         let now = fingerprint(scenario.kind, work);
         return complete(scenario.kind, golden, &now, work);
@@ -288,7 +305,11 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     if again.code != 0 {
         return Err(format!("it does not work any more: {}", again.stderr));
     }
-    let now = fingerprint(scenario.kind, work);
+    let mut now = fingerprint(scenario.kind, work);
+    // Whoever is killed leaves the name that a file had for a while.
+    let is_wanted = |path: &PathBuf| golden.after.tree.contains_key(path);
+    now.tree
+        .retain(|path, _| is_wanted(path) || !is_temporary(path));
     complete(scenario.kind, golden, &now, work).map_err(|error| format!("run again: {error}"))
 }
 

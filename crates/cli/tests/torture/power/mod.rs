@@ -47,7 +47,7 @@ fn whatever_the_power_cut_leaves_nothing_is_lost() {
             let state = disk.cut(durability, &mut random);
             let left = stage.place();
             state.write(&left.work());
-            let verdict = judge::cut_short(scenario, &stage.golden, &left.work());
+            let verdict = judge::without_power(scenario, &stage.golden, &left.work());
             let what = || format!("{}: state {number}, {}", scenario.name, state.description);
             complaints.note(what, verdict);
             tried += 1;

@@ -163,6 +163,15 @@ impl LockFile {
         renamed
     }
 
+    /// Gives the lock up: the target stays what it is. Fails if the lock cannot be removed, which
+    /// keeps others out from then on.
+    pub fn release(mut self) -> Result<()> {
+        self.fd = None;
+        fault::check(Op::Remove)
+            .and_then(|()| Ok(rustix::fs::unlink(&self.lock)?))
+            .map_err(|source| Error::new("remove", &self.lock, source))
+    }
+
     fn remove(&mut self) {
         // Nothing is left to do for a lock that cannot be removed: the caller's error is told.
         let _ = rustix::fs::unlink(&self.lock);

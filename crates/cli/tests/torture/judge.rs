@@ -77,7 +77,14 @@ pub fn ended(scenario: &Scenario, golden: &Golden, work: &Path, outcome: &Outcom
         safe(scenario.kind, golden, &now, work)?;
         whole_files(golden, &now)?;
     }
-    nothing_left_behind(golden, &now).map_err(|error| format!("{error} (code {})", outcome.code))
+    // What cannot be removed stays, and that is said.
+    let told = if outcome.code == 0 {
+        ""
+    } else {
+        &outcome.stderr
+    };
+    nothing_left_behind(golden, &now, told)
+        .map_err(|error| format!("{error} (code {})", outcome.code))
 }
 
 /// The verdict on a place in which a command was killed: what was there is there, and git can go
@@ -106,7 +113,7 @@ pub fn without_power(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdi
 /// temporary files and locks with it.
 pub fn terminated(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     let now = fingerprint(scenario.kind, work);
-    nothing_left_behind(golden, &now)?;
+    nothing_left_behind(golden, &now, "")?;
     whole_files(golden, &now)?;
     cut_short(scenario, golden, work)
 }
@@ -225,11 +232,13 @@ fn whole_files(golden: &Golden, now: &Fingerprint) -> Verdict {
     Ok(())
 }
 
-fn nothing_left_behind(golden: &Golden, now: &Fingerprint) -> Verdict {
+/// Nothing is there that is to be there only for a while, but for what `told` names.
+fn nothing_left_behind(golden: &Golden, now: &Fingerprint, told: &str) -> Verdict {
     let known = |path: &PathBuf| {
         golden.before.names.contains(path)
             || golden.after.names.contains(path)
             || !is_temporary(path)
+            || told.contains(&*path.to_string_lossy())
     };
     match now.names.iter().find(|path| !known(path)) {
         Some(left) => Err(format!("{left:?} is left behind")),

@@ -53,26 +53,38 @@ pub fn run(command: &Maintenance, global: &Global, output: &Output) -> Result<u8
     let tasks: Result<Vec<Task>, Failure> = command.task.iter().map(|name| task(name)).collect();
     let tasks = tasks?;
     let repository = Repository::discover(&environment::of_git_unaided(global)?)?;
-    let _lock = match command.dry_run {
-        true => None,
-        false => match lock(&repository, command, global, output)? {
-            Some(lock) => Some(lock),
-            None => return Ok(0),
-        },
+    if command.dry_run {
+        return run_tasks(&tasks, &repository, command, global, output);
+    }
+    let Some(lock) = lock(&repository, command, global, output)? else {
+        return Ok(0);
     };
+    let code = run_tasks(&tasks, &repository, command, global, output)?;
+    lock.release().map_err(Failure::fatal)?;
+    Ok(code)
+}
+
+/// Does `tasks`, or if there are none, what is due.
+fn run_tasks(
+    tasks: &[Task],
+    repository: &Repository,
+    command: &Run,
+    global: &Global,
+    output: &Output,
+) -> Result<u8, Failure> {
     if tasks.is_empty() {
-        let state = State::look(&repository, global, output)?;
+        let state = State::look(repository, global, output)?;
         match choose(&state) {
             Choice::Nothing { why } if !command.auto => tell(command, output, &why),
             Choice::Nothing { .. } => {}
             Choice::Do { task, why } => {
                 tell(command, output, &format!("{}: {why}", task.name()));
-                carry_out(task, &repository, command, global, output)?;
+                carry_out(task, repository, command, global, output)?;
             }
         }
         return Ok(0);
     }
-    for task in tasks {
+    for task in tasks.iter().copied() {
         tell(command, output, &format!("{}: as asked", task.name()));
         // The task before has changed what there is.
         let repository = Repository::discover(repository.environment())?;

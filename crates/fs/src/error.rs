@@ -1,3 +1,4 @@
+use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,12 @@ pub fn reason(error: &io::Error) -> String {
         (Some(_), Some(end)) => text[..end].to_owned(),
         _ => text,
     }
+}
+
+/// Whether `error` is one of these of the system.
+pub(crate) fn is_one_of(error: &io::Error, errnos: &[Errno]) -> bool {
+    let errno = error.raw_os_error();
+    errnos.iter().any(|one| Some(one.raw_os_error()) == errno)
 }
 
 #[cfg(test)]

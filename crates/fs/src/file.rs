@@ -1,5 +1,6 @@
 use crate::descriptors::obtain;
 use crate::dir::list;
+use crate::error::is_one_of;
 use crate::fault::{self, Op};
 use crate::{DirEntry, Error, FileKind, Result, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -264,11 +265,8 @@ pub fn is_there(path: &Path) -> Result<bool> {
 
 /// Whether an error says that nothing is, or can be, at a path.
 fn is_absence(error: &io::Error) -> bool {
-    let errors = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
-    let errno = error.raw_os_error();
-    errors
-        .iter()
-        .any(|absence| Some(absence.raw_os_error()) == errno)
+    let absences = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
+    is_one_of(error, &absences)
 }
 
 /// Whether `path` is a directory, links followed.

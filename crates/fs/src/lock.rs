@@ -193,6 +193,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_lock_that_cannot_be_removed_is_told_of() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("index");
+        LockFile::acquire(&target).unwrap().release().unwrap();
+        let held = LockFile::acquire(&target).unwrap();
+        std::fs::remove_file(directory.path().join("index.lock")).unwrap();
+        let error = held.release().unwrap_err();
+        assert!(error.to_string().starts_with("cannot remove '"), "{error}");
+        assert!(!target.exists());
+    }
+
+    #[test]
     fn a_lock_is_waited_for_as_long_as_wanted() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("target");

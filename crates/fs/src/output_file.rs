@@ -1,5 +1,6 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
+use crate::error::is_one_of;
 use crate::fault::{self, Op};
 use crate::held_name::HeldName;
 use crate::private_dir::{PrivateDir, FILE_MODE};
@@ -332,10 +333,7 @@ fn rename_to_new(at: BorrowedFd<'_>, from: &Path, to: &Path) -> rustix::io::Resu
 /// Whether the error says that there are no files without a name in a directory.
 fn cannot_be_unnamed(error: &io::Error) -> bool {
     let reasons = [Errno::OPNOTSUPP, Errno::ISDIR, Errno::INVAL, Errno::NOSYS];
-    let errno = error.raw_os_error();
-    reasons
-        .iter()
-        .any(|reason| Some(reason.raw_os_error()) == errno)
+    is_one_of(error, &reasons)
 }
 
 #[cfg(test)]

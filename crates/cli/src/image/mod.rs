@@ -73,7 +73,7 @@ fn place(named: &Path, global: &Global, may_replace: bool) -> Result<Destination
     if hedgerow_fs::is_directory(target) {
         return Err(not_started(refused("Is a directory")));
     }
-    if !may_replace && hedgerow_fs::exists(target) {
+    if !may_replace && hedgerow_fs::is_there(target).map_err(not_started)? {
         return Err(Failure {
             hint: Some("-f replaces it".into()),
             ..not_started(refused("File exists"))

@@ -76,7 +76,8 @@ impl Packing {
             .image
             .as_deref()
             .ok_or("the name of the image is missing")?;
-        if !self.force && hedgerow_fs::exists(image) {
+        let is_taken = hedgerow_fs::is_there(image).map_err(|error| error.to_string());
+        if !self.force && is_taken? {
             let image = image.display();
             return Err(format!("'{image}' exists: --force replaces it"));
         }

@@ -45,7 +45,7 @@ fn write(path: &Path, force: bool, drawing: &str) -> Result<(), Failure> {
     written.map_err(|error| {
         let mut failure = not_started(&error);
         let is_taken = error.kind() == ErrorKind::AlreadyExists && !force;
-        if is_taken && hedgerow_fs::exists(path) {
+        if is_taken && hedgerow_fs::is_there(path).unwrap_or(false) {
             failure.hint = Some("-f replaces it".into());
         }
         failure

@@ -38,6 +38,7 @@ pub(crate) struct MetTrees {
     /// The last one at each path.
     last: HashMap<PathKey, ObjectId>,
     held_bytes: usize,
+    keeps_last_only: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +50,14 @@ struct MetTree {
 }
 
 impl MetTrees {
+    /// Remembers only the last tree at each path.
+    pub fn last_only() -> Self {
+        MetTrees {
+            keeps_last_only: true,
+            ..MetTrees::default()
+        }
+    }
+
     /// Whether the tree `id` is remembered.
     pub fn contains(&self, id: &ObjectId) -> bool {
         self.trees.contains_key(id)
@@ -111,12 +120,26 @@ impl MetTrees {
         }
         bounds.push(at as u32);
         self.keep(tree.id, content, bounds, false);
-        self.last.insert(tree.key, *tree.id);
+        let replaced = self.last.insert(tree.key, *tree.id);
+        if let Some(replaced) = replaced.filter(|id| self.keeps_last_only && id != tree.id) {
+            self.forget(&replaced);
+        }
         Ok(())
     }
 
+    fn forget(&mut self, id: &ObjectId) {
+        if let Some(tree) = self.trees.remove(id) {
+            self.held_bytes -= tree.size_bytes();
+        }
+    }
+
     fn keep(&mut self, id: &ObjectId, content: &Arc<[u8]>, bounds: Vec<u32>, is_assumed: bool) {
-        let size = content.len() + bounds.len() * 4;
+        let tree = MetTree {
+            content: Arc::clone(content),
+            bounds,
+            is_assumed,
+        };
+        let size = tree.size_bytes();
         if self.held_bytes + size > BUDGET_BYTES {
             self.trees.clear();
             self.last.clear();
@@ -124,13 +147,16 @@ impl MetTrees {
         }
         if size <= BUDGET_BYTES / 4 {
             self.held_bytes += size;
-            let tree = MetTree {
-                content: Arc::clone(content),
-                bounds,
-                is_assumed,
-            };
-            self.trees.insert(*id, Arc::new(tree));
+            if let Some(replaced) = self.trees.insert(*id, Arc::new(tree)) {
+                self.held_bytes -= replaced.size_bytes();
+            }
         }
+    }
+}
+
+impl MetTree {
+    fn size_bytes(&self) -> usize {
+        self.content.len() + self.bounds.len() * 4
     }
 }
 
@@ -218,11 +244,15 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_new_is_met(
+            keeps_last_only: bool,
             trees in prop::collection::vec(
                 prop::collection::btree_map(0_u8..30, 0_u8..3, 0..30), 1..12),
             like in prop::collection::vec(0_usize..12, 0..12),
         ) {
-            let mut trees_met = MetTrees::default();
+            let mut trees_met = match keeps_last_only {
+                true => MetTrees::last_only(),
+                false => MetTrees::default(),
+            };
             let mut met = std::collections::HashSet::new();
             for (number, tree) in trees.iter().enumerate() {
                 let content: Arc<[u8]> = content(tree).into();
@@ -246,6 +276,9 @@ mod tests {
                 let kept = &trees_met.trees[&id];
                 prop_assert_eq!(kept.bounds.len(), tree.len() + 1);
                 prop_assert_eq!(kept.bounds.last().copied(), Some(content.len() as u32));
+                prop_assert!(!keeps_last_only || trees_met.trees.len() <= 2);
+                let held = trees_met.trees.values().map(|tree| tree.size_bytes());
+                prop_assert_eq!(trees_met.held_bytes, held.sum::<usize>());
             }
         }
     }

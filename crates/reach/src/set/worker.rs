@@ -54,7 +54,7 @@ impl<'w, S: Seen> Worker<'w, S> {
             reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
             recent: vec![null; RECENT],
             hash: IdHashBuilder::default(),
-            met: MetTrees::default(),
+            met: MetTrees::last_only(),
             pending: Vec::new(),
             shared,
         }

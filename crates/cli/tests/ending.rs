@@ -401,6 +401,32 @@ fn who_is_interrupted_dies_by_the_signal() {
 }
 
 #[test]
+fn who_waits_for_a_fifo_dies_by_the_signal() {
+    let scene = Scene::new();
+    let fifo = scene.repository().join(".git/info/exclude");
+    let _ = std::fs::remove_file(&fifo);
+    let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    for (name, number) in SIGNALS {
+        for words in ["status", "checkout -f HEAD"] {
+            let mut command = scene.command(words);
+            let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+            signal(&child, name);
+            assert_eq!(end_of(&mut child), Some(number), "{words}");
+        }
+    }
+    // Who does write to it is read.
+    let mut child = scene
+        .command("status")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::fs::write(&fifo, "*.o\n").unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn an_ignored_signal_stays_ignored() {
     let scene = Scene::new();
     many_names(&scene.repository());

@@ -2,13 +2,17 @@ use crate::descriptors::obtain;
 use crate::dir::list;
 use crate::error::is_one_of;
 use crate::fault::{self, Op};
+use crate::interrupt::caught_signal;
 use crate::{DirEntry, Error, FileKind, Result, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, CWD};
+use rustix::fs::{FileType, Mode, OFlags, CWD};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// How often whoever waits for a fifo looks whether a signal asks the process to end.
+const SIGNAL_INTERVAL_MS: u32 = 50;
 
 /// A file opened for reading, with the path that errors name.
 #[derive(Debug)]
@@ -18,18 +22,49 @@ pub struct ReadFile {
 }
 
 impl ReadFile {
-    /// Opens `path`, following links: for files of the repository, not of the working tree.
+    /// Opens `path`, following links: for files of the repository, not of the working tree. Where it
+    /// is a fifo, this waits for whoever writes to it, until a signal asks the process to end.
     pub fn open(path: &Path) -> Result<Self> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let opened = obtain(|| {
             fault::check(Op::Open)?;
-            Ok(rustix::fs::open(path, flags, Mode::empty())?)
+            // A fifo would have the call wait, whatever signal comes.
+            match rustix::fs::open(path, flags | OFlags::NONBLOCK, Mode::empty()) {
+                // Somebody has a lease on the file.
+                Err(Errno::AGAIN) => Ok(rustix::fs::open(path, flags, Mode::empty())?),
+                opened => Ok(opened?),
+            }
         });
         let fd = opened.map_err(|source| Error::new("open", path, source))?;
-        Ok(ReadFile {
-            fd,
-            path: path.to_owned(),
-        })
+        let path = path.to_owned();
+        let file = ReadFile { fd, path };
+        let stat = rustix::fs::fstat(&file.fd).map_err(|source| file.not_opened(source))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Fifo => {
+                file.set_blocking()?;
+                file.wait_for_a_writer()?;
+            }
+            _ => file.set_blocking()?,
+        }
+        Ok(file)
+    }
+
+    fn set_blocking(&self) -> Result<()> {
+        rustix::fs::fcntl_setfl(&self.fd, OFlags::empty()).map_err(|source| self.not_opened(source))
+    }
+
+    fn wait_for_a_writer(&self) -> Result<()> {
+        while !self.wait(SIGNAL_INTERVAL_MS)? {
+            if caught_signal().is_some() {
+                return Err(self.not_opened(Errno::INTR));
+            }
+        }
+        Ok(())
+    }
+
+    fn not_opened(&self, source: Errno) -> Error {
+        Error::new("open", &self.path, source)
     }
 
     /// Opens `path`, following links, without waiting for whoever writes to it: where it is a fifo,

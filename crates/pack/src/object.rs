@@ -1,4 +1,5 @@
-use gix_hash::ObjectId;
+use crate::{Error, Result};
+use gix_hash::{oid, ObjectId};
 
 /// The four kinds of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +41,21 @@ pub enum Location {
 }
 
 impl ObjectKind {
+    /// Nothing, if the object `id`, which is of this kind, is to be of the kind `expected`.
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] otherwise.
+    pub fn expect(self, expected: ObjectKind, id: &oid) -> Result<()> {
+        match self == expected {
+            true => Ok(()),
+            false => Err(Error::WrongKind {
+                id: id.to_owned(),
+                found: self,
+                expected,
+            }),
+        }
+    }
+
     /// Its name: what starts a loose object and every hashed object.
     pub fn name(self) -> &'static str {
         match self {

@@ -102,6 +102,16 @@ impl<'s> Reader<'s> {
         Ok((kind, self.content(built)))
     }
 
+    /// The content of the blob `id`, which is at `location`: as [`Reader::read`].
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`](crate::Error::WrongKind) if it is something else.
+    pub fn read_blob(&mut self, id: &oid, location: Location) -> Result<&[u8]> {
+        let (kind, content) = self.read(id, location)?;
+        kind.expect(ObjectKind::Blob, id)?;
+        Ok(content)
+    }
+
     /// The first bytes of the object `id`, which is at `location`, put into `start`: as many as can be
     /// had without inflating all of it, which may be none. Nothing is checked but what they need.
     pub fn leading<'b>(&mut self, location: Location, start: &'b mut [u8]) -> &'b [u8] {

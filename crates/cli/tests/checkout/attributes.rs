@@ -344,6 +344,27 @@ fn a_required_filter_that_fails_leaves_head_index_and_its_file() {
     }
 }
 
+/// Without an index, all files are untracked: a forced switch may overwrite them, and does so when
+/// it has what it writes instead.
+#[test]
+fn what_a_required_filter_does_not_give_costs_no_file() {
+    let repository = origin();
+    repository.write(".git/info/attributes", "dir/b.txt filter=f\n");
+    repository.git(&["config", "filter.f.required", "true"]);
+    repository.git(&["config", "filter.f.smudge", "false"]);
+    repository.remove(".git/index");
+    for path in ["a.txt", "dir/b.txt", "dir/sub/c.txt"] {
+        repository.write(path, "mine\n");
+    }
+    let outcome = hedgerow(&repository, &["-f", "other"]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    assert_eq!(content(&repository, "dir/b.txt"), "mine\n");
+    for path in ["a.txt", "dir/sub/c.txt"] {
+        let now = content(&repository, path);
+        assert!(["mine\n", "two\nlines\n"].contains(&now.as_str()), "{now}");
+    }
+}
+
 #[test]
 fn files_that_the_user_told_git_to_leave_alone_are_not_read() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {

@@ -344,6 +344,13 @@ fn nothing_is_there_yet() {
         r.git(&["symbolic-ref", "HEAD", "refs/heads/unborn"]);
         r.write("a", "mine\n");
     });
+    for words in [
+        &["HEAD@{1}"][..],
+        &["HEAD@{1}", "--", "."],
+        &["HEAD@{0}", "--", "."],
+    ] {
+        assert_ne!(pair.checkout(words).code, 0, "{words:?}");
+    }
     pair.checkout(&["other"]);
     pair.checkout(&["-f", "other"]);
 }

@@ -604,3 +604,22 @@ fn a_damaged_index_stays_as_it_is() {
         repository.assert_no_lock(what);
     }
 }
+
+#[test]
+fn what_is_no_blob_is_no_file() {
+    let trap = Trap::new();
+    let (main, tag) = ("main", "tagged");
+    trap.repository.git(&["tag", "-a", "-m", tag, tag]);
+    for (kind, name) in [("tree", "main^{tree}"), ("commit", main), ("tag", tag)] {
+        let id = trap.repository.ask(&["rev-parse", name]);
+        for mode in ["100644", "120000"] {
+            let what = format!("{mode} {kind}");
+            let outcome = trap.spring(&trap.tree(&[(mode, b"harmless", &id)]), &what);
+            assert_eq!(outcome.code, 3, "{what}: {outcome:?}");
+            let reason = format!("object {id} is a {kind} where a blob is expected");
+            assert!(outcome.stderr.contains(&reason), "{what}: {outcome:?}");
+            let harmless = std::fs::read(trap.repository.path("harmless"));
+            assert_eq!(harmless.unwrap(), b"harmless\n", "{what}");
+        }
+    }
+}

@@ -184,6 +184,14 @@ fn staged_changes() {
         ("removed from the index alone", |r| {
             drop(r.git(&["rm", "-q", "--cached", "gone"]))
         }),
+        ("removed from the index, untracked files there", |r| {
+            r.git(&["rm", "-q", "gone"]);
+            r.write("gone/mine", "mine\n");
+        }),
+        ("removed from the index, ignored files there", |r| {
+            r.git(&["rm", "-q", "gone"]);
+            r.write("gone/mine.ign", "mine\n");
+        }),
         ("removed from the index, the same there", |r| {
             r.git(&["rm", "-q", "--cached", "keep"]);
         }),

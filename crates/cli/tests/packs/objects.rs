@@ -140,6 +140,26 @@ fn tags_go_along_with_what_they_are_of() {
 }
 
 #[test]
+fn a_tag_of_a_tag_goes_along_with_both() {
+    let scene = scene(25, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["tag", "-a", "-m", "x", "inner", "main"]);
+    scene.git(&["tag", "-a", "-m", "x", "outer", "inner"]);
+    let ids = ["inner", "outer", "main"].map(|name| {
+        let id = scene.git(&["rev-parse", name]);
+        String::from_utf8(id).unwrap().trim().to_owned()
+    });
+    scene.git(&["tag", "-d", "inner"]);
+    let input = format!("{}\n", ids[2]);
+    for more in [&["--stdout"][..], &["--stdout", "--local"], &[]] {
+        let words = [&["--include-tag"], more].concat();
+        let [theirs, ours] = [Program::Git, Program::Hedgerow]
+            .map(|program| made_by(&program, &scene, &words, &input));
+        assert!(ids.iter().all(|id| ours.contains(id)), "{more:?}");
+        assert_eq!(ours, theirs, "{more:?}");
+    }
+}
+
+#[test]
 fn bitmaps_are_used_for_files_only_if_asked_for() {
     let scene = scene(27, "sha1", Storage::Packed, Graph::None);
     printed(&scene, &["bitmap", "write"]);

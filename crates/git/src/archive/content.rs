@@ -203,13 +203,13 @@ impl InCommit {
         let store = &self.shared.store;
         let (reader, read) = reader.read(store, self.bases.as_deref(), &self.id, location);
         let kit = Kit { reader, buffers };
-        let reason = match read {
-            Ok(ObjectKind::Blob) => return Ok(kit),
-            Ok(kind) => format!("object {} is a {kind} where a blob is expected", self.id),
-            Err(error) => error.to_string(),
-        };
-        self.shared.put_back(kit);
-        Err(self.unreadable(reason))
+        match read.and_then(|kind| kind.expect(ObjectKind::Blob, &self.id)) {
+            Ok(()) => Ok(kit),
+            Err(error) => {
+                self.shared.put_back(kit);
+                Err(self.unreadable(error.to_string()))
+            }
+        }
     }
 
     /// The blob in pieces, if it is so large that this is better.

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::CancelToken;
-use hedgerow_pack::{Location, Reader, SharedBases};
+use hedgerow_pack::{Location, ObjectKind, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::{Mutex, OnceLock};
 
@@ -195,8 +195,8 @@ impl<'a> Contents<'a> {
         sink: &mut Sink<'_>,
     ) -> std::result::Result<(), Problem> {
         let (id, location) = self.object(row)?;
-        let content = worker.reader.read(&id, location);
-        let (_, content) = content.map_err(Problem::content)?;
+        let content = worker.reader.read_blob(&id, location);
+        let content = content.map_err(Problem::content)?;
         if matches!(conversion, Conversion::Plain) {
             return sink.write(content);
         }
@@ -245,6 +245,10 @@ fn stream(
     location: Location,
     sink: &mut Sink<'_>,
 ) -> std::result::Result<(), Problem> {
+    let header = worker.reader.header(id, location);
+    let kind = header.map_err(Problem::content)?.kind;
+    kind.expect(ObjectKind::Blob, id)
+        .map_err(Problem::content)?;
     let mut problem = None;
     let mut write = |piece: &[u8]| {
         for block in piece.chunks(HOLE_BYTES) {

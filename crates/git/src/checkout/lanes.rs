@@ -235,7 +235,8 @@ impl LaneRun<'_, '_> {
         let path = contents.entry_path(row);
         let outcome = (|| {
             let (id, location) = contents.object(row)?;
-            let (_, content) = reader.read(&id, location).map_err(Problem::content)?;
+            let content = reader.read_blob(&id, location);
+            let content = content.map_err(Problem::content)?;
             let conversion = contents.converter.conversion(path);
             let converted = contents
                 .converter

@@ -1,7 +1,7 @@
 //! What is in the way of the files to be written and is not in the index: whether it may go.
 
 use super::rejects::{ancestors, Reason, Refused, Rejects};
-use super::transition::{Rules, Transition};
+use super::transition::{Rules, Transition, Write};
 use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
 use crate::worktree::survey::{survey, Found};
@@ -34,8 +34,8 @@ enum Place {
 /// Why a place is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visit {
-    /// A file that the index did not know there is to be written.
-    New { gitlink: bool },
+    /// A file that the index did not know there is to be written, by the write at this position.
+    New { write: usize, gitlink: bool },
     /// A file that the index no longer knows is not to be there.
     Gone,
     /// A file is to be removed, and is a directory.
@@ -45,11 +45,12 @@ enum Visit {
 /// All places to look at, in ascending order, so that a directory comes before what is in it.
 fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
     let index = &transition.index;
-    let new = transition.writes.iter().filter(|write| write.untracked);
-    let new = new.map(|write| {
-        let entry = &index.entries()[write.row as usize];
+    let writes = transition.writes.iter().enumerate();
+    let new = writes.filter(|(_, write)| write.untracked);
+    let new = new.map(|(write, Write { row, .. })| {
+        let entry = &index.entries()[*row as usize];
         let gitlink = entry.mode == Mode::Gitlink;
-        (index.path(entry), Visit::New { gitlink })
+        (index.path(entry), Visit::New { write, gitlink })
     });
     let gone = transition.must_be_absent.iter();
     let replaced = transition.became_directories.iter();
@@ -73,12 +74,14 @@ pub(crate) struct Inquiry<'a> {
 }
 
 impl Inquiry<'_> {
-    /// Looks at the places of all files that the index did not know. What may go is returned, in
-    /// ascending order; what may not is added to the rejects.
+    /// Looks at the places of all files that the index did not know. A file that may go stays until
+    /// what replaces it is written there. What else may go is returned, in ascending order; what may
+    /// not is added to the rejects.
     pub(crate) fn obstacles(&self, transition: &mut Transition) -> Result<Vec<Obstacle>> {
         let mut obstacles = Vec::new();
         let mut rejects = Rejects::default();
         let mut refused = Refused::default();
+        let mut replacing = Vec::new();
         let rejected = transition.rejects.paths(None);
         let dirty = transition.rejects.paths(Some(Reason::NotUpToDate));
         let visits = visits(transition);
@@ -89,17 +92,27 @@ impl Inquiry<'_> {
             }
             let before = rejects.len();
             match (visit, place) {
-                (Visit::New { gitlink: true }, Place::Directory) => {}
-                (Visit::New { .. }, _) => {
+                (Visit::New { gitlink: true, .. }, Place::Directory) => {}
+                (Visit::New { write, gitlink }, _) => {
                     let replaced = place == Place::Directory && !self.forces();
                     if let Some(first) = first_below(&dirty, path).filter(|_| replaced) {
                         refused.insert(path, Some(first));
                         continue;
                     }
+                    let known = obstacles.len();
                     self.judge(path, place, transition, &mut obstacles, &mut rejects)?;
+                    if place == Place::File && !gitlink && obstacles.len() > known {
+                        obstacles.truncate(known);
+                        replacing.push(write);
+                    }
                 }
                 (Visit::Gone, Place::File) if self.ignore.is_ignored(self.root, path, false)? => {}
                 (Visit::Gone, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
+                (Visit::Gone, Place::Directory)
+                    if !self.holds_nothing_of_value(path, transition)? =>
+                {
+                    rejects.add(Reason::DirectoryNotClean, path);
+                }
                 (Visit::BecameDirectory, Place::Directory)
                     if !self.holds_nothing_of_value(path, transition)? =>
                 {
@@ -111,6 +124,9 @@ impl Inquiry<'_> {
             if rejects.len() > before {
                 refused.insert(path, None);
             }
+        }
+        for write in replacing {
+            transition.writes[write].replaces = true;
         }
         transition.rejects.extend(rejects);
         transition.rejects.drop_below(&refused);

@@ -120,10 +120,13 @@ fn status(
         return (!gone).then_some('A');
     };
     let links = |mode| matches!(mode, Mode::Symlink | Mode::Gitlink);
+    let is_of_another_type = links(mode) != links(entry.mode);
     match state {
         _ if gone => Some('D'),
+        // What was made a link in the index, and a file again in the working tree.
+        State::TypeChanged if is_of_another_type => Some('M'),
         State::TypeChanged => Some('T'),
-        _ if links(mode) != links(entry.mode) => Some('T'),
+        _ if is_of_another_type => Some('T'),
         State::Modified | State::Suspect => Some('M'),
         _ if (mode, id) != (entry.mode, entry.id) => Some('M'),
         _ => None,

@@ -41,7 +41,7 @@ pub(crate) struct Start<'a> {
 pub(crate) struct Write {
     /// Its row in the new index.
     pub row: u32,
-    /// A file that the index knows is in its place and goes first.
+    /// A file that may go is in its place, and does when the first of the content is there.
     pub replaces: bool,
     /// The index did not know anything in its place: what is there is untracked.
     pub untracked: bool,

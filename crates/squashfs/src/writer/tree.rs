@@ -8,9 +8,16 @@ use super::names::{Child, Names, Target};
 use super::pack::Layout;
 use super::xattrs::XattrTable;
 use super::WriteError;
+use bstr::ByteSlice;
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
 use hedgerow_tree::{split_path, NodeError, NodeKind};
+
+/// Directories within one another, at most: Linux has no name for what is deeper, and the paths of
+/// all of them are in memory at a time.
+const DEPTH: u32 = 2048;
+/// Bytes of a path that is too long to be shown whole.
+const SHOWN_BYTES: usize = 100;
 
 /// A directory and its names.
 pub(super) struct Directory {
@@ -122,6 +129,18 @@ impl<'s> Tree<'s> {
                     above.subdirectories += 1;
                     above.depth + 1
                 });
+                if depth > DEPTH {
+                    let path = entry
+                        .path
+                        .get(..SHOWN_BYTES)
+                        .unwrap_or(&entry.path)
+                        .as_bstr();
+                    return Err(WriteError::Limit {
+                        reason: format!(
+                            "'{path}...' has more than {DEPTH} directories in one another"
+                        ),
+                    });
+                }
                 (parent, depth)
             }
         };

@@ -157,6 +157,25 @@ fn contents_that_cannot_be_read_are_named() {
 }
 
 #[test]
+fn directories_have_a_depth() {
+    let chain = |depth: usize| {
+        let mut path = Vec::new();
+        let mut nodes = vec![directory(b"")];
+        for _ in 0..depth {
+            path.extend_from_slice(if path.is_empty() { b"d" } else { b"/d" });
+            nodes.push(directory(&path));
+        }
+        nodes
+    };
+    let said = refused(chain(2049), 2);
+    assert!(said.contains("more than 2048 directories"), "{said}");
+    let place = tempfile::tempdir().unwrap();
+    let nodes = chain(2048).into_iter().map(Ok);
+    let image = place.path().join("image");
+    create(nodes, &image, &options(Compressor::Zstd, 4096, 2)).unwrap();
+}
+
+#[test]
 fn a_target_of_a_link_has_a_length() {
     for target in [&b""[..], &[b't'; 4096]] {
         let nodes = vec![

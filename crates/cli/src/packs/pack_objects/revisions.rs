@@ -6,9 +6,10 @@ use crate::packs::rev_list::revisions::Revisions;
 use crate::packs::roots::exists;
 use bstr::{BStr, ByteSlice};
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Filter, Question, Source, Tip};
 use hedgerow_serve::Tag;
+use std::collections::HashSet;
 
 /// The revisions that standard input names, one a line, up to an empty line.
 pub fn tips(
@@ -101,14 +102,18 @@ pub fn tagged(repository: &Repository) -> Result<Vec<ObjectId>, Failure> {
     Ok(references.into_iter().filter_map(|tag| tag.id).collect())
 }
 
-/// The annotated tags among `ids`, with what they are of.
+/// The annotated tags among `ids` and the tags that those are of, each once, with what they are of
+/// past all tags: who gets a tag of a tag gets both.
 pub fn annotated(repository: &Repository, ids: &[ObjectId]) -> Vec<Tag> {
-    let tag = |id: &ObjectId| {
+    let mut known = HashSet::new();
+    let mut tags = Vec::new();
+    for id in ids {
         // What is broken goes with nothing.
-        let is_tag = matches!(repository.object_kind(id), Ok(ObjectKind::Tag));
-        let target = is_tag.then(|| repository.peel(id, None)).transpose();
-        let target = target.ok()??;
-        target.map(|target| Tag { id: *id, target })
-    };
-    ids.iter().filter_map(tag).collect()
+        let Ok((chain, target)) = repository.tag_chain(id) else {
+            continue;
+        };
+        let new = chain.into_iter().filter(|id| known.insert(*id));
+        tags.extend(new.map(|id| Tag { id, target }));
+    }
+    tags
 }

@@ -125,6 +125,10 @@ impl Resolver<'_> {
             let Ok(Some(reference)) = repository.reference(full.as_ref()) else {
                 continue;
             };
+            // One that leads nowhere, as HEAD does before the first commit, has no log for git.
+            if reference.id.is_none() {
+                continue;
+            }
             if repository.has_log(full.as_ref()) {
                 return Ok(Some(full));
             }

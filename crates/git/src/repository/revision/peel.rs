@@ -24,11 +24,22 @@ impl crate::repository::Repository {
                 _ => return Ok(None),
             }
         }
-        Err(Error::CorruptObject {
-            kind: "tag",
-            id,
-            reason: "it starts a chain of tags that is too long".into(),
-        })
+        Err(too_long(id))
+    }
+
+    /// The annotated tags from `id` on, each of the next one, and what the last one is of. None if
+    /// `id` is no tag.
+    pub fn tag_chain(&self, id: &oid) -> Result<(Vec<ObjectId>, ObjectId)> {
+        let mut id = id.to_owned();
+        let mut tags = Vec::new();
+        while self.object_kind(&id)? == ObjectKind::Tag {
+            if tags.len() == TAG_DEPTH {
+                return Err(too_long(id));
+            }
+            tags.push(id);
+            id = self.tag_target(&id)?;
+        }
+        Ok((tags, id))
     }
 
     /// The kind of the object `id`, or of what replaces it.
@@ -37,5 +48,13 @@ impl crate::repository::Repository {
         let missing = || hedgerow_pack::Error::Missing { id: found };
         let location = self.objects().locate(&found)?.ok_or_else(missing)?;
         Ok(Reader::new(self.objects()).header(&found, location)?.kind)
+    }
+}
+
+fn too_long(id: ObjectId) -> Error {
+    Error::CorruptObject {
+        kind: "tag",
+        id,
+        reason: "it starts a chain of tags that is too long".into(),
     }
 }

@@ -80,7 +80,7 @@ impl<'r> Contents for ObjectContents<'r> {
     fn size(&self, reader: &mut Reader<'r>, side: &Side) -> Result<Option<u64>> {
         let (id, location) = self.locate(side)?;
         let header = reader.header(&id, location)?;
-        check_kind(id, header.kind)?;
+        header.kind.expect(ObjectKind::Blob, &id)?;
         Ok(Some(header.size))
     }
 
@@ -97,21 +97,10 @@ impl<'r> Contents for ObjectContents<'r> {
                 Ok(())
             };
             let header = reader.stream(&id, location, &mut pass_on)?;
-            return check_kind(id, header.kind);
+            return Ok(header.kind.expect(ObjectKind::Blob, &id)?);
         }
         let (kind, content) = reader.read(&id, location)?;
         sink(content);
-        check_kind(id, kind)
-    }
-}
-
-fn check_kind(id: ObjectId, kind: ObjectKind) -> Result<()> {
-    match kind {
-        ObjectKind::Blob => Ok(()),
-        _ => Err(Error::CorruptObject {
-            kind: "blob",
-            id,
-            reason: format!("a {} where a blob is expected", kind.name()),
-        }),
+        Ok(kind.expect(ObjectKind::Blob, &id)?)
     }
 }

@@ -150,6 +150,17 @@ impl Command {
             _ => false,
         }
     }
+
+    /// Whether it has the engine work, whose figures `--stats` shows.
+    pub fn takes_stats(&self) -> bool {
+        match self {
+            Command::Image(image) => image.takes_stats(),
+            Command::Checkout(_) | Command::HgStatus(_) | Command::Status(_) | Command::Walk(_) => {
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -96,6 +96,10 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     if global.json && (arguments.version || !takes_json) {
         return Err(shape.misuse("this prints no JSON: it takes no --json"));
     }
+    let takes_stats = arguments.command.as_ref().is_some_and(Command::takes_stats);
+    if global.stats.is_some() && !takes_stats {
+        return Err(shape.misuse("this keeps no statistics: it takes no --stats"));
+    }
     if arguments.version {
         version::show(global.verbose > 0, output);
         return Ok(0);

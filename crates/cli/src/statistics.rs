@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::stats;
 use hedgerow_engine::Recorder;
-use hedgerow_fs::{Destination, LockFile};
+use hedgerow_fs::{Destination, LockFile, ReadFile};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,33 @@ pub fn tell(global: &Global, recorder: Option<&Recorder>, output: &Output) -> Re
     let mut json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;
     json.push(b'\n');
     let path = environment::from_directory(global, path);
+    if holds_something_else(&path).map_err(Failure::fatal)? {
+        return Err(Failure::fatal(format_args!(
+            "'{}' holds something else than statistics, and is left as it is",
+            path.display()
+        )));
+    }
     write(&path, true, &json).map_err(Failure::fatal)
+}
+
+/// Whether a regular file is there that no earlier `--stats` has written: perhaps what the command
+/// has just made, or read.
+fn holds_something_else(path: &Path) -> Result<bool, hedgerow_fs::Error> {
+    let Destination::File(path) = Destination::of(path)? else {
+        return Ok(false);
+    };
+    if !hedgerow_fs::is_there(&path)? || hedgerow_fs::is_directory(&path) {
+        return Ok(false);
+    }
+    let mut start = [0; 64];
+    let count = ReadFile::open(&path)?.read_at(&mut start, 0)?;
+    let start = start.get(..count).unwrap_or_default();
+    let words: Vec<u8> = start
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    Ok(!words.is_empty() && !words.starts_with(br#"{"schema":"hedgerow.stats"#))
 }
 
 /// Writes to a file, beside its place first, or into what is no regular file. A file that is there

@@ -207,6 +207,22 @@ impl OutputFile {
         rustix::fs::ftruncate(&self.fd, bytes).map_err(|errno| self.failed("write", errno.into()))
     }
 
+    /// Gives it the permissions of what it is to replace, if that is a regular file, and its owner,
+    /// if this process may: what only few could read stays so.
+    pub fn take_attributes_of_target(&self) -> Result<()> {
+        let there = crate::lstat(&self.target)?;
+        let Some(there) = there.filter(|stat| stat.kind == crate::FileKind::File) else {
+            return Ok(());
+        };
+        let owner = (
+            rustix::fs::Uid::from_raw(there.uid),
+            rustix::fs::Gid::from_raw(there.gid),
+        );
+        // Who may not give it away keeps it, and the permissions hold for whoever owns it.
+        let _ = rustix::fs::fchown(&self.fd, Some(owner.0), Some(owner.1));
+        self.set_permissions(there.mode & 0o777)
+    }
+
     /// Sets its permissions, whatever the umask.
     pub fn set_permissions(&self, mode: u32) -> Result<()> {
         rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))
@@ -274,7 +290,13 @@ impl OutputFile {
     /// Gives a file without a name one.
     fn link(&self, name: &Path) -> rustix::io::Result<()> {
         let own = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
-        rustix::fs::linkat(CWD, own, self.at(), name, AtFlags::SYMLINK_FOLLOW)
+        match rustix::fs::linkat(CWD, own, self.at(), name, AtFlags::SYMLINK_FOLLOW) {
+            // Without /proc, which not everybody may do.
+            Err(Errno::NOENT) => {
+                rustix::fs::linkat(&self.fd, "", self.at(), name, AtFlags::EMPTY_PATH)
+            }
+            linked => linked,
+        }
     }
 
     /// Gives a file without a name one beside its target, from where it can replace that.

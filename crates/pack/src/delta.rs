@@ -13,8 +13,14 @@ pub(crate) struct DeltaHeader {
     pub result: u64,
 }
 
+/// Git takes no shorter delta: two lengths and an instruction.
+const LEAST_BYTES: usize = 4;
+
 /// Splits a delta, or the first 20 bytes of one, into its lengths and its instructions.
 pub(crate) fn parse_header(delta: &[u8]) -> Result<(DeltaHeader, &[u8]), Fault> {
+    if delta.len() < LEAST_BYTES {
+        return Err(Fault::DeltaTruncated);
+    }
     let (source, rest) = length(delta)?;
     let (result, rest) = length(rest)?;
     Ok((DeltaHeader { source, result }, rest))
@@ -192,6 +198,16 @@ mod tests {
         ]
     }
 
+    #[test]
+    fn a_delta_of_no_instruction_is_none() {
+        assert_eq!(parse_header(&[5, 0]), Err(Fault::DeltaTruncated));
+        assert_eq!(
+            apply_delta(b"hello", &[5, 0, 0]),
+            Err(Fault::DeltaTruncated)
+        );
+        assert_eq!(apply_delta(b"hello", &[5, 1, 0x90, 1]), Ok(b"h".to_vec()));
+    }
+
     proptest! {
         #[test]
         fn a_delta_makes_what_it_was_made_from(
@@ -215,6 +231,7 @@ mod tests {
             }
             let lengths = [number(source.len()), number(expected.len())].concat();
             let delta = [lengths, instructions].concat();
+            prop_assume!(!instructions.is_empty());
             let (header, instructions) = parse_header(&delta).unwrap();
             let declared = (header.source, header.result);
             prop_assert_eq!(declared, (source.len() as u64, expected.len() as u64));

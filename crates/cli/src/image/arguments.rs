@@ -21,6 +21,13 @@ pub enum Action {
     Verify(Verify),
 }
 
+impl Image {
+    /// Whether it has the engine work.
+    pub fn takes_stats(&self) -> bool {
+        !matches!(self.action, Action::List(_) | Action::Info(_))
+    }
+}
+
 /// Where the image is.
 #[derive(Debug, Args)]
 pub struct Place {

@@ -47,7 +47,8 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         },
         ..SinkOptions::default()
     };
-    let written = match &command.output {
+    let named = command.output.as_deref();
+    let written = match named.filter(|path| *path != Path::new("-")) {
         Some(path) => match super::place(path, global, command.force)? {
             Destination::File(target) => {
                 let file = ArchiveFile::create(&target).map_err(not_started)?;
@@ -157,6 +158,8 @@ impl ArchiveFile {
     fn finish(mut self, replace: bool) -> io::Result<()> {
         self.flush()?;
         if replace {
+            let taken = self.file.take_attributes_of_target();
+            taken.map_err(io::Error::other)?;
             // Else a power cut could leave neither the archive that was there nor this one.
             self.file.sync().map_err(io::Error::other)?;
         }

@@ -13,6 +13,9 @@ use std::path::Path;
 /// Smaller limits are raised to this, as git does.
 const LEAST_LIMIT_BYTES: u64 = 1 << 20;
 
+/// Why there are no bitmaps of a pack that does not hold all that its objects reach, in git's words.
+pub const NOT_CLOSED: &str = "disabling bitmap writing, as some objects are not being packed";
+
 /// How the configuration wants packs and what belongs to them to be written.
 pub fn file_options(repository: &Repository, output: &Output) -> Result<FileOptions, Failure> {
     let config = repository.config();
@@ -46,7 +49,7 @@ pub fn size_limit(
 /// Whether bitmaps of `packs` are possible. An error is the reason why not, in git's words.
 pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'static str> {
     if !is_closed {
-        return Err("disabling bitmap writing, as some objects are not being packed");
+        return Err(NOT_CLOSED);
     }
     match packs {
         [_] => Ok(()),

@@ -1,14 +1,10 @@
 //! What a walk reads from, out of a repository.
 
 use crate::failure::Failure;
-use bstr::ByteSlice;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId};
 use hedgerow_reach::{IdMap, Source};
 use std::collections::HashMap;
-
-/// More than a list of grafts takes.
-const LIMIT_BYTES: u64 = 64 << 20;
 
 /// What a walk needs beside the store.
 pub struct Sources {
@@ -31,28 +27,14 @@ impl Sources {
             true => repository.objects().commit_graph(),
             false => None,
         };
-        let mut grafts = IdMap::default();
-        let common = repository.common_dir();
-        for line in lines(&common.join("info/grafts"))? {
-            if line.first() != Some(&b'#') {
-                let mut ids = line.fields().filter_map(|hex| ObjectId::from_hex(hex).ok());
-                if let Some(commit) = ids.next() {
-                    grafts.insert(commit, ids.collect());
-                }
-            }
-        }
-        let mut shallow = IdMap::default();
-        for line in lines(&common.join("shallow"))? {
-            if let Ok(commit) = ObjectId::from_hex(line.trim_ascii()) {
-                grafts.insert(commit, Vec::new());
-                shallow.insert(commit, Vec::new());
-            }
-        }
+        let found = repository.grafts()?;
+        let grafts = found.iter().map(|(id, parents)| (*id, parents.to_vec()));
+        let shallow = found.shallow().iter().map(|id| (*id, Vec::new()));
         Ok(Sources {
             graph,
             checks_graph: repository.environment().commit_graph_paranoia,
-            grafts,
-            shallow,
+            grafts: grafts.collect(),
+            shallow: shallow.collect(),
             no_replacements: HashMap::new(),
         })
     }
@@ -114,10 +96,4 @@ pub fn bitmaps(repository: &Repository) -> Option<Bitmaps<'_>> {
         true => Bitmaps::open(repository.objects()),
         false => None,
     }
-}
-
-fn lines(path: &std::path::Path) -> Result<Vec<Vec<u8>>, Failure> {
-    let content = hedgerow_fs::read_file(path, LIMIT_BYTES).map_err(Failure::fatal)?;
-    let content = content.unwrap_or_default();
-    Ok(content.lines().map(<[u8]>::to_vec).collect())
 }

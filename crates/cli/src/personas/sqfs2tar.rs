@@ -76,6 +76,15 @@ fn export(arguments: &Arguments) -> Result<(), String> {
         _ => Vec::new(),
     };
     let nodes = nodes.filter_map(|node| below(node, &root));
+    if let Some(name) = arguments.root_becomes.as_deref() {
+        if path(name)
+            .split(|byte| *byte == b'/')
+            .any(|part| part == b"..")
+        {
+            let name = name.display();
+            return Err(format!("Invalid root directory '{name}'."));
+        }
+    }
     let options = options(arguments, CancelToken::from_static(interrupted));
     let compression = match arguments.compressor {
         None => Compression::None,

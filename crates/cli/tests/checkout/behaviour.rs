@@ -355,6 +355,26 @@ fn nothing_is_there_yet() {
     pair.checkout(&["-f", "other"]);
 }
 
+#[test]
+fn a_file_in_the_place_of_a_submodule() {
+    let origin = two_commits(&[("f", "1\n")], &[("sub/x", "1\n")]);
+    let id = origin.ask(&["rev-parse", "HEAD"]);
+    let line = format!("160000,{id},sub");
+    origin.git(&["update-index", "--add", "--cacheinfo", &line]);
+    origin.git(&["commit", "-qm", "a submodule"]);
+    let mut pair = Pair::of_git_dir(&origin, "a file for a submodule");
+    pair.checkout(&["-f"]);
+    let repository = &pair.hedgerow;
+    let _ = std::fs::remove_dir(repository.path("sub"));
+    repository.write("sub", "mine\n");
+    let outcome = repository.hedgerow(&["checkout", "other"]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert_eq!(std::fs::read(repository.path("sub")).unwrap(), b"mine\n");
+    let outcome = repository.hedgerow(&["checkout", "-f", "other"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(std::fs::read(repository.path("sub/x")).unwrap(), b"1\n");
+}
+
 /// To git it says nothing; what is below it is ignored or not by the files above.
 #[test]
 fn a_gitignore_that_is_a_directory_says_nothing() {

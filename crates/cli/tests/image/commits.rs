@@ -1,5 +1,6 @@
 //! Images of commits are the images of what `git archive` makes of them, byte for byte.
 
+use crate::image;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{symlink, PermissionsExt};
@@ -115,6 +116,24 @@ fn repository() -> TempDir {
     git(home.path(), &["commit", "-qam", "two"]);
     git(home.path(), &["repack", "-adq"]);
     home
+}
+
+#[test]
+fn placeholders_that_are_not_expanded_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    git(home, &["init", "-q", "-b", "main"]);
+    fs::write(home.join(".gitattributes"), "* export-subst\n").unwrap();
+    fs::write(home.join("f"), "$Format:%h %(describe:tags) %+ar %x$\n").unwrap();
+    git(home, &["add", "-A"]);
+    git(home, &["commit", "-q", "-m", "one"]);
+    let made = image(home, &["create", "-q", "git:HEAD", "image"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    for name in ["(describe", "ar"] {
+        let said = format!("warning: 'f': the placeholder %{name} is left as it is");
+        assert!(made.stderr.contains(&said), "{}", made.stderr);
+    }
+    assert_eq!(made.stderr.matches("warning").count(), 2);
 }
 
 #[test]

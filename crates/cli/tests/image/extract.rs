@@ -209,6 +209,11 @@ fn with_fault(home: &Path, fault: &str, target: &str) -> Outcome {
     }
 }
 
+fn calls_seen(outcome: &Outcome) -> usize {
+    let calls = outcome.stderr.split_whitespace().rev().nth(1);
+    calls.unwrap().parse().unwrap()
+}
+
 #[test]
 fn whatever_fails_is_named_and_no_half_file_is_there() {
     let Some(home) = packed(&["-b", "4096"]) else {
@@ -229,12 +234,16 @@ fn whatever_fails_is_named_and_no_half_file_is_there() {
         let target = format!("out-{kind}");
         let before = with_fault(home.path(), &format!("{kind}:0-0:5"), &target);
         assert_eq!(before.code, 0, "{before:?}");
-        let calls = before.stderr.split_whitespace().rev().nth(1).unwrap();
-        let calls: usize = calls.parse().unwrap();
+        let calls = calls_seen(&before);
         fs::remove_dir_all(home.path().join(&target)).unwrap();
         for number in (1..=calls).step_by(calls.div_ceil(12)) {
             let outcome = with_fault(home.path(), &format!("{kind}:{number}:5"), &target);
             let what = format!("{kind} {number} of {calls}: {outcome:?}");
+            if outcome.code == 0 && calls_seen(&outcome) < number {
+                // Two workers do not share handles in the same way each time.
+                let _ = fs::remove_dir_all(home.path().join(&target));
+                continue;
+            }
             assert!([2, 3].contains(&outcome.code), "{what}");
             assert!(outcome.stderr.contains("error: "), "{what}");
             assert!(!outcome.stderr.contains("panic"), "{what}");

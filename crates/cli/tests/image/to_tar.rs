@@ -3,6 +3,7 @@
 use crate::archives::{home, packed, run};
 use crate::image;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -43,6 +44,62 @@ fn an_image_of_the_archive_of_an_image_is_the_image() {
             let content = fs::read(unpacked.join("sparse")).unwrap();
             assert!(content == fs::read(home.path().join("tree/sparse")).unwrap());
         }
+    }
+}
+
+#[test]
+fn standard_output_is_named_by_a_dash_and_a_root_leads_nowhere_else() {
+    let home = home(false);
+    packed(home.path(), "tree", &[]);
+    let whole = image(home.path(), &["to-tar", "image"]);
+    let named = image(home.path(), &["to-tar", "-o", "-", "image"]);
+    assert!(named.code == 0 && named.stdout == whole.stdout);
+    assert!(!home.path().join("-").exists());
+    for root in ["../x", "x/..", "a/../b"] {
+        let refused = sqfs2tar(home.path(), &["-r", root, "image"]);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(1), 0));
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains("Invalid root directory"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_replaced_stays_as_private_as_it_was() {
+    let home = home(false);
+    packed(home.path(), "tree", &[]);
+    let at = |name: &str| home.path().join(name);
+    for words in [
+        ["create", "-f", "tree", "it"],
+        ["to-tar", "-fo", "it", "image"],
+    ] {
+        fs::write(at("it"), "private").unwrap();
+        fs::set_permissions(at("it"), fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(image(home.path(), &words).code, 0);
+        let mode = fs::metadata(at("it")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o600, "{words:?}");
+    }
+}
+
+#[test]
+fn statistics_are_put_in_the_place_of_statistics_only() {
+    let home = home(false);
+    packed(home.path(), "tree", &[]);
+    let before = fs::read(home.path().join("image")).unwrap();
+    let refused = image(home.path(), &["verify", "--stats=image", "image"]);
+    assert_eq!(refused.code, 128, "{refused:?}");
+    let refused = image(home.path(), &["create", "--stats=new", "tree", "new"]);
+    assert_eq!(refused.code, 128, "{refused:?}");
+    assert!(fs::read(home.path().join("image")).unwrap() == before);
+    assert_eq!(fs::read(home.path().join("new")).unwrap()[..4], *b"hsqs");
+    for _ in 0..2 {
+        let told = image(home.path(), &["verify", "--stats=stats.json", "image"]);
+        assert_eq!(told.code, 0, "{told:?}");
+    }
+    for words in [
+        ["list", "--stats=none", "image"],
+        ["info", "--stats", "image"],
+    ] {
+        assert_eq!(image(home.path(), &words).code, 2, "{words:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Damaged and unusual bitmaps of multi-pack-indexes: no answer becomes wrong.
 
-use super::oracle::program::git;
+use super::oracle::program::{git, run, Program};
 use super::oracle::random::Random;
 use super::several::{beside_packs, midx, several_packs};
 use super::{answer, hedgerow, lines, printed};
@@ -83,6 +83,48 @@ fn flipped_bits_give_no_wrong_answer() {
             }
             replace(&path, &whole);
         }
+    }
+}
+
+/// Eight bytes are swapped with eight others, and the hash is right again: what shows that is named,
+/// and gives no wrong count where it does not show to git either.
+#[test]
+fn damage_under_a_right_hash_gives_no_count_that_git_does_not_give() {
+    let count = [
+        &["rev-list", "--objects", "--count"],
+        &WORDS[3..4],
+        &["--all"],
+    ]
+    .concat();
+    for (seed, lookup) in [(64, "false"), (65, "true")] {
+        let scene = several_packs(seed, "sha1");
+        scene.git(&["config", "pack.writeBitmapLookupTable", lookup]);
+        printed(&scene, &["multi-pack-index", "write", "--bitmap"]);
+        let path = beside_packs(&scene, "bitmap").remove(0);
+        let whole = std::fs::read(&path).unwrap();
+        let expected = hedgerow(&scene, &count).stdout;
+        let mut random = Random::new(seed);
+        let mut told = 0;
+        for round in 0..120 {
+            let mut damaged = whole.clone();
+            let [a, b] = [(); 2].map(|()| 32 + random.below(damaged.len() - 60));
+            for at in 0..8 {
+                damaged.swap(a + at, b + at);
+            }
+            seal(&mut damaged, "sha1");
+            replace(&path, &damaged);
+            let found = hedgerow(&scene, &count);
+            assert_eq!(found.code, 0, "{}", found.stderr);
+            told += usize::from(found.stderr.contains("warning"));
+            if found.stdout != expected {
+                let mut command = Program::Git.command(&scene.root);
+                command.args(&count);
+                let theirs = run(command);
+                let what = format!("round {round}: bytes {a} and {b}: {}", theirs.stderr);
+                assert!(theirs.code != 0 || theirs.stdout == found.stdout, "{what}");
+            }
+        }
+        assert!(told > 20, "{told}");
     }
 }
 

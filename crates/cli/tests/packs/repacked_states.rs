@@ -291,7 +291,12 @@ fn promised_objects_stay_apart() {
         assert_eq!(packs(&clone, ".pack").len(), 2, "{words:?}");
         is_sound(&clone);
     }
-    let outcome = super::repack::repack(&clone, &["-a", "-d", "-b"]);
-    assert_eq!(outcome.code, 128);
-    assert_eq!(objects(&clone), before);
+    for words in [&["-a", "-d", "-b"][..], &["-a", "-d", "-b", "-m"]] {
+        let outcome = super::repack::repack(&clone, words);
+        assert_eq!(outcome.code, 0, "{words:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("disabling bitmap writing"));
+        assert_eq!(objects(&clone), before);
+        assert_eq!(packs(&clone, ".bitmap"), packs(&clone, ".none"));
+        is_sound(&clone);
+    }
 }

@@ -242,4 +242,32 @@ fn replacements_and_the_boundary_of_a_shallow_clone_count() {
     std::fs::write(scene.root.join(".git/shallow"), format!("{}\n", commits[4])).unwrap();
     compare(&scene, &["rev-list", "--objects", "--all"], "");
     compare(&scene, &["rev-list", "--count", "--objects", "--all"], "");
+    // Words lead no further than walks.
+    for word in [
+        format!("{}~1", commits[4]),
+        format!("{}^@", commits[4]),
+        "main~9".into(),
+    ] {
+        compare(&scene, &["rev-list", "--count", &word, "--"], "");
+        compare(&scene, &["cat-file", "--batch-check"], &format!("{word}\n"));
+    }
+}
+
+#[test]
+fn what_is_left_out_after_no_walk_has_commits_followed() {
+    let scene = scene(10, "sha1", Storage::Loose, Graph::None);
+    let [tree, parent] = ["main^{tree}", "main~3"].map(|name| format!("^{name}"));
+    for words in [
+        &["--no-walk", "main", &tree][..],
+        &["--no-walk", "main", &parent],
+        &[&parent, "--no-walk", "main"],
+        &[&parent, "--no-walk", "main", "main~4"],
+        &["^main", "--no-walk", "main", "main~1"],
+        &["--no-walk", "main~3..main"],
+        &["main~3..main", "--no-walk"],
+        &["--no-walk", "-n9", "main"],
+        &["-n9", "--no-walk", "main"],
+    ] {
+        compare(&scene, &[&["rev-list"], words].concat(), "");
+    }
 }

@@ -260,7 +260,13 @@ impl InCommit {
             let facts = self.shared.facts();
             let facts = facts.map_err(|reason| self.unreadable(reason))?;
             if let Some(facts) = facts {
-                bytes = subst::expand(&bytes, facts);
+                let (expanded, left) = subst::expand(&bytes, facts);
+                for name in left {
+                    self.shared.warn(format!(
+                        "'{path}': the placeholder %{name} is left as it is; git archive expands it"
+                    ));
+                }
+                bytes = expanded;
             }
         }
         Ok(bytes)

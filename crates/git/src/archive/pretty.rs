@@ -1,15 +1,44 @@
 //! What placeholders stand for: git-log(1) under "PRETTY FORMATS", as far as they do not depend on
 //! when they are asked for.
 //!
-//! Not expanded: times relative to now (`%ar`, `%ah`), signatures (`%G?` and others), paddings
-//! (`%<`, `%>`, `%w`), and `%(describe)` and `%(trailers)` with their options.
+//! Not expanded, and warned of: times relative to now (`%ar`, `%ah`), signatures (`%G?` and others),
+//! paddings (`%<`, `%>`, `%w`), and `%(describe)` and `%(trailers)` with their options.
 
 use super::facts::{Facts, Person};
 use bstr::{BStr, BString, ByteSlice};
 use gix_date::time::{format, CustomFormat};
+use std::collections::BTreeSet;
 
-/// Appends `format` to `out`, its placeholders expanded; unknown ones stay.
-pub(super) fn append(format: &[u8], facts: &Facts, out: &mut Vec<u8>) {
+/// What placeholders begin with that git expands and this does not.
+const NOT_EXPANDED: [&str; 18] = [
+    "(describe",
+    "(trailers",
+    "(decorate:",
+    "G?",
+    "GG",
+    "GS",
+    "GK",
+    "GF",
+    "GP",
+    "GT",
+    "ar",
+    "cr",
+    "ah",
+    "ch",
+    "w(",
+    "<",
+    ">",
+    "C(always",
+];
+
+/// Appends `format` to `out`, its placeholders expanded; unknown ones stay. Those that git would
+/// expand are added to `left`.
+pub(super) fn append(
+    format: &[u8],
+    facts: &Facts,
+    out: &mut Vec<u8>,
+    left: &mut BTreeSet<&'static str>,
+) {
     let mut rest = format;
     while let Some(at) = rest.find_byte(b'%') {
         let (before, after) = rest.split_at(at);
@@ -20,6 +49,11 @@ pub(super) fn append(format: &[u8], facts: &Facts, out: &mut Vec<u8>) {
             rest = after;
             continue;
         }
+        let is_left = |name: &&&str| {
+            rest.trim_start_with(|c| "+- ".contains(c))
+                .starts_with(name.as_bytes())
+        };
+        left.extend(NOT_EXPANDED.iter().find(is_left));
         match item(rest, facts, out) {
             Some(length) => rest = rest.get(length..).unwrap_or_default(),
             None => out.push(b'%'),

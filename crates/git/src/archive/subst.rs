@@ -4,11 +4,14 @@
 use super::facts::Facts;
 use super::pretty;
 use bstr::ByteSlice;
+use std::collections::BTreeSet;
 
 const START: &[u8] = b"$Format:";
 
-/// `content` with each `$Format:...$` in it expanded.
-pub(super) fn expand(content: &[u8], facts: &Facts) -> Vec<u8> {
+/// `content` with each `$Format:...$` in it expanded, and what placeholders begin with that git would
+/// expand and this does not.
+pub(super) fn expand(content: &[u8], facts: &Facts) -> (Vec<u8>, BTreeSet<&'static str>) {
+    let mut left = BTreeSet::new();
     let mut expanded = Vec::with_capacity(content.len());
     let mut rest = content;
     while let Some(start) = rest.find(START) {
@@ -20,7 +23,7 @@ pub(super) fn expand(content: &[u8], facts: &Facts) -> Vec<u8> {
         expanded.extend_from_slice(rest.get(..start).unwrap_or_default());
         // To git, the format ends at a NUL.
         let format = format.split(|byte| *byte == 0).next().unwrap_or_default();
-        pretty::append(format, facts, &mut expanded);
+        pretty::append(format, facts, &mut expanded, &mut left);
         // So does git: all that it has written of the file so far.
         if let Some(encoded) = facts.encode(&expanded) {
             expanded = encoded;
@@ -28,7 +31,7 @@ pub(super) fn expand(content: &[u8], facts: &Facts) -> Vec<u8> {
         rest = after.get(1..).unwrap_or_default();
     }
     expanded.extend_from_slice(rest);
-    expanded
+    (expanded, left)
 }
 
 /// Whether there is a placeholder in `content`.

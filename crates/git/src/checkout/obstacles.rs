@@ -178,8 +178,10 @@ impl Inquiry<'_> {
         match place {
             Place::Free => {}
             Place::File => {
-                // What becomes of a file that the index knows is said where its entry goes.
-                if self.old.find(path, Stage::Merged).is_ok() {
+                // What becomes of a file that the index knows is said where its entry goes. A file
+                // in the place of a submodule is none of those.
+                let known = self.old.find(path, Stage::Merged);
+                if known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink) {
                     return Ok(());
                 }
                 match force || self.ignore.is_ignored(self.root, path, false)? {

@@ -39,7 +39,7 @@ impl Commit {
 }
 
 impl Repository {
-    /// The commit `id`, replaced where a replacement is set. An object of another kind, or one
+    /// The commit `id`, replaced where a replacement is set, with the parents that grafts give it. An object of another kind, or one
     /// that is no proper commit, is [`Error::CorruptObject`].
     pub fn commit(&self, id: &oid) -> Result<Commit> {
         self.commit_with(&mut Reader::new(&self.objects), id)
@@ -61,10 +61,14 @@ impl Repository {
         }
         let parsed = gix_object::CommitRef::from_bytes(content, self.hash)
             .map_err(|error| corrupt(error.probable_cause().to_string()))?;
+        let parents = match self.grafts()?.parents(id) {
+            Some(parents) => parents.to_vec(),
+            None => parsed.parents().collect(),
+        };
         Ok(Commit {
             id: id.to_owned(),
             tree: parsed.tree(),
-            parents: parsed.parents().collect(),
+            parents,
             author: parsed.author.to_owned(),
             committer: parsed.committer.to_owned(),
             seconds: parsed.time().map_or(0, |time| time.seconds),

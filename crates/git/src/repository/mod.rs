@@ -15,6 +15,7 @@ mod environment;
 mod format;
 pub(crate) mod fsync;
 mod git_dir;
+mod grafts;
 mod head;
 mod history;
 mod hooks;
@@ -47,6 +48,7 @@ pub use comparisons::Comparison;
 pub use config::Config;
 pub use environment::{Environment, PathspecSettings, Person};
 pub use fsync::Fsync;
+pub use grafts::Grafts;
 pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
@@ -75,7 +77,7 @@ use discover::Layout;
 use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A repository that was found and may be used.
 #[derive(Debug)]
@@ -94,6 +96,7 @@ pub struct Repository {
     objects: Arc<ObjectStore>,
     packed: packed_refs::PackedRefs,
     replacements: HashMap<ObjectId, ObjectId>,
+    grafts: OnceLock<Grafts>,
 }
 
 impl Repository {
@@ -182,6 +185,7 @@ impl Repository {
             objects: Arc::new(objects),
             packed,
             replacements: HashMap::new(),
+            grafts: OnceLock::new(),
         };
         repository.replacements = repository.load_replacements()?;
         Ok(repository)

@@ -1,5 +1,6 @@
 use super::ewah::{Change, Ewah};
 use super::order::{checksum_at, number_at};
+use super::words::WORD_BITS;
 use crate::big_endian::{u32_at, u64_at};
 use crate::hashed_file::is_whole;
 use crate::map::Map;
@@ -97,7 +98,7 @@ pub(crate) enum Base {
 impl BitmapFile {
     /// Maps the file at `path`, which is to be about `objects` objects of the pack or
     /// multi-pack-index with the trailer `checksum`. It is hashed, since a single wrong bit would
-    /// be a wrong answer, unless it was `verified` before. An error is a reason.
+    /// be a wrong answer, and read through, unless it was `verified` before. An error is a reason.
     pub fn open(
         path: &Path,
         checksum: &[u8],
@@ -106,10 +107,39 @@ impl BitmapFile {
         verified: &VerifiedFiles,
     ) -> Result<Self, String> {
         let map = Map::open(path).map_err(|error| error.to_string())?;
-        if !verified.pass("hash", &[(path, &map)], || is_whole(&map, hash)) {
-            return Err("bad bitmap: its checksum is wrong".into());
+        let file = Self::parse(map, checksum, objects, hash);
+        let file = file.map_err(|reason| format!("bad bitmap: {reason}"))?;
+        let mut fault = "its checksum is wrong";
+        let is_sound = || {
+            if !is_whole(&file.map, hash) {
+                return false;
+            }
+            fault = "its bitmaps contradict each other";
+            file.is_consistent(objects)
+        };
+        match verified.pass("bitmap", &[(path, &file.map)], is_sound) {
+            true => Ok(file),
+            false => Err(format!("bad bitmap: {fault}")),
         }
-        Self::parse(map, checksum, objects, hash).map_err(|reason| format!("bad bitmap: {reason}"))
+    }
+
+    /// Whether each of `objects` objects is of one kind, and all entries are there to the last byte:
+    /// a file with a place that is wrong is wrong in what follows it, too, whatever its checksum.
+    fn is_consistent(&self, objects: u32) -> bool {
+        let mut seen = vec![0_u64; (objects as usize).div_ceil(WORD_BITS)];
+        let mut ones = 0;
+        for kind in 0..KINDS.len() {
+            let mut own = vec![0_u64; seen.len()];
+            if self.add_kind(kind, &mut own).is_none() {
+                return false;
+            }
+            ones += count_ones(&own);
+            seen.iter_mut()
+                .zip(own)
+                .for_each(|(seen, own)| *seen |= own);
+        }
+        let objects = u64::from(objects);
+        ones == objects && count_ones(&seen) == objects && self.list().is_some()
     }
 
     fn parse(map: Map, checksum: &[u8], objects: u32, hash: Kind) -> Result<Self, &'static str> {
@@ -257,6 +287,7 @@ impl BitmapFile {
         Some(Entry { base, set })
     }
 
+    /// All entries.
     fn listing(&self) -> Option<&Listing> {
         self.listing.get_or_init(|| self.list()).as_ref()
     }
@@ -278,8 +309,12 @@ impl BitmapFile {
             offset += ENTRY_HEADER_BYTES + size;
         }
         by_row.sort_unstable();
-        Some(Listing { entries, by_row })
+        (offset == self.end).then_some(Listing { entries, by_row })
     }
+}
+
+fn count_ones(words: &[u64]) -> u64 {
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
 /// The optional sections, which are found from the end of the file.

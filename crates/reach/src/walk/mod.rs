@@ -150,11 +150,9 @@ impl<'s> Walk<'s> {
             let list = self.list.make_contiguous();
             list.sort_by_key(|commit| std::cmp::Reverse(commits.node(*commit).seconds));
         }
-        // Something to stop at makes a walk of what was to be none.
-        if self.request.no_walk.is_some() && !has_uninteresting {
+        if self.request.no_walk.is_some() {
             self.mode = Mode::Tips;
         } else if is_limited {
-            self.request.no_walk = None;
             self.limit()?;
             self.mode = Mode::Limited;
             if is_ordered {
@@ -162,7 +160,6 @@ impl<'s> Walk<'s> {
                 self.list = self.in_topological_order(&list, None);
             }
         } else if by_generation {
-            self.request.no_walk = None;
             self.limit_by_generation()?;
             self.mode = Mode::Limited;
         }

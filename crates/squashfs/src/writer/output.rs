@@ -67,6 +67,7 @@ impl Output {
         self.file.set_len(self.start)?;
         self.file.set_len(bytes)?;
         if replace {
+            self.file.take_attributes_of_target()?;
             // Else a power cut could leave neither the image that was there nor this one.
             self.file.sync()?;
         }

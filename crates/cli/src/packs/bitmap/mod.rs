@@ -14,7 +14,7 @@ use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, Bitmaps};
 use hedgerow_reach::check;
-use options::{build, build_options, shallow, threads};
+use options::{build, build_options, threads};
 use std::path::{Path, PathBuf};
 
 /// Write, check or list reachability bitmaps
@@ -114,7 +114,7 @@ fn chosen(repository: &Repository, named: Option<PathBuf>) -> Result<u32, Failur
 fn verify(repository: &Repository, global: &Global, output: &Output) -> Result<u8, Failure> {
     let store = repository.objects();
     let bitmaps = bitmaps(repository)?;
-    let shallow = shallow(repository)?;
+    let shallow = repository.grafts()?.shallow().iter().copied().collect();
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     let cancel = CancelToken::from_static(interrupted);
     let wrong = check(store, &bitmaps, &shallow, threads(global), &cancel);

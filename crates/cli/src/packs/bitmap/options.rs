@@ -11,7 +11,6 @@ use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
 use hedgerow_reach::{BuildOptions, Error};
-use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +46,7 @@ pub fn build_options(
         preferred_tips: tips.preferred,
         only_reachable: false,
         pseudo_merges: groups.into_iter().map(Group::into_parts).collect(),
-        shallow: shallow(repository)?,
+        shallow: repository.grafts()?.shallow().iter().copied().collect(),
         name_hashes: flag("pack.writeBitmapHashCache")?.unwrap_or(true),
         lookup_table: flag("pack.writeBitmapLookupTable")?.unwrap_or(false),
         threads: threads(global),
@@ -192,17 +191,6 @@ fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
 fn is_below(name: &[u8], prefix: &[u8]) -> bool {
     let rest = name.strip_prefix(prefix);
     rest.is_some_and(|rest| prefix.ends_with(b"/") || rest.starts_with(b"/"))
-}
-
-/// The commits at the boundary of a shallow clone.
-pub fn shallow(repository: &Repository) -> Result<HashSet<ObjectId>, Failure> {
-    let path = repository.common_dir().join("shallow");
-    let content = hedgerow_fs::read_file(&path, LIMIT_BYTES).map_err(Failure::fatal)?;
-    let content = content.unwrap_or_default();
-    let lines = content.split(|byte| *byte == b'\n');
-    Ok(lines
-        .filter_map(|line| ObjectId::from_hex(line).ok())
-        .collect())
 }
 
 pub fn threads(global: &Global) -> usize {

@@ -271,7 +271,7 @@ fn delete(
         Unreachable::Kept | Unreachable::Loosened { expiry: None }
     );
     if !keeps_all {
-        prune::prune_shallow(&now)?;
+        now.prune_shallow()?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::bitmap::options::build_options;
 use crate::packs::midx_bitmap::commit_with_bitmap;
-use crate::packs::new_packs::repository_now;
+use crate::packs::new_packs::{self, repository_now};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::collections::BTreeSet;
@@ -36,7 +36,11 @@ pub fn write(
         let pack = new.iter().find(|new| !new.is_cruft)?;
         Some(pack.path.file_name()?.to_string_lossy().into_owned())
     };
-    let with_bitmap = settings.bitmaps == Bitmaps::Asked;
+    let has_promised = plan.existing.packs.iter().any(|pack| pack.is_promisor);
+    let with_bitmap = settings.bitmaps == Bitmaps::Asked && !has_promised;
+    if settings.bitmaps == Bitmaps::Asked && has_promised {
+        output.warn(new_packs::NOT_CLOSED);
+    }
     let version = repository.config().integer("midx.version")?.unwrap_or(1);
     let options = MidxOptions {
         hash: repository.hash_kind(),

@@ -3,7 +3,7 @@
 use super::cruft::{self, Ages};
 use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::geometric;
-use super::settings::{Bitmaps, Extent, Settings, Unreachable};
+use super::settings::{Extent, Settings, Unreachable};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::roots::Roots;
@@ -121,11 +121,6 @@ impl Plan {
         };
         let has_less = selector.retain(&mut wanted);
         let has_promised = excludes && self.existing.packs.iter().any(|pack| pack.is_promisor);
-        if has_promised && settings.bitmaps == Bitmaps::Asked && !settings.midx && is_whole {
-            return Err(Failure::fatal(
-                "cannot write bitmaps: the pack would lack what the remote has promised",
-            ));
-        }
         let is_closed = !has_less && !has_promised && is_whole;
         self.packs.push(NewPack {
             wanted,

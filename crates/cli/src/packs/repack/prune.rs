@@ -1,16 +1,12 @@
 //! Deleting what is not needed any more.
 
 use crate::failure::Failure;
-use bstr::ByteSlice;
-use hedgerow_fs::LockFile;
-use hedgerow_git::repository::Repository;
-use hedgerow_pack::{ObjectId, ObjectStore};
+use hedgerow_pack::ObjectStore;
 use std::path::Path;
 
 /// What belongs to a pack. The pack goes first: without it nobody uses the others, and what is left
 /// of it if this is interrupted is small. That its objects were promised is known to the last.
 const EXTENSIONS: [&str; 6] = ["pack", "idx", "rev", "bitmap", "mtimes", "promisor"];
-const SHALLOW_LIMIT_BYTES: u64 = 64 << 20;
 
 /// Deletes the pack at `path`, unless it is to be kept since just now.
 pub fn delete_pack(path: &Path) -> Result<(), Failure> {
@@ -39,29 +35,4 @@ pub fn prune_packed(store: &ObjectStore) -> Result<u64, Failure> {
         hedgerow_fs::remove_empty_directories(&directory).map_err(Failure::fatal)?;
     }
     Ok(count)
-}
-
-/// Removes commits that are gone from the list of those at the boundary of a shallow clone.
-pub fn prune_shallow(repository: &Repository) -> Result<(), Failure> {
-    let path = repository.common_dir().join("shallow");
-    let content = hedgerow_fs::read_file(&path, SHALLOW_LIMIT_BYTES).map_err(Failure::fatal)?;
-    let Some(content) = content.filter(|content| !content.is_empty()) else {
-        return Ok(());
-    };
-    let is_here = |line: &&[u8]| {
-        let id = ObjectId::from_hex(line.trim());
-        id.is_ok_and(|id| !matches!(repository.has_object(&id), Ok(false)))
-    };
-    if content.lines().all(|line| is_here(&line)) {
-        return Ok(());
-    }
-    let mut lock = LockFile::acquire(&path).map_err(Failure::fatal)?;
-    for line in content.lines().filter(is_here) {
-        lock.write_all(&[line, b"\n"].concat())
-            .map_err(Failure::fatal)?;
-    }
-    // Without its boundary a shallow clone is a broken one.
-    lock.sync().map_err(Failure::fatal)?;
-    lock.commit().map_err(Failure::fatal)?;
-    Ok(())
 }

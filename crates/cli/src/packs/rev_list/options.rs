@@ -6,7 +6,7 @@ use crate::output::Output;
 use bstr::{BStr, ByteSlice};
 use hedgerow_git::dates::date_seconds;
 use hedgerow_git::repository::Repository;
-use hedgerow_reach::{Filter, Missing, NoWalk, Objects, Order, Request, Side, Source};
+use hedgerow_reach::{Filter, Missing, Objects, Order, Request, Side, Source};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -59,6 +59,7 @@ impl Options {
             .iter();
         let mut only_revisions = false;
         while let Some(word) = rest.next() {
+            let known_count = self.request.max_count;
             if only_revisions || !word.starts_with(b"-") {
                 revisions.add(word)?;
                 continue;
@@ -68,15 +69,18 @@ impl Options {
             } else if *word == "--stdin" {
                 self.has_revisions = true;
                 revisions.add_from_input()?;
-            } else if revisions.option(word, &mut rest)? || self.flag(word)? {
+            } else if revisions.option(word, &mut rest)?
+                || revisions.no_walk(word)
+                || self.flag(word)?
+            {
             } else if !self.valued(word, &mut rest)? {
                 return Err(refused(word));
+            } else if self.request.max_count != known_count {
+                revisions.no_walk = None;
             }
         }
         self.has_revisions |= revisions.was_given;
-        if let Some(no_walk) = revisions.no_walk {
-            self.request.no_walk = self.request.no_walk.or(Some(no_walk));
-        }
+        self.request.no_walk = revisions.no_walk;
         self.request.tips = revisions.tips;
         Ok(())
     }
@@ -142,12 +146,6 @@ impl Options {
             b"--use-bitmap-index" => self.use_bitmap_index = true,
             b"--disk-usage" => self.disk_usage = self.disk_usage.or(Some(false)),
             b"--disk-usage=human" => self.disk_usage = Some(true),
-            b"--no-walk" => {
-                request.no_walk = request.no_walk.or(Some(NoWalk::Sorted));
-            }
-            b"--no-walk=sorted" => request.no_walk = Some(NoWalk::Sorted),
-            b"--no-walk=unsorted" => request.no_walk = Some(NoWalk::Unsorted),
-            b"--do-walk" => request.no_walk = None,
             b"--no-commit-header" | b"--commit-header" | b"--dense" | b"--sparse" => {}
             b"-z" => self.null = true,
             _ => return Ok(false),
@@ -232,7 +230,6 @@ impl Options {
 
     fn max_count(&mut self, value: &BStr) -> Result<(), Failure> {
         self.request.max_count = u64::try_from(number(value)?).ok();
-        self.request.no_walk = None;
         Ok(())
     }
 

@@ -168,7 +168,7 @@ impl<'r> Revisions<'r> {
     }
 
     /// Obeys `word` if it says whether commits are followed. Returns whether it is one.
-    fn no_walk(&mut self, word: &BStr) -> bool {
+    pub fn no_walk(&mut self, word: &BStr) -> bool {
         self.no_walk = match word.as_bytes() {
             b"--no-walk" => self.no_walk.or(Some(NoWalk::Sorted)),
             b"--no-walk=sorted" => Some(NoWalk::Sorted),
@@ -211,10 +211,18 @@ impl<'r> Revisions<'r> {
     }
 
     fn push(&mut self, id: ObjectId, is_uninteresting: bool, name: &str) {
-        self.tips.push(Tip {
+        self.add_tip(Tip {
             name: name.to_owned(),
             ..Tip::new(id, is_uninteresting)
         });
+    }
+
+    /// As with git, whatever is left out after `--no-walk` has the commits followed after all.
+    fn add_tip(&mut self, tip: Tip) {
+        if tip.is_uninteresting {
+            self.no_walk = None;
+        }
+        self.tips.push(tip);
     }
 
     /// Adds what `word` names; returns whether it names anything.
@@ -258,7 +266,7 @@ impl<'r> Revisions<'r> {
         let Some(id) = self.resolve(name, Wanted::Any)? else {
             return Ok(false);
         };
-        self.tips.push(Tip {
+        self.add_tip(Tip {
             name: name.to_string(),
             path: path_in(name).to_vec(),
             ..Tip::new(id, is_negated)
@@ -296,13 +304,13 @@ impl<'r> Revisions<'r> {
                 self.push(base, !self.is_negated, &base.to_string());
             }
         }
-        self.tips.push(Tip {
+        self.add_tip(Tip {
             name: left.to_string(),
             is_left: is_symmetric,
             path: path_in(left.as_ref()).to_vec(),
             ..Tip::new(left_id, self.is_negated == is_symmetric)
         });
-        self.tips.push(Tip {
+        self.add_tip(Tip {
             name: right.to_string(),
             path: path_in(right.as_ref()).to_vec(),
             ..Tip::new(right_id, self.is_negated)
@@ -327,10 +335,7 @@ impl<'r> Revisions<'r> {
         let Some(commit) = self.repository.peel(&id, Some(ObjectKind::Commit))? else {
             return Ok(false);
         };
-        let parents = match self.source.grafts.get(&commit) {
-            Some(parents) => parents.clone(),
-            None => self.repository.commit(&commit)?.parents,
-        };
+        let parents = self.repository.commit(&commit)?.parents;
         if only.is_some_and(|only| only > parents.len()) {
             return Ok(false);
         }

@@ -138,8 +138,28 @@ impl BitmapFile {
                 .zip(own)
                 .for_each(|(seen, own)| *seen |= own);
         }
-        let objects = u64::from(objects);
-        ones == objects && count_ones(&seen) == objects && self.list().is_some()
+        let count = u64::from(objects);
+        ones == count && count_ones(&seen) == count && self.are_entries_consistent(objects)
+    }
+
+    /// Whether each entry is of another object, and the lookup table says where they are.
+    fn are_entries_consistent(&self, objects: u32) -> bool {
+        let Some(listing) = self.list() else {
+            return false;
+        };
+        let rows = listing.by_row.as_slice();
+        let is_ascending = rows.iter().is_sorted_by(|(a, _), (b, _)| a < b);
+        let is_last_there = rows.last().is_none_or(|(row, _)| *row < objects);
+        let is_where_it_is_said = |(at, (row, number)): (usize, &(u32, u32))| {
+            let table = self.lookup_table?;
+            let start = table + at * LOOKUP_ROW_BYTES;
+            let listed = listing.entries.get(*number as usize)?;
+            let offset = u64_at(&self.map, start + 4)?;
+            Some(u32_at(&self.map, start)? == *row && offset == listed.offset as u64)
+        };
+        let mut told = rows.iter().enumerate().map(is_where_it_is_said);
+        let has_table = self.lookup_table.is_some();
+        is_ascending && is_last_there && (!has_table || told.all(|is_right| is_right == Some(true)))
     }
 
     fn parse(map: Map, checksum: &[u8], objects: u32, hash: Kind) -> Result<Self, &'static str> {

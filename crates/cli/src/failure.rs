@@ -62,6 +62,10 @@ impl From<hedgerow_git::Error> for Failure {
                 failure.severity = "error";
                 failure.exit_code = INTERRUPTED;
             }
+            Error::NotBuilt { .. } => {
+                failure.severity = "error";
+                failure.exit_code = USAGE;
+            }
             Error::DubiousOwnership { path } => {
                 failure.hint = Some(format!(
                     "if you trust it: git config --global --add safe.directory '{}'",

@@ -4,9 +4,9 @@
 use crate::arguments::Checkout;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::sources::Sources;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::checkout::{check_pathspecs, Named, Target};
+use hedgerow_git::reachability::Sources;
 use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
 use hedgerow_git::{Error, ObjectId};
 use hedgerow_reach::merge_bases;

@@ -20,7 +20,7 @@ const LAYERS: [(&str, u32); 16] = [
     ("probe", 2),
     ("walk", 2),
     ("writer", 2),
-    ("git", 3),
+    ("git", 4),
     ("hg", 3),
     ("reach", 3),
     ("squashfs", 3),

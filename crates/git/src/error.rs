@@ -72,6 +72,15 @@ pub enum Error {
         /// What it is.
         what: String,
     },
+    /// Arguments that git understands and hedgerow does not.
+    #[error("{reason}")]
+    NotBuilt {
+        /// What is not there.
+        reason: String,
+    },
+    /// What is reachable could not be found out.
+    #[error(transparent)]
+    Reach(#[from] hedgerow_reach::Error),
     /// A configuration file or value that cannot be used.
     #[error("{reason}")]
     Config {

@@ -12,6 +12,7 @@ mod error;
 pub mod ignore;
 pub mod index;
 mod patterns;
+pub mod reachability;
 pub mod repository;
 pub mod status;
 pub mod tree;

@@ -14,8 +14,6 @@ mod pack_progress;
 pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;
-mod roots;
-pub mod sources;
 mod stream;
 pub mod strict;
 pub mod surroundings;

@@ -3,10 +3,9 @@
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::rev_list::revisions::Revisions;
-use crate::packs::sources::{bitmaps, is_grafted, Sources};
 use bstr::ByteSlice;
 use clap::Args;
+use hedgerow_git::reachability::{bitmaps, is_grafted, RevisionArguments, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::Bitmaps;
 use hedgerow_reach::{reachable, BitmapUse, Question, Trace};
@@ -77,7 +76,8 @@ pub fn run(
 ) -> Result<u8, Failure> {
     let sources = Sources::read(repository)?;
     let source = sources.of(repository);
-    let mut revisions = Revisions::new(repository, source, true, output);
+    let warn = |warning| output.warn(warning);
+    let mut revisions = RevisionArguments::new(repository, source, true, &warn);
     for word in &command.words {
         let word = word.as_bytes().as_bstr();
         if !word.starts_with(b"--") || !revisions.option(word, &mut std::iter::empty())? {

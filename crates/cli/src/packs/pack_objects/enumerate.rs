@@ -5,11 +5,10 @@ use super::revisions::{tags, tips};
 use super::serve::usable_bitmaps;
 use super::{Making, PackObjects};
 use crate::failure::Failure;
-use crate::packs::roots::Roots;
-use crate::packs::sources::Sources;
 use crate::packs::unreachable::{self, Limits};
 use bstr::ByteSlice;
 use hedgerow_fs::StandardInput;
+use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Bitmaps, ObjectKind};
 use hedgerow_reach::{Missing, Question, Request, Source, Tip};
@@ -74,7 +73,8 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
         logs: command.reflog,
         indexes: command.indexed_objects,
     };
-    let mut all: Vec<Tip> = roots.tips(repository, &sources, making.output)?;
+    let warn = |warning| making.output.warn(warning);
+    let mut all: Vec<Tip> = roots.tips(repository, &sources, &warn)?;
     if command.revs || command.thin {
         all.extend(tips(repository, source, making.output)?);
     }

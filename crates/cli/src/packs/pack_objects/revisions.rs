@@ -2,14 +2,15 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::rev_list::revisions::Revisions;
-use crate::packs::roots::exists;
 use bstr::{BStr, ByteSlice};
+use hedgerow_fs::StandardInput;
+use hedgerow_git::reachability::{exists, RevisionArguments};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Filter, Question, Source, Tip};
 use hedgerow_serve::Tag;
 use std::collections::HashSet;
+use std::io::BufReader;
 
 /// The revisions that standard input names, one a line, up to an empty line.
 pub fn tips(
@@ -17,8 +18,9 @@ pub fn tips(
     source: Source<'_>,
     output: &Output,
 ) -> Result<Vec<Tip>, Failure> {
-    let mut revisions = Revisions::new(repository, source, true, output);
-    revisions.add_from_input()?;
+    let warn = |warning| output.warn(warning);
+    let mut revisions = RevisionArguments::new(repository, source, true, &warn);
+    revisions.add_lines(BufReader::new(StandardInput))?;
     Ok(revisions.tips)
 }
 
@@ -32,11 +34,12 @@ pub fn question(
     threads: usize,
     output: &Output,
 ) -> Result<Question, Failure> {
-    let mut revisions = Revisions::new(repository, source, true, output);
+    let warn = |warning| output.warn(warning);
+    let mut revisions = RevisionArguments::new(repository, source, true, &warn);
     if all {
         revisions.option("--all".into(), &mut std::iter::empty())?;
     }
-    revisions.add_from_input()?;
+    revisions.add_lines(BufReader::new(StandardInput))?;
     let mut question = Question {
         filter,
         threads,

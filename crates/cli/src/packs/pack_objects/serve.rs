@@ -3,7 +3,7 @@
 use super::revisions::{question, tags};
 use super::{settings::pack_reuse, Making, PackObjects};
 use crate::failure::Failure;
-use crate::packs::sources::{bitmaps, Sources};
+use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Bitmaps};
 use hedgerow_serve::Selected;

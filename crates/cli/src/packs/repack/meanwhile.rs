@@ -5,9 +5,8 @@ use super::existing::ExistingPack;
 use super::plan::Plan;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::roots::Roots;
-use crate::packs::sources::Sources;
 use crate::packs::unreachable;
+use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Location, ObjectId, Reader};
 use hedgerow_serve::Wanted;
@@ -22,7 +21,7 @@ pub fn needed(
     output: &Output,
 ) -> Result<Vec<ExistingPack>, Failure> {
     let sources = Sources::read(now)?;
-    let tips = Roots::ALL.tips(now, &sources, output)?;
+    let tips = Roots::ALL.tips(now, &sources, &|warning| output.warn(warning))?;
     let store = now.objects();
     let mut reader = Reader::new(store);
     let mut starts = Vec::new();

@@ -6,10 +6,9 @@ use super::geometric;
 use super::settings::{Extent, Settings, Unreachable};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::roots::Roots;
-use crate::packs::sources::Sources;
 use crate::packs::unreachable::{self, Loosening};
 use hedgerow_fs::Timestamp;
+use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Request, Tip};
@@ -68,7 +67,7 @@ impl Plan {
         if let Extent::Geometric(factor) = settings.extent {
             geometric::plan(&mut plan, repository, factor, settings, output)?;
         } else {
-            let tips = Roots::ALL.tips(repository, &sources, output)?;
+            let tips = Roots::ALL.tips(repository, &sources, &|warning| output.warn(warning))?;
             plan.tips = tips.iter().map(|tip| tip.id).collect();
             plan.add_reachable(repository, &sources, tips, settings)?;
         }

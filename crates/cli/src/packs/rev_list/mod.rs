@@ -2,17 +2,15 @@
 
 mod by_bitmap;
 mod options;
-
 mod output;
-pub mod revisions;
 mod sets;
 
-use super::sources::{bitmaps, Sources};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
+use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_reach::Walk;
 use options::Options;

@@ -1,13 +1,15 @@
 //! The options of git-rev-list(1), in the order they are given.
 
-use super::revisions::Revisions;
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, ByteSlice};
+use hedgerow_fs::StandardInput;
 use hedgerow_git::dates::date_seconds;
+use hedgerow_git::reachability::RevisionArguments;
 use hedgerow_git::repository::Repository;
 use hedgerow_reach::{Filter, Missing, Objects, Order, Request, Side, Source};
 use std::ffi::OsString;
+use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt;
 
 /// What is asked for, and how it is to be printed.
@@ -46,7 +48,8 @@ impl Options {
         if end.is_some_and(|end| end + 1 < words.len()) {
             return Err(Failure::usage("rev-list does not support paths"));
         }
-        let mut revisions = Revisions::new(repository, source, end.is_some(), output);
+        let warn = |warning| output.warn(warning);
+        let mut revisions = RevisionArguments::new(repository, source, end.is_some(), &warn);
         // What is missing is tolerated already when tips are read.
         for word in &words {
             if let Some(action) = word.strip_prefix(b"--missing=") {
@@ -68,7 +71,7 @@ impl Options {
                 only_revisions = true;
             } else if *word == "--stdin" {
                 self.has_revisions = true;
-                revisions.add_from_input()?;
+                revisions.add_lines(BufReader::new(StandardInput))?;
             } else if revisions.option(word, &mut rest)?
                 || revisions.no_walk(word)
                 || self.flag(word)?

@@ -6,7 +6,7 @@ use super::request::Request;
 use super::sink::{lock, Sink};
 use crate::output::Output;
 use crate::packs::pack_objects::{pack_options, pack_reuse};
-use crate::packs::sources::{bitmaps, Sources};
+use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::{Repository, ResponseCacheSettings};
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
@@ -148,7 +148,7 @@ fn write(
         delta_base_offset: request.delta_base_offset,
         ..options
     };
-    let sources = Sources::read(repository).map_err(|failure| failure.message)?;
+    let sources = Sources::read(repository).map_err(|error| error.to_string())?;
     let source = sources.without_replacements(repository);
     let bitmaps = bitmaps(repository);
     let reuse = pack_reuse(repository).map_err(|failure| failure.message)?;

@@ -2,7 +2,7 @@
 
 use super::answer::Failed;
 use crate::packs::pack_objects::revisions::{annotated, plain_question, tagged};
-use crate::packs::sources;
+use hedgerow_git::reachability::is_grafted;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Filter, Question};
@@ -70,7 +70,7 @@ impl Request {
                 "a pack that is not of revisions to standard output",
             ));
         }
-        if sources::is_grafted(repository) || repository.partial_clone_remote().is_some() {
+        if is_grafted(repository) || repository.partial_clone_remote().is_some() {
             return Err(unknown("a repository that is not whole"));
         }
         let parse = |filter: &String| Filter::parse(filter.as_bytes());

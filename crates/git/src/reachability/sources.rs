@@ -1,12 +1,13 @@
 //! What a walk reads from, out of a repository.
 
-use crate::failure::Failure;
-use hedgerow_git::repository::Repository;
+use crate::repository::Repository;
+use crate::Result;
 use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId};
 use hedgerow_reach::{IdMap, Source};
 use std::collections::HashMap;
 
 /// What a walk needs beside the store.
+#[derive(Debug)]
 pub struct Sources {
     graph: Option<CommitGraph>,
     checks_graph: bool,
@@ -18,7 +19,7 @@ pub struct Sources {
 
 impl Sources {
     /// Reads the commit-graph, if it may be believed, the boundary of a shallow clone, and grafts.
-    pub fn read(repository: &Repository) -> Result<Self, Failure> {
+    pub fn read(repository: &Repository) -> Result<Self> {
         let uses_graph = repository
             .config()
             .bool("core.commitGraph")?
@@ -65,6 +66,7 @@ impl Sources {
         self.grafts.values().flatten().copied()
     }
 
+    /// Where walks of `repository` read.
     pub fn of<'s>(&'s self, repository: &'s Repository) -> Source<'s> {
         let objects = repository.shared_objects();
         Source {

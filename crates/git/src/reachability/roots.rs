@@ -1,11 +1,11 @@
 //! What keeps objects alive: references, `HEAD`s, logs and indexes of all working trees.
 
 use super::sources::Sources;
-use crate::failure::Failure;
-use crate::output::Output;
-use hedgerow_git::repository::Repository;
+use crate::repository::Repository;
+use crate::{Error, Result};
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::Tip;
+use std::fmt::Display;
 
 /// Which of them count: git-pack-objects(1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub struct Roots {
 }
 
 impl Roots {
+    /// All of them.
     pub const ALL: Roots = Roots {
         references: true,
         logs: true,
@@ -34,14 +35,14 @@ impl Roots {
         self,
         repository: &Repository,
         sources: &Sources,
-        output: &Output,
-    ) -> Result<Vec<Tip>, Failure> {
+        warn: &dyn Fn(String),
+    ) -> Result<Vec<Tip>> {
         let mut tips = Vec::new();
         if self.references {
             add_references(repository, sources, &mut tips)?;
         }
         if self.logs {
-            add_logs(repository, output, &mut tips)?;
+            add_logs(repository, warn, &mut tips)?;
         }
         if self.indexes {
             for object in repository.indexed_objects()? {
@@ -59,23 +60,19 @@ impl Roots {
     }
 }
 
-fn add_references(
-    repository: &Repository,
-    sources: &Sources,
-    tips: &mut Vec<Tip>,
-) -> Result<(), Failure> {
+fn add_references(repository: &Repository, sources: &Sources, tips: &mut Vec<Tip>) -> Result<()> {
     for reference in repository.all_references()? {
         let Some(id) = reference.id else { continue };
         if exists(repository, &id)? {
             tips.push(Tip::new(id, false));
         } else if !id.is_empty_tree() {
             let name = reference.name;
-            return Err(Failure::fatal(format_args!("bad object {name}")));
+            return Err(bad_object(&name));
         }
     }
     if let Some(id) = repository.head()?.id() {
         if !exists(repository, &id)? {
-            return Err(Failure::fatal("bad object HEAD"));
+            return Err(bad_object(&"HEAD"));
         }
         tips.push(Tip::new(id, false));
     }
@@ -88,7 +85,7 @@ fn add_references(
     Ok(())
 }
 
-fn add_logs(repository: &Repository, output: &Output, tips: &mut Vec<Tip>) -> Result<(), Failure> {
+fn add_logs(repository: &Repository, warn: &dyn Fn(String), tips: &mut Vec<Tip>) -> Result<()> {
     for log in repository.all_logs()? {
         let mut has_gone = false;
         for id in log.ids {
@@ -99,14 +96,19 @@ fn add_logs(repository: &Repository, output: &Output, tips: &mut Vec<Tip>) -> Re
         }
         if has_gone && repository.partial_clone_remote().is_none() {
             let name = log.name;
-            output.warn(format_args!("reflog of '{name}' references pruned commits"));
+            warn(format!("reflog of '{name}' references pruned commits"));
         }
     }
     Ok(())
 }
 
 /// Whether the object is there.
-pub fn exists(repository: &Repository, id: &ObjectId) -> Result<bool, Failure> {
-    let found = repository.objects().locate(id).map_err(Failure::fatal)?;
+pub fn exists(repository: &Repository, id: &ObjectId) -> Result<bool> {
+    let found = repository.objects().locate(id)?;
     Ok(found.is_some())
+}
+
+fn bad_object(name: &dyn Display) -> Error {
+    let reason = format!("bad object {name}");
+    Error::Setup { reason }
 }

@@ -1,47 +1,50 @@
 //! The words that say where a walk starts, and where it does not go: gitrevisions(7).
 
-use super::failure;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::StandardInput;
-use hedgerow_git::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
 use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
-use std::io::{BufRead, BufReader};
+use std::fmt::Display;
+use std::io::BufRead;
 
-/// A line of standard input may have so many bytes.
+/// A line of input may have so many bytes.
 const LINE_BYTES: usize = 64 << 10;
 
-pub struct Revisions<'r> {
+/// Arguments that name commits and objects, in the order that gives them their meaning: git-rev-list(1).
+pub struct RevisionArguments<'r> {
     repository: &'r Repository,
     source: Source<'r>,
     index: IndexPaths<'r>,
     /// Whether `--` was given, after which a word can be no file.
     has_end: bool,
-    output: &'r Output,
+    warn: &'r dyn Fn(String),
+    /// What they name so far.
     pub tips: Vec<Tip>,
     /// Whether the meaning of words is turned round.
     is_negated: bool,
     /// Patterns of references that the next option leaves out.
     excluded: Vec<BString>,
+    /// Whether any argument named something, if only no reference at all.
     pub was_given: bool,
+    /// Whether the commits are listed without those that they lead to.
     pub no_walk: Option<NoWalk>,
 }
 
-impl<'r> Revisions<'r> {
+impl<'r> RevisionArguments<'r> {
+    /// No arguments yet. `has_end`: no word can be a path. `warn` is told what git would warn of.
     pub fn new(
         repository: &'r Repository,
         source: Source<'r>,
         has_end: bool,
-        output: &'r Output,
+        warn: &'r dyn Fn(String),
     ) -> Self {
-        Revisions {
+        RevisionArguments {
             repository,
             source,
             index: IndexPaths::new(repository),
             has_end,
-            output,
+            warn,
             tips: Vec::new(),
             is_negated: false,
             excluded: Vec::new(),
@@ -51,14 +54,14 @@ impl<'r> Revisions<'r> {
     }
 
     /// Adds what a word names.
-    pub fn add(&mut self, word: &BStr) -> Result<(), Failure> {
+    pub fn add(&mut self, word: &BStr) -> Result<()> {
         self.was_given = true;
         let added = self.try_add(word)?;
         if added {
             return Ok(());
         }
         if self.has_end || word.starts_with(b"^") {
-            return Err(Failure::fatal(format_args!("bad revision '{word}'")));
+            return Err(fatal(format_args!("bad revision '{word}'")));
         }
         let path = self
             .repository
@@ -66,28 +69,28 @@ impl<'r> Revisions<'r> {
             .cwd
             .join(word.to_os_str_lossy());
         if hedgerow_fs::exists(&path) {
-            return Err(Failure::usage(format_args!(
+            return Err(not_built(format_args!(
                 "'{word}' is a path, and rev-list does not support paths"
             )));
         }
-        Err(Failure::fatal(format_args!(
+        Err(fatal(format_args!(
             "ambiguous argument '{word}': unknown revision or path not in the working tree.\n\
              Use '--' to separate paths from revisions, like this:\n\
              'git <command> [<revision>...] -- [<file>...]'"
         )))
     }
 
-    /// Adds what the lines of standard input name, up to an empty one.
-    pub fn add_from_input(&mut self) -> Result<(), Failure> {
+    /// Adds what the lines of `input` name, up to an empty one, as `--stdin` does.
+    pub fn add_lines(&mut self, input: impl BufRead) -> Result<()> {
         let is_negated = std::mem::take(&mut self.is_negated);
         let has_end = std::mem::replace(&mut self.has_end, true);
         let mut only_revisions = false;
-        let mut lines = BufReader::new(StandardInput).split(b'\n');
+        let mut lines = input.split(b'\n');
         while let Some(line) = lines.next() {
-            let line = line.map_err(Failure::fatal)?;
+            let line = line.map_err(fatal)?;
             let word = line.as_bstr();
             if word.len() > LINE_BYTES {
-                return Err(Failure::fatal("a line of standard input is too long"));
+                return Err(fatal("a line of standard input is too long"));
             }
             if word.is_empty() {
                 break;
@@ -96,7 +99,7 @@ impl<'r> Revisions<'r> {
                 // Paths follow.
                 match lines.next() {
                     None => break,
-                    Some(_) => return Err(Failure::usage("rev-list does not support paths")),
+                    Some(_) => return Err(not_built("rev-list does not support paths")),
                 }
             }
             if only_revisions || !word.starts_with(b"-") {
@@ -104,11 +107,8 @@ impl<'r> Revisions<'r> {
             } else if word == "--end-of-options" {
                 only_revisions = true;
             } else if !self.option(word, &mut std::iter::empty())? && !self.no_walk(word) {
-                if word.starts_with(b"--no-walk=") {
-                    self.output.error("invalid argument to --no-walk");
-                }
                 let words = format!("invalid option '{word}' in --stdin mode");
-                return Err(Failure::fatal(words));
+                return Err(fatal(words));
             }
         }
         (self.is_negated, self.has_end) = (is_negated, has_end);
@@ -120,7 +120,7 @@ impl<'r> Revisions<'r> {
         &mut self,
         word: &'w BStr,
         rest: &mut impl Iterator<Item = &'w &'w BStr>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let (name, value) = match word.split_once_str("=") {
             Some((name, value)) => (name, Some(value.as_bstr())),
             None => (word.as_bytes(), None),
@@ -180,7 +180,7 @@ impl<'r> Revisions<'r> {
     }
 
     /// Adds references; their names are excluded without their first `cut` bytes.
-    fn add_references(&mut self, found: Vec<Reference>, cut: usize) -> Result<(), Failure> {
+    fn add_references(&mut self, found: Vec<Reference>, cut: usize) -> Result<()> {
         for reference in found {
             let name = reference.name;
             let short = name.get(cut..).unwrap_or_default().as_bstr();
@@ -197,7 +197,7 @@ impl<'r> Revisions<'r> {
         Ok(())
     }
 
-    fn add_heads(&mut self) -> Result<(), Failure> {
+    fn add_heads(&mut self) -> Result<()> {
         if let Some(id) = self.repository.head()?.id() {
             let is_excluded = |pattern: &BString| name_fits(pattern.as_ref(), "HEAD".into());
             if !self.excluded.iter().any(is_excluded) {
@@ -226,7 +226,7 @@ impl<'r> Revisions<'r> {
     }
 
     /// Adds what `word` names; returns whether it names anything.
-    fn try_add(&mut self, word: &BStr) -> Result<bool, Failure> {
+    fn try_add(&mut self, word: &BStr) -> Result<bool> {
         if let Some(at) = word.find(b"..") {
             let (left, rest) = (word.get(..at), word.get(at + 2..));
             let (left, rest) = (left.unwrap_or_default(), rest.unwrap_or_default());
@@ -274,7 +274,7 @@ impl<'r> Revisions<'r> {
         Ok(true)
     }
 
-    fn add_range(&mut self, left: &BStr, rest: &BStr) -> Result<bool, Failure> {
+    fn add_range(&mut self, left: &BStr, rest: &BStr) -> Result<bool> {
         let (is_symmetric, right) = match rest.strip_prefix(b".") {
             Some(right) => (true, right.as_bstr()),
             None => (false, rest),
@@ -298,9 +298,9 @@ impl<'r> Revisions<'r> {
             let peel = |id: &ObjectId| self.repository.peel(id, Some(ObjectKind::Commit));
             let (Some(a), Some(b)) = (peel(&left_id)?, peel(&right_id)?) else {
                 let words = format!("Invalid symmetric difference expression {left}...{right}");
-                return Err(Failure::fatal(words));
+                return Err(fatal(words));
             };
-            for base in merge_bases(self.source, &a, &b).map_err(failure)? {
+            for base in merge_bases(self.source, &a, &b)? {
                 self.push(base, !self.is_negated, &base.to_string());
             }
         }
@@ -324,7 +324,7 @@ impl<'r> Revisions<'r> {
         word: &BStr,
         is_uninteresting: bool,
         only: Option<usize>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let (word, is_uninteresting) = match word.strip_prefix(b"^") {
             Some(word) => (word.as_bstr(), !is_uninteresting),
             None => (word, is_uninteresting),
@@ -348,7 +348,7 @@ impl<'r> Revisions<'r> {
     }
 
     /// The object that `word` names, if any.
-    fn resolve(&self, word: &BStr, wanted: Wanted) -> Result<Option<ObjectId>, Failure> {
+    fn resolve(&self, word: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
         let words: &[u8] = word;
         if words.len() == self.repository.hash_kind().len_in_hex() {
             if let Ok(id) = ObjectId::from_hex(words) {
@@ -359,13 +359,23 @@ impl<'r> Revisions<'r> {
         match self.repository.resolve_with(word, wanted, Some(&index)) {
             Ok(found) => {
                 let warnings = found.warnings.iter();
-                warnings.for_each(|warning| self.output.warn(warning));
+                warnings.for_each(|warning| (self.warn)(warning.clone()));
                 Ok(Some(found.id))
             }
-            Err(hedgerow_git::Error::Revision { .. }) => Ok(None),
+            Err(crate::Error::Revision { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
+}
+
+fn fatal(reason: impl Display) -> Error {
+    let reason = reason.to_string();
+    Error::Setup { reason }
+}
+
+fn not_built(reason: impl Display) -> Error {
+    let reason = reason.to_string();
+    Error::NotBuilt { reason }
 }
 
 /// The value of the option `name`, in its own word or the next.
@@ -373,9 +383,9 @@ fn required<'w>(
     name: &str,
     value: Option<&'w BStr>,
     rest: &mut impl Iterator<Item = &'w &'w BStr>,
-) -> Result<&'w BStr, Failure> {
+) -> Result<&'w BStr> {
     let value = value.or_else(|| rest.next().copied());
-    value.ok_or_else(|| Failure::fatal(format_args!("Option '--{name}' requires a value")))
+    value.ok_or_else(|| fatal(format_args!("Option '--{name}' requires a value")))
 }
 
 /// The path in `REVISION:PATH`, `:PATH` or `:N:PATH`.

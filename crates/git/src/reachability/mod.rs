@@ -1,0 +1,10 @@
+//! What reachability is asked of in a repository: where walks read, what keeps objects alive, and the
+//! words for commits and objects (gitrevisions(7)).
+
+mod arguments;
+mod roots;
+mod sources;
+
+pub use arguments::RevisionArguments;
+pub use roots::{exists, Roots};
+pub use sources::{bitmaps, is_grafted, Sources};

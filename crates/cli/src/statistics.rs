@@ -4,7 +4,6 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::stats;
 use hedgerow_engine::Recorder;
 use hedgerow_fs::{Destination, LockFile, ReadFile};
 use std::io::Write;
@@ -23,7 +22,7 @@ pub fn tell(global: &Global, recorder: Option<&Recorder>, output: &Output) -> Re
     };
     let statistics = recorder.snapshot();
     let Some(path) = wanted else {
-        output.error_line(stats::summary(&statistics).trim_end());
+        output.error_line(hedgerow_stats::summary(&statistics).trim_end());
         return Ok(());
     };
     let mut json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 16] = [
+const LAYERS: [(&str, u32); 17] = [
     ("tree", 0),
     ("fs", 0),
     ("codec", 0),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, u32); 16] = [
     ("latencyfs", 1),
     ("pack", 2),
     ("probe", 2),
+    ("stats", 2),
     ("walk", 2),
     ("writer", 2),
     ("git", 4),

@@ -74,6 +74,12 @@ pub enum Error {
         /// The object that was asked for.
         id: ObjectId,
     },
+    /// Severities of rules that make no sense, in git's words.
+    #[error("{reason}")]
+    Severities {
+        /// What is wrong with them.
+        reason: String,
+    },
     /// An object of one kind stands where one of another has to.
     #[error("object {id} is a {found} where a {expected} is expected")]
     WrongKind {

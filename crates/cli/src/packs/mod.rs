@@ -15,7 +15,6 @@ pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;
 mod stream;
-pub mod strict;
 pub mod surroundings;
 mod unreachable;
 pub mod upload_pack_hook;

@@ -4,10 +4,9 @@ use super::IndexPack;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
-use crate::packs::strict::severities;
 use crate::packs::surroundings::Surroundings;
 use bstr::ByteSlice;
-use hedgerow_pack::indexer::IndexOptions;
+use hedgerow_pack::indexer::{IndexOptions, Severities};
 use hedgerow_pack::{HashKind, IndexLayout};
 
 /// zlib's fastest level.
@@ -68,7 +67,10 @@ pub fn options<'s>(
         threads: surroundings.threads(command.threads, global)?,
         store: store.filter(|store| store.hash_kind() == hash),
         fix_thin: command.fix_thin,
-        rules: is_checked.then(|| severities(&words)).transpose()?,
+        rules: is_checked
+            .then(|| Severities::parse(&words))
+            .transpose()
+            .map_err(Failure::fatal)?,
         links,
         unique: links || is_verified,
         max_input_bytes: command.max_input_size.filter(|limit| *limit > 0),

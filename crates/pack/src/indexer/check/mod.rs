@@ -7,6 +7,7 @@ mod links;
 mod modules;
 mod report;
 mod severity;
+mod severity_words;
 mod tag;
 mod tree;
 

@@ -1,11 +1,9 @@
 //! Reads what `--stats=FILE` wrote, or anything that claims to be it.
 
-use super::not_started;
-use crate::failure::Failure;
 use hedgerow_engine::{Statistics, STATISTICS_SCHEMA};
 use hedgerow_fs::ReadFile;
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Far more than the largest file that the limits of the schema allow to be of use.
 const LIMIT_BYTES: u64 = 32 << 20;
@@ -16,19 +14,35 @@ struct Head {
     schema: String,
 }
 
-pub fn statistics(path: &Path) -> Result<Statistics, Failure> {
+/// Why there are no statistics.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Fs(#[from] hedgerow_fs::Error),
+    /// It holds something else.
+    #[error("cannot use '{}': {reason}", path.display())]
+    NotStatistics {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// The statistics in the file at `path`.
+pub fn read(path: &Path) -> Result<Statistics, Error> {
     let mut content = Vec::new();
-    ReadFile::open(path)
-        .and_then(|file| file.read_to_end(&mut content, LIMIT_BYTES))
-        .map_err(not_started)?;
-    parse(&content).map_err(|reason| {
-        let mut failure = not_started(format_args!("cannot use '{}': {reason}", path.display()));
-        failure.hint = Some("hedgerow --stats=FILE COMMAND writes such a file".into());
-        failure
+    ReadFile::open(path)?.read_to_end(&mut content, LIMIT_BYTES)?;
+    parse(&content).map_err(|reason| Error::NotStatistics {
+        path: path.to_owned(),
+        reason,
     })
 }
 
-fn parse(content: &[u8]) -> Result<Statistics, String> {
+/// The statistics that the JSON in `content` is of. An error is a reason.
+pub fn parse(content: &[u8]) -> Result<Statistics, String> {
     let head: Head = serde_json::from_slice(content)
         .map_err(|_| "it does not hold statistics of hedgerow".to_owned())?;
     if head.schema != STATISTICS_SCHEMA {

@@ -1,25 +1,14 @@
 //! `hedgerow stats`: what `--stats=FILE` recorded, in words or as a drawing.
 
-mod latency_panel;
-mod plot;
-mod queue_panel;
-mod read;
-mod scale;
-mod summary;
-mod svg;
-mod timeline;
-mod workers_panel;
-
 use crate::arguments::{Global, Stats};
 use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::statistics;
+use hedgerow_stats::{draw, summary, Error};
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
-
-pub use summary::summary;
 
 /// The exit code of what cannot even start.
 const NOT_STARTED: u8 = 2;
@@ -28,13 +17,14 @@ pub fn run(command: &Stats, global: &Global, output: &Output) -> Result<u8, Fail
     if global.json {
         return Err(not_started("stats has no --json; the file is JSON already"));
     }
-    let statistics = read::statistics(&from_directory(global, &command.file))?;
+    let statistics =
+        hedgerow_stats::read(&from_directory(global, &command.file)).map_err(unreadable)?;
     match command.output.as_deref() {
         None => output.data(summary(&statistics).as_bytes()),
-        Some(path) if path == Path::new("-") => output.data(plot::draw(&statistics).as_bytes()),
+        Some(path) if path == Path::new("-") => output.data(draw(&statistics).as_bytes()),
         Some(path) => {
             let path = from_directory(global, path);
-            write(&path, command.force, &plot::draw(&statistics))?;
+            write(&path, command.force, &draw(&statistics))?;
         }
     }
     Ok(0)
@@ -50,6 +40,14 @@ fn write(path: &Path, force: bool, drawing: &str) -> Result<(), Failure> {
         }
         failure
     })
+}
+
+fn unreadable(error: Error) -> Failure {
+    let mut failure = not_started(&error);
+    if matches!(error, Error::NotStatistics { .. }) {
+        failure.hint = Some("hedgerow --stats=FILE COMMAND writes such a file".into());
+    }
+    failure
 }
 
 fn not_started(message: impl Display) -> Failure {

@@ -92,6 +92,24 @@ impl From<hedgerow_git::Error> for Failure {
     }
 }
 
+impl From<hedgerow_maintain::Error> for Failure {
+    fn from(error: hedgerow_maintain::Error) -> Self {
+        use hedgerow_maintain::Error;
+        let words = error.to_string();
+        match error {
+            Error::Git(error) => error.into(),
+            Error::Serve(error) => error.into(),
+            Error::MidxBitmap { .. } => Failure::refused(words),
+            Error::Interrupted | Error::Reach(hedgerow_reach::Error::Interrupted) => Failure {
+                severity: "error",
+                exit_code: INTERRUPTED,
+                ..Failure::fatal(words)
+            },
+            _ => Failure::fatal(words),
+        }
+    }
+}
+
 impl From<hedgerow_probe::Error> for Failure {
     fn from(error: hedgerow_probe::Error) -> Self {
         use hedgerow_probe::Error;

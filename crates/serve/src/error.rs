@@ -15,6 +15,9 @@ pub enum Error {
     /// What is reachable could not be found out.
     #[error(transparent)]
     Reach(#[from] hedgerow_reach::Error),
+    /// The repository, or its configuration, cannot be used.
+    #[error(transparent)]
+    Git(#[from] hedgerow_git::Error),
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),

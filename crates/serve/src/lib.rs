@@ -7,6 +7,7 @@
 
 mod bases;
 mod cache;
+mod configured;
 mod contents;
 mod edges;
 mod error;
@@ -27,6 +28,7 @@ mod write;
 pub use cache::{
     Available, CacheOptions, Found, NewResponse, ResponseCache, ResponseKey, StoredResponse,
 };
+pub use configured::compression_level;
 pub use contents::{name_hash, Contents, Verbatim, Wanted};
 pub use edges::Edges;
 pub use error::{Error, Result};

@@ -85,7 +85,7 @@ pub fn run(
         }
     }
     let mut question = Question {
-        threads: super::options::threads(global),
+        threads: super::threads(global),
         ..Question::default()
     };
     for tip in revisions.tips {

@@ -1,20 +1,20 @@
 //! `hedgerow bitmap`: writes, checks and lists reachability bitmaps.
 
 mod explain;
-pub mod options;
-mod pseudo_merges;
 
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, REFUSED};
 use crate::output::Output;
+use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
 use explain::Explain;
 use hedgerow_engine::CancelToken;
+use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
+use hedgerow_maintain::{build_bitmaps, BitmapRequest};
 use hedgerow_pack::{BitOrder, Bitmaps};
 use hedgerow_reach::check;
-use options::{build, build_options, threads};
 use std::path::{Path, PathBuf};
 
 /// Write, check or list reachability bitmaps
@@ -76,13 +76,14 @@ fn write(
     )?;
     let store = repository.objects();
     let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = build_options(repository, global, output, None)?;
+    let watcher = Watcher::new(global, output);
+    let options = bitmap_request(global)?.options(repository, &watcher)?;
     let previous = match anew {
         true => None,
         false => Bitmaps::open(store),
     };
-    let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
-    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
+    let contents = build_bitmaps(store, &order, previous.as_ref(), &options, &watcher);
+    let contents = contents.map_err(hedgerow_maintain::Error::Reach)?;
     let path = contents
         .write(options.threads, true)
         .map_err(Failure::fatal)?;
@@ -148,4 +149,21 @@ fn list(repository: &Repository, output: &Output) -> Result<u8, Failure> {
 fn bitmaps(repository: &Repository) -> Result<Bitmaps<'_>, Failure> {
     let none = || Failure::refused("this repository has no bitmap that can be used");
     Bitmaps::open(repository.objects()).ok_or_else(none)
+}
+
+/// How the command line wants bitmaps to be made.
+pub fn bitmap_request(global: &Global) -> Result<BitmapRequest<'static>, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    Ok(BitmapRequest {
+        threads: threads(global),
+        cancel: CancelToken::from_static(interrupted),
+        refs_snapshot: None,
+    })
+}
+
+fn threads(global: &Global) -> usize {
+    match global.jobs() {
+        hedgerow_engine::Jobs::Fixed(count) => count.get(),
+        _ => cpu::available(),
+    }
 }

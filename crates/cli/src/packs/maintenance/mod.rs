@@ -1,18 +1,18 @@
 //! `hedgerow maintenance`: what git-maintenance(1) does for packs, chosen by what there is.
 
-mod choice;
-mod state;
-
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::repack::{repack, Repack, Settings};
-use choice::{choose, Choice, Task};
+use crate::packs::pack_objects::threads;
+use crate::packs::repack::repack;
+use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
+use hedgerow_engine::CancelToken;
 use hedgerow_fs::LockFile;
 use hedgerow_git::repository::Repository;
-use state::State;
+use hedgerow_maintain::maintenance::{choose, full, geometric, Choice, State, Task};
+use hedgerow_maintain::repack::Request;
 
 /// Keep the packs of a repository in order
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ fn run_tasks(
     output: &Output,
 ) -> Result<u8, Failure> {
     if tasks.is_empty() {
-        let state = State::look(repository, global, output)?;
+        let state = State::look(repository, &Watcher::new(global, output))?;
         match choose(&state) {
             Choice::Nothing { why } if !command.auto => tell(command, output, &why),
             Choice::Nothing { .. } => {}
@@ -151,35 +151,20 @@ fn carry_out(
     global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
-    let words = match task {
+    let request = match task {
         Task::FullRepack => full(repository)?,
-        Task::GeometricRepack => state::geometric(repository)?,
+        Task::GeometricRepack => geometric(repository)?,
     };
-    let words = Repack {
-        dry_run: command.dry_run,
-        ..words
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let request = Request {
+        threads: threads(None, global),
+        cancel: CancelToken::from_static(interrupted),
+        ..request
     };
-    let settings = Settings::resolve(&words, global, repository, output)?;
-    // What there was to pack was told.
-    let settings = Settings {
-        quiet: true,
-        ..settings
+    let watcher = Watcher {
+        // What there was to pack was told.
+        is_told: true,
+        ..Watcher::new(global, output)
     };
-    repack(repository, &settings, global, output)
-}
-
-/// One pack of all that is reachable, and one of what was lately.
-fn full(repository: &Repository) -> Result<Repack, Failure> {
-    const EXPIRY: &str = "2.weeks.ago";
-    let expiry = repository.config().string("gc.pruneExpire");
-    let expiry = expiry.map_or(EXPIRY.to_owned(), |expiry| expiry.to_string());
-    Ok(Repack {
-        all: true,
-        delete: true,
-        local: true,
-        cruft: true,
-        cruft_expiration: Some(expiry),
-        write_bitmap_index: state::wants_bitmaps(repository)?,
-        ..Repack::default()
-    })
+    repack(repository, &request, command.dry_run, &watcher)
 }

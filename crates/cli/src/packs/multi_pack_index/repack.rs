@@ -3,12 +3,12 @@
 use super::write::TITLE;
 use super::{failure, Place};
 use crate::failure::Failure;
-use crate::packs::new_packs::file_options;
-use crate::packs::pack_objects::{pack_options, parse_bytes};
-use crate::packs::pack_progress;
+use crate::packs::pack_objects::parse_bytes;
+use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
 use hedgerow_engine::CancelToken;
+use hedgerow_maintain::{file_options, Observer};
 use hedgerow_pack::{
     midx_objects_to_repack, write_midx, MidxOptions, ObjectId, ObjectStore, Reader,
 };
@@ -50,14 +50,14 @@ pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result
     let packing = PackOptions {
         delta_base_offset: offsets,
         cancel: CancelToken::from_static(interrupted),
-        ..pack_options(repository)?
+        ..PackOptions::configured(repository)?
     };
-    let files = file_options(repository, output)?;
-    let (showing, count) = (Showing::at_once(global), contents.wanted.len() as u64);
-    let lines = pack_progress::show(showing, count, true, &packing.progress);
+    let watcher = Watcher::new(global, output);
+    let files = file_options(repository, &watcher)?;
+    let finish = watcher.packing(contents.wanted.len() as u64, &packing.progress);
     let base = objects.join("pack/pack");
     stage_pack(store, &contents, &packing, &files, &base)?.install()?;
-    lines.finish();
+    finish();
     store.warnings().into_iter().for_each(&mut warn);
     let write = || write_midx(objects, options, &mut warn);
     let written = during(Showing::delayed(global), TITLE, write).map_err(failure)?;

@@ -3,10 +3,11 @@
 use super::{failure, Place};
 use crate::environment;
 use crate::failure::Failure;
-use crate::packs::bitmap::options::build_options;
-use crate::packs::midx_bitmap::commit_with_bitmap;
+use crate::packs::bitmap::bitmap_request;
+use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
+use hedgerow_maintain::{commit_with_bitmap, BitmapRequest};
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -53,10 +54,16 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let snapshot = command.refs_snapshot.as_ref();
     let snapshot = snapshot.map(|path| environment::from_directory(place.global, path));
     let (global, output) = (place.global, place.output);
-    let building = build_options(place.repository, global, output, snapshot.as_deref())?;
+    let watcher = Watcher::new(global, output);
+    let building = BitmapRequest {
+        refs_snapshot: snapshot.as_deref(),
+        ..bitmap_request(global)?
+    };
+    let building = building.options(place.repository, &watcher)?;
     let other = place.other_store()?;
     let store = other.as_ref().unwrap_or(place.repository.objects());
-    commit_with_bitmap(written, store, building, options.sync, global, output)
+    let done = commit_with_bitmap(written, store, building, options.sync, &watcher);
+    Ok(done?)
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {

@@ -5,11 +5,12 @@ use super::revisions::{tags, tips};
 use super::serve::usable_bitmaps;
 use super::{Making, PackObjects};
 use crate::failure::Failure;
-use crate::packs::unreachable::{self, Limits};
+use crate::packs::watcher::Watcher;
 use bstr::ByteSlice;
 use hedgerow_fs::StandardInput;
 use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
+use hedgerow_maintain::{add_loose, add_packed, follow, Limits};
 use hedgerow_pack::{Bitmaps, ObjectKind};
 use hedgerow_reach::{Missing, Question, Request, Source, Tip};
 use hedgerow_serve::{
@@ -103,10 +104,11 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
     }
     let selector = Selector::new(repository.objects(), &selection(command, repository));
     if command.keep_unreachable {
-        unreachable::add_packed(repository, &selector, &mut wanted)?;
+        add_packed(repository, &selector, &mut wanted)?;
     }
+    let watcher = Watcher::new(making.global, making.output);
     if command.pack_loose_unreachable {
-        unreachable::add_loose(repository, &mut wanted, making.output)?;
+        add_loose(repository, &mut wanted, &watcher)?;
     }
     let has_less = selector.retain(&mut wanted);
     let is_closed = !has_less && command.filter.is_empty() && !command.exclude_promisor_objects;
@@ -247,7 +249,7 @@ pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
         if command.exclude_promisor_objects {
             limits.ends.extend(store.promisor_packs());
         }
-        unreachable::follow(store, starts, &limits, &mut wanted)?;
+        follow(store, starts, &limits, &mut wanted)?;
     }
     Selector::new(store, &selection).retain(&mut wanted);
     name_objects(store, &mut wanted);

@@ -6,9 +6,10 @@ pub mod revisions;
 pub mod serve;
 mod settings;
 
-pub use settings::{pack_options, pack_reuse, parse_bytes, parse_count, threads};
+pub use settings::{parse_bytes, parse_count, threads};
 
-use super::{new_packs, object_list, pack_progress};
+use super::watcher::Watcher;
+use super::{object_list, pack_progress};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, INTERRUPTED};
@@ -19,6 +20,7 @@ use enumerate::Enumerated;
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{StandardInput, StandardOutput};
 use hedgerow_git::repository::Repository;
+use hedgerow_maintain::{file_options, may_have_bitmaps, size_limit, write_bitmaps};
 use hedgerow_pack::IndexLayout;
 use hedgerow_reach::Filter;
 use hedgerow_serve::{
@@ -325,13 +327,13 @@ impl Making<'_> {
                 written => Ok(vec![written?]),
             };
         };
+        let watcher = Watcher::new(self.global, self.output);
         let files = FileOptions {
             index: self.command.index_version.clone().unwrap_or_default(),
-            ..new_packs::file_options(self.repository, self.output)?
+            ..file_options(self.repository, &watcher)?
         };
         let base = environment::from_directory(self.global, base);
-        let limit =
-            new_packs::size_limit(self.repository, self.command.max_pack_size, self.output)?;
+        let limit = size_limit(self.repository, self.command.max_pack_size, &watcher)?;
         let staged = match limit {
             None => vec![stage_pack(store, contents, options, &files, &base)?],
             Some(limit) => {
@@ -341,7 +343,7 @@ impl Making<'_> {
         };
         let is_loud = self.command.writes_bitmaps();
         let bitmaps = is_loud.and_then(|is_loud| {
-            let possible = new_packs::may_have_bitmaps(&staged, is_closed);
+            let possible = may_have_bitmaps(&staged, is_closed);
             if let (Err(reason), true) = (&possible, is_loud) {
                 self.output.warn(reason);
             }
@@ -355,7 +357,8 @@ impl Making<'_> {
         }
         if let Some(pack) = bitmaps {
             let threads = options.threads.get();
-            new_packs::write_bitmaps(self.repository, &pack, threads, self.global, self.output)?;
+            let cancel = &options.cancel;
+            write_bitmaps(self.repository, &pack, threads, cancel, &watcher)?;
         }
         Ok(packs)
     }

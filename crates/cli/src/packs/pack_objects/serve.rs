@@ -1,12 +1,12 @@
 //! Packs of what revisions reach.
 
 use super::revisions::{question, tags};
-use super::{settings::pack_reuse, Making, PackObjects};
+use super::{Making, PackObjects};
 use crate::failure::Failure;
 use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Bitmaps};
-use hedgerow_serve::Selected;
+use hedgerow_serve::{PackReuse, Selected};
 
 pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     let (command, repository) = (making.command, making.repository);
@@ -31,7 +31,7 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
         bitmaps.as_ref(),
         &question,
         &tags,
-        pack_reuse(repository)?,
+        PackReuse::configured(repository)?,
     )?;
     let has = |id: &oid| selected.receiver_has(id);
     // The receiver of what is filtered may lack what it has the commits of.

@@ -5,7 +5,7 @@ use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
-use hedgerow_serve::{PackOptions, PackReuse};
+use hedgerow_serve::{compression_level, PackOptions};
 use std::num::NonZeroUsize;
 
 /// What the command line asks for, over the configuration, over git's defaults.
@@ -14,9 +14,9 @@ pub fn options(
     global: &Global,
     repository: &Repository,
 ) -> Result<PackOptions, Failure> {
-    let usual = pack_options(repository)?;
+    let usual = PackOptions::configured(repository)?;
     let level = match command.compression {
-        Some(level) => compression(level.into())?,
+        Some(level) => compression_level(level.into())?,
         None => usual.level,
     };
     Ok(PackOptions {
@@ -47,55 +47,6 @@ pub fn threads(asked: Option<usize>, global: &Global) -> Option<NonZeroUsize> {
         threads => threads,
     };
     NonZeroUsize::new(threads)
-}
-
-/// What the configuration asks for, over git's defaults.
-pub fn pack_options(repository: &Repository) -> Result<PackOptions, Failure> {
-    let config = repository.config();
-    let number = |key: &str| -> Result<Option<u64>, Failure> {
-        let number = config.integer(key)?;
-        Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
-    };
-    let usual = PackOptions::default();
-    let level = match config.integer("pack.compression")? {
-        Some(level) => Some(level),
-        None => config.integer("core.compression")?,
-    };
-    let threads = number("pack.threads")?.filter(|threads| *threads > 0);
-    let threads = threads.map_or_else(hedgerow_fs::cpu::available, |threads| threads as usize);
-    let depth = number("pack.depth")?;
-    Ok(PackOptions {
-        window: number("pack.window")?.map_or(usual.window, |window| window as usize),
-        depth: depth.map_or(usual.depth, |depth| {
-            u32::try_from(depth).unwrap_or(u32::MAX)
-        }),
-        window_memory_bytes: number("pack.windowMemory")?.unwrap_or(0),
-        delta_cache_bytes: number("pack.deltaCacheSize")?.unwrap_or(usual.delta_cache_bytes),
-        big_file_bytes: repository.settings().big_file_bytes,
-        level: compression(level.unwrap_or(-1))?,
-        threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
-        ..usual
-    })
-}
-
-/// What `pack.allowPackReuse` says.
-pub fn pack_reuse(repository: &Repository) -> Result<PackReuse, Failure> {
-    let config = repository.config();
-    match config.string("pack.allowPackReuse").as_deref() {
-        Some(value) if value.eq_ignore_ascii_case(b"single") => Ok(PackReuse::Single),
-        Some(value) if value.eq_ignore_ascii_case(b"multi") => Ok(PackReuse::Multi),
-        _ => Ok(match config.bool("pack.allowPackReuse")? {
-            Some(false) => PackReuse::None,
-            _ => PackReuse::Single,
-        }),
-    }
-}
-
-fn compression(level: i64) -> Result<i32, Failure> {
-    let level = i32::try_from(level)
-        .ok()
-        .filter(|level| (-1..=9).contains(level));
-    level.ok_or_else(|| Failure::fatal("bad pack compression level"))
 }
 
 /// A number of bytes, with a unit of `k`, `m` or `g`.

@@ -1,11 +1,9 @@
 //! What a repack would do, told and not done.
 
-use super::existing::{count_loose, ExistingPack, Role};
-use super::plan::{NewRole, Plan};
-use super::settings::Settings;
 use crate::failure::Failure;
 use crate::output::Output;
 use hedgerow_git::repository::Repository;
+use hedgerow_maintain::repack::{count_loose, ExistingPack, NewRole, Plan, Role, Settings};
 use hedgerow_pack::{Location, ObjectId};
 use std::collections::HashSet;
 

@@ -1,29 +1,17 @@
 //! `hedgerow repack`: git-repack(1).
 
-mod cruft;
 mod dry_run;
-mod existing;
-mod expiry;
-mod finish;
-mod geometric;
-mod meanwhile;
-mod midx;
-mod plan;
-mod prune;
-mod server_info;
-mod settings;
-
-pub use existing::{count_loose, ExistingPacks};
-pub use geometric::{divide, members};
-pub use plan::has_promisor_remote;
-pub use settings::Settings;
 
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::packs::pack_objects::threads;
+use crate::packs::watcher::Watcher;
 use clap::Args;
+use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::Repository;
+use hedgerow_maintain::repack::{carry_out, Plan, Request, Settings};
 
 /// Put what there is of packs and loose objects into new packs
 #[derive(Debug, Default, Args)]
@@ -106,23 +94,64 @@ pub struct Repack {
     pub dry_run: bool,
 }
 
+impl Repack {
+    fn request(&self, global: &Global) -> Result<Request, Failure> {
+        let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+        let one_of = |yes, no| match (yes, no) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        Ok(Request {
+            all: self.all,
+            all_and_loosen: self.all_and_loosen,
+            delete: self.delete,
+            no_reuse_delta: self.no_reuse_delta,
+            no_reuse_object: self.no_reuse_object,
+            no_server_info: self.no_server_info,
+            local: self.local,
+            write_bitmaps: one_of(self.write_bitmap_index, self.no_write_bitmap_index),
+            cruft: self.cruft,
+            cruft_expiration: self.cruft_expiration.clone(),
+            unpack_unreachable: self.unpack_unreachable.clone(),
+            keep_unreachable: self.keep_unreachable,
+            window: self.window,
+            window_memory_bytes: self.window_memory,
+            depth: self.depth,
+            threads: threads(self.threads, global),
+            max_pack_bytes: self.max_pack_size,
+            pack_kept_objects: one_of(self.pack_kept_objects, self.no_pack_kept_objects),
+            keep_packs: self.keep_pack.clone(),
+            geometric: self.geometric,
+            write_midx: self.write_midx && !self.no_write_midx,
+            cancel: CancelToken::from_static(interrupted),
+        })
+    }
+}
+
 pub fn run(command: &Repack, global: &Global, output: &Output) -> Result<u8, Failure> {
     let repository = Repository::discover(&environment::of_git_unaided(global)?)?;
-    let settings = Settings::resolve(command, global, &repository, output)?;
-    repack(&repository, &settings, global, output)?;
+    let request = command.request(global)?;
+    repack(
+        &repository,
+        &request,
+        command.dry_run,
+        &Watcher::new(global, output),
+    )?;
     Ok(0)
 }
 
 /// Repacks `repository`, or says what that would do.
 pub fn repack(
     repository: &Repository,
-    settings: &Settings,
-    global: &Global,
-    output: &Output,
+    request: &Request,
+    is_dry_run: bool,
+    watcher: &Watcher<'_>,
 ) -> Result<(), Failure> {
-    let plan = plan::Plan::make(repository, settings, output)?;
-    match settings.dry_run {
-        true => dry_run::tell(repository, &plan, settings, output),
-        false => finish::carry_out(repository, plan, settings, global, output),
+    let settings = Settings::resolve(request, repository, watcher)?;
+    let plan = Plan::make(repository, &settings, watcher)?;
+    match is_dry_run {
+        true => dry_run::tell(repository, &plan, &settings, watcher.output),
+        false => Ok(carry_out(repository, plan, &settings, watcher)?),
     }
 }

@@ -5,13 +5,12 @@ use super::receiver::Receiver;
 use super::request::Request;
 use super::sink::{lock, Sink};
 use crate::output::Output;
-use crate::packs::pack_objects::{pack_options, pack_reuse};
 use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::{Repository, ResponseCacheSettings};
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
 use hedgerow_serve::{
-    write_pack, CacheOptions, Found, PackOptions, PackWritten, ResponseCache, Selected,
+    write_pack, CacheOptions, Found, PackOptions, PackReuse, PackWritten, ResponseCache, Selected,
 };
 use std::sync::Mutex;
 
@@ -142,7 +141,7 @@ fn write(
     sink: &mut Sink<'_>,
     entry: &mut Entry,
 ) -> Result<PackWritten, String> {
-    let options = pack_options(repository).map_err(|failure| failure.message)?;
+    let options = PackOptions::configured(repository).map_err(|error| error.to_string())?;
     let options = PackOptions {
         thin: request.thin,
         delta_base_offset: request.delta_base_offset,
@@ -151,7 +150,7 @@ fn write(
     let sources = Sources::read(repository).map_err(|error| error.to_string())?;
     let source = sources.without_replacements(repository);
     let bitmaps = bitmaps(repository);
-    let reuse = pack_reuse(repository).map_err(|failure| failure.message)?;
+    let reuse = PackReuse::configured(repository).map_err(|error| error.to_string())?;
     let question = Question {
         threads: hedgerow_fs::cpu::available(),
         ..request.question.clone()

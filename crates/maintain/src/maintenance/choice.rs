@@ -11,19 +11,32 @@ pub enum Task {
     GeometricRepack,
 }
 
+/// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    Nothing { why: String },
-    Do { task: Task, why: String },
+    /// Nothing.
+    Nothing {
+        /// The reason, for a person.
+        why: String,
+    },
+    /// A task.
+    Do {
+        /// The task.
+        task: Task,
+        /// The reason, for a person.
+        why: String,
+    },
 }
 
 impl Task {
+    /// The task called `name`.
     pub fn from_name(name: &str) -> Option<Task> {
         [Task::FullRepack, Task::GeometricRepack]
             .into_iter()
             .find(|task| task.name() == name)
     }
 
+    /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Task::FullRepack => "full-repack",
@@ -32,6 +45,7 @@ impl Task {
     }
 }
 
+/// What a repository in this state needs.
 pub fn choose(state: &State) -> Choice {
     let has_many_loose = state.loose >= state.many_loose;
     let is_empty = state.packs == 0 && !has_many_loose;

@@ -1,12 +1,11 @@
 //! What belongs to a pack that is made to stay.
 
-use super::bitmap::options::{build, build_options};
-use crate::arguments::Global;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::bitmaps::{build_bitmaps, BitmapRequest};
+use crate::Observer;
+use crate::{Error, Result};
+use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_pack::Bitmaps;
-use hedgerow_reach::BuildOptions;
 use hedgerow_serve::{FileOptions, StagedPack};
 use std::path::Path;
 
@@ -17,9 +16,9 @@ const LEAST_LIMIT_BYTES: u64 = 1 << 20;
 pub const NOT_CLOSED: &str = "disabling bitmap writing, as some objects are not being packed";
 
 /// How the configuration wants packs and what belongs to them to be written.
-pub fn file_options(repository: &Repository, output: &Output) -> Result<FileOptions, Failure> {
+pub fn file_options(repository: &Repository, observer: &dyn Observer) -> Result<FileOptions> {
     let config = repository.config();
-    let fsync = repository.fsync(&mut |warning| output.warn(warning))?;
+    let fsync = repository.fsync(&mut |warning: String| observer.warn(&warning))?;
     Ok(FileOptions {
         reverse_index: config.bool("pack.writeReverseIndex")?.unwrap_or(true),
         sync_pack: fsync.pack,
@@ -32,14 +31,14 @@ pub fn file_options(repository: &Repository, output: &Output) -> Result<FileOpti
 pub fn size_limit(
     repository: &Repository,
     asked: Option<u64>,
-    output: &Output,
-) -> Result<Option<u64>, Failure> {
+    observer: &dyn Observer,
+) -> Result<Option<u64>> {
     let configured = repository.config().integer("pack.packSizeLimit")?;
     let configured = configured.and_then(|limit| u64::try_from(limit).ok());
     let limit = asked.filter(|limit| *limit > 0).or(configured);
     Ok(match limit.filter(|limit| *limit > 0) {
         Some(limit) if limit < LEAST_LIMIT_BYTES => {
-            output.warn("minimum pack size limit is 1 MiB");
+            observer.warn(&"minimum pack size limit is 1 MiB");
             Some(LEAST_LIMIT_BYTES)
         }
         limit => limit,
@@ -59,7 +58,7 @@ pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'s
 
 /// `repository` as it is now, for what is made to be found by and not deleted for: accelerators that
 /// are there are of use again.
-pub fn repository_now(repository: &Repository) -> Result<Repository, Failure> {
+pub fn repository_now(repository: &Repository) -> Result<Repository> {
     Ok(Repository::discover(&Environment {
         unaided: false,
         ..repository.environment().clone()
@@ -72,9 +71,9 @@ pub fn write_bitmaps(
     repository: &Repository,
     pack: &Path,
     threads: usize,
-    global: &Global,
-    output: &Output,
-) -> Result<(), Failure> {
+    cancel: &CancelToken,
+    observer: &dyn Observer,
+) -> Result<()> {
     // The store of the repository was opened before there was such a pack.
     let now = repository_now(repository)?;
     let store = now.objects();
@@ -83,23 +82,27 @@ pub fn write_bitmaps(
     let is_it = |path: &Path| path.file_name() == name && hedgerow_fs::exists(pack);
     let found = packs.find(|(number, path, _)| store.is_local_pack(*number) && is_it(path));
     let Some((number, _, Some(count))) = found else {
-        output.warn("bitmaps are written of packs in the object directory only");
+        observer.warn(&"bitmaps are written of packs in the object directory only");
         return Ok(());
     };
     if count == 0 {
         return Ok(());
     }
-    let order = store.pack_order(number).map_err(Failure::fatal)?;
-    let options = BuildOptions {
+    let order = store.pack_order(number).map_err(|reason| Error::Unusable {
+        path: pack.to_owned(),
+        reason: reason.to_owned(),
+    })?;
+    let request = BitmapRequest {
         threads,
-        ..build_options(&now, global, output, None)?
+        cancel: cancel.clone(),
+        refs_snapshot: None,
     };
+    let options = request.options(&now, observer)?;
     // Those of a pack that is going to be deleted are there still.
     let previous = Bitmaps::open(store);
-    let failed = |error: &dyn std::fmt::Display| Failure::fatal(error);
-    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
+    let contents = build_bitmaps(store, &order, previous.as_ref(), &options, observer)?;
     // What is wrong with the setting was told when the pack was written.
     let sync = now.fsync(&mut |_| {})?.pack_metadata;
-    contents.write(threads, sync).map_err(Failure::fatal)?;
+    contents.write(threads, sync)?;
     Ok(())
 }

@@ -3,8 +3,9 @@
 use super::existing::Role;
 use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
-use crate::failure::Failure;
-use crate::packs::unreachable::{self, Limits};
+use crate::error::refused;
+use crate::unreachable::{self, Limits};
+use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{read_mtimes, ObjectId, ObjectStore};
 use hedgerow_serve::{
@@ -22,9 +23,9 @@ pub fn plan(
     repository: &Repository,
     settings: &Settings,
     expiry: Option<i64>,
-) -> Result<Option<NewPack>, Failure> {
+) -> Result<Option<NewPack>> {
     if expiry.is_some() && repository.config().string("gc.recentObjectsHook").is_some() {
-        return Err(Failure::fatal(
+        return Err(refused(
             "hedgerow does not run the hooks of gc.recentObjectsHook; git does",
         ));
     }
@@ -67,7 +68,7 @@ pub fn recent(
     repository: &Repository,
     expiry: i64,
     packed: &HashSet<ObjectId>,
-) -> Result<HashSet<ObjectId>, Failure> {
+) -> Result<HashSet<ObjectId>> {
     let store = repository.objects();
     let (wanted, ages) = gather(plan, store, packed)?;
     let is_young = |object: &Wanted| {
@@ -86,7 +87,7 @@ fn gather(
     plan: &Plan,
     store: &ObjectStore,
     packed: &HashSet<ObjectId>,
-) -> Result<(Vec<Wanted>, Ages), Failure> {
+) -> Result<(Vec<Wanted>, Ages)> {
     let mut ages = Ages::new();
     let mut found = Vec::new();
     let mut note = |object: Wanted, age: u32| {
@@ -102,7 +103,7 @@ fn gather(
         }
     };
     for pack in plan.existing.not_kept() {
-        let stat = hedgerow_fs::stat(&pack.path).map_err(Failure::fatal)?;
+        let stat = hedgerow_fs::stat(&pack.path)?;
         let of_pack = stat.map_or(0, |stat| seconds(stat.mtime.seconds));
         let table = match pack.role {
             Role::Cruft => Some(table(store, pack.number)?),
@@ -116,7 +117,7 @@ fn gather(
     let mut warn = |_| {};
     for object in own_loose_objects(store, &mut warn)? {
         let stat = hedgerow_fs::stat(&store.own_loose_path(&object.id));
-        if let Some(stat) = stat.map_err(Failure::fatal)? {
+        if let Some(stat) = stat? {
             note(object, seconds(stat.mtime.seconds));
         }
     }
@@ -124,14 +125,13 @@ fn gather(
 }
 
 /// What the `.mtimes` file of a pack says.
-fn table(store: &ObjectStore, number: u32) -> Result<Ages, Failure> {
+fn table(store: &ObjectStore, number: u32) -> Result<Ages> {
     let path = store.pack_path(number).unwrap_or("".as_ref());
     let path = path.with_extension("mtimes");
     let count = store.pack_object_count(number);
     let mtimes = read_mtimes(&path, count, store.hash_kind());
-    let mtimes = mtimes.map_err(|reason| {
-        Failure::fatal(format_args!("cannot use '{}': {reason}", path.display()))
-    })?;
+    let mtimes = mtimes
+        .map_err(|reason| refused(format_args!("cannot use '{}': {reason}", path.display())))?;
     let ids = (0..count).map(|position| store.pack_object_id(number, position));
     let rows = ids.zip(mtimes);
     Ok(rows

@@ -4,9 +4,9 @@ use super::cruft::{self, Ages};
 use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::geometric;
 use super::settings::{Extent, Settings, Unreachable};
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::unreachable::{self, Loosening};
+use crate::unreachable::{self, Loosening};
+use crate::Observer;
+use crate::Result;
 use hedgerow_fs::Timestamp;
 use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
@@ -18,8 +18,11 @@ use std::collections::HashSet;
 /// What a new pack is.
 #[derive(Debug)]
 pub enum NewRole {
-    /// `is_closed`: all that its objects reach is in it.
-    Plain { is_closed: bool },
+    /// Of objects that are in use.
+    Plain {
+        /// Whether all that its objects reach is in it.
+        is_closed: bool,
+    },
     /// Of objects that the remote of a partial clone has sent.
     Promisor,
     /// Of objects that nothing reaches.
@@ -29,15 +32,20 @@ pub enum NewRole {
 /// A pack that is to be made, unless there is nothing in it.
 #[derive(Debug)]
 pub struct NewPack {
+    /// Its objects, each once.
     pub wanted: Vec<Wanted>,
+    /// What it is.
     pub role: NewRole,
 }
 
+/// What a repack is going to do.
 #[derive(Debug)]
 pub struct Plan {
+    /// The packs that are there.
     pub existing: ExistingPacks,
     /// What was known to be in use.
     pub tips: HashSet<ObjectId>,
+    /// The packs to make, in this order.
     pub packs: Vec<NewPack>,
     /// The packs that may go then.
     pub replaced: Vec<ExistingPack>,
@@ -52,8 +60,8 @@ impl Plan {
     pub fn make(
         repository: &Repository,
         settings: &Settings,
-        output: &Output,
-    ) -> Result<Self, Failure> {
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let existing = ExistingPacks::collect(repository, settings)?;
         let sources = Sources::read(repository)?;
         let mut plan = Plan {
@@ -65,15 +73,17 @@ impl Plan {
             loosened: Vec::new(),
         };
         if let Extent::Geometric(factor) = settings.extent {
-            geometric::plan(&mut plan, repository, factor, settings, output)?;
+            geometric::plan(&mut plan, repository, factor, settings, observer)?;
         } else {
-            let tips = Roots::ALL.tips(repository, &sources, &|warning| output.warn(warning))?;
+            let tips = Roots::ALL.tips(repository, &sources, &|warning: String| {
+                observer.warn(&warning)
+            })?;
             plan.tips = tips.iter().map(|tip| tip.id).collect();
             plan.add_reachable(repository, &sources, tips, settings)?;
         }
         if settings.extent == Extent::All {
             plan.replaced = plan.existing.not_kept().cloned().collect();
-            plan.add_unreachable(repository, settings, output)?;
+            plan.add_unreachable(repository, settings, observer)?;
         }
         if !settings.deletes {
             plan.replaced.clear();
@@ -97,7 +107,7 @@ impl Plan {
         sources: &Sources,
         tips: Vec<Tip>,
         settings: &Settings,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let store = repository.objects();
         let selector = Selector::new(store, &self.selection(settings));
         let is_whole = settings.extent == Extent::All;
@@ -129,11 +139,7 @@ impl Plan {
     }
 
     /// What came from the remote of a partial clone goes into a pack of its own.
-    fn add_promised(
-        &mut self,
-        repository: &Repository,
-        selector: &Selector<'_>,
-    ) -> Result<(), Failure> {
+    fn add_promised(&mut self, repository: &Repository, selector: &Selector<'_>) -> Result<()> {
         let mut wanted = Vec::new();
         for pack in self.existing.packs.iter().filter(|pack| pack.is_promisor) {
             wanted.extend(objects_of_pack(repository.objects(), pack.number)?);
@@ -152,10 +158,10 @@ impl Plan {
         &mut self,
         repository: &Repository,
         settings: &Settings,
-        output: &Output,
-    ) -> Result<(), Failure> {
+        observer: &dyn Observer,
+    ) -> Result<()> {
         match settings.unreachable {
-            Unreachable::Kept if settings.deletes => self.keep(repository, settings, output),
+            Unreachable::Kept if settings.deletes => self.keep(repository, settings, observer),
             Unreachable::Loosened { expiry } if settings.deletes => {
                 self.loosen(repository, settings, expiry)
             }
@@ -172,8 +178,8 @@ impl Plan {
         &mut self,
         repository: &Repository,
         settings: &Settings,
-        output: &Output,
-    ) -> Result<(), Failure> {
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let selector = Selector::new(repository.objects(), &self.selection(settings));
         let elsewhere = self.objects_of(|role| matches!(role, NewRole::Promisor));
         let Some(main) = self.packs.last_mut() else {
@@ -181,7 +187,7 @@ impl Plan {
         };
         let before = main.wanted.len();
         unreachable::add_packed(repository, &selector, &mut main.wanted)?;
-        unreachable::add_loose(repository, &mut main.wanted, output)?;
+        unreachable::add_loose(repository, &mut main.wanted, observer)?;
         let mut number = 0;
         main.wanted.retain(|object| {
             number += 1;
@@ -200,7 +206,7 @@ impl Plan {
         repository: &Repository,
         settings: &Settings,
         expiry: Option<i64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let store = repository.objects();
         let packed = self.objects_of(|_| true);
         let packs: Vec<u32> = self.replaced.iter().map(|pack| pack.number).collect();
@@ -237,7 +243,7 @@ impl Plan {
 }
 
 /// Whether there is a remote that has promised to have what is missing here.
-pub fn has_promisor_remote(repository: &Repository) -> Result<bool, Failure> {
+pub fn has_promisor_remote(repository: &Repository) -> Result<bool> {
     let config = repository.config();
     let is_one = |name: &bstr::BString| {
         let value = config.string_in("remote", name.as_ref(), "promisor");

@@ -1,13 +1,11 @@
 //! What is to be done: the command line over the configuration over git's defaults.
 
-use super::expiry;
-use super::Repack;
-use crate::arguments::Global;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::pack_objects::checks::not_together;
-use crate::packs::{new_packs, pack_objects};
-use hedgerow_engine::CancelToken;
+use super::Request;
+use crate::error::refused;
+use crate::new_packs;
+use crate::Observer;
+use crate::{Error, Result};
+use hedgerow_git::dates::Expiry;
 use hedgerow_git::repository::Repository;
 use hedgerow_serve::{FileOptions, PackOptions};
 use std::num::NonZeroUsize;
@@ -29,59 +27,82 @@ pub enum Unreachable {
     /// They are gone.
     Dropped,
     /// They become loose, unless they are older, in seconds since 1970.
-    Loosened { expiry: Option<i64> },
+    Loosened {
+        /// The time, if there is one.
+        expiry: Option<i64>,
+    },
     /// They go into the pack with the others.
     Kept,
     /// They go into a pack of their own, unless they are older.
-    Cruft { expiry: Option<i64> },
+    Cruft {
+        /// The time, in seconds since 1970, if there is one.
+        expiry: Option<i64>,
+    },
 }
 
 /// Whether bitmaps are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bitmaps {
+    /// They are not.
     Never,
+    /// Without a word where they are not possible.
     IfPossible,
+    /// With a warning where they are not possible.
     Asked,
 }
 
+/// How a repository is repacked: a [`Request`] over its configuration over git's defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// What goes into new packs.
     pub extent: Extent,
+    /// What becomes of objects that nothing reaches.
     pub unreachable: Unreachable,
+    /// Whether what is replaced is deleted.
     pub deletes: bool,
+    /// Whether bitmaps are written.
     pub bitmaps: Bitmaps,
+    /// Whether a multi-pack-index is written.
     pub midx: bool,
     /// Whether a multi-pack-index lists cruft packs (`repack.midxMustContainCruft`).
     pub midx_with_cruft: bool,
+    /// Whether what an alternate has is left out.
     pub local: bool,
     /// Whether packs with a `.keep` file are repacked, too.
     pub packs_kept: bool,
+    /// The packs that stay, by their files.
     pub keep_packs: Vec<String>,
+    /// Whether what dumb servers need is updated.
     pub server_info: bool,
-    pub dry_run: bool,
-    pub quiet: bool,
+    /// How long a pack may be, in bytes.
     pub max_pack_bytes: Option<u64>,
+    /// How packs are made.
     pub options: PackOptions,
     /// How packs of unreachable objects are made (`repack.cruftWindow` and the like).
     pub cruft_options: PackOptions,
+    /// How the files of packs are written.
     pub files: FileOptions,
 }
 
 impl Settings {
+    /// What `request` and the configuration of `repository` ask for. `observer` is told what git
+    /// would warn of.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for what contradicts itself.
     pub fn resolve(
-        command: &Repack,
-        global: &Global,
+        request: &Request,
         repository: &Repository,
-        output: &Output,
-    ) -> Result<Self, Failure> {
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let flag = |key| repository.config().bool(key);
         let precious = flag("extensions.preciousObjects")?.unwrap_or(false);
-        if command.delete && precious {
+        if request.delete && precious {
             let words = "cannot delete packs in a precious-objects repo";
-            return Err(Failure::fatal(words));
+            return Err(refused(words));
         }
-        let all = command.all || command.all_and_loosen || command.cruft;
-        let extent = match command.geometric {
+        let all = request.all || request.all_and_loosen || request.cruft;
+        let extent = match request.geometric {
             Some(factor) if factor > 0 && all => {
                 return Err(not_together("--geometric", "-A/-a"));
             }
@@ -90,59 +111,57 @@ impl Settings {
             _ => Extent::Loose,
         };
         if flag("repack.useDeltaIslands")?.unwrap_or(false) {
-            output.warn("hedgerow does not know delta islands (repack.useDeltaIslands); git does");
+            observer
+                .warn(&"hedgerow does not know delta islands (repack.useDeltaIslands); git does");
         }
-        let midx = command.write_midx && !command.no_write_midx;
-        let bitmaps = bitmaps(command, repository, extent, midx, output)?;
-        let packs_kept = match (command.pack_kept_objects, command.no_pack_kept_objects) {
-            (true, _) => true,
-            (_, true) => false,
+        let midx = request.write_midx;
+        let bitmaps = bitmaps(request, repository, extent, midx, observer)?;
+        let packs_kept = match request.pack_kept_objects {
+            Some(packs_kept) => packs_kept,
             // The pack of a bitmap has to be closed.
-            _ => flag("repack.packKeptObjects")?.unwrap_or(bitmaps == Bitmaps::Asked && !midx),
+            None => flag("repack.packKeptObjects")?.unwrap_or(bitmaps == Bitmaps::Asked && !midx),
         };
-        let limit = command.max_pack_size;
-        let options = options(command, global, repository)?;
+        let limit = request.max_pack_bytes;
+        let options = options(request, repository)?;
         Ok(Settings {
             cruft_options: cruft_options(&options, repository)?,
             extent,
-            unreachable: unreachable(command)?,
-            deletes: command.delete,
+            unreachable: unreachable(request)?,
+            deletes: request.delete,
             bitmaps,
             midx,
             midx_with_cruft: flag("repack.midxMustContainCruft")?.unwrap_or(true),
-            local: command.local,
+            local: request.local,
             packs_kept,
-            keep_packs: command.keep_pack.clone(),
-            server_info: !command.no_server_info
+            keep_packs: request.keep_packs.clone(),
+            server_info: !request.no_server_info
                 && flag("repack.updateServerInfo")?.unwrap_or(true),
-            dry_run: command.dry_run,
-            quiet: global.quiet,
-            max_pack_bytes: new_packs::size_limit(repository, limit, output)?,
+            max_pack_bytes: new_packs::size_limit(repository, limit, observer)?,
             options,
-            files: new_packs::file_options(repository, output)?,
+            files: new_packs::file_options(repository, observer)?,
         })
     }
 }
 
-fn unreachable(command: &Repack) -> Result<Unreachable, Failure> {
-    let loosens = command.all_and_loosen || command.unpack_unreachable.is_some();
+fn unreachable(request: &Request) -> Result<Unreachable> {
+    let loosens = request.all_and_loosen || request.unpack_unreachable.is_some();
     let chosen = [
         (loosens, "-A"),
-        (command.keep_unreachable, "-k/--keep-unreachable"),
-        (command.cruft, "--cruft"),
+        (request.keep_unreachable, "-k/--keep-unreachable"),
+        (request.cruft, "--cruft"),
     ];
     let mut chosen = chosen.iter().filter(|(is_chosen, _)| *is_chosen);
     if let (Some((_, one)), Some((_, other))) = (chosen.next(), chosen.next()) {
         return Err(not_together(one, other));
     }
-    let time = |text: &Option<String>| text.as_deref().map(expiry::parse).transpose();
+    let time = |text: &Option<String>| text.as_deref().map(expiry).transpose();
     Ok(if loosens {
-        let expiry = time(&command.unpack_unreachable)?.flatten();
+        let expiry = time(&request.unpack_unreachable)?.flatten();
         Unreachable::Loosened { expiry }
-    } else if command.keep_unreachable {
+    } else if request.keep_unreachable {
         Unreachable::Kept
-    } else if command.cruft {
-        let expiry = time(&command.cruft_expiration)?.flatten();
+    } else if request.cruft {
+        let expiry = time(&request.cruft_expiration)?.flatten();
         Unreachable::Cruft { expiry }
     } else {
         Unreachable::Dropped
@@ -150,17 +169,16 @@ fn unreachable(command: &Repack) -> Result<Unreachable, Failure> {
 }
 
 fn bitmaps(
-    command: &Repack,
+    request: &Request,
     repository: &Repository,
     extent: Extent,
     midx: bool,
-    output: &Output,
-) -> Result<Bitmaps, Failure> {
+    observer: &dyn Observer,
+) -> Result<Bitmaps> {
     let config = repository.config();
-    let asked = match (command.write_bitmap_index, command.no_write_bitmap_index) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => match config.bool("repack.writeBitmaps")? {
+    let asked = match request.write_bitmaps {
+        Some(asked) => Some(asked),
+        None => match config.bool("repack.writeBitmaps")? {
             None => config.bool("pack.writeBitmaps")?,
             configured => configured,
         },
@@ -178,44 +196,40 @@ fn bitmaps(
         return Ok(wanted);
     }
     if extent != Extent::All && !midx {
-        return Err(Failure::fatal(
+        return Err(refused(
             "Incremental repacks are incompatible with bitmap indexes.  Use\n\
              --no-write-bitmap-index or disable the pack.writeBitmaps configuration.",
         ));
     }
-    if command.local && repository.objects().has_alternates() {
-        output.warn("disabling bitmap writing, as some objects are not being packed");
+    if request.local && repository.objects().has_alternates() {
+        observer.warn(&"disabling bitmap writing, as some objects are not being packed");
         return Ok(Bitmaps::Never);
     }
     Ok(wanted)
 }
 
-fn options(
-    command: &Repack,
-    global: &Global,
-    repository: &Repository,
-) -> Result<PackOptions, Failure> {
-    let usual = pack_objects::pack_options(repository)?;
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let threads = pack_objects::threads(command.threads, global);
+fn options(request: &Request, repository: &Repository) -> Result<PackOptions> {
+    let usual = PackOptions::configured(repository)?;
     let by_offset = repository.config().bool("repack.useDeltaBaseOffset")?;
     Ok(PackOptions {
-        window: command
+        window: request
             .window
             .map_or(usual.window, |window| window as usize),
-        window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
-        depth: command.depth.unwrap_or(usual.depth),
-        threads: threads.unwrap_or(usual.threads),
+        window_memory_bytes: request
+            .window_memory_bytes
+            .unwrap_or(usual.window_memory_bytes),
+        depth: request.depth.unwrap_or(usual.depth),
+        threads: request.threads.unwrap_or(usual.threads),
         delta_base_offset: by_offset.unwrap_or(true),
-        reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
-        reuse_objects: !command.no_reuse_object,
-        cancel: CancelToken::from_static(interrupted),
+        reuse_deltas: !request.no_reuse_delta && !request.no_reuse_object,
+        reuse_objects: !request.no_reuse_object,
+        cancel: request.cancel.clone(),
         ..usual
     })
 }
 
-fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOptions, Failure> {
-    let number = |name: &str| -> Result<Option<u64>, Failure> {
+fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOptions> {
+    let number = |name: &str| -> Result<Option<u64>> {
         let number = repository.config().integer(&format!("repack.{name}"))?;
         Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
     };
@@ -233,4 +247,33 @@ fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOpt
         threads: threads.unwrap_or(usual.threads),
         ..usual
     })
+}
+
+/// The time that `text` means, in seconds since 1970; `None` for never.
+fn expiry(text: &str) -> Result<Option<i64>> {
+    match Expiry::parse(text.into()) {
+        Some(Expiry::Never) => Ok(None),
+        Some(Expiry::Now) => Ok(Some(hedgerow_fs::file_time().seconds)),
+        Some(Expiry::Before(seconds)) => Ok(Some(seconds)),
+        None => Err(refused(format_args!("malformed expiration date '{text}'"))),
+    }
+}
+
+fn not_together(one: &str, other: &str) -> Error {
+    refused(format_args!(
+        "options '{one}' and '{other}' cannot be used together"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_dates() {
+        assert_eq!(expiry("never").unwrap(), None);
+        let date = expiry("2005-04-07 22:13:13 +0200").unwrap();
+        assert_eq!(date, Some(1_112_904_793));
+        assert!(expiry("gibberish").is_err());
+    }
 }

@@ -1,7 +1,8 @@
 //! The packs that there are before anything is done.
 
 use super::settings::Settings;
-use crate::failure::Failure;
+use crate::error::refused;
+use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{midx_packs, ObjectStore};
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 /// What a pack of the own directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
+    /// It may be repacked.
     Plain,
     /// It stays: it has a `.keep` file, or was named.
     Kept,
@@ -16,31 +18,39 @@ pub enum Role {
     Cruft,
 }
 
+/// A pack that is there.
 #[derive(Clone, Debug)]
 pub struct ExistingPack {
     /// Its number in the store.
     pub number: u32,
+    /// Its file.
     pub path: PathBuf,
     /// Its name without an extension.
     pub stem: String,
+    /// What it is, if it is of the own directory.
     pub role: Role,
     /// Whether it is named on the command line as one to keep.
     pub is_named: bool,
     /// Whether it came from the remote of a partial clone.
     pub is_promisor: bool,
+    /// Whether it is in the own object directory, not in an alternate's.
     pub is_local: bool,
+    /// How many objects it has.
     pub objects: u32,
 }
 
+/// All packs that are there.
 #[derive(Debug)]
 pub struct ExistingPacks {
+    /// In the order of the store.
     pub packs: Vec<ExistingPack>,
     /// Those that the multi-pack-index lists, by the names of their indexes.
     pub in_midx: Vec<String>,
 }
 
 impl ExistingPacks {
-    pub fn collect(repository: &Repository, settings: &Settings) -> Result<Self, Failure> {
+    /// Looks at the packs of `repository`; `settings` name some that stay.
+    pub fn collect(repository: &Repository, settings: &Settings) -> Result<Self> {
         let store = repository.objects();
         let mut packs = Vec::new();
         for (number, path, count) in store.pack_files() {
@@ -48,16 +58,15 @@ impl ExistingPacks {
             let stem = stem.to_string_lossy().into_owned();
             let has = |extension| {
                 let mark = hedgerow_fs::lstat(&path.with_extension(extension));
-                mark.map(|mark| mark.is_some()).map_err(Failure::fatal)
+                mark.map(|mark| mark.is_some())
             };
             let is_named = settings.keep_packs.contains(&format!("{stem}.pack"));
             let is_local = store.is_local_pack(number);
-            if hedgerow_fs::lstat(path).map_err(Failure::fatal)?.is_none() {
+            if hedgerow_fs::lstat(path)?.is_none() {
                 // Somebody else has just deleted it.
                 continue;
             }
-            let unusable =
-                || Failure::fatal(format_args!("cannot open index for {}", path.display()));
+            let unusable = || refused(format_args!("cannot open index for {}", path.display()));
             packs.push(ExistingPack {
                 number,
                 path: path.to_owned(),
@@ -73,7 +82,7 @@ impl ExistingPacks {
                 objects: count.ok_or_else(unusable)?,
             });
         }
-        let in_midx = midx_packs(store.directory(), store.hash_kind()).map_err(Failure::fatal)?;
+        let in_midx = midx_packs(store.directory(), store.hash_kind())?;
         Ok(ExistingPacks { packs, in_midx })
     }
 
@@ -123,10 +132,10 @@ impl ExistingPack {
 }
 
 /// How many loose objects the own directory has.
-pub fn count_loose(store: &ObjectStore) -> Result<u64, Failure> {
+pub fn count_loose(store: &ObjectStore) -> Result<u64> {
     let mut count = 0;
     for byte in 0..=u8::MAX {
-        count += store.own_loose_objects(byte).map_err(Failure::fatal)?.len() as u64;
+        count += store.own_loose_objects(byte)?.len() as u64;
     }
     Ok(count)
 }

@@ -1,7 +1,7 @@
 //! Objects that nothing reaches, and what becomes of them.
 
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::Observer;
+use crate::Result;
 use hedgerow_codec::Deflater;
 use hedgerow_fs::Timestamp;
 use hedgerow_git::repository::Repository;
@@ -16,12 +16,12 @@ pub fn add_packed(
     repository: &Repository,
     selector: &Selector<'_>,
     wanted: &mut Vec<Wanted>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut known = ids(wanted);
     let store = repository.objects();
     for (number, path, _) in store.pack_files() {
         let keep = hedgerow_fs::lstat(&path.with_extension("keep"));
-        let is_kept = keep.map_err(Failure::fatal)?.is_some();
+        let is_kept = keep?.is_some();
         if store.is_local_pack(number) && !is_kept {
             for object in objects_of_pack(store, number)? {
                 if known.insert(object.id) && !selector.leaves_out(&object.id) {
@@ -37,10 +37,10 @@ pub fn add_packed(
 pub fn add_loose(
     repository: &Repository,
     wanted: &mut Vec<Wanted>,
-    output: &Output,
-) -> Result<(), Failure> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let mut known = ids(wanted);
-    let mut warn = |warning| output.warn(warning);
+    let mut warn = |warning: String| observer.warn(&warning);
     for object in own_loose_objects(repository.objects(), &mut warn)? {
         if known.insert(object.id) {
             wanted.push(object);
@@ -64,7 +64,7 @@ pub fn follow(
     starts: Vec<Wanted>,
     limits: &Limits,
     wanted: &mut Vec<Wanted>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut known = ids(wanted);
     let mut met = ids(&starts);
     let mut reader = Reader::with_recent(store, 16 << 20);
@@ -183,12 +183,12 @@ pub struct Loosening<'l> {
 
 impl Loosening<'_> {
     /// The objects to make loose, and when their packs were changed last.
-    pub fn objects(&self, store: &ObjectStore) -> Result<Vec<(Wanted, Timestamp)>, Failure> {
+    pub fn objects(&self, store: &ObjectStore) -> Result<Vec<(Wanted, Timestamp)>> {
         let mut met = HashSet::new();
         let mut found = Vec::new();
         for number in self.packs {
             let path = store.pack_path(*number).unwrap_or("".as_ref());
-            let stat = hedgerow_fs::stat(path).map_err(Failure::fatal)?;
+            let stat = hedgerow_fs::stat(path)?;
             let mtime = stat.map_or_else(hedgerow_fs::file_time, |stat| stat.mtime);
             let has_expired = self.expiry.is_some_and(|expiry| mtime.seconds <= expiry);
             for object in objects_of_pack(store, *number)? {
@@ -205,20 +205,13 @@ impl Loosening<'_> {
 }
 
 /// Makes `objects` loose, as old as they are.
-pub fn loosen(
-    store: &ObjectStore,
-    objects: &[(Wanted, Timestamp)],
-    level: i32,
-) -> Result<(), Failure> {
+pub fn loosen(store: &ObjectStore, objects: &[(Wanted, Timestamp)], level: i32) -> Result<()> {
     let mut reader = Reader::new(store);
     let mut deflater = Deflater::new(level);
     for (object, mtime) in objects {
-        let (kind, content) = reader
-            .read(&object.id, object.location)
-            .map_err(Failure::fatal)?;
+        let (kind, content) = reader.read(&object.id, object.location)?;
         let directory = store.directory();
-        write_loose(directory, &object.id, kind, content, &mut deflater, *mtime)
-            .map_err(Failure::fatal)?;
+        write_loose(directory, &object.id, kind, content, &mut deflater, *mtime)?;
     }
     Ok(())
 }

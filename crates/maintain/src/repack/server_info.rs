@@ -1,6 +1,6 @@
 //! What clients of dumb servers read: git-update-server-info(1).
 
-use crate::failure::Failure;
+use crate::Result;
 use bstr::{BString, ByteSlice};
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
@@ -10,7 +10,7 @@ use std::path::Path;
 const LIMIT_BYTES: u64 = 1 << 30;
 
 /// Writes `info/refs` and `objects/info/packs`, where they have changed.
-pub fn update(repository: &Repository) -> Result<(), Failure> {
+pub fn update(repository: &Repository) -> Result<()> {
     let mut references = BString::default();
     for reference in repository.references_below("refs/".into())? {
         let Some(id) = reference
@@ -34,7 +34,7 @@ pub fn update(repository: &Repository) -> Result<(), Failure> {
 
 /// A line for each pack of the own directory: those that were in the file before come first, in
 /// their order there.
-fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>, Failure> {
+fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>> {
     let store = repository.objects();
     let files = store
         .pack_files()
@@ -42,7 +42,7 @@ fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>, Failure> {
     let mut names: Vec<String> = files
         .filter_map(|(_, path, _)| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
-    let before = hedgerow_fs::read_file(file, LIMIT_BYTES).map_err(Failure::fatal)?;
+    let before = hedgerow_fs::read_file(file, LIMIT_BYTES)?;
     let before = before.unwrap_or_default();
     let lines = before.lines().filter_map(|line| line.strip_prefix(b"P "));
     let before: Vec<String> = lines.map(|name| name.to_str_lossy().into_owned()).collect();
@@ -59,15 +59,15 @@ fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>, Failure> {
     Ok((lines + "\n").into_bytes())
 }
 
-fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let before = hedgerow_fs::read_file(path, LIMIT_BYTES).map_err(Failure::fatal)?;
+fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    let before = hedgerow_fs::read_file(path, LIMIT_BYTES)?;
     if before.as_deref() == Some(content) {
         return Ok(());
     }
     if let Some(directory) = path.parent() {
-        hedgerow_fs::create_directories(directory).map_err(Failure::fatal)?;
+        hedgerow_fs::create_directories(directory)?;
     }
-    let file = OutputFile::create(path).map_err(Failure::fatal)?;
-    file.write_at(content, 0).map_err(Failure::fatal)?;
-    file.commit(true).map_err(Failure::fatal)
+    let file = OutputFile::create(path)?;
+    file.write_at(content, 0)?;
+    Ok(file.commit(true)?)
 }

@@ -3,9 +3,10 @@
 use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::unreachable::{self, Limits};
+use crate::error::refused;
+use crate::unreachable::{self, Limits};
+use crate::Observer;
+use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{ObjectKind, ObjectStore};
 use hedgerow_serve::{
@@ -20,8 +21,8 @@ pub fn plan(
     repository: &Repository,
     factor: u32,
     settings: &Settings,
-    output: &Output,
-) -> Result<(), Failure> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let store = repository.objects();
     let (promisor, plain) = members(&plan.existing, settings);
     let (rolled_up, above) = divide(promisor, factor)?;
@@ -34,7 +35,7 @@ pub fn plan(
     }
     let (rolled_up, above) = divide(plain, factor)?;
     let mut wanted = objects(store, &rolled_up)?;
-    let mut warn = |warning| output.warn(warning);
+    let mut warn = |warning: String| observer.warn(&warning);
     let mut known: HashSet<_> = wanted.iter().map(|object| object.id).collect();
     let loose = own_loose_objects(store, &mut warn)?;
     wanted.extend(loose.into_iter().filter(|object| known.insert(object.id)));
@@ -72,7 +73,7 @@ pub fn members(
 pub fn divide(
     mut packs: Vec<ExistingPack>,
     factor: u32,
-) -> Result<(Vec<ExistingPack>, Vec<ExistingPack>), Failure> {
+) -> Result<(Vec<ExistingPack>, Vec<ExistingPack>)> {
     packs.sort_by_key(|pack| pack.objects);
     let counts: Vec<u32> = packs.iter().map(|pack| pack.objects).collect();
     let at = split(&counts, factor).map_err(|too_large| {
@@ -81,14 +82,14 @@ pub fn divide(
             TooLarge::ToRollUp(at) => (at, "too large to roll up"),
         };
         let path = packs.get(at).map(|pack| pack.path.display().to_string());
-        Failure::fatal(format_args!("pack {} {why}", path.unwrap_or_default()))
+        refused(format_args!("pack {} {why}", path.unwrap_or_default()))
     })?;
     let above = packs.split_off(at);
     Ok((packs, above))
 }
 
 /// The objects of `packs`, the newest first, each once.
-fn objects(store: &ObjectStore, packs: &[ExistingPack]) -> Result<Vec<Wanted>, Failure> {
+fn objects(store: &ObjectStore, packs: &[ExistingPack]) -> Result<Vec<Wanted>> {
     let mut numbers: Vec<u32> = packs.iter().map(|pack| pack.number).collect();
     numbers.sort_unstable();
     let mut seen = HashSet::new();
@@ -130,7 +131,7 @@ fn follow(
     store: &ObjectStore,
     above: &[ExistingPack],
     wanted: &mut Vec<Wanted>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let is_listed = |pack: &&ExistingPack| plan.existing.in_midx.contains(&pack.index_name());
     let (closed, open): (Vec<_>, Vec<_>) = above.iter().partition(is_listed);
     let mut starts = wanted.clone();

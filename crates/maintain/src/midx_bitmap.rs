@@ -1,11 +1,12 @@
 //! The bitmap of a multi-pack-index.
 
-use super::bitmap::options::build;
-use crate::arguments::Global;
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::bitmaps::build_bitmaps;
+use crate::error::refused;
+use crate::Observer;
+use crate::{Error, Result};
 use hedgerow_pack::{Bitmaps, ObjectStore, WrittenMidx};
 use hedgerow_reach::BuildOptions;
+use std::fmt::Display;
 use std::path::PathBuf;
 
 /// Gives `written`, whose packs are in `store`, its name, and its bitmap before that: nobody sees
@@ -16,20 +17,19 @@ pub fn commit_with_bitmap(
     store: &ObjectStore,
     options: BuildOptions,
     sync: bool,
-    global: &Global,
-    output: &Output,
-) -> Result<(), Failure> {
-    let bitmap = write(&written, store, options, sync, global)?;
+    observer: &dyn Observer,
+) -> Result<()> {
+    let bitmap = write(&written, store, options, sync, observer)?;
     store
         .warnings()
         .iter()
-        .for_each(|warning| output.warn(warning));
+        .for_each(|warning| observer.warn(warning));
     written.commit().map_err(|error| {
         if let Some(bitmap) = bitmap {
             // There is nothing it could belong to.
             let _ = hedgerow_fs::remove_file(&bitmap);
         }
-        Failure::fatal(error)
+        refused(error)
     })
 }
 
@@ -39,9 +39,9 @@ fn write(
     store: &ObjectStore,
     options: BuildOptions,
     sync: bool,
-    global: &Global,
-) -> Result<Option<PathBuf>, Failure> {
-    let Some(order) = written.bit_order(store).map_err(Failure::fatal)? else {
+    observer: &dyn Observer,
+) -> Result<Option<PathBuf>> {
+    let Some(order) = written.bit_order(store)? else {
         return Ok(None);
     };
     let options = BuildOptions {
@@ -49,10 +49,16 @@ fn write(
         ..options
     };
     let previous = Bitmaps::open(store);
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::refused(format_args!("could not write multi-pack bitmap: {error}"))
-    };
-    let contents = build(store, &order, previous.as_ref(), &options, global, failed)?;
+    let contents = build_bitmaps(store, &order, previous.as_ref(), &options, observer);
+    let contents = contents.map_err(|error| match error {
+        hedgerow_reach::Error::Interrupted => Error::Interrupted,
+        error => failed(&error),
+    })?;
     let path = contents.write(options.threads, sync);
     Ok(Some(path.map_err(|error| failed(&error))?))
+}
+
+fn failed(error: &dyn Display) -> Error {
+    let reason = error.to_string();
+    Error::MidxBitmap { reason }
 }

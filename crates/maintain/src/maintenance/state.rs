@@ -1,12 +1,11 @@
 //! What there is to choose by.
 
-use crate::arguments::Global;
-use crate::environment;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::repack::{
-    count_loose, divide, has_promisor_remote, members, ExistingPacks, Repack, Settings,
+use crate::new_packs::repository_now;
+use crate::repack::{
+    count_loose, divide, has_promisor_remote, members, ExistingPacks, Request, Settings,
 };
+use crate::Observer;
+use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::Bitmaps;
 
@@ -23,7 +22,9 @@ pub struct State {
     pub joined: usize,
     /// All objects in packs, copies counted.
     pub packed: u64,
+    /// Loose objects of the own directory.
     pub loose: u64,
+    /// From how many on they are to be packed (`maintenance.geometric-repack.auto`).
     pub many_loose: u64,
     /// Whether bitmaps are wanted, and possible.
     pub wants_bitmaps: bool,
@@ -32,12 +33,9 @@ pub struct State {
 }
 
 impl State {
-    pub fn look(
-        repository: &Repository,
-        global: &Global,
-        output: &Output,
-    ) -> Result<Self, Failure> {
-        let settings = Settings::resolve(&geometric(repository)?, global, repository, output)?;
+    /// The state that `repository` is in.
+    pub fn look(repository: &Repository, observer: &dyn Observer) -> Result<Self> {
+        let settings = Settings::resolve(&geometric(repository)?, repository, observer)?;
         let existing = ExistingPacks::collect(repository, &settings)?;
         let (promisor, plain) = members(&existing, &settings);
         let packs = promisor.len() + plain.len();
@@ -46,7 +44,7 @@ impl State {
         joined.extend(divide(promisor, factor)?.0);
         let store = repository.objects();
         // What deletes believes no accelerator; here it is only asked which there are.
-        let aided = Repository::discover(&environment::of_git(global)?)?;
+        let aided = repository_now(repository)?;
         let bitmaps = Bitmaps::open(aided.objects());
         let many = repository
             .config()
@@ -72,7 +70,7 @@ impl State {
 }
 
 /// Whether bitmaps are to be written: of one pack, which has everything, or of all packs.
-pub fn wants_bitmaps(repository: &Repository) -> Result<bool, Failure> {
+pub fn wants_bitmaps(repository: &Repository) -> Result<bool> {
     let config = repository.config();
     let configured = match config.bool("repack.writeBitmaps")? {
         None => config.bool("pack.writeBitmaps")?,
@@ -82,23 +80,41 @@ pub fn wants_bitmaps(repository: &Repository) -> Result<bool, Failure> {
     Ok(is_possible && configured.unwrap_or(repository.is_bare()))
 }
 
-/// A geometric repack, in the words of the command.
-pub fn geometric(repository: &Repository) -> Result<Repack, Failure> {
+/// A geometric repack, as it is asked for.
+pub fn geometric(repository: &Repository) -> Result<Request> {
     let has_midx = repository.config().bool("core.multiPackIndex")?;
     let has_midx = has_midx.unwrap_or(true);
-    Ok(Repack {
+    Ok(Request {
         geometric: Some(u32::try_from(factor(repository)?).unwrap_or(FACTOR as u32)),
         delete: true,
         local: true,
         write_midx: has_midx,
-        write_bitmap_index: has_midx && wants_bitmaps(repository)?,
-        no_write_bitmap_index: !has_midx,
-        ..Repack::default()
+        write_bitmaps: match has_midx {
+            true => wants_bitmaps(repository)?.then_some(true),
+            false => Some(false),
+        },
+        ..Request::default()
     })
 }
 
-fn factor(repository: &Repository) -> Result<i64, Failure> {
+fn factor(repository: &Repository) -> Result<i64> {
     let key = "maintenance.geometric-repack.splitFactor";
     let factor = repository.config().integer(key)?;
     Ok(factor.filter(|factor| *factor > 1).unwrap_or(FACTOR))
+}
+
+/// A repack into one pack of all that is reachable, and one of what was lately.
+pub fn full(repository: &Repository) -> Result<Request> {
+    const EXPIRY: &str = "2.weeks.ago";
+    let expiry = repository.config().string("gc.pruneExpire");
+    let expiry = expiry.map_or(EXPIRY.to_owned(), |expiry| expiry.to_string());
+    Ok(Request {
+        all: true,
+        delete: true,
+        local: true,
+        cruft: true,
+        cruft_expiration: Some(expiry),
+        write_bitmaps: wants_bitmaps(repository)?.then_some(true),
+        ..Request::default()
+    })
 }

@@ -8,13 +8,10 @@ use super::plan::{NewPack, NewRole, Plan};
 use super::prune;
 use super::server_info;
 use super::settings::{Bitmaps, Extent, Settings, Unreachable};
-use crate::arguments::Global;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::new_packs;
-use crate::packs::pack_progress;
-use crate::packs::unreachable;
-use crate::progress::lines::Showing;
+use crate::new_packs;
+use crate::unreachable;
+use crate::Observer;
+use crate::Result;
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
@@ -35,21 +32,24 @@ pub struct NewFile {
     gets_bitmaps: bool,
 }
 
+/// Carries out `plan`.
+///
+/// # Errors
+/// What fails before anything is deleted leaves everything that was there.
 pub fn carry_out(
     repository: &Repository,
     mut plan: Plan,
     settings: &Settings,
-    global: &Global,
-    output: &Output,
-) -> Result<(), Failure> {
-    let staged = stage(repository, &mut plan, settings, global, output)?;
-    let new = install(staged, global, output)?;
-    if new.is_empty() && !settings.quiet {
-        output.data(b"Nothing new to pack.\n");
+    observer: &dyn Observer,
+) -> Result<()> {
+    let staged = stage(repository, &mut plan, settings, observer)?;
+    let new = install(staged, observer)?;
+    if new.is_empty() {
+        observer.nothing_new();
     }
     for pack in new.iter().filter(|pack| pack.gets_bitmaps) {
-        let threads = settings.options.threads.get();
-        new_packs::write_bitmaps(repository, &pack.path, threads, global, output)?;
+        let (threads, cancel) = (settings.options.threads.get(), &settings.options.cancel);
+        new_packs::write_bitmaps(repository, &pack.path, threads, cancel, observer)?;
     }
     let level = settings.options.level;
     unreachable::loosen(repository.objects(), &plan.loosened, level)?;
@@ -57,12 +57,12 @@ pub fn carry_out(
     let mut replaced = plan.replaced.clone();
     replaced.retain(|pack| !is_new(pack));
     if settings.midx {
-        midx::write(repository, &plan, &replaced, &new, settings, global, output)?;
+        midx::write(repository, &plan, &replaced, &new, settings, observer)?;
     }
     let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
+    warnings.iter().for_each(|warning| observer.warn(warning));
     if settings.deletes {
-        delete(repository, &plan, replaced, settings, output)?;
+        delete(repository, &plan, replaced, settings, observer)?;
     }
     if settings.server_info {
         // Packs and references as they are now.
@@ -83,19 +83,20 @@ fn stage(
     repository: &Repository,
     plan: &mut Plan,
     settings: &Settings,
-    global: &Global,
-    output: &Output,
-) -> Result<Vec<Staged>, Failure> {
+    observer: &dyn Observer,
+) -> Result<Vec<Staged>> {
     let packs = repository.objects().directory().join("pack");
-    hedgerow_fs::create_directories(&packs).map_err(Failure::fatal)?;
+    hedgerow_fs::create_directories(&packs)?;
     let mut all = Vec::new();
     for new in plan.packs.iter_mut().filter(|new| !new.wanted.is_empty()) {
-        let mut staged = write(repository, new, &packs.join("pack"), settings, global)?;
+        let mut staged = write(repository, new, &packs.join("pack"), settings, observer)?;
         for pack in &mut staged {
             mark(pack, &new.role, settings)?;
         }
         let gets_bitmaps = match new.role {
-            NewRole::Plain { is_closed } => may_have_bitmaps(&staged, is_closed, settings, output),
+            NewRole::Plain { is_closed } => {
+                may_have_bitmaps(&staged, is_closed, settings, observer)
+            }
             NewRole::Promisor | NewRole::Cruft(_) => false,
         };
         let is_cruft = matches!(new.role, NewRole::Cruft(_));
@@ -113,8 +114,8 @@ fn write(
     new: &mut NewPack,
     base: &Path,
     settings: &Settings,
-    global: &Global,
-) -> Result<Vec<StagedPack>, Failure> {
+    observer: &dyn Observer,
+) -> Result<Vec<StagedPack>> {
     let store = repository.objects();
     let files = &settings.files;
     let options = match new.role {
@@ -126,12 +127,11 @@ fn write(
         progress: Arc::default(),
         ..options.clone()
     };
-    let (showing, count) = (Showing::at_once(global), new.wanted.len() as u64);
-    let lines = pack_progress::show(showing, count, true, &options.progress);
+    let finish = observer.packing(new.wanted.len() as u64, &options.progress);
     if let Some(limit) = settings.max_pack_bytes {
         let wanted = new.wanted.clone();
         let packs = stage_limited_packs(store, wanted, limit, &options, files, base)?;
-        lines.finish();
+        finish();
         return Ok(packs);
     }
     let contents = Contents {
@@ -139,18 +139,18 @@ fn write(
         ..Contents::default()
     };
     let pack = stage_pack(store, &contents, &options, files, base)?;
-    lines.finish();
+    finish();
     new.wanted = contents.wanted;
     Ok(vec![pack])
 }
 
 /// Adds the file that says what a pack is.
-fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<(), Failure> {
+fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<()> {
     match role {
         NewRole::Plain { .. } => {}
         NewRole::Promisor => {
             let mark = OutputFile::create(&pack.path(".promisor"));
-            pack.add(".promisor", mark.map_err(Failure::fatal)?);
+            pack.add(".promisor", mark?);
         }
         NewRole::Cruft(ages) => {
             let entries = pack.written.index.iter();
@@ -158,7 +158,7 @@ fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<()
             let ages: Vec<u32> = ages.collect();
             let (path, sync) = (pack.path(".mtimes"), settings.files.sync_indexes);
             let table = stage_mtimes(&path, &ages, &pack.written.checksum, sync);
-            pack.add(".mtimes", table.map_err(Failure::fatal)?);
+            pack.add(".mtimes", table?);
         }
     }
     Ok(())
@@ -168,7 +168,7 @@ fn may_have_bitmaps(
     staged: &[StagedPack],
     is_closed: bool,
     settings: &Settings,
-    output: &Output,
+    observer: &dyn Observer,
 ) -> bool {
     let is_wanted = settings.bitmaps != Bitmaps::Never && !settings.midx;
     if !is_wanted {
@@ -178,14 +178,14 @@ fn may_have_bitmaps(
         Ok(()) => true,
         Err(reason) => {
             if settings.bitmaps == Bitmaps::Asked {
-                output.warn(reason);
+                observer.warn(&reason);
             }
             false
         }
     }
 }
 
-fn install(staged: Vec<Staged>, global: &Global, output: &Output) -> Result<Vec<NewFile>, Failure> {
+fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>> {
     let mut new = Vec::new();
     for Staged {
         pack,
@@ -198,9 +198,9 @@ fn install(staged: Vec<Staged>, global: &Global, output: &Output) -> Result<Vec<
         let written = pack.install()?;
         // What belonged to an equal pack with other objects around it may be wrong now.
         for path in stale {
-            hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
+            hedgerow_fs::remove_file(&path)?;
         }
-        output.for_people(global, &written);
+        observer.wrote(&written);
         new.push(NewFile {
             path,
             checksum: written.checksum.to_string(),
@@ -213,7 +213,7 @@ fn install(staged: Vec<Staged>, global: &Global, output: &Output) -> Result<Vec<
 
 /// Waits until the names of what takes the place of others are on the disk: of packs, which loose
 /// objects are deleted for, too, and of objects that were made loose.
-fn sync_names(plan: &Plan, objects: &Path, settings: &Settings) -> Result<(), Failure> {
+fn sync_names(plan: &Plan, objects: &Path, settings: &Settings) -> Result<()> {
     if !settings.files.sync_pack {
         return Ok(());
     }
@@ -227,7 +227,7 @@ fn sync_names(plan: &Plan, objects: &Path, settings: &Settings) -> Result<(), Fa
         .map(|byte| objects.join(format!("{byte:02x}")));
     let own = [objects.to_owned(), objects.join("pack")];
     for directory in loose.chain(own) {
-        hedgerow_fs::sync_directory(&directory).map_err(Failure::fatal)?;
+        hedgerow_fs::sync_directory(&directory)?;
     }
     Ok(())
 }
@@ -237,14 +237,14 @@ fn delete(
     plan: &Plan,
     mut replaced: Vec<ExistingPack>,
     settings: &Settings,
-    output: &Output,
-) -> Result<(), Failure> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let objects = repository.objects().directory();
     if settings.extent == Extent::All && !replaced.is_empty() {
         let now = Repository::discover(repository.environment())?;
-        let needed = meanwhile::needed(&now, plan, &replaced, output)?;
+        let needed = meanwhile::needed(&now, plan, &replaced, observer)?;
         for pack in &needed {
-            output.warn(format_args!(
+            observer.warn(&format_args!(
                 "keeping {}.pack: something that came meanwhile needs it",
                 pack.stem
             ));
@@ -253,12 +253,12 @@ fn delete(
     }
     sync_names(plan, objects, settings)?;
     let hash = repository.hash_kind();
-    let listed = midx_packs(objects, hash).map_err(Failure::fatal)?;
+    let listed = midx_packs(objects, hash)?;
     if replaced
         .iter()
         .any(|pack| listed.contains(&pack.index_name()))
     {
-        remove_midx(objects).map_err(Failure::fatal)?;
+        remove_midx(objects)?;
     }
     for pack in &replaced {
         prune::delete_pack(&pack.path)?;

@@ -3,9 +3,9 @@
 
 use super::existing::ExistingPack;
 use super::plan::Plan;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::unreachable;
+use crate::unreachable;
+use crate::Observer;
+use crate::Result;
 use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Location, ObjectId, Reader};
@@ -18,18 +18,18 @@ pub fn needed(
     now: &Repository,
     plan: &Plan,
     replaced: &[ExistingPack],
-    output: &Output,
-) -> Result<Vec<ExistingPack>, Failure> {
+    observer: &dyn Observer,
+) -> Result<Vec<ExistingPack>> {
     let sources = Sources::read(now)?;
-    let tips = Roots::ALL.tips(now, &sources, &|warning| output.warn(warning))?;
+    let tips = Roots::ALL.tips(now, &sources, &|warning: String| observer.warn(&warning))?;
     let store = now.objects();
     let mut reader = Reader::new(store);
     let mut starts = Vec::new();
     for tip in tips.iter().filter(|tip| !plan.tips.contains(&tip.id)) {
-        let Some(location) = store.locate(&tip.id).map_err(Failure::fatal)? else {
+        let Some(location) = store.locate(&tip.id)? else {
             continue;
         };
-        let header = reader.header(&tip.id, location).map_err(Failure::fatal)?;
+        let header = reader.header(&tip.id, location)?;
         starts.push(Wanted {
             id: tip.id,
             location,

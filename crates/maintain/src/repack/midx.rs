@@ -4,12 +4,11 @@ use super::existing::{ExistingPack, Role};
 use super::finish::NewFile;
 use super::plan::Plan;
 use super::settings::{Bitmaps, Settings};
-use crate::arguments::Global;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::packs::bitmap::options::build_options;
-use crate::packs::midx_bitmap::commit_with_bitmap;
-use crate::packs::new_packs::{self, repository_now};
+use crate::bitmaps::BitmapRequest;
+use crate::midx_bitmap::commit_with_bitmap;
+use crate::new_packs::{self, repository_now};
+use crate::Observer;
+use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::collections::BTreeSet;
@@ -21,9 +20,8 @@ pub fn write(
     replaced: &[ExistingPack],
     new: &[NewFile],
     settings: &Settings,
-    global: &Global,
-    output: &Output,
-) -> Result<(), Failure> {
+    observer: &dyn Observer,
+) -> Result<()> {
     let included = included(plan, replaced, new, settings);
     if included.is_empty() {
         return Ok(());
@@ -39,7 +37,7 @@ pub fn write(
     let has_promised = plan.existing.packs.iter().any(|pack| pack.is_promisor);
     let with_bitmap = settings.bitmaps == Bitmaps::Asked && !has_promised;
     if settings.bitmaps == Bitmaps::Asked && has_promised {
-        output.warn(new_packs::NOT_CLOSED);
+        observer.warn(&new_packs::NOT_CLOSED);
     }
     let version = repository.config().integer("midx.version")?.unwrap_or(1);
     let options = MidxOptions {
@@ -52,29 +50,27 @@ pub fn write(
         sync: settings.files.sync_indexes,
     };
     let objects = repository.objects().directory();
-    let mut warn = |warning| output.warn(warning);
-    let written = write_midx(objects, &options, &mut warn).map_err(Failure::fatal)?;
+    let mut warn = |warning: String| observer.warn(&warning);
+    let written = write_midx(objects, &options, &mut warn)?;
     let Some(written) = written else {
         return Ok(());
     };
     if !with_bitmap {
-        return written.commit().map_err(Failure::fatal);
+        return Ok(written.commit()?);
     }
     // The store of the repository was opened before there were the new packs.
     let now = repository_now(repository)?;
-    let building = build_options(&now, global, output, None)?;
-    commit_with_bitmap(
-        written,
-        now.objects(),
-        building,
-        options.sync,
-        global,
-        output,
-    )?;
+    let building = BitmapRequest {
+        threads: settings.options.threads.get(),
+        cancel: settings.options.cancel.clone(),
+        refs_snapshot: None,
+    };
+    let building = building.options(&now, observer)?;
+    commit_with_bitmap(written, now.objects(), building, options.sync, observer)?;
     // What the multi-pack-index has bitmaps of needs no others.
     for name in options.packs.iter().flatten() {
         let path = objects.join("pack").join(name).with_extension("bitmap");
-        hedgerow_fs::remove_file(&path).map_err(Failure::fatal)?;
+        hedgerow_fs::remove_file(&path)?;
     }
     Ok(())
 }

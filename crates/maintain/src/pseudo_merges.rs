@@ -1,7 +1,8 @@
 //! Groups of references for pseudo-merges: git-config(1), `bitmapPseudoMerge`.
 
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::error::refused;
+use crate::Observer;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::dates::Expiry;
 use hedgerow_git::repository::Config;
@@ -45,8 +46,8 @@ impl Group {
     }
 }
 
-/// The groups of the configuration, by name. `output` is told of values that are out of range.
-pub fn groups(config: &Config, output: &Output) -> Result<Vec<Group>, Failure> {
+/// The groups of the configuration, by name. `observer` is told of values that are out of range.
+pub fn groups(config: &Config, observer: &dyn Observer) -> Result<Vec<Group>> {
     let mut names = config.subsections(SECTION);
     names.sort_unstable();
     let names = names.iter().filter(|name| !name.is_empty());
@@ -55,7 +56,7 @@ pub fn groups(config: &Config, output: &Output) -> Result<Vec<Group>, Failure> {
             Keys {
                 config,
                 name,
-                output,
+                observer,
             }
             .read()
         })
@@ -66,14 +67,14 @@ pub fn groups(config: &Config, output: &Output) -> Result<Vec<Group>, Failure> {
 struct Keys<'c> {
     config: &'c Config,
     name: &'c BString,
-    output: &'c Output,
+    observer: &'c dyn Observer,
 }
 
 impl Keys<'_> {
-    fn read(&self) -> Result<Group, Failure> {
+    fn read(&self) -> Result<Group> {
         let name = self.name;
         let pattern = self.text("pattern").ok_or_else(|| {
-            Failure::fatal(format_args!(
+            refused(format_args!(
                 "pseudo-merge group '{name}' missing required pattern"
             ))
         })?;
@@ -86,7 +87,7 @@ impl Keys<'_> {
             .ok()
             .and_then(|text| Regex::new(text).ok());
         let regex = regex.ok_or_else(|| {
-            Failure::fatal(format_args!(
+            refused(format_args!(
                 "failed to load pseudo-merge regex for {name}: '{anchored}'"
             ))
         })?;
@@ -102,7 +103,7 @@ impl Keys<'_> {
             matches: Vec::new(),
         };
         if parts.threshold < parts.stable_threshold {
-            return Err(Failure::fatal(format_args!(
+            return Err(refused(format_args!(
                 "pseudo-merge group '{name}' has unstable threshold before stable one"
             )));
         }
@@ -124,7 +125,7 @@ impl Keys<'_> {
         usual: f64,
         range: &str,
         is_in_range: impl Fn(f64) -> bool,
-    ) -> Result<f64, Failure> {
+    ) -> Result<f64> {
         let Some(text) = self.text(key) else {
             return Ok(usual);
         };
@@ -137,7 +138,7 @@ impl Keys<'_> {
             return Ok(number);
         }
         let name = self.name;
-        self.output.warn(format_args!(
+        self.observer.warn(&format_args!(
             "bitmappseudomerge.{name}.{} must be {range}, using default",
             key.to_ascii_lowercase()
         ));
@@ -145,7 +146,7 @@ impl Keys<'_> {
     }
 
     /// The time `key`, or `usual`, in seconds since 1970.
-    fn date(&self, key: &str, usual: &str) -> Result<u64, Failure> {
+    fn date(&self, key: &str, usual: &str) -> Result<u64> {
         let text = self.text(key).unwrap_or_else(|| usual.into());
         let seconds = match Expiry::parse(text.as_ref()) {
             Some(Expiry::Never) => Some(0),
@@ -156,9 +157,9 @@ impl Keys<'_> {
         seconds.ok_or_else(|| self.bad(key, text.as_ref()))
     }
 
-    fn bad(&self, key: &str, text: &BStr) -> Failure {
+    fn bad(&self, key: &str, text: &BStr) -> Error {
         let (name, key) = (self.name, key.to_ascii_lowercase());
-        Failure::fatal(format_args!(
+        refused(format_args!(
             "'{text}' for 'bitmappseudomerge.{name}.{key}' is not a valid value"
         ))
     }

@@ -1,0 +1,178 @@
+//! How bitmaps are made: out of the configuration and the references of a repository.
+
+use crate::error::refused;
+use crate::pseudo_merges::{groups, Group};
+use crate::{Observer, Result};
+use bstr::{BString, ByteSlice};
+use hedgerow_engine::CancelToken;
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
+use hedgerow_reach::BuildOptions;
+use std::path::Path;
+use std::sync::Arc;
+
+/// More than a list of commits takes.
+const LIMIT_BYTES: u64 = 1 << 30;
+
+/// How bitmaps are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct BitmapRequest<'r> {
+    /// How many threads make them.
+    pub threads: usize,
+    /// Ends the work early.
+    pub cancel: CancelToken,
+    /// A file of ids, which are the tips that history is looked at from; without it, the references
+    /// are.
+    pub refs_snapshot: Option<&'r Path>,
+}
+
+impl BitmapRequest<'_> {
+    /// How the bitmaps are made, with what the configuration of `repository` says.
+    pub fn options(
+        &self,
+        repository: &Repository,
+        observer: &dyn Observer,
+    ) -> Result<BuildOptions> {
+        let config = repository.config();
+        let mut groups = groups(config, observer)?;
+        let mut tips = Tips::default();
+        match self.refs_snapshot {
+            Some(path) => tips.read_snapshot(repository, path)?,
+            None => tips.add_head(repository),
+        }
+        if self.refs_snapshot.is_none() || !groups.is_empty() {
+            let by_reference = match self.refs_snapshot {
+                Some(_) => None,
+                None => Some(&mut tips),
+            };
+            read_references(repository, by_reference, &mut groups, observer)?;
+        }
+        Ok(BuildOptions {
+            tips: tips.all,
+            preferred_tips: tips.preferred,
+            only_reachable: false,
+            pseudo_merges: groups.into_iter().map(Group::into_parts).collect(),
+            shallow: repository.grafts()?.shallow().iter().copied().collect(),
+            name_hashes: config.bool("pack.writeBitmapHashCache")?.unwrap_or(true),
+            lookup_table: config.bool("pack.writeBitmapLookupTable")?.unwrap_or(false),
+            threads: self.threads,
+            cancel: self.cancel.clone(),
+            progress: Arc::default(),
+        })
+    }
+}
+
+/// Makes the bitmaps of `order`; `observer` is shown how far that is.
+pub fn build_bitmaps<'o>(
+    store: &ObjectStore,
+    order: &'o BitOrder<'o>,
+    previous: Option<&Bitmaps<'_>>,
+    options: &BuildOptions,
+    observer: &dyn Observer,
+) -> hedgerow_reach::Result<BitmapContents<'o>> {
+    let finish = observer.building_bitmaps(&options.progress);
+    let contents = hedgerow_reach::build(store, order, previous, options)?;
+    finish();
+    Ok(contents)
+}
+
+/// Adds the commits that references point to.
+fn read_references(
+    repository: &Repository,
+    mut tips: Option<&mut Tips>,
+    groups: &mut [Group],
+    observer: &dyn Observer,
+) -> Result<()> {
+    let prefixes = preferred(repository, observer);
+    for reference in repository.references_below("refs/".into())? {
+        let Some(id) = reference.id else { continue };
+        let Some(commit) = peeled(repository, &id) else {
+            continue;
+        };
+        let name: &[u8] = reference.name.as_ref();
+        if let Some(tips) = &mut tips {
+            let is_preferred = prefixes.iter().any(|prefix| is_below(name, prefix));
+            tips.add(commit, is_preferred);
+        }
+        groups.iter_mut().for_each(|group| group.add(name, commit));
+    }
+    Ok(())
+}
+
+/// Where references are preferred: below these. As with git, a name without a value is told, and
+/// then none count.
+fn preferred(repository: &Repository, observer: &dyn Observer) -> Vec<BString> {
+    let key = "pack.preferBitmapTips";
+    let values = repository.config().strings(key);
+    if values.is_empty() || repository.config().string(key).is_some() {
+        return values;
+    }
+    let shown = key.to_ascii_lowercase();
+    observer.error(&format_args!("missing value for '{shown}'"));
+    Vec::new()
+}
+
+/// What history is looked at from.
+#[derive(Default)]
+struct Tips {
+    all: Vec<ObjectId>,
+    preferred: Vec<ObjectId>,
+}
+
+impl Tips {
+    fn add(&mut self, commit: ObjectId, is_preferred: bool) {
+        self.all.push(commit);
+        if is_preferred {
+            self.preferred.push(commit);
+        }
+    }
+
+    fn add_head(&mut self, repository: &Repository) {
+        self.all
+            .extend(repository.head().ok().and_then(|head| head.id()));
+    }
+
+    /// Reads lines of an id each, after a plus sign if that is preferred.
+    fn read_snapshot(&mut self, repository: &Repository, path: &Path) -> Result<()> {
+        let content = hedgerow_fs::read_file(path, LIMIT_BYTES)?;
+        let missing = || {
+            let path = path.display();
+            refused(format_args!(
+                "could not open '{path}' for reading: No such file or directory"
+            ))
+        };
+        for line in content.ok_or_else(missing)?.lines() {
+            let bad = |what: &str| refused(format_args!("{what} line: {}", line.as_bstr()));
+            let (is_preferred, hex) = match line.strip_prefix(b"+") {
+                Some(hex) => (true, hex),
+                None => (false, line),
+            };
+            let length = repository.hash_kind().len_in_hex();
+            let (hex, rest) = hex
+                .split_at_checked(length)
+                .ok_or_else(|| bad("could not parse"))?;
+            let id = ObjectId::from_hex(hex).map_err(|_| bad("could not parse"))?;
+            if !rest.is_empty() {
+                return Err(bad("malformed"));
+            }
+            if repository.objects().locate(&id)?.is_none() {
+                return Err(refused(format_args!("unable to parse object: {id}")));
+            }
+            if let Some(commit) = peeled(repository, &id) {
+                self.add(commit, is_preferred);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The commit that `id` is, or that its tags lead to.
+fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
+    repository.peel(id, Some(ObjectKind::Commit)).ok().flatten()
+}
+
+/// Whether the reference `name` is in the directory `prefix`.
+fn is_below(name: &[u8], prefix: &[u8]) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| prefix.ends_with(b"/") || rest.starts_with(b"/"))
+}

@@ -1,0 +1,22 @@
+//! Keeps the packs of a Git repository in order: repacks them, writes what is found by them, and
+//! decides what may be deleted then.
+//!
+//! Everything that deletes believes no accelerator, and never deletes what something that is to stay
+//! needs ([`repack`]).
+
+mod bitmaps;
+mod error;
+pub mod maintenance;
+mod midx_bitmap;
+mod new_packs;
+mod observer;
+mod pseudo_merges;
+pub mod repack;
+mod unreachable;
+
+pub use bitmaps::{build_bitmaps, BitmapRequest};
+pub use error::{Error, Result};
+pub use midx_bitmap::commit_with_bitmap;
+pub use new_packs::{file_options, may_have_bitmaps, repository_now, size_limit, write_bitmaps};
+pub use observer::{Finish, Observer, Silent};
+pub use unreachable::{add_loose, add_packed, follow, Limits};

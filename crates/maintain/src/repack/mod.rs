@@ -1,0 +1,23 @@
+//! Instead of the packs there are, others: git-repack(1). A repack is a [`Plan`], made before anything
+//! is touched, and its execution, which deletes what is replaced when the new packs, and what is
+//! found by them, are in place.
+
+mod cruft;
+mod existing;
+mod finish;
+mod geometric;
+mod meanwhile;
+mod midx;
+mod plan;
+mod prune;
+mod request;
+mod server_info;
+mod settings;
+
+pub use cruft::Ages;
+pub use existing::{count_loose, ExistingPack, ExistingPacks, Role};
+pub use finish::carry_out;
+pub use geometric::{divide, members};
+pub use plan::{has_promisor_remote, NewPack, NewRole, Plan};
+pub use request::Request;
+pub use settings::{Bitmaps, Extent, Settings, Unreachable};

@@ -32,15 +32,37 @@ fn decode(runs: &[(bool, u8, u8, Vec<u64>)], cut: u16) {
     body.extend((words.len() as u32).to_be_bytes());
     body.extend(words.iter().flat_map(|word| word.to_be_bytes()));
     body.extend([0; 4]);
+    let count = good.ids.len();
+    let all = limited(vec![u64::MAX; count.div_ceil(64)], count);
+    let expected = plainly(&words, all.len());
+    // Each object is of one kind: those that are no commits are trees.
+    let is_sound = |set: &Vec<u64>| set.iter().zip(&all).all(|(own, all)| own & !all == 0);
+    let expected = expected.filter(is_sound);
+    let trees = all.iter().enumerate().map(|(at, all)| {
+        all & !expected.as_ref().map_or(0, |set| set[at])
+    });
+    body.extend((all.len() as u32 * 64).to_be_bytes());
+    body.extend((all.len() as u32 + 1).to_be_bytes());
+    body.extend(((all.len() as u64) << 33).to_be_bytes());
+    body.extend(trees.flat_map(u64::to_be_bytes));
+    body.extend([0; 4]);
     let empty = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    (0..3).for_each(|_| body.extend(empty));
+    (0..2).for_each(|_| body.extend(empty));
     let directory = tempfile::tempdir().expect("a temporary directory");
     good.write(directory.path(), &[("bitmap", &seal(body, None))]);
     let store = open(&directory);
-    let Some(bitmaps) = Bitmaps::open(&store) else { return };
-    let found = bitmaps.of_kind(ObjectKind::Commit).ok().map(Words::as_slice);
-    let expected = plainly(&words, bitmaps.empty().as_slice().len());
-    assert_eq!(found, expected.as_deref());
+    let bitmaps = Bitmaps::open(&store);
+    let found = bitmaps.as_ref().and_then(|bitmaps| bitmaps.of_kind(ObjectKind::Commit).ok());
+    assert_eq!(found.map(Words::as_slice), expected.as_deref());
+}
+
+/// `words` without bits from `count` on.
+fn limited(mut words: Vec<u64>, count: usize) -> Vec<u64> {
+    words.resize(count.div_ceil(64), 0);
+    if let Some(last) = words.last_mut().filter(|_| count % 64 != 0) {
+        *last &= (1 << (count % 64)) - 1;
+    }
+    words
 }
 
 /// The set word by word; `None` if it is longer than `room` words or ends within a run.
@@ -70,15 +92,19 @@ fn encode(sets: &[Vec<u64>]) {
     let store = open(&directory);
     let order = store.pack_order(0).expect("a sound pack");
     let count = good.ids.len();
-    let limit = |words: &[u64]| {
-        let mut words = words.to_vec();
-        words.resize(count.div_ceil(64), 0);
-        if let Some(last) = words.last_mut() {
-            *last &= (1 << (count % 64)) - 1;
-        }
-        Words::from_words(words)
-    };
-    let kinds = [0, 1, 2, 3].map(|at| limit(sets.get(at).map_or(&[], Vec::as_slice)));
+    let limit = |words: &[u64]| Words::from_words(limited(words.to_vec(), count));
+    // Each object is of the first kind whose set has it, or else of the last one.
+    let mut left = limited(vec![u64::MAX; count.div_ceil(64)], count);
+    let kinds = [0, 1, 2, 3].map(|at| {
+        let own = sets.get(at).filter(|_| at < 3);
+        let own = own.map_or_else(|| vec![if at < 3 { 0 } else { u64::MAX }; left.len()], Vec::clone);
+        let mut own = limited(own, count);
+        own.iter_mut().zip(&mut left).for_each(|(own, left)| {
+            *own &= *left;
+            *left &= !*own;
+        });
+        Words::from_words(own)
+    });
     let commits = sets.iter().skip(4).zip(0..count as u32).map(|(set, commit)| {
         let mut set = limit(set);
         set.insert(commit);

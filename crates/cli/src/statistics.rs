@@ -46,15 +46,8 @@ fn holds_something_else(path: &Path) -> Result<bool, hedgerow_fs::Error> {
     if !hedgerow_fs::is_there(&path)? || hedgerow_fs::is_directory(&path) {
         return Ok(false);
     }
-    let mut start = [0; 64];
-    let count = ReadFile::open(&path)?.read_at(&mut start, 0)?;
-    let start = start.get(..count).unwrap_or_default();
-    let words: Vec<u8> = start
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
-    Ok(!words.is_empty() && !words.starts_with(br#"{"schema":"hedgerow.stats"#))
+    let is_empty = ReadFile::open(&path)?.read_at(&mut [0], 0)? == 0;
+    Ok(!is_empty && hedgerow_stats::read(&path).is_err())
 }
 
 /// Writes to a file, beside its place first, or into what is no regular file. A file that is there

@@ -8,6 +8,7 @@
 mod blocks;
 mod instructions;
 
+use crate::delta::LEAST_BYTES;
 use blocks::{hash, Blocks, BLOCK};
 use instructions::Instructions;
 
@@ -37,7 +38,7 @@ impl DeltaIndex {
 
     /// Replaces `delta` by one that makes `target` out of `base`, the same for the same input.
     /// Returns whether it is at most `max_bytes` long; if not, `delta` is of no use. That is found
-    /// out early, as soon as so much does not match.
+    /// out early, as soon as so much does not match. There is no delta to an empty `target`.
     pub fn encode(
         &self,
         base: &[u8],
@@ -60,7 +61,7 @@ impl DeltaIndex {
             done = found.target + found.length;
         }
         out.insert(target.get(done..).unwrap_or_default());
-        out.len() <= max_bytes
+        (LEAST_BYTES..=max_bytes).contains(&out.len())
     }
 
     /// The first match in `target` from `done` on, and no further than `last`.

@@ -64,6 +64,11 @@ fn a_limit_is_kept_and_reached() {
 }
 
 #[test]
+fn there_is_no_delta_to_nothing() {
+    assert!(!DeltaIndex::new(b"base").encode(b"base", b"", usize::MAX, &mut Vec::new()));
+}
+
+#[test]
 fn contents_that_repeat_do_not_cost_their_square() {
     let base: Vec<u8> = noise(16, 7).repeat(100_000);
     let target: Vec<u8> = [noise(7, 8), base.clone()].concat();
@@ -102,6 +107,7 @@ fn pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
 proptest! {
     #[test]
     fn a_delta_makes_its_target((base, target) in pair(), max_bytes in 0_usize..3000) {
+        prop_assume!(!target.is_empty());
         let index = DeltaIndex::new(&base);
         let whole = encode(&base, &target);
         prop_assert_eq!(&apply_delta(&base, &whole).unwrap(), &target);

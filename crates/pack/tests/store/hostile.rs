@@ -73,7 +73,7 @@ fn bad_deltas() {
         fault_of_delta(&delta(5, 6, COPY_5)),
         DeltaResult { declared: 6 }
     );
-    assert_eq!(fault_of_delta(&delta(5, 5, &[0])), DeltaInstruction);
+    assert_eq!(fault_of_delta(&delta(5, 5, &[0, 0])), DeltaInstruction);
     assert_eq!(fault_of_delta(&delta(5, 5, &[0x90])), DeltaTruncated);
     assert_eq!(fault_of_delta(&delta(5, 5, &[3, b'a'])), DeltaTruncated);
     assert_eq!(fault_of_delta(&[0x85]), DeltaTruncated);

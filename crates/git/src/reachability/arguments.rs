@@ -363,7 +363,7 @@ impl<'r> RevisionArguments<'r> {
                 Ok(Some(found.id))
             }
             Err(crate::Error::Revision { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 }

@@ -22,6 +22,8 @@ mod request;
 mod search;
 mod selection;
 mod spread;
+mod tags;
+pub mod upload_pack;
 mod verbatim;
 mod write;
 
@@ -40,6 +42,7 @@ pub use options::{PackOptions, Progress};
 pub use reached::{reached, walked};
 pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
+pub use tags::tags;
 pub use write::PackWritten;
 
 use hedgerow_pack::ObjectStore;

@@ -2,8 +2,7 @@ use super::header::{Header, HEADER_BYTES};
 use super::sources::{self, Sources};
 use super::{age_seconds, ResponseKey};
 use crate::Result;
-use hedgerow_fs::{ReadFile, StandardOutput};
-use std::io;
+use hedgerow_fs::ReadFile;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -121,12 +120,9 @@ impl StoredResponse {
         Ok(self.file.read_at(buffer, HEADER_BYTES + position)?)
     }
 
-    /// As [`StandardOutput::send`], of the response.
-    ///
-    /// # Errors
-    /// Those.
-    pub fn send(&self, output: &mut StandardOutput, from: u64, length: u64) -> io::Result<u64> {
-        output.send(&self.file, HEADER_BYTES + from, length)
+    /// The file that it is in, and where in that its byte `position` is.
+    pub(crate) fn place(&self, position: u64) -> (&ReadFile, u64) {
+        (&self.file, HEADER_BYTES + position)
     }
 
     fn available(&self) -> Result<Available> {

@@ -1,7 +1,7 @@
 //! Which objects a pack is to hold, one by one: what revisions reach besides what is left out, or
 //! what packs have.
 
-use super::revisions::{tags, tips};
+use super::revisions::tips;
 use super::serve::usable_bitmaps;
 use super::{Making, PackObjects};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use hedgerow_maintain::{add_loose, add_packed, follow, Limits};
 use hedgerow_pack::{Bitmaps, ObjectKind};
 use hedgerow_reach::{Missing, Question, Request, Source, Tip};
 use hedgerow_serve::{
-    name_objects, objects_of_pack, own_loose_objects, reached, walked, PackReuse, Selected,
+    name_objects, objects_of_pack, own_loose_objects, reached, tags, walked, PackReuse, Selected,
     Selection, Selector, Wanted,
 };
 use std::collections::{BTreeMap, HashSet};

@@ -1,12 +1,12 @@
 //! Packs of what revisions reach.
 
-use super::revisions::{question, tags};
+use super::revisions::question;
 use super::{Making, PackObjects};
 use crate::failure::Failure;
 use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Bitmaps};
-use hedgerow_serve::{PackReuse, Selected};
+use hedgerow_serve::{tags, PackReuse, Selected};
 
 pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     let (command, repository) = (making.command, making.repository);

@@ -4,14 +4,14 @@ use super::log::{Entry, Server};
 use super::receiver::Receiver;
 use super::request::Request;
 use super::sink::{lock, Sink};
-use crate::output::Output;
+use super::{Found, ResponseOutput, ResponseStore};
+use crate::{
+    write_pack, CacheOptions, PackOptions, PackReuse, PackWritten, ResponseCache, Selected,
+};
 use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::{Repository, ResponseCacheSettings};
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
-use hedgerow_serve::{
-    write_pack, CacheOptions, Found, PackOptions, PackReuse, PackWritten, ResponseCache, Selected,
-};
 use std::sync::Mutex;
 
 /// So many who make the same response are followed, one after the other, if each of them fails.
@@ -26,62 +26,52 @@ pub struct Answered {
 
 /// A request that was not answered.
 #[derive(Debug)]
-pub enum Failed {
+pub enum NotAnswered {
     /// Nothing was sent: git may answer it.
     Unanswered(String),
     /// Something was sent, or nobody reads it.
     Broken(String),
 }
 
-/// Answers `request` on standard output, from the cache that `settings` name, if any. One that
-/// cannot be used safely is not used.
+/// Answers `request` on `output`, from `store`, if there is one.
+///
+/// # Errors
+/// Whether anything was sent says what can be done then.
 pub fn answer(
     request: &Request,
     repository: &Repository,
-    settings: Option<ResponseCacheSettings>,
+    store: Option<&dyn ResponseStore>,
     entry: &mut Entry,
-    output: &Output,
-) -> Result<Answered, Failed> {
-    let cache = match settings
-        .map(|settings| cache(settings, repository))
-        .transpose()
-    {
-        Ok(cache) => cache,
-        Err(error) => {
-            // The client reads this; the reason, with the paths of the server, is in the log.
-            output.warn("no response is cached");
-            entry.cache_refused = Some(error.to_string());
-            None
-        }
-    };
-    let receiver = Mutex::default();
-    let answered = match cache {
-        Some(cache) => from_cache(request, repository, &cache, &receiver, entry),
-        None => make(request, repository, Sink::plain(&receiver), None, entry),
+    output: &mut dyn ResponseOutput,
+) -> Result<Answered, NotAnswered> {
+    let receiver = Mutex::new(Receiver::new(output));
+    let answered = match store {
+        Some(store) => from_store(request, repository, store, &receiver, entry),
+        None => make(request, repository, Sink::plain(&receiver), entry),
     };
     let receiver = lock(&receiver);
     entry.bytes = receiver.sent();
     answered.map_err(|reason| match receiver.sent() > 0 || receiver.is_gone() {
-        true => Failed::Broken(reason),
-        false => Failed::Unanswered(reason),
+        true => NotAnswered::Broken(reason),
+        false => NotAnswered::Unanswered(reason),
     })
 }
 
-/// Answers from the cache, or for the cache.
-fn from_cache(
+/// Answers from the store, or for it.
+fn from_store(
     request: &Request,
     repository: &Repository,
-    cache: &ResponseCache,
-    receiver: &Mutex<Receiver>,
+    store: &dyn ResponseStore,
+    receiver: &Mutex<Receiver<'_>>,
     entry: &mut Entry,
 ) -> Result<Answered, String> {
     let key = request.key();
     for _ in 0..MAKERS {
-        match cache.look(&key) {
+        match store.look(&key) {
             Ok(Found::Stored(stored)) => {
                 entry.followed |= !stored.was_whole();
                 let mut receiver = lock(receiver);
-                let followed = receiver.follow(&stored);
+                let followed = receiver.follow(&*stored);
                 if followed.map_err(|error| format!("cannot send the pack: {error}"))? {
                     entry.served_by = Server::Cache;
                     return Ok(Answered { said: Vec::new() });
@@ -91,38 +81,43 @@ fn from_cache(
             Ok(Found::Missing(response)) => {
                 return std::thread::scope(|scope| {
                     let sink = Sink::kept(receiver, response, scope);
-                    make(request, repository, sink, Some(cache), entry)
+                    make(request, repository, sink, entry)
                 });
             }
             // Without room for the response, the request is answered all the same.
             Err(_) => break,
         }
     }
-    make(request, repository, Sink::plain(receiver), None, entry)
+    make(request, repository, Sink::plain(receiver), entry)
 }
 
-fn cache(
-    settings: ResponseCacheSettings,
-    repository: &Repository,
-) -> hedgerow_serve::Result<ResponseCache> {
-    ResponseCache::open(CacheOptions {
-        directory: settings.directory,
-        objects: repository.objects().directories().to_vec(),
-        max_bytes: settings.max_bytes,
-        max_age_seconds: settings.max_age_seconds,
-        max_wait_seconds: settings.max_wait_seconds,
-    })
+impl ResponseCache {
+    /// The cache that the server's configuration names for the responses of `repository`.
+    ///
+    /// # Errors
+    /// As [`ResponseCache::open`].
+    pub fn configured(
+        settings: ResponseCacheSettings,
+        repository: &Repository,
+    ) -> crate::Result<Self> {
+        ResponseCache::open(CacheOptions {
+            directory: settings.directory,
+            objects: repository.objects().directories().to_vec(),
+            max_bytes: settings.max_bytes,
+            max_age_seconds: settings.max_age_seconds,
+            max_wait_seconds: settings.max_wait_seconds,
+        })
+    }
 }
 
 fn make(
     request: &Request,
     repository: &Repository,
-    mut sink: Sink<'_>,
-    cache: Option<&ResponseCache>,
+    mut sink: Sink<'_, '_>,
     entry: &mut Entry,
 ) -> Result<Answered, String> {
     let made = write(request, repository, &mut sink, entry);
-    let sent = sink.end(made.is_ok(), cache);
+    let sent = sink.end(made.is_ok());
     let written = made?;
     sent.map_err(|error| format!("cannot send the pack: {error}"))?;
     entry.served_by = Server::Hedgerow;
@@ -138,7 +133,7 @@ fn make(
 fn write(
     request: &Request,
     repository: &Repository,
-    sink: &mut Sink<'_>,
+    sink: &mut Sink<'_, '_>,
     entry: &mut Entry,
 ) -> Result<PackWritten, String> {
     let options = PackOptions::configured(repository).map_err(|error| error.to_string())?;

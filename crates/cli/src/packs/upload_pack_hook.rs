@@ -3,22 +3,15 @@
 //! `git pack-objects`, whose words follow. What is not understood here is handed to git, with the
 //! standard input that was read replayed.
 
-mod answer;
-mod log;
-mod receiver;
-mod request;
-mod sink;
-
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, FATAL};
 use crate::output::Output;
-use answer::{answer, Answered};
 use clap::Args;
-use hedgerow_fs::{Exit, Process};
+use hedgerow_fs::{Exit, Process, StandardOutput};
 use hedgerow_git::repository::{Repository, ResponseCacheSettings, ServingSettings};
-use log::Entry;
-use request::Request;
+use hedgerow_serve::upload_pack::{answer, Answered, Entry, NotAnswered, Request, ResponseStore};
+use hedgerow_serve::ResponseCache;
 use std::ffi::OsString;
 use std::io::Read;
 use std::time::Instant;
@@ -67,7 +60,12 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
         output,
     )?;
     if let Some(path) = settings.serve_log {
-        entry.write(&path, &repository, started.elapsed(), code, output);
+        // A log that cannot be written is no reason to fail a request that was answered.
+        if let Err(error) = entry.write(&path, &repository, started.elapsed(), code) {
+            // The client reads this: no path of the server.
+            let reason = error.reason();
+            output.warn(format_args!("the request is not logged: {reason}"));
+        }
     }
     Ok(code)
 }
@@ -82,21 +80,41 @@ fn serve(
     let request = Request::parse(&command.words, input, repository);
     let answered = request.and_then(|request| {
         entry.ask(&request);
-        answer(&request, repository, cache, entry, output)
+        let cache = opened(cache, repository, entry, output);
+        let store = cache.as_ref().map(|cache| cache as &dyn ResponseStore);
+        answer(&request, repository, store, entry, &mut StandardOutput)
     });
     match answered {
         Ok(Answered { said }) => {
             said.iter().for_each(|line| output.say(line));
             Ok(0)
         }
-        Err(answer::Failed::Unanswered(reason)) => {
+        Err(NotAnswered::Unanswered(reason)) => {
             entry.hand_over(reason);
             hand_over(command, input)
         }
-        Err(answer::Failed::Broken(reason)) => {
+        Err(NotAnswered::Broken(reason)) => {
             entry.fail(reason.clone());
             output.error(reason);
             Ok(FATAL)
+        }
+    }
+}
+
+/// The cache of responses, if one is configured. One that cannot be used safely is not used.
+fn opened(
+    settings: Option<ResponseCacheSettings>,
+    repository: &Repository,
+    entry: &mut Entry,
+    output: &Output,
+) -> Option<ResponseCache> {
+    match ResponseCache::configured(settings?, repository) {
+        Ok(cache) => Some(cache),
+        Err(error) => {
+            // The client reads this; the reason, with the paths of the server, is in the log.
+            output.warn("no response is cached");
+            entry.cache_refused = Some(error.to_string());
+            None
         }
     }
 }

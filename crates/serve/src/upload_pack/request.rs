@@ -1,23 +1,27 @@
 //! What git-upload-pack asks of `git pack-objects`.
 
-use super::answer::Failed;
-use crate::packs::pack_objects::revisions::{annotated, plain_question, tagged};
+use super::NotAnswered;
+use crate::tags::{annotated, tagged};
+use crate::{ResponseKey, Tag};
+use bstr::ByteSlice;
 use hedgerow_git::reachability::is_grafted;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Filter, Question};
-use hedgerow_serve::{ResponseKey, Tag};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 /// A request that can be answered here.
 #[derive(Debug)]
 pub struct Request {
+    /// Which objects are asked for.
     pub question: Question,
     /// What the references to tags are, of which the annotated ones go along with what they are
     /// of; none if they need not.
     tagged: Vec<ObjectId>,
+    /// Whether deltas may be against what the receiver has.
     pub thin: bool,
+    /// Whether bases of deltas may be named by their offset.
     pub delta_base_offset: bool,
     /// Whether to say what was packed.
     pub progress: bool,
@@ -26,14 +30,14 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads the words of the command and its standard input. `Failed::Unanswered` for anything
+    /// Reads the words of the command and its standard input. `NotAnswered::Unanswered` for anything
     /// that is not known to be understood.
     pub fn parse(
         words: &[OsString],
         input: &[u8],
         repository: &Repository,
-    ) -> Result<Self, Failed> {
-        let unknown = |what: &str| Failed::Unanswered(format!("not understood: {what}"));
+    ) -> Result<Self, NotAnswered> {
+        let unknown = |what: &str| NotAnswered::Unanswered(format!("not understood: {what}"));
         let mut words = words.iter().skip(1).map(|word| word.as_bytes());
         if words.next() != Some(b"pack-objects") {
             return Err(unknown("the command"));
@@ -83,7 +87,7 @@ impl Request {
         }
         if include_tag {
             let found = tagged(repository);
-            request.tagged = found.map_err(|failure| Failed::Unanswered(failure.message))?;
+            request.tagged = found.map_err(|error| NotAnswered::Unanswered(error.to_string()))?;
         }
         Ok(request)
     }
@@ -118,4 +122,33 @@ impl Request {
             &sorted(&self.tagged),
         ])
     }
+}
+
+/// Reads the hexadecimal ids that git-upload-pack sends: wants, `--not`, haves, an empty line.
+/// `None` if there is anything else.
+fn plain_question(input: &[u8], filter: Option<Filter>, threads: usize) -> Option<Question> {
+    let mut question = Question {
+        filter,
+        threads,
+        ..Question::default()
+    };
+    let mut is_not = false;
+    for line in input.lines() {
+        match line {
+            b"" => break,
+            b"--not" => is_not = !is_not,
+            line => {
+                let (negated, hex) = match line.strip_prefix(b"^") {
+                    Some(hex) => (!is_not, hex),
+                    None => (is_not, line),
+                };
+                let id = ObjectId::from_hex(hex).ok()?;
+                match negated {
+                    true => question.haves.push(id),
+                    false => question.wants.push(id),
+                }
+            }
+        }
+    }
+    Some(question)
 }

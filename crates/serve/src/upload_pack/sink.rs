@@ -1,25 +1,24 @@
 //! Where a pack goes that is made: to the receiver, and to the cache.
 
 use super::receiver::Receiver;
+use super::{NewResponse, StoredResponse};
 use hedgerow_fs::threads::start_scoped;
-use hedgerow_serve::{NewResponse, ResponseCache, StoredResponse};
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// Takes a pack. What others can follow is written to the cache only, as fast as it is made, and
 /// sent from there, so that nobody waits for the receiver of another.
-#[derive(Debug)]
-pub struct Sink<'s> {
-    receiver: &'s Mutex<Receiver>,
-    response: Option<NewResponse>,
+pub(super) struct Sink<'s, 'o> {
+    receiver: &'s Mutex<Receiver<'o>>,
+    response: Option<Box<dyn NewResponse>>,
     /// Sends to the receiver what was written to the response, as long as it is kept.
     sender: Option<ScopedJoinHandle<'s, io::Result<bool>>>,
 }
 
-impl<'s> Sink<'s> {
+impl<'s, 'o: 's> Sink<'s, 'o> {
     /// For `receiver` only.
-    pub fn plain(receiver: &'s Mutex<Receiver>) -> Self {
+    pub fn plain(receiver: &'s Mutex<Receiver<'o>>) -> Self {
         Sink {
             receiver,
             response: None,
@@ -29,12 +28,12 @@ impl<'s> Sink<'s> {
 
     /// For `receiver` and the cache.
     pub fn kept<'env: 's>(
-        receiver: &'s Mutex<Receiver>,
-        response: NewResponse,
+        receiver: &'s Mutex<Receiver<'o>>,
+        response: Box<dyn NewResponse>,
         scope: &'s Scope<'s, 'env>,
     ) -> Self {
-        let send = |stored: StoredResponse| {
-            let send = move || lock(receiver).follow(&stored);
+        let send = |stored: Box<dyn StoredResponse>| {
+            let send = move || lock(receiver).follow(&*stored);
             // Without a thread, it is sent as it is made.
             start_scoped(scope, "send", send).ok()
         };
@@ -46,12 +45,15 @@ impl<'s> Sink<'s> {
     }
 
     /// Ends it: the response is kept if it `is_whole`. Whether everything could be sent.
-    pub fn end(mut self, is_whole: bool, cache: Option<&ResponseCache>) -> io::Result<()> {
-        let kept = self.response.as_ref().map_or(0, NewResponse::bytes);
-        match (self.response.take(), cache) {
+    pub fn end(mut self, is_whole: bool) -> io::Result<()> {
+        let kept = self
+            .response
+            .as_ref()
+            .map_or(0, |response| response.bytes());
+        match self.response.take() {
             // If it cannot be kept, the request is answered all the same.
-            (Some(response), Some(cache)) if is_whole => drop(cache.keep(response)),
-            (response, _) => drop(response),
+            Some(response) if is_whole => drop(response.keep()),
+            response => drop(response),
         }
         self.wait_for_sender()?;
         let receiver = lock(self.receiver);
@@ -83,7 +85,7 @@ impl<'s> Sink<'s> {
     }
 }
 
-impl Write for Sink<'_> {
+impl Write for Sink<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let is_kept = self.response.as_mut().map(|response| response.write(bytes));
         match (is_kept, &self.sender) {
@@ -100,6 +102,6 @@ impl Write for Sink<'_> {
 }
 
 /// What was sent is known even if a thread panicked while it sent it.
-pub fn lock(receiver: &Mutex<Receiver>) -> MutexGuard<'_, Receiver> {
+pub(super) fn lock<'r, 'o>(receiver: &'r Mutex<Receiver<'o>>) -> MutexGuard<'r, Receiver<'o>> {
     receiver.lock().unwrap_or_else(PoisonError::into_inner)
 }

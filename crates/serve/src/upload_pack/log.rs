@@ -1,10 +1,9 @@
 //! The account of each request: a line of JSON in the file that `hedgerow.serveLog` names.
 
 use super::request::Request;
-use crate::output::Output;
+use crate::PackWritten;
 use hedgerow_git::repository::Repository;
 use hedgerow_reach::{BitmapUse, Trace};
-use hedgerow_serve::PackWritten;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -22,7 +21,9 @@ pub enum Server {
     /// It was handed to git.
     #[default]
     Git,
+    /// A pack was made for it.
     Hedgerow,
+    /// The response was kept.
     Cache,
     /// It failed after something had been sent.
     Nobody,
@@ -31,7 +32,9 @@ pub enum Server {
 /// What is told of a request.
 #[derive(Debug, Default)]
 pub struct Entry {
+    /// Who answered.
     pub served_by: Server,
+    /// How the objects were found.
     pub trace: Option<Trace>,
     /// Bytes that were sent.
     pub bytes: u64,
@@ -102,6 +105,7 @@ struct Found {
 }
 
 impl Entry {
+    /// Notes what is asked for.
     pub fn ask(&mut self, request: &Request) {
         self.wants = request.question.wants.len();
         self.haves = request.question.haves.len();
@@ -109,17 +113,20 @@ impl Entry {
         self.filter.clone_from(&request.filter);
     }
 
+    /// Git is to answer.
     pub fn hand_over(&mut self, reason: String) {
         self.served_by = Server::Git;
         self.reason = Some(reason);
     }
 
+    /// Nobody has answered.
     pub fn fail(&mut self, reason: String) {
         self.served_by = Server::Nobody;
         self.reason = Some(reason);
     }
 
-    pub fn count(&mut self, written: &PackWritten) {
+    /// Notes what was sent.
+    pub(super) fn count(&mut self, written: &PackWritten) {
         self.written = Some(Counts {
             objects: written.objects.into(),
             deltas: written.deltas.into(),
@@ -129,16 +136,17 @@ impl Entry {
         });
     }
 
-    /// Appends the line to the file at `path`. A log that cannot be written is no reason to fail a
-    /// request that was answered.
+    /// Appends the line to the file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be written, or others may write to the file.
     pub fn write(
         &self,
         path: &Path,
         repository: &Repository,
         taken: Duration,
         exit_code: u8,
-        output: &Output,
-    ) {
+    ) -> hedgerow_fs::Result<()> {
         let line = Line {
             schema: "hedgerow.serve/1",
             time: hedgerow_fs::file_time().seconds,
@@ -160,13 +168,7 @@ impl Entry {
         };
         let mut text = escaped(&serde_json::to_string(&line).expect("plain data is JSON"));
         text.push('\n');
-        if let Err(error) = hedgerow_fs::append_private_file(path, text.as_bytes()) {
-            // The client reads this: no path of the server.
-            output.warn(format_args!(
-                "the request is not logged: {}",
-                error.reason()
-            ));
-        }
+        hedgerow_fs::append_private_file(path, text.as_bytes())
     }
 }
 

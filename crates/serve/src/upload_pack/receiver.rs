@@ -1,28 +1,62 @@
-//! Who gets the pack: standard output.
+//! Who gets the pack.
 
-use hedgerow_fs::StandardOutput;
-use hedgerow_serve::{Available, StoredResponse};
+use super::StoredResponse;
+use crate::cache::Available;
+use hedgerow_fs::{ReadFile, StandardOutput};
 use std::io::{self, Write};
 
 /// Of what a response is compared at a time, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// Standard output. It may have got the beginning of a response whose maker came to no end: the
+/// Takes a response.
+pub trait ResponseOutput: Write + Send {
+    /// Takes up to `length` bytes of `file` from `offset` on; returns how many those were.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or nobody takes them.
+    fn copy_from(&mut self, file: &ReadFile, offset: u64, length: u64) -> io::Result<u64> {
+        let mut piece = vec![0; length.min(PIECE_BYTES) as usize];
+        let count = file.read_at(&mut piece, offset).map_err(io::Error::other)?;
+        self.write_all(piece.get(..count).unwrap_or_default())?;
+        Ok(count as u64)
+    }
+}
+
+impl ResponseOutput for StandardOutput {
+    fn copy_from(&mut self, file: &ReadFile, offset: u64, length: u64) -> io::Result<u64> {
+        self.send(file, offset, length)
+    }
+}
+
+impl ResponseOutput for Vec<u8> {}
+
+/// The receiver. It may have got the beginning of a response whose maker came to no end: the
 /// same response is given to it again then, from the beginning, and only the rest is sent. The
 /// same request makes the same bytes as long as the repository is stored in the same way; what is
 /// not so is found out, because what was sent is compared.
-#[derive(Debug, Default)]
-pub struct Receiver {
+pub(super) struct Receiver<'o> {
+    output: &'o mut dyn ResponseOutput,
     sent: u64,
     /// How much of the response it was given, this time.
     position: u64,
     /// Where that can be read which was sent.
-    begun: Option<StoredResponse>,
+    begun: Option<Box<dyn StoredResponse>>,
     /// Nobody reads it any more.
     is_gone: bool,
 }
 
-impl Receiver {
+impl<'o> Receiver<'o> {
+    /// One who has got nothing yet, through `output`.
+    pub fn new(output: &'o mut dyn ResponseOutput) -> Self {
+        Receiver {
+            output,
+            sent: 0,
+            position: 0,
+            begun: None,
+            is_gone: false,
+        }
+    }
+
     /// How many bytes were sent.
     pub fn sent(&self) -> u64 {
         self.sent
@@ -39,7 +73,7 @@ impl Receiver {
     }
 
     /// Passes on a response, also one that is just being made. False if that came to no end.
-    pub fn follow(&mut self, stored: &StoredResponse) -> io::Result<bool> {
+    pub fn follow(&mut self, stored: &dyn StoredResponse) -> io::Result<bool> {
         loop {
             let available = stored.wait(self.position).map_err(io::Error::other)?;
             let (Available::Whole(bytes) | Available::Growing(bytes) | Available::Abandoned(bytes)) =
@@ -55,7 +89,7 @@ impl Receiver {
 
     /// From now on it is given the response from the beginning again; of the last time it got it
     /// from `stored`.
-    pub fn restart(&mut self, stored: StoredResponse) {
+    pub fn restart(&mut self, stored: Box<dyn StoredResponse>) {
         if self.position == self.sent {
             self.begun = Some(stored);
         }
@@ -70,7 +104,7 @@ impl Receiver {
         }
     }
 
-    fn copy(&mut self, stored: &StoredResponse, until: u64) -> io::Result<()> {
+    fn copy(&mut self, stored: &dyn StoredResponse, until: u64) -> io::Result<()> {
         while self.position < until {
             let rest = until - self.position;
             if self.position < self.sent {
@@ -81,7 +115,7 @@ impl Receiver {
                 self.compare(&piece)?;
                 continue;
             }
-            let sent = stored.send(&mut StandardOutput, self.position, rest);
+            let sent = stored.send(self.output, self.position, rest);
             match self.noted(sent)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => self.position += count,
@@ -118,7 +152,7 @@ fn differs() -> io::Error {
     io::Error::other("the repository was stored anew while the pack was sent")
 }
 
-impl Write for Receiver {
+impl Write for Receiver<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.position < self.sent && !bytes.is_empty() {
             let again = (self.sent - self.position).min(PIECE_BYTES);
@@ -126,13 +160,14 @@ impl Write for Receiver {
             self.compare(bytes.get(..length).unwrap_or_default())?;
             return Ok(length);
         }
-        let written = self.noted(StandardOutput.write(bytes))?;
+        let written = self.output.write(bytes);
+        let written = self.noted(written)?;
         self.position += written as u64;
         self.sent = self.position;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        StandardOutput.flush()
+        self.output.flush()
     }
 }

@@ -214,9 +214,10 @@ impl Run<'_> {
         if done.written + done.removed > 0 {
             output.for_people(self.global, summary(done, self.started.elapsed()));
         }
-        match done.failures.is_empty() {
-            true => 0,
-            false => PARTIAL,
+        if done.failures.is_empty() {
+            0
+        } else {
+            PARTIAL
         }
     }
 }

@@ -251,9 +251,10 @@ impl Spelled {
     }
 
     fn take(&mut self, option: &Known, is_negated: bool) -> Result<(), Failure> {
-        let fate = match is_negated {
-            false => option.plain,
-            true => option.negated.unwrap_or(Git),
+        let fate = if !is_negated {
+            option.plain
+        } else {
+            option.negated.unwrap_or(Git)
         };
         if fate == Git {
             return Err(option.refusal(is_negated));
@@ -283,9 +284,10 @@ impl Known {
         let message =
             format_args!("'hedgerow checkout' has no option {shown}; nothing was touched")
                 .to_string();
-        let git = match is_negated && self.name == "track" {
-            true => "--no-track -b <branch> <remote>/<branch>",
-            false => self.git,
+        let git = if is_negated && self.name == "track" {
+            "--no-track -b <branch> <remote>/<branch>"
+        } else {
+            self.git
         };
         Failure {
             hint: Some(format!("git has it: git checkout {git}")),

@@ -105,22 +105,23 @@ pub fn end(code: u8) -> ExitCode {
 pub fn show(error: &clap::Error) -> bool {
     use std::io::{IsTerminal, Write};
     let is_help = !error.use_stderr();
-    let is_colored = match is_help {
-        true => crate::environment::output_takes_colors(false),
-        false => {
-            std::io::stderr().is_terminal() && crate::environment::variable("NO_COLOR").is_none()
-        }
+    let is_colored = if is_help {
+        crate::environment::output_takes_colors(false)
+    } else {
+        std::io::stderr().is_terminal() && crate::environment::variable("NO_COLOR").is_none()
     };
     let rendered = error.render();
-    let text = match is_colored {
-        true => rendered.ansi().to_string(),
-        false => rendered.to_string(),
+    let text = if is_colored {
+        rendered.ansi().to_string()
+    } else {
+        rendered.to_string()
     };
     // Standard output remembers that something did not arrive; of standard error, there is nobody
     // left to tell.
-    let _ = match is_help {
-        true => StandardOutput.write_all(text.as_bytes()),
-        false => std::io::stderr().lock().write_all(text.as_bytes()),
+    let _ = if is_help {
+        StandardOutput.write_all(text.as_bytes())
+    } else {
+        std::io::stderr().lock().write_all(text.as_bytes())
     };
     is_help
 }

@@ -93,9 +93,10 @@ pub fn of_hg(global: &Global) -> Result<hedgerow_hg::Environment, Failure> {
 /// Refuses a `-C` that leads nowhere, before something in it is missed.
 pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
     let named: PathBuf = global.directory.iter().collect();
-    match named.as_os_str().is_empty() {
-        true => Ok(()),
-        false => hedgerow_fs::check_directory(&named),
+    if named.as_os_str().is_empty() {
+        Ok(())
+    } else {
+        hedgerow_fs::check_directory(&named)
     }
 }
 

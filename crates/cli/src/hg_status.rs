@@ -54,9 +54,10 @@ pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, F
         .warnings
         .iter()
         .for_each(|warning| output.error_line(warning));
-    let shown = match global.json {
-        true => json(&found, request.states)?,
-        false => text(&repository, &found, command, &display, request.states),
+    let shown = if global.json {
+        json(&found, request.states)?
+    } else {
+        text(&repository, &found, command, &display, request.states)
     };
     output.data(&shown);
     statistics::tell(global, recorder.as_deref(), output)?;
@@ -106,9 +107,10 @@ fn text(
     let mut text = Vec::new();
     let mut line = |before: &[u8], path: &[u8]| {
         text.extend_from_slice(before);
-        match is_relative {
-            true => text.extend_from_slice(&repository.seen_from_here(path)),
-            false => text.extend_from_slice(path),
+        if is_relative {
+            text.extend_from_slice(&repository.seen_from_here(path))
+        } else {
+            text.extend_from_slice(path)
         }
         text.push(end);
     };
@@ -175,9 +177,10 @@ fn json(found: &Status, states: States) -> Result<Vec<u8>, Failure> {
     }
     let document = Document {
         schema: "hedgerow.hg-status.v1",
-        status: match found.undecided.is_empty() {
-            true => "done",
-            false => "undecided",
+        status: if found.undecided.is_empty() {
+            "done"
+        } else {
+            "undecided"
         },
         files,
         undecided: found.undecided.iter().map(shown).collect(),

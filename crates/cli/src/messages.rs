@@ -127,9 +127,10 @@ fn describe(
 ) -> Result<(), Error> {
     let subject = repository.commit(id)?.subject();
     let wish = crate::environment::variable("GIT_PRINT_SHA1_ELLIPSIS");
-    let ellipsis = match wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes")) {
-        true => "...",
-        false => "",
+    let ellipsis = if wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes")) {
+        "..."
+    } else {
+        ""
     };
     let id = repository.short_id(id)?;
     output.say(format_args!("{words} {id}{ellipsis} {subject}"));

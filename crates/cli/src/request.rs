@@ -122,9 +122,10 @@ impl Reader<'_> {
         if let Some(target) = self.guessed(word)? {
             return Ok(Word::Switch(target));
         }
-        match self.is_separated {
-            true => Err(Failure::fatal(format_args!("invalid reference: {word}"))),
-            false => Ok(Word::Path),
+        if self.is_separated {
+            Err(Failure::fatal(format_args!("invalid reference: {word}")))
+        } else {
+            Ok(Word::Path)
         }
     }
 

@@ -57,9 +57,10 @@ pub fn write(path: &Path, replaces: bool, content: &[u8]) -> Result<(), hedgerow
         Destination::File(path) => {
             let mut file = LockFile::acquire(&path)?;
             file.write_all(content)?;
-            match replaces {
-                true => file.commit().map(drop),
-                false => file.commit_new(),
+            if replaces {
+                file.commit().map(drop)
+            } else {
+                file.commit_new()
             }
         }
         Destination::Stream(sink) => {

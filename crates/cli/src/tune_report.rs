@@ -173,9 +173,10 @@ pub fn words(
     line(format_args!("\nworkers   files created in a second"));
     for rate in &measured.scaling {
         let (workers, files) = (rate.workers, HumanCount(rate.files_per_second as u64));
-        let mark = match workers == advice.workers {
-            true => "   <- advised",
-            false => "",
+        let mark = if workers == advice.workers {
+            "   <- advised"
+        } else {
+            ""
         };
         line(format_args!(
             "{workers:>7}   {:>9}{mark}",

@@ -160,16 +160,13 @@ fn advice_that_differs_is_not_set() {
     let share = spread["rate_share"].as_f64().unwrap();
     assert!(share > 0.0 && share <= 1.0, "{document}");
     let after = std::fs::read(config_of(root)).unwrap();
-    match is_noisy {
-        true => {
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(message(&said).starts_with("nothing was set: "), "{said}");
-            assert!(before == after && document["written"].is_null());
-        }
-        false => {
-            assert_eq!(output.status.code(), Some(0), "{said}");
-            assert!(before != after && document["written"].is_string());
-        }
+    if is_noisy {
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(message(&said).starts_with("nothing was set: "), "{said}");
+        assert!(before == after && document["written"].is_null());
+    } else {
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(before != after && document["written"].is_string());
     }
 }
 
@@ -294,9 +291,10 @@ fn what_cannot_be_removed_is_named_and_the_rest_is_gone() {
 fn files_below(directory: &Path) -> usize {
     let count = |entry: std::io::Result<std::fs::DirEntry>| {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files_below(&path),
-            false => 1,
+        if path.is_dir() {
+            files_below(&path)
+        } else {
+            1
         }
     };
     std::fs::read_dir(directory).unwrap().map(count).sum()

@@ -81,9 +81,10 @@ impl StreamDeflater {
         last: bool,
         mut sink: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let flush = match last {
-            true => FlushCompress::Finish,
-            false => FlushCompress::None,
+        let flush = if last {
+            FlushCompress::Finish
+        } else {
+            FlushCompress::None
         };
         let mut output = [0; 16 << 10];
         loop {

@@ -53,9 +53,12 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
         worker,
         work,
     };
-    let ran = catch_unwind(AssertUnwindSafe(|| match inline {
-        true => line.run_alone(&mut commit),
-        false => thread::scope(|threads| line.run_with(threads, &mut commit)),
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        if inline {
+            line.run_alone(&mut commit)
+        } else {
+            thread::scope(|threads| line.run_with(threads, &mut commit))
+        }
     }));
     let panicked = line.panicked.into_inner();
     match (panicked.unwrap_or_else(PoisonError::into_inner), ran) {

@@ -139,9 +139,10 @@ impl<T, E> Queue<T, E> {
             Lane::Urgent => state.first.push_back(task),
             Lane::Usual => state.rest.push_back(task),
         }
-        let call = match self.is_patient() {
-            true => None,
-            false => state.call(self.adaptive),
+        let call = if self.is_patient() {
+            None
+        } else {
+            state.call(self.adaptive)
         };
         self.publish(&mut state);
         call
@@ -162,9 +163,10 @@ impl<T, E> Queue<T, E> {
             Lane::Urgent => state.first.extend(tasks),
             Lane::Usual => state.rest.extend(tasks),
         }
-        let calls = match self.is_patient() {
-            true => Vec::new(),
-            false => state.calls(self.adaptive),
+        let calls = if self.is_patient() {
+            Vec::new()
+        } else {
+            state.calls(self.adaptive)
         };
         self.publish(&mut state);
         calls
@@ -385,9 +387,10 @@ impl<T, E> State<T, E> {
 
     /// Workers there might be and that have nothing to do, asleep or not even started.
     fn starving(&self) -> usize {
-        match self.ended || !self.is_empty() {
-            true => 0,
-            false => self.target.saturating_sub(self.running + self.arriving),
+        if self.ended || !self.is_empty() {
+            0
+        } else {
+            self.target.saturating_sub(self.running + self.arriving)
         }
     }
 

@@ -58,9 +58,10 @@ impl RunRecord {
     /// One more worker has nothing to do, or one less.
     pub(crate) fn count_starving(&mut self, is_starving: bool) {
         let before = self.starving;
-        self.tell_starving(match is_starving {
-            true => before + 1,
-            false => before.saturating_sub(1),
+        self.tell_starving(if is_starving {
+            before + 1
+        } else {
+            before.saturating_sub(1)
         });
     }
 }

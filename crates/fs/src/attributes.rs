@@ -86,9 +86,10 @@ impl Attributes<'_> {
         fault::check(Op::Attribute)?;
         let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
         let (owner, group) = (Some(uid), Some(gid));
-        let set = match self.is_path {
-            true => rustix::fs::chownat(self.fd, "", owner, group, AtFlags::EMPTY_PATH),
-            false => rustix::fs::fchown(self.fd, owner, group),
+        let set = if self.is_path {
+            rustix::fs::chownat(self.fd, "", owner, group, AtFlags::EMPTY_PATH)
+        } else {
+            rustix::fs::fchown(self.fd, owner, group)
         };
         Ok(set?)
     }
@@ -97,9 +98,10 @@ impl Attributes<'_> {
     pub fn set_mode(self, mode: u32) -> io::Result<()> {
         fault::check(Op::Attribute)?;
         let mode = Mode::from_raw_mode(mode & 0o7777);
-        let set = match self.is_path {
-            true => rustix::fs::chmod(self.own_path(), mode),
-            false => rustix::fs::fchmod(self.fd, mode),
+        let set = if self.is_path {
+            rustix::fs::chmod(self.own_path(), mode)
+        } else {
+            rustix::fs::fchmod(self.fd, mode)
         };
         Ok(set?)
     }
@@ -122,9 +124,10 @@ impl Attributes<'_> {
                 tv_nsec: nanoseconds,
             },
         };
-        let set = match self.is_path {
-            true => rustix::fs::utimensat(CWD, self.own_path(), &times, AtFlags::empty()),
-            false => rustix::fs::futimens(self.fd, &times),
+        let set = if self.is_path {
+            rustix::fs::utimensat(CWD, self.own_path(), &times, AtFlags::empty())
+        } else {
+            rustix::fs::futimens(self.fd, &times)
         };
         Ok(set?)
     }
@@ -133,9 +136,10 @@ impl Attributes<'_> {
     pub fn set_xattr(self, name: &[u8], value: &[u8]) -> io::Result<()> {
         fault::check(Op::Attribute)?;
         let flags = XattrFlags::empty();
-        let set = match self.is_path {
-            true => rustix::fs::setxattr(self.own_path(), name, value, flags),
-            false => rustix::fs::fsetxattr(self.fd, name, value, flags),
+        let set = if self.is_path {
+            rustix::fs::setxattr(self.own_path(), name, value, flags)
+        } else {
+            rustix::fs::fsetxattr(self.fd, name, value, flags)
         };
         Ok(set?)
     }

@@ -39,10 +39,11 @@ pub fn descriptor_limit() -> u64 {
 /// are open are not counted.
 pub fn free_descriptors() -> u64 {
     let limit = descriptor_limit();
-    match limit >= PLENTY {
-        true => limit,
+    if limit >= PLENTY {
+        limit
+    } else {
         // Without /proc: the standard streams, and a few files of the repository.
-        false => limit.saturating_sub(count_open().unwrap_or(16)),
+        limit.saturating_sub(count_open().unwrap_or(16))
     }
 }
 
@@ -106,9 +107,10 @@ pub(crate) fn obtain<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T
 #[cold]
 fn wait_for_others<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let patience = match IN_VAIN.load(Ordering::Relaxed) {
-        true => Duration::ZERO,
-        false => PATIENCE,
+    let patience = if IN_VAIN.load(Ordering::Relaxed) {
+        Duration::ZERO
+    } else {
+        PATIENCE
     };
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;

@@ -127,9 +127,10 @@ fn check_armed(op: Op) -> io::Result<()> {
         DELAY_SEED.store(next, Ordering::Relaxed);
         std::thread::sleep(std::time::Duration::from_micros((next >> 33) % 300));
     }
-    match fails(op) {
-        true => Err(io::Error::from_raw_os_error(ERRNO.load(Ordering::Relaxed))),
-        false => Ok(()),
+    if fails(op) {
+        Err(io::Error::from_raw_os_error(ERRNO.load(Ordering::Relaxed)))
+    } else {
+        Ok(())
     }
 }
 

@@ -263,9 +263,12 @@ impl OutputFile {
     /// Gives it its name. Unless it is to `replace` what has that name, that is an error
     /// ([`io::ErrorKind::AlreadyExists`]). A device, a fifo and a socket are never replaced.
     pub fn commit(mut self, replace: bool) -> Result<()> {
-        let allowed = fault::check(Op::Rename).and_then(|()| match replace {
-            true => refuse_to_replace(&self.target),
-            false => Ok(()),
+        let allowed = fault::check(Op::Rename).and_then(|()| {
+            if replace {
+                refuse_to_replace(&self.target)
+            } else {
+                Ok(())
+            }
         });
         let named = allowed.and_then(|()| match (&self.temporary, replace) {
             (None, false) => Ok(self.link(&self.target)?),

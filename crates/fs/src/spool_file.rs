@@ -22,9 +22,10 @@ impl SpoolFile {
     ///
     /// Fails if nothing can be created there.
     pub fn create(directory: &Path) -> Result<Self> {
-        let directory = match directory.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => directory,
+        let directory = if directory.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            directory
         };
         let failed = |source| Error::new("create a temporary file in", directory, source);
         let fd = obtain(|| create_unnamed(directory));

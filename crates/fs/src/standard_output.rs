@@ -160,12 +160,11 @@ fn write_some(bytes: &[u8]) -> io::Result<usize> {
     let mut never_blocks = is_pipe();
     loop {
         let output = rustix::stdio::stdout();
-        let written = match never_blocks {
-            true => {
-                let bytes = [IoSlice::new(bytes)];
-                rustix::io::pwritev2(output, &bytes, HERE, ReadWriteFlags::NOWAIT)
-            }
-            false => rustix::io::write(output, bytes),
+        let written = if never_blocks {
+            let bytes = [IoSlice::new(bytes)];
+            rustix::io::pwritev2(output, &bytes, HERE, ReadWriteFlags::NOWAIT)
+        } else {
+            rustix::io::write(output, bytes)
         };
         match written {
             Ok(0) if !bytes.is_empty() => return Err(Errno::IO.into()),

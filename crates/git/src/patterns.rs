@@ -26,9 +26,10 @@ impl Patterns {
         let patterns = gix_ignore::parse(content, false)
             .map(|(pattern, _, _)| pattern)
             .collect();
-        let case = match ignore_case {
-            true => Case::Fold,
-            false => Case::Sensitive,
+        let case = if ignore_case {
+            Case::Fold
+        } else {
+            Case::Sensitive
         };
         Patterns { patterns, case }
     }
@@ -47,9 +48,10 @@ impl Patterns {
             )
         };
         let last = self.patterns.iter().rev().find(fits)?;
-        match last.mode.contains(Mode::NEGATIVE) {
-            true => Some(Verdict::Negated),
-            false => Some(Verdict::Matched),
+        if last.mode.contains(Mode::NEGATIVE) {
+            Some(Verdict::Negated)
+        } else {
+            Some(Verdict::Matched)
         }
     }
 }

@@ -54,9 +54,10 @@ impl Environment {
         let rest = path.strip_prefix(b"~")?;
         let end = rest.find_byte(b'/').unwrap_or(rest.len());
         let (name, rest) = rest.split_at_checked(end)?;
-        let home = match name.is_empty() {
-            true => self.home()?,
-            false => hedgerow_fs::account_by_name(name)?.home,
+        let home = if name.is_empty() {
+            self.home()?
+        } else {
+            hedgerow_fs::account_by_name(name)?.home
         };
         let home = home.as_os_str().as_bytes();
         Some(
@@ -110,9 +111,10 @@ pub(crate) fn relative(from: &Path, to: &[u8]) -> BString {
     let common = up.iter().zip(&down).take_while(|(a, b)| a == b).count();
     let mut parts = vec![b"..".as_slice(); up.split_off(common).len()];
     parts.extend(down.split_off(common));
-    match parts.is_empty() {
-        true => ".".into(),
-        false => bstr::join(b"/", parts).into(),
+    if parts.is_empty() {
+        ".".into()
+    } else {
+        bstr::join(b"/", parts).into()
     }
 }
 

@@ -121,8 +121,9 @@ fn shared_from(hg: &Path, requirements: &Requirements) -> Result<Option<PathBuf>
     let content = content.ok_or_else(|| corrupt("it is missing, and 'requires' lists 'shared'"))?;
     let shared = content.trim_end_with(|byte| byte == '\n');
     let shared = hg.join(OsStr::from_bytes(shared));
-    match hedgerow_fs::is_directory(&shared) {
-        true => Ok(Some(shared)),
-        false => Err(corrupt("it points to a directory that does not exist")),
+    if hedgerow_fs::is_directory(&shared) {
+        Ok(Some(shared))
+    } else {
+        Err(corrupt("it points to a directory that does not exist"))
     }
 }

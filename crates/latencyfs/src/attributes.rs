@@ -49,9 +49,10 @@ pub(crate) fn of_nothing(id: u64, kind: FileType) -> FileAttr {
 
 fn time(seconds: i64, nanoseconds: u32) -> SystemTime {
     let whole = Duration::from_secs(seconds.unsigned_abs());
-    let base = match seconds < 0 {
-        true => UNIX_EPOCH.checked_sub(whole),
-        false => UNIX_EPOCH.checked_add(whole),
+    let base = if seconds < 0 {
+        UNIX_EPOCH.checked_sub(whole)
+    } else {
+        UNIX_EPOCH.checked_add(whole)
     };
     // Both fail for no time that a file system of Linux can store.
     base.unwrap_or(UNIX_EPOCH) + Duration::from_nanos(nanoseconds.into())

@@ -23,9 +23,10 @@ pub(crate) fn is_at(at: Place) -> bool {
 
 /// No other file may get its name.
 pub(crate) fn refuse(at: Place) -> Answer<()> {
-    match is_at(at) {
-        true => Err(Errno::EPERM),
-        false => Ok(()),
+    if is_at(at) {
+        Err(Errno::EPERM)
+    } else {
+        Ok(())
     }
 }
 

@@ -102,9 +102,10 @@ impl LatencyFs {
         call.charge(Op::Fsync);
         self.node(id)?.unflushed.store(0, Relaxed);
         let file = self.files.get(opened)?;
-        match is_data_only {
-            true => rustix::fs::fdatasync(&*file),
-            false => rustix::fs::fsync(&*file),
+        if is_data_only {
+            rustix::fs::fdatasync(&*file)
+        } else {
+            rustix::fs::fsync(&*file)
         }
         .map_err(io::Error::from)?;
         Ok(())

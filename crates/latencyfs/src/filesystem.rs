@@ -82,9 +82,10 @@ impl LatencyFs {
 
     /// Backing inode numbers move up by one, since FUSE reserves 1 for the root.
     pub(crate) fn id_of(&self, ino: u64) -> u64 {
-        match ino == self.root_ino {
-            true => INodeNo::ROOT.0,
-            false => ino.wrapping_add(1),
+        if ino == self.root_ino {
+            INodeNo::ROOT.0
+        } else {
+            ino.wrapping_add(1)
         }
     }
 

@@ -61,9 +61,10 @@ impl LatencyFs {
 
     /// What is mounted inside the backing directory has inode numbers of its own.
     fn require_same_file_system(&self, device: u64) -> Answer<()> {
-        match device == self.root_device {
-            true => Ok(()),
-            false => Err(Errno::EXDEV),
+        if device == self.root_device {
+            Ok(())
+        } else {
+            Err(Errno::EXDEV)
         }
     }
 

@@ -60,9 +60,10 @@ impl Node {
             Place::Named { at, ino } => {
                 let (directory, name) = lock(at).clone();
                 let fd = backing::open_handle(directory.handle()?, &name)?;
-                match backing::stat(&fd)?.st_ino == *ino {
-                    true => Ok(Handle::Opened(fd)),
-                    false => Err(backing::stale()),
+                if backing::stat(&fd)?.st_ino == *ino {
+                    Ok(Handle::Opened(fd))
+                } else {
+                    Err(backing::stale())
                 }
             }
         }

@@ -79,12 +79,13 @@ impl Nodes {
             FileType::Directory => self.budget / 2 * 3,
             _ => self.budget,
         };
-        let place = match self.held.load(Relaxed) < budget {
-            true => Place::Held(fd),
-            false => Place::Named {
+        let place = if self.held.load(Relaxed) < budget {
+            Place::Held(fd)
+        } else {
+            Place::Named {
                 at: Mutex::new((directory.clone(), name.to_owned())),
                 ino: stat.st_ino,
-            },
+            }
         };
         self.insert_place(id, place);
     }

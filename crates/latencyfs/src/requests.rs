@@ -294,9 +294,10 @@ impl Filesystem for LatencyFs {
         _flush: bool,
         reply: ReplyEmpty,
     ) {
-        match control::is(id) {
-            true => self.controls.remove(handle),
-            false => self.files.remove(handle),
+        if control::is(id) {
+            self.controls.remove(handle)
+        } else {
+            self.files.remove(handle)
         }
         reply.ok();
     }

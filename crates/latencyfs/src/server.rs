@@ -162,9 +162,10 @@ fn unmount_once(mount_point: &Path, flags: UnmountFlags) -> io::Result<()> {
             break;
         }
     }
-    match outcome?.status.success() {
-        true => Ok(()),
-        false => Err(io::ErrorKind::ResourceBusy.into()),
+    if outcome?.status.success() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::ResourceBusy.into())
     }
 }
 

@@ -78,9 +78,10 @@ impl Keys<'_> {
                 "pseudo-merge group '{name}' missing required pattern"
             ))
         })?;
-        let anchored = match pattern.starts_with(b"^") {
-            true => pattern,
-            false => [b"^", pattern.as_slice()].concat().into(),
+        let anchored = if pattern.starts_with(b"^") {
+            pattern
+        } else {
+            [b"^", pattern.as_slice()].concat().into()
         };
         let regex = anchored
             .to_str()

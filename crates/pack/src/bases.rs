@@ -171,9 +171,10 @@ fn count_chain(store: &ObjectStore, place: Place, base: Place, uses: &mut HashMa
     let mut next = Some(base);
     while let Some(base) = next {
         // Where the chain joins one that was counted, or itself, what is below is counted.
-        next = match count(base, uses) {
-            true => base_of(store, base),
-            false => None,
+        next = if count(base, uses) {
+            base_of(store, base)
+        } else {
+            None
         };
     }
 }

@@ -91,9 +91,10 @@ impl Generation {
                     has_reverse && !options.unaided,
                     verified,
                 );
-                self.packs.push(match options.unaided {
-                    true => pack.hashing_its_index(),
-                    false => pack,
+                self.packs.push(if options.unaided {
+                    pack.hashing_its_index()
+                } else {
+                    pack
                 });
                 new.push(number);
                 number

@@ -126,9 +126,10 @@ pub(crate) fn encode(
 ) -> Result<()> {
     debug_assert!(entries.is_sorted_by_key(|entry| entry.id));
     let last = entries.iter().map(|entry| entry.offset).max();
-    let version = match last.is_some_and(|last| layout.is_large(last)) {
-        true => 2,
-        false => layout.version,
+    let version = if last.is_some_and(|last| layout.is_large(last)) {
+        2
+    } else {
+        layout.version
     };
     if version >= 2 {
         sink(HEADER_V2)?;

@@ -46,13 +46,14 @@ impl ObjectKind {
     /// # Errors
     /// [`Error::WrongKind`] otherwise.
     pub fn expect(self, expected: ObjectKind, id: &oid) -> Result<()> {
-        match self == expected {
-            true => Ok(()),
-            false => Err(Error::WrongKind {
+        if self == expected {
+            Ok(())
+        } else {
+            Err(Error::WrongKind {
                 id: id.to_owned(),
                 found: self,
                 expected,
-            }),
+            })
         }
     }
 

@@ -73,9 +73,10 @@ fn sort_buckets(buckets: &mut Buckets, threads: usize) {
             rest = after;
             let ends = &buckets.ends[from..=at];
             let mut sort = move || sort_each(mine, ends, start);
-            match is_last {
-                true => sort(),
-                false => drop(start_or_do(scope, "sort", sort)),
+            if is_last {
+                sort()
+            } else {
+                drop(start_or_do(scope, "sort", sort))
             }
             (start, from) = (*end, at + 1);
         }

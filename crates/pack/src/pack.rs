@@ -104,9 +104,12 @@ impl Pack {
         let open = || {
             let path = self.path.with_extension("idx");
             let opened = PackIndex::open(&path, self.hash.len_in_bytes());
-            let opened = opened.and_then(|index| match self.hashes_index {
-                true if !is_whole(index.map(), self.hash) => Err("wrong hash".to_owned()),
-                _ => Ok(index),
+            let opened = opened.and_then(|index| {
+                if self.hashes_index && !is_whole(index.map(), self.hash) {
+                    Err("wrong hash".to_owned())
+                } else {
+                    Ok(index)
+                }
             });
             self.noting_absence(opened, &path)
         };
@@ -122,9 +125,10 @@ impl Pack {
         let index = self.index()?;
         let path = self.path.with_extension("idx");
         let check = || is_whole(index.map(), self.hash);
-        match self.verified.pass("hash", &[(&path, index.map())], check) {
-            true => Ok(index),
-            false => Err("the hash of its index is wrong"),
+        if self.verified.pass("hash", &[(&path, index.map())], check) {
+            Ok(index)
+        } else {
+            Err("the hash of its index is wrong")
         }
     }
 

@@ -29,9 +29,10 @@ impl PackOrder<'_> {
 pub(crate) fn computed(index: &PackIndex, end: u64) -> Result<Vec<u32>, String> {
     let offset = |position: usize| index.offset(position as u32).unwrap_or(u64::MAX);
     let positions = order::sorted(index.count() as usize, offset, 1);
-    match rises(positions.iter().map(|at| index.offset(*at)), end) {
-        true => Ok(positions),
-        false => Err("the offsets of its index make no sense".into()),
+    if rises(positions.iter().map(|at| index.offset(*at)), end) {
+        Ok(positions)
+    } else {
+        Err("the offsets of its index make no sense".into())
     }
 }
 

@@ -191,9 +191,10 @@ impl LooseSource {
         }
         let input = self.input.get(self.start..self.end).unwrap_or_default();
         let mut small = [0; loose::MAX_HEADER_BYTES];
-        let out = match self.has_header {
-            true => buffer,
-            false => &mut small[..],
+        let out = if self.has_header {
+            buffer
+        } else {
+            &mut small[..]
         };
         let step = inflater.step(input, out)?;
         self.start += step.consumed;

@@ -110,9 +110,10 @@ impl<'s> PackEntries<'s> {
     /// Where the entry `order` starts, counted from 0; for the one after the last, where the last
     /// ends.
     pub fn offset(&self, order: u32) -> Option<u64> {
-        match order == self.count() {
-            true => Some(self.data.len() as u64),
-            false => self.index.offset(self.position(order)?),
+        if order == self.count() {
+            Some(self.data.len() as u64)
+        } else {
+            self.index.offset(self.position(order)?)
         }
     }
 

@@ -144,9 +144,10 @@ impl Probe<'_> {
             }
             self.scratch.extend_to(workers, self.cancel)?;
             let files_per_second = self.best_rate(workers)?;
-            without_gain = match files_per_second > best * GAIN {
-                true => 0,
-                false => without_gain + 1,
+            without_gain = if files_per_second > best * GAIN {
+                0
+            } else {
+                without_gain + 1
             };
             best = files_per_second.max(best);
             rates.push(Rate {

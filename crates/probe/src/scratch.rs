@@ -230,9 +230,10 @@ mod tests {
                 own.create(b"file", false).unwrap();
             }
             assert!(!is_empty(directory.path()));
-            match is_dropped {
-                true => drop(scratch),
-                false => scratch.remove().unwrap(),
+            if is_dropped {
+                drop(scratch)
+            } else {
+                scratch.remove().unwrap()
             }
             assert!(is_empty(directory.path()));
         }

@@ -88,9 +88,10 @@ impl Marks {
             return Some(false);
         };
         let id = id.to_owned();
-        let marks = match self.marks.is_empty() {
-            true => 0,
-            false => self.marks.get(&id).copied().unwrap_or_default(),
+        let marks = if self.marks.is_empty() {
+            0
+        } else {
+            self.marks.get(&id).copied().unwrap_or_default()
         };
         if marks & (mark::TREE | mark::BLOB) & !mark::of(kind) != 0 {
             return None;

@@ -249,10 +249,7 @@ mod tests {
                 prop::collection::btree_map(0_u8..30, 0_u8..3, 0..30), 1..12),
             like in prop::collection::vec(0_usize..12, 0..12),
         ) {
-            let mut trees_met = match keeps_last_only {
-                true => MetTrees::last_only(),
-                false => MetTrees::default(),
-            };
+            let mut trees_met = if keeps_last_only { MetTrees::last_only() } else { MetTrees::default() };
             let mut met = std::collections::HashSet::new();
             for (number, tree) in trees.iter().enumerate() {
                 let content: Arc<[u8]> = content(tree).into();

@@ -34,9 +34,12 @@ mod tests {
             let expected: Vec<u32> = items.iter().map(|item| item * 2).collect();
             assert_eq!(doubled.unwrap(), expected);
         }
-        let failed = in_shares(&items, 1, 4, |share| match share.contains(&70) {
-            true => Err(Error::TooDeep),
-            false => Ok(vec![()]),
+        let failed = in_shares(&items, 1, 4, |share| {
+            if share.contains(&70) {
+                Err(Error::TooDeep)
+            } else {
+                Ok(vec![()])
+            }
         });
         assert!(matches!(failed, Err(Error::TooDeep)));
     }

@@ -160,9 +160,10 @@ impl Naming<'_> {
     fn meet(&mut self, id: &oid) -> Option<usize> {
         let at = *self.places.get(id)?;
         let met = self.is_met.get_mut(at)?;
-        match std::mem::replace(met, true) {
-            true => None,
-            false => Some(at),
+        if std::mem::replace(met, true) {
+            None
+        } else {
+            Some(at)
         }
     }
 }

@@ -35,9 +35,10 @@ impl Spread {
                 continue;
             }
             let mut rest = Vec::new();
-            match is_copied {
-                true => spread.add_entries(store, bitmaps, bits, &part, &mut rest),
-                false => rest.extend(bits.range(part.bits.clone())),
+            if is_copied {
+                spread.add_entries(store, bitmaps, bits, &part, &mut rest)
+            } else {
+                rest.extend(bits.range(part.bits.clone()))
             }
             for bit in rest {
                 spread.wanted.push(wanted(bitmaps, bit)?);
@@ -82,9 +83,10 @@ impl Spread {
             };
             let is_at = |entry| offset.is_some() && entries.offset(entry) == offset;
             // Neighbours are often selected together.
-            let entry = match is_at(next) {
-                true => Some(next),
-                false => offset.and_then(|offset| entries.order_of(offset)),
+            let entry = if is_at(next) {
+                Some(next)
+            } else {
+                offset.and_then(|offset| entries.order_of(offset))
             };
             match entry {
                 Some(entry) => {

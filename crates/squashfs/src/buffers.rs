@@ -22,9 +22,10 @@ pub(crate) struct Buffer {
 impl Buffers {
     /// A buffer of so many bytes, which have any value.
     pub(crate) fn take(&self, length: usize) -> Buffer {
-        let mut bytes = match length > SMALLEST_BYTES {
-            true => self.waiting(length),
-            false => Vec::new(),
+        let mut bytes = if length > SMALLEST_BYTES {
+            self.waiting(length)
+        } else {
+            Vec::new()
         };
         if bytes.len() < length {
             bytes.resize(length, 0);

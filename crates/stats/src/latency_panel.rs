@@ -47,9 +47,10 @@ pub fn draw(svg: &mut Svg, frame: Frame, statistics: &Statistics) {
         (frame.width, frame.height),
         None,
     );
-    let title = match scale.is_root() {
-        true => "Operations by the time they took (square-root scale; each bar is a doubling)",
-        false => "Operations by the time they took (each bar is a doubling)",
+    let title = if scale.is_root() {
+        "Operations by the time they took (square-root scale; each bar is a doubling)"
+    } else {
+        "Operations by the time they took (each bar is a doubling)"
     };
     heading(svg, frame, title, &[]);
 }
@@ -85,9 +86,10 @@ fn marks(svg: &mut Svg, frame: Frame, statistics: &Statistics, edge: impl Fn(usi
         let top = frame.top + 3.0 + 16.0 * row as f64;
         svg.line("share", (*x, top), (*x, frame.bottom()));
         let y = top + 11.0;
-        match x + 200.0 < frame.right() {
-            true => svg.text("mark", (x + 6.0, y), words),
-            false => svg.text("mark right", (x - 6.0, y), words),
+        if x + 200.0 < frame.right() {
+            svg.text("mark", (x + 6.0, y), words)
+        } else {
+            svg.text("mark right", (x - 6.0, y), words)
         }
     }
 }

@@ -23,9 +23,10 @@ pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span]) {
     band.extend(edge(|span| span.point.queue_min).iter().rev());
     svg.path("band", &band, true);
     svg.path("queue", &edge(|span| span.point.queue), false);
-    let title = match scale.is_root() {
-        true => "Tasks waiting (square-root scale)",
-        false => "Tasks waiting",
+    let title = if scale.is_root() {
+        "Tasks waiting (square-root scale)"
+    } else {
+        "Tasks waiting"
     };
     let legend = [
         ("queue", "queue"),

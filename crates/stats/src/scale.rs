@@ -38,21 +38,21 @@ impl Scale {
     /// How far from the origin, in pixels.
     pub fn place(&self, value: f64) -> f64 {
         let share = (value / self.max).clamp(0.0, 1.0);
-        match self.is_root {
-            true => share.sqrt() * self.length,
-            false => share * self.length,
+        if self.is_root {
+            share.sqrt() * self.length
+        } else {
+            share * self.length
         }
     }
 
     /// Round values to label, 0 first, at least `apart` pixels from one another.
     pub fn ticks(&self, apart: f64) -> Vec<f64> {
-        match self.is_root {
-            true => self.root_ticks(apart),
-            false => {
-                let step = round_up(self.max * apart / self.length);
-                let count = (self.max / step * (1.0 + 1e-9)) as usize;
-                (0..=count).map(|tick| tick as f64 * step).collect()
-            }
+        if self.is_root {
+            self.root_ticks(apart)
+        } else {
+            let step = round_up(self.max * apart / self.length);
+            let count = (self.max / step * (1.0 + 1e-9)) as usize;
+            (0..=count).map(|tick| tick as f64 * step).collect()
         }
     }
 
@@ -112,9 +112,10 @@ pub fn grouped(count: u64) -> String {
 
 /// An average: a decimal while it is small.
 pub fn quantity(value: f64) -> String {
-    match value < 100.0 {
-        true => format!("{value:.1}"),
-        false => grouped(value.round() as u64),
+    if value < 100.0 {
+        format!("{value:.1}")
+    } else {
+        grouped(value.round() as u64)
     }
 }
 

@@ -143,9 +143,12 @@ fn runs(statistics: &Statistics) -> String {
 pub fn printable(name: &str) -> String {
     name.chars()
         .take(40)
-        .map(|character| match character.is_control() {
-            true => '?',
-            false => character,
+        .map(|character| {
+            if character.is_control() {
+                '?'
+            } else {
+                character
+            }
         })
         .collect()
 }

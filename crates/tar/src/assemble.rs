@@ -28,9 +28,10 @@ impl<R: Read> Archive<R> {
         let kind = kind(header, &name);
         let mut left = self.begin_content(header, &prelude, &name, kind.is_none())?;
         let is_file = matches!(kind, Some(MemberKind::Node(NodeKind::File)));
-        let sparse = match is_file {
-            true => self.sparse_map(header, &prelude, &mut left)?,
-            false => None,
+        let sparse = if is_file {
+            self.sparse_map(header, &prelude, &mut left)?
+        } else {
+            None
         };
         let map = sparse.clone().unwrap_or_else(|| {
             let has_content = is_file && left.stored > 0;

@@ -242,9 +242,10 @@ fn devices(block: &mut Block, member: &Member) -> Result<(), Unusable> {
         member.kind,
         MemberKind::Node(NodeKind::CharacterDevice | NodeKind::BlockDevice)
     );
-    let (major, minor) = match is_device {
-        true => device::device_parts(member.metadata.rdev),
-        false => (0, 0),
+    let (major, minor) = if is_device {
+        device::device_parts(member.metadata.rdev)
+    } else {
+        (0, 0)
     };
     let fit = write_octal(&mut block[DEVICE_MAJOR], major.into())
         && write_octal(&mut block[DEVICE_MINOR], minor.into());

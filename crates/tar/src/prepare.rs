@@ -189,9 +189,10 @@ impl Large {
 
     /// A small image can hold a file that takes days to write.
     fn check(&self) -> Result<(), NodeError> {
-        match self.cancel.is_cancelled() {
-            true => Err(NodeError::Cancelled),
-            false => Ok(()),
+        if self.cancel.is_cancelled() {
+            Err(NodeError::Cancelled)
+        } else {
+            Ok(())
         }
     }
 

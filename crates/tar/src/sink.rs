@@ -99,9 +99,10 @@ pub fn write_nodes<W: Write>(
     let jobs = nodes.map(|node| match node {
         Ok(node) => {
             let is_first = node.link.is_none_or(|link| seen.insert(link));
-            let bytes = match is_first && node.size_bytes <= WHOLE_BYTES {
-                true => node.size_bytes,
-                false => 0,
+            let bytes = if is_first && node.size_bytes <= WHOLE_BYTES {
+                node.size_bytes
+            } else {
+                0
             };
             Ok((Job::Read { node, is_first }, bytes))
         }

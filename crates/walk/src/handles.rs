@@ -47,9 +47,10 @@ impl Handles {
 impl Handle {
     /// Opens the directory `path` beneath this one; if it can only be statted in, for that.
     pub(crate) fn open(&self, path: &[u8], only_stat: bool) -> io::Result<OpenDirectory> {
-        match only_stat {
-            true => self.directory.open_to_stat(path),
-            false => self.directory.open_below(path),
+        if only_stat {
+            self.directory.open_to_stat(path)
+        } else {
+            self.directory.open_below(path)
         }
     }
 }

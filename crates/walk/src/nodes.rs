@@ -112,9 +112,10 @@ impl Batches {
             self.begun = Instant::now();
         }
         self.batch.push(node);
-        match self.batch.len() >= BATCH || self.begun.elapsed() >= BATCH_TIME {
-            true => self.send(),
-            false => ControlFlow::Continue(()),
+        if self.batch.len() >= BATCH || self.begun.elapsed() >= BATCH_TIME {
+            self.send()
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

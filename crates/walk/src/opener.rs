@@ -16,9 +16,10 @@ impl Opener {
     pub(crate) fn new(root: OpenDirectory, one_file_system: bool) -> Self {
         let handles = Handles::new();
         Opener {
-            device: match one_file_system {
-                true => root.stat_self().ok().map(|stat| stat.dev),
-                false => None,
+            device: if one_file_system {
+                root.stat_self().ok().map(|stat| stat.dev)
+            } else {
+                None
             },
             root: handles.count(root),
             handles,

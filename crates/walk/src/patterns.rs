@@ -55,9 +55,10 @@ impl Patterns {
             )
         };
         let last = self.patterns.iter().rev().find(fits)?;
-        match last.mode.contains(Mode::NEGATIVE) {
-            true => Some(Verdict::Included),
-            false => Some(Verdict::Excluded),
+        if last.mode.contains(Mode::NEGATIVE) {
+            Some(Verdict::Included)
+        } else {
+            Some(Verdict::Excluded)
         }
     }
 }

@@ -432,9 +432,10 @@ impl<V: Visitor> Scan<'_, V> {
             parent: parent.cloned(),
         };
         let tasks = plan.descend.drain(..).map(task);
-        match scope.waiting() > BREADTH_LIMIT {
-            true => scope.spawn_all_next(tasks),
-            false => scope.spawn_all(tasks),
+        if scope.waiting() > BREADTH_LIMIT {
+            scope.spawn_all_next(tasks)
+        } else {
+            scope.spawn_all(tasks)
         }
     }
 

@@ -120,9 +120,10 @@ impl<R: Removal> Remover<'_, R> {
 
     fn remove_row(&self, handle: &Dir, row: u32) -> Result<(), Problem> {
         let (_, name) = split_path(self.removal.path(row));
-        let outcome = match self.removal.is_directory(row) {
-            true => handle.remove_dir(name),
-            false => handle.remove_file(name),
+        let outcome = if self.removal.is_directory(row) {
+            handle.remove_dir(name)
+        } else {
+            handle.remove_file(name)
         };
         match outcome {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -30,9 +30,10 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     let nodes = nodes_of_image(&image, &paths);
     let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
     let is_root = hedgerow_fs::effective_uid() == 0;
-    let foreign = match is_root && !command.keep_privileges {
-        true => foreign_directory(&from_directory(global, &command.target))?,
-        false => None,
+    let foreign = if is_root && !command.keep_privileges {
+        foreign_directory(&from_directory(global, &command.target))?
+    } else {
+        None
     };
     if let Some((directory, owner)) = foreign.as_ref().filter(|_| !command.no_owner) {
         return Err(refused(directory, *owner));

@@ -51,10 +51,11 @@ pub fn run(command: &Info, global: &Global) -> Result<u8, Failure> {
         inode_table_bytes: info.inode_table_bytes,
         directory_table_bytes: info.directory_table_bytes,
     };
-    let text = match global.json {
+    let text = if global.json {
         // Nothing in it can fail to become JSON.
-        true => serde_json::to_string_pretty(&document).unwrap_or_default() + "\n",
-        false => document.lines(),
+        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    } else {
+        document.lines()
     };
     print(text.as_bytes())?;
     Ok(0)
@@ -62,9 +63,10 @@ pub fn run(command: &Info, global: &Global) -> Result<u8, Failure> {
 
 impl Document {
     fn lines(&self) -> String {
-        let origin = match self.options_recorded {
-            true => "",
-            false => " (not recorded: defaults)",
+        let origin = if self.options_recorded {
+            ""
+        } else {
+            " (not recorded: defaults)"
         };
         let rows = [
             ("compressor", format!("{}{origin}", self.settings)),

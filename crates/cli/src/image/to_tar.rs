@@ -83,10 +83,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         output.error(format_args!("left out {error}"));
     }
     statistics::tell(global, options.readers.recorder.as_deref(), output)?;
-    Ok(match skipped.is_empty() {
-        true => 0,
-        false => PARTIAL,
-    })
+    Ok(if skipped.is_empty() { 0 } else { PARTIAL })
 }
 
 fn unwritable(archive: Option<&Path>, error: io::Error) -> Failure {

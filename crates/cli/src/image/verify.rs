@@ -77,10 +77,7 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
         print(lines(&report, global.quiet).as_bytes())?;
     }
     statistics::tell(global, options.recorder.as_deref(), output)?;
-    Ok(match report.findings.is_empty() {
-        true => 0,
-        false => WRONG,
-    })
+    Ok(if report.findings.is_empty() { 0 } else { WRONG })
 }
 
 fn lines(report: &Report, only_findings: bool) -> String {

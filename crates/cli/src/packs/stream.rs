@@ -41,9 +41,10 @@ impl Stream {
 
     /// Writes what has gathered, if it is enough. `Break`: there is no use in more.
     pub fn step(&mut self) -> ControlFlow<()> {
-        match self.buffer.len() < BUFFER_BYTES {
-            true => ControlFlow::Continue(()),
-            false => self.flush(),
+        if self.buffer.len() < BUFFER_BYTES {
+            ControlFlow::Continue(())
+        } else {
+            self.flush()
         }
     }
 
@@ -53,9 +54,10 @@ impl Stream {
             self.is_closed = StandardOutput.write_all(&self.buffer).is_err();
         }
         self.buffer.clear();
-        match self.is_closed {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.is_closed {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -40,9 +40,12 @@ impl Console {
     pub fn parse<T: Parser>(self, words: Vec<OsString>) -> Result<T, u8> {
         let own = OsString::from(self.name);
         let parsed = T::try_parse_from([own].into_iter().chain(words));
-        parsed.map_err(|error| match crate::ending::show(&error) {
-            true => 0,
-            false => self.failed,
+        parsed.map_err(|error| {
+            if crate::ending::show(&error) {
+                0
+            } else {
+                self.failed
+            }
         })
     }
 

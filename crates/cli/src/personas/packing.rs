@@ -110,9 +110,10 @@ impl Packing {
         Ok(CreateOptions {
             settings: self.settings(block_bytes)?,
             block_bytes,
-            fragments: match self.no_tail_packing {
-                true => FragmentPolicy::SmallFiles,
-                false => FragmentPolicy::Always,
+            fragments: if self.no_tail_packing {
+                FragmentPolicy::SmallFiles
+            } else {
+                FragmentPolicy::Always
             },
             dedup: true,
             hole_limit_bytes: hole_limit_bytes(self.max_holes.as_deref(), block_bytes)?,

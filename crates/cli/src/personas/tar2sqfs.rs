@@ -87,13 +87,16 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         target: &target,
         options: &options,
     };
-    let timed = |node: Node| match arguments.no_keep_time {
-        true => Node {
-            mtime_s: defaults.mtime_s,
-            mtime_ns: 0,
-            ..node
-        },
-        false => node,
+    let timed = |node: Node| {
+        if arguments.no_keep_time {
+            Node {
+                mtime_s: defaults.mtime_s,
+                mtime_ns: 0,
+                ..node
+            }
+        } else {
+            node
+        }
     };
     let created = image.create(timed, &|warning| CONSOLE.complain(warning));
     let created = created.map_err(|error: WriteError| error.to_string())?;

@@ -45,17 +45,19 @@ pub enum Showing {
 impl Showing {
     /// At once, if the user wants to see it at all.
     pub fn at_once(global: &Global) -> Self {
-        match is_wanted(global) {
-            true => Showing::AtOnce,
-            false => Showing::No,
+        if is_wanted(global) {
+            Showing::AtOnce
+        } else {
+            Showing::No
         }
     }
 
     /// After a while, if the user wants to see it at all.
     pub fn delayed(global: &Global) -> Self {
-        match is_wanted(global) {
-            true => Showing::Delayed,
-            false => Showing::No,
+        if is_wanted(global) {
+            Showing::Delayed
+        } else {
+            Showing::No
         }
     }
 }

@@ -40,9 +40,10 @@ pub fn sequence(words: &BStr) -> Option<String> {
     parts.extend(set.map(|bit| bit.to_string()));
     let places = [0, 10].into_iter().zip(&colors);
     parts.extend(places.filter_map(|(offset, color)| color.parameters(offset)));
-    match parts.is_empty() {
-        true => Some(String::new()),
-        false => Some(format!("\x1b[{}m", parts.join(";"))),
+    if parts.is_empty() {
+        Some(String::new())
+    } else {
+        Some(format!("\x1b[{}m", parts.join(";")))
     }
 }
 

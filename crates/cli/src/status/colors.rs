@@ -85,10 +85,9 @@ fn when_of_key(config: &Config, key: &str) -> Result<Option<When>> {
         b"always" => Some(When::Always),
         b"never" => Some(When::Never),
         b"auto" => Some(When::Auto),
-        _ => config.bool(key)?.map(|yes| match yes {
-            true => When::Auto,
-            false => When::Never,
-        }),
+        _ => config
+            .bool(key)?
+            .map(|yes| if yes { When::Auto } else { When::Never }),
     })
 }
 

@@ -92,12 +92,13 @@ fn comment(config: &Config) -> Result<Option<BString>, Failure> {
 /// `status.submoduleSummary`: a boolean, or a number of commits.
 fn submodule_summary(config: &Config) -> Result<bool, Failure> {
     const KEY: &str = "status.submoduleSummary";
-    match config
+    if config
         .string(KEY)
         .is_none_or(|text| boolean(text.as_ref()).is_some())
     {
-        true => Ok(config.bool(KEY)? == Some(true)),
-        false => Ok(config.integer(KEY)? != Some(0)),
+        Ok(config.bool(KEY)? == Some(true))
+    } else {
+        Ok(config.integer(KEY)? != Some(0))
     }
 }
 

@@ -71,12 +71,11 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     if settings.submodule_summary && !global.json && found.changes.iter().any(is_of_submodule) {
         output.warn("the commits of submodules (status.submoduleSummary) are not shown");
     }
-    let text = match global.json {
-        true => {
-            let branch = Branch::read(&repository, settings.ahead_behind)?;
-            Document::new(&found, &branch).to_json().into_bytes()
-        }
-        false => text(&repository, &found, &settings, output)?,
+    let text = if global.json {
+        let branch = Branch::read(&repository, settings.ahead_behind)?;
+        Document::new(&found, &branch).to_json().into_bytes()
+    } else {
+        text(&repository, &found, &settings, output)?
     };
     output.data(&text);
     statistics::tell(global, execution.recorder.as_deref(), output)?;
@@ -99,9 +98,10 @@ fn text(
     settings: &Settings,
     output: &Output,
 ) -> Result<Vec<u8>, hedgerow_git::Error> {
-    let branch = match settings.branch {
-        true => Some(Branch::read(repository, settings.ahead_behind)?),
-        false => None,
+    let branch = if settings.branch {
+        Some(Branch::read(repository, settings.ahead_behind)?)
+    } else {
+        None
     };
     let shown = Shown {
         prefix: &settings.prefix,
@@ -118,9 +118,10 @@ fn text(
             short(found, branch.as_ref(), &options)
         }
         Form::PorcelainV2 => {
-            let stash = match settings.show_stash {
-                true => Some(repository.reflog("refs/stash".into())?.len()),
-                false => None,
+            let stash = if settings.show_stash {
+                Some(repository.reflog("refs/stash".into())?.len())
+            } else {
+                None
             };
             let options = PorcelainOptions {
                 shown,

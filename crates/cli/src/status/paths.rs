@@ -35,9 +35,10 @@ pub fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
         .count();
     let mut shown = b"../".repeat(ups);
     shown.extend_from_slice(&path[common..]);
-    match shown.is_empty() {
-        true => b"./".to_vec(),
-        false => shown,
+    if shown.is_empty() {
+        b"./".to_vec()
+    } else {
+        shown
     }
 }
 

@@ -102,9 +102,10 @@ impl Lines<'_> {
         self.path(&change.path);
         if let Some(rename) = &change.rename {
             self.text.push(if self.options.null { 0 } else { b'\t' });
-            let source = match self.options.null {
-                true => rename.source.to_vec(),
-                false => self.options.shown.path(&rename.source),
+            let source = if self.options.null {
+                rename.source.to_vec()
+            } else {
+                self.options.shown.path(&rename.source)
             };
             self.text.extend_from_slice(&source);
         }
@@ -146,14 +147,15 @@ impl Lines<'_> {
     fn submodule(&mut self, change: &Change, is_submodule: bool) {
         let state = change.submodule.unwrap_or_default();
         let flag = |set: bool, letter| if set { letter } else { '.' };
-        match is_submodule {
-            false => self.add("N..."),
-            true => self.add(&format!(
+        if !is_submodule {
+            self.add("N...")
+        } else {
+            self.add(&format!(
                 "S{}{}{}",
                 flag(state.new_commits, 'C'),
                 flag(state.modified, 'M'),
                 flag(state.untracked, 'U')
-            )),
+            ))
         }
     }
 
@@ -168,9 +170,10 @@ impl Lines<'_> {
     }
 
     fn path(&mut self, path: &[u8]) {
-        match self.options.null {
-            true => self.text.extend_from_slice(path),
-            false => self.text.extend_from_slice(&self.options.shown.path(path)),
+        if self.options.null {
+            self.text.extend_from_slice(path)
+        } else {
+            self.text.extend_from_slice(&self.options.shown.path(path))
         }
     }
 

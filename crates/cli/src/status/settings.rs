@@ -84,9 +84,10 @@ impl Settings {
             branch: branch.or(configured(configuration.branch)) == Some(true),
             show_stash: stash.or(configuration.show_stash) == Some(true),
             ahead_behind: counted.or(configured(configuration.ahead_behind)) != Some(false),
-            prefix: match configuration.relative_paths && form != Form::PorcelainV1 {
-                true => repository.prefix().to_owned(),
-                false => BString::default(),
+            prefix: if configuration.relative_paths && form != Form::PorcelainV1 {
+                repository.prefix().to_owned()
+            } else {
+                BString::default()
             },
             options,
             colors: Some(configuration.colors).filter(|_| is_colored && !is_porcelain),

@@ -28,9 +28,10 @@ pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_
         changed(change, options, &mut text);
     }
     // Git 2.47 colors neither where NUL ends entries, though it colors all others there.
-    let color = match options.null {
-        true => "",
-        false => &options.colors.untracked,
+    let color = if options.null {
+        ""
+    } else {
+        &options.colors.untracked
     };
     for (letters, paths) in [(b"??", &status.untracked), (b"!!", &status.ignored)] {
         for path in paths {
@@ -43,9 +44,10 @@ pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_
 }
 
 fn changed(change: &Change, options: &ShortOptions<'_>, text: &mut Vec<u8>) {
-    let (staged, unstaged) = match options.porcelain {
-        true => letters(change),
-        false => letters_of_short(change),
+    let (staged, unstaged) = if options.porcelain {
+        letters(change)
+    } else {
+        letters_of_short(change)
     };
     let (staged, unstaged) = (staged as u8, unstaged as u8);
     let colors = options.colors;

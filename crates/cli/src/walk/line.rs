@@ -24,9 +24,10 @@ pub struct Form {
 impl Form {
     /// Appends an entry, with its state and the target of a link if they are known.
     pub fn append(&self, entry: &Entry<'_>, target: Option<&[u8]>, line: &mut Vec<u8>) {
-        match self.json {
-            true => self.append_json(entry, target, line),
-            false => self.append_text(entry, target, line),
+        if self.json {
+            self.append_json(entry, target, line)
+        } else {
+            self.append_text(entry, target, line)
         }
     }
 

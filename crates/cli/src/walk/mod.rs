@@ -40,9 +40,10 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     let options = options(command, global, CancelToken::from_static(interrupted));
     let sink = Sink::new(form(command, global), command.summary, named, output);
     // Totals are the same in any order.
-    let walked = match command.sort && !command.summary {
-        true => walk_sorted(root, &path, &&sink, &options),
-        false => walk(root, &path, &&sink, &options),
+    let walked = if command.sort && !command.summary {
+        walk_sorted(root, &path, &&sink, &options)
+    } else {
+        walk(root, &path, &&sink, &options)
     };
     let written = match walked {
         Ok(_) => sink.failure().map_or(Ok(()), Err),
@@ -50,9 +51,12 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
         Err(hedgerow_engine::Failure::Cancelled) => return Err(interrupted_by_user()),
         Err(error) => return Err(not_started(error)),
     };
-    let written = written.and_then(|()| match command.summary {
-        true => sink::write(sink.totals().shown(global.json, sink.omitted()).as_bytes()),
-        false => Ok(()),
+    let written = written.and_then(|()| {
+        if command.summary {
+            sink::write(sink.totals().shown(global.json, sink.omitted()).as_bytes())
+        } else {
+            Ok(())
+        }
     });
     // A closed pipe is no error: nobody wants the rest.
     if let Err(error) = written.or_else(closed_pipe_is_fine) {

@@ -68,9 +68,10 @@ impl<'o> Sink<'o> {
     /// Names what was passed over on standard error.
     pub fn omit(&self, omission: Omission) {
         self.omitted.fetch_add(1, Ordering::Relaxed);
-        let path = match omission.path.is_empty() {
-            true => self.root.clone(),
-            false => [&self.form.prefix[..], &omission.path].concat(),
+        let path = if omission.path.is_empty() {
+            self.root.clone()
+        } else {
+            [&self.form.prefix[..], &omission.path].concat()
         };
         let path = PathBuf::from(OsStr::from_bytes(&path));
         let error = hedgerow_fs::Error::new(omission.operation, path, omission.source);
@@ -101,17 +102,19 @@ impl Collected<'_, '_> {
             return Ok(());
         }
         self.sink.form.append(entry, None, &mut self.lines);
-        match self.lines.len() >= BUFFER_BYTES {
-            true => self.write(),
-            false => Ok(()),
+        if self.lines.len() >= BUFFER_BYTES {
+            self.write()
+        } else {
+            Ok(())
         }
     }
 
     /// Writes what has waited long enough.
     pub fn pause(&mut self) -> io::Result<()> {
-        match self.lines.is_empty() || self.since.elapsed() < PATIENCE {
-            true => Ok(()),
-            false => self.write(),
+        if self.lines.is_empty() || self.since.elapsed() < PATIENCE {
+            Ok(())
+        } else {
+            self.write()
         }
     }
 

@@ -94,9 +94,10 @@ fn a_file_that_came_back_outside_belongs_to_the_working_tree() {
                 repository.write("c/d/e", "1\n");
                 touch(repository, &["b/f", "c/d/e"]);
             });
-            match force {
-                true => pair.checkout(&["-f", "first"]),
-                false => pair.checkout(&["first"]),
+            if force {
+                pair.checkout(&["-f", "first"])
+            } else {
+                pair.checkout(&["first"])
             };
             pair.checkout(&["-f", "second"]);
             pair.each("untracked outside", |repository| {

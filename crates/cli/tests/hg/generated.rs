@@ -312,13 +312,12 @@ impl Copy<'_> {
     }
 
     fn compare(&mut self, context: &str) {
-        let sets: Vec<&[&str]> = match self.may_be_undecided {
-            true => ASKING.to_vec(),
-            false => {
-                let mut sets = PLAIN[..2].to_vec();
-                sets.extend((0..3).map(|_| *self.random.pick(&PLAIN[2..])));
-                sets
-            }
+        let sets: Vec<&[&str]> = if self.may_be_undecided {
+            ASKING.to_vec()
+        } else {
+            let mut sets = PLAIN[..2].to_vec();
+            sets.extend((0..3).map(|_| *self.random.pick(&PLAIN[2..])));
+            sets
         };
         let root = self.root.clone();
         self.bench.compare(&root, &sets, context);

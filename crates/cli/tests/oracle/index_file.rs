@@ -111,9 +111,10 @@ impl IndexFile {
             let name_end = rest.iter().position(|byte| *byte == 0).unwrap();
             let line_end = rest.iter().position(|byte| *byte == b'\n').unwrap();
             // A name may hold a line feed.
-            let line_end = match line_end < name_end {
-                true => name_end + rest[name_end..].iter().position(|b| *b == b'\n').unwrap(),
-                false => line_end,
+            let line_end = if line_end < name_end {
+                name_end + rest[name_end..].iter().position(|b| *b == b'\n').unwrap()
+            } else {
+                line_end
             };
             let numbers = std::str::from_utf8(&rest[name_end + 1..line_end]).unwrap();
             let (count, subtrees) = numbers.split_once(' ').unwrap();

@@ -44,10 +44,11 @@ fn no_size_becomes_wrong() {
             let end = whole.len() - hash_len(format);
             for round in 0..12 {
                 let mut damaged = whole.clone();
-                let at = match is_midx {
+                let at = if is_midx {
                     // The last chunk but the one of packs with bitmaps is the order of the bits.
-                    true => end - 4 * (1 + random.below(40)),
-                    false => 12 + 4 * random.below((end - hash_len(format) - 12) / 4),
+                    end - 4 * (1 + random.below(40))
+                } else {
+                    12 + 4 * random.below((end - hash_len(format) - 12) / 4)
                 };
                 let other = match round % 3 {
                     0 if at >= 16 => damaged[at - 4..at].to_vec(),

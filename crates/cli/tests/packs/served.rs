@@ -27,9 +27,10 @@ impl Daemon {
         let link = clones.path().join("hedgerow-upload-pack-hook");
         std::os::unix::fs::symlink(program, &link).unwrap();
         // Two words for a shell, or one that git calls by itself.
-        let hook = match cache {
-            true => link.display().to_string(),
-            false => format!("{program} upload-pack-hook"),
+        let hook = if cache {
+            link.display().to_string()
+        } else {
+            format!("{program} upload-pack-hook")
         };
         // git heeds a hook only from outside the repository.
         let mut config = format!(
@@ -119,13 +120,12 @@ fn daemon(directory: &Path) -> Command {
     let program = Path::new(String::from_utf8(path).unwrap().trim_end()).join("git-daemon");
     let bound = ["--pdeathsig", "KILL"];
     let has_setpriv = Command::new("setpriv").args(bound).arg("true").output();
-    let mut command = match has_setpriv.is_ok_and(|tried| tried.status.success()) {
-        true => {
-            let mut command = Command::new("setpriv");
-            command.args(bound).arg(program);
-            command
-        }
-        false => Command::new(program),
+    let mut command = if has_setpriv.is_ok_and(|tried| tried.status.success()) {
+        let mut command = Command::new("setpriv");
+        command.args(bound).arg(program);
+        command
+    } else {
+        Command::new(program)
     };
     isolate(&mut command);
     command.current_dir(directory);

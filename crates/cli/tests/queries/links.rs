@@ -28,9 +28,10 @@ const ODD: [&str; 14] = [
 fn path(random: &mut Random) -> String {
     let mut names = Vec::new();
     for _ in 0..=random.below(3) {
-        names.push(match random.chance(15) {
-            true => "..",
-            false => random.pick(&NAMES),
+        names.push(if random.chance(15) {
+            ".."
+        } else {
+            random.pick(&NAMES)
         });
     }
     names.join("/")
@@ -57,9 +58,10 @@ fn tree(scene: &Scene, random: &mut Random, depth: usize) -> String {
                 )
             }
             _ => {
-                let target = match random.chance(30) {
-                    true => (*random.pick(&ODD)).to_owned(),
-                    false => path(random),
+                let target = if random.chance(30) {
+                    (*random.pick(&ODD)).to_owned()
+                } else {
+                    path(random)
                 };
                 let link = put(&["hash-object", "-w", "--stdin"], &target);
                 format!("120000 blob {link}\t{name}\n")

@@ -47,9 +47,10 @@ const OPTIONS: [&str; 39] = [
 
 fn revision(scene: &Scene, random: &mut Random) -> String {
     let named = ["main".to_owned(), "b1".into(), "HEAD".into()];
-    let from = match random.chance(30) {
-        true => random.pick(&named),
-        false => random.pick(&scene.commits),
+    let from = if random.chance(30) {
+        random.pick(&named)
+    } else {
+        random.pick(&scene.commits)
     };
     let to = random.pick(&scene.commits);
     match random.below(22) {

@@ -50,13 +50,14 @@ pub fn compare(state: &State, invocation: &Invocation) -> Result<Outcome, String
     let found = look(state, Program::Hedgerow, invocation);
     // Where a link stands in the place of a submodule, git 2.47 gives up. Hedgerow goes on.
     let links = expected.stderr.contains("not to be a symbolic link");
-    match links || expected == found {
-        true => Ok(expected),
-        false => Err(format!(
+    if links || expected == found {
+        Ok(expected)
+    } else {
+        Err(format!(
             "{}\n{}",
             line(invocation),
             differences(&expected, &found)
-        )),
+        ))
     }
 }
 

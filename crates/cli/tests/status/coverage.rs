@@ -64,9 +64,10 @@ fn of_line(line: &str) -> Vec<String> {
             }
             seen
         }
-        ["?" | "!", ..] => vec![match line.ends_with('/') {
-            true => format!("{} directory", words[0]),
-            false => format!("{} file", words[0]),
+        ["?" | "!", ..] => vec![if line.ends_with('/') {
+            format!("{} directory", words[0])
+        } else {
+            format!("{} file", words[0])
         }],
         _ if line.starts_with("# branch.ab") => {
             let zero = |word: &str| word.ends_with('0');

@@ -131,8 +131,9 @@ fn directory(state: &mut State) -> PathBuf {
     let place = state.repository.root.join(&directory);
     // From a directory that is reached by a link, the working directory would be another.
     let real = std::fs::canonicalize(&place).is_ok_and(|real| real == place);
-    match real && place.is_dir() {
-        true => directory,
-        false => PathBuf::new(),
+    if real && place.is_dir() {
+        directory
+    } else {
+        PathBuf::new()
     }
 }

@@ -47,10 +47,11 @@ fn kubernetes() {
 fn compare_clone(origin: PathBuf) {
     let home = temporary();
     let root = home.path().join("clone");
-    let origin = match origin.is_file() && origin.ends_with(".git") {
+    let origin = if origin.is_file() && origin.ends_with(".git") {
         // A linked working tree: git knows where the rest is.
-        true => origin.parent().unwrap().to_owned(),
-        false => origin,
+        origin.parent().unwrap().to_owned()
+    } else {
+        origin
     };
     let words = [Path::new("clone"), Path::new("-q"), &origin, &root];
     git(home.path(), &words, b"");

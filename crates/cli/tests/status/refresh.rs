@@ -39,9 +39,10 @@ pub fn compare(state: &State) -> Result<(), String> {
 }
 
 fn same(what: &str, expected: &Outcome, found: &Outcome) -> Result<(), String> {
-    match expected == found {
-        true => Ok(()),
-        false => Err(format!("{what}:\n{}", differences(expected, found))),
+    if expected == found {
+        Ok(())
+    } else {
+        Err(format!("{what}:\n{}", differences(expected, found)))
     }
 }
 

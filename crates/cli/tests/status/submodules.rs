@@ -40,13 +40,14 @@ fn compare(repository: &Repository, what: &str, words: bool) {
         found.assert_civil(what);
         let told = |outcome: &Outcome| (outcome.code, outcome.stdout.clone());
         assert_eq!(told(&found), told(&expected), "{what} {word} {found:?}");
-        match words {
-            true => assert_eq!(found.stderr, expected.stderr, "{what} {word}"),
-            false => assert_eq!(
+        if words {
+            assert_eq!(found.stderr, expected.stderr, "{what} {word}")
+        } else {
+            assert_eq!(
                 found.stderr.is_empty(),
                 expected.stderr.is_empty(),
                 "{what}"
-            ),
+            )
         }
     }
 }

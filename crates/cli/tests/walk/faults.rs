@@ -46,9 +46,10 @@ fn fail(root: &Path, fault: &str, words: &[&str], is_gone: bool) -> usize {
     let with_stat = words.contains(&"--stat");
     let all = found(root);
     let listed = parts(&outcome.stdout, 0);
-    let paths: BTreeSet<Vec<u8>> = match with_stat {
-        true => listed.iter().map(|line| path_of(line)).collect(),
-        false => listed.clone(),
+    let paths: BTreeSet<Vec<u8>> = if with_stat {
+        listed.iter().map(|line| path_of(line)).collect()
+    } else {
+        listed.clone()
     };
     assert!(!with_stat || listed.is_subset(&all), "{what}");
     let expected: BTreeSet<Vec<u8>> = all.iter().map(|line| path_of(line)).collect();
@@ -211,9 +212,12 @@ fn a_directory_that_may_not_be_read() {
         };
         let lines = parts(&outcome.stdout, b'\n');
         let with_stat = words.contains(&"--stat");
-        let path = |line: &Vec<u8>| match with_stat {
-            true => path_of(line),
-            false => line.clone(),
+        let path = |line: &Vec<u8>| {
+            if with_stat {
+                path_of(line)
+            } else {
+                line.clone()
+            }
         };
         let listed: BTreeSet<Vec<u8>> = lines.iter().map(path).collect();
         let expected = if with_stat { &stat[..] } else { &plain };

@@ -131,9 +131,12 @@ fn ignored_files_are_those_that_git_ignores() {
             let outcome = walk(&directory, &words);
             assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
             let listed = parts(&outcome.stdout, 0);
-            let path = |line: &Vec<u8>| match more.contains(&"--stat") {
-                true => crate::support::path_of(line),
-                false => line.clone(),
+            let path = |line: &Vec<u8>| {
+                if more.contains(&"--stat") {
+                    crate::support::path_of(line)
+                } else {
+                    line.clone()
+                }
             };
             let listed: BTreeSet<Vec<u8>> = listed.iter().map(path).collect();
             assert_eq!(listed, of_git(&directory), "{directory:?} {words:?}");

@@ -141,9 +141,10 @@ pub(super) fn options(settings: &LzmaSettings, block_bytes: usize) -> ffi::lzma_
 
 #[allow(unsafe_code)]
 fn preset(settings: &LzmaSettings) -> ffi::lzma_options_lzma {
-    let extreme = match settings.extreme {
-        true => ffi::LZMA_PRESET_EXTREME,
-        false => 0,
+    let extreme = if settings.extreme {
+        ffi::LZMA_PRESET_EXTREME
+    } else {
+        0
     };
     let mut options = zeroed_options();
     // SAFETY: `options` is valid to write to.

@@ -84,9 +84,10 @@ impl Stream {
         let mut rest = content;
         loop {
             let given = rest.get(..INPUT_BYTES).unwrap_or(rest);
-            let flush = match given.len() == rest.len() {
-                true => ffi::Z_FINISH,
-                false => ffi::Z_NO_FLUSH,
+            let flush = if given.len() == rest.len() {
+                ffi::Z_FINISH
+            } else {
+                ffi::Z_NO_FLUSH
             };
             // SAFETY: as above. Input and output are passed with their own lengths; zlib does not
             // write to the input, and nothing of them is used after the call.

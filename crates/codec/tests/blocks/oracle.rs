@@ -274,12 +274,11 @@ fn zstd_windows_are_no_larger_than_the_block() {
                 let block = compress(&mut compressor, &text(1, length)).unwrap();
                 let single_segment = block[4] & 0x20 != 0;
                 // Then the window is the content.
-                let window = match single_segment {
-                    true => length as u64,
-                    false => {
-                        let exponent = 10 + u32::from(block[5] >> 3);
-                        (1_u64 << exponent) + (1 << exponent) / 8 * u64::from(block[5] & 7)
-                    }
+                let window = if single_segment {
+                    length as u64
+                } else {
+                    let exponent = 10 + u32::from(block[5] >> 3);
+                    (1_u64 << exponent) + (1 << exponent) / 8 * u64::from(block[5] & 7)
                 };
                 assert!(
                     window <= u64::from(block_size.max(8192)),

@@ -55,12 +55,12 @@ impl State {
     /// How long the next window is: short while there is something to find out, and longer the
     /// longer there is not. Looking costs a few microseconds a worker.
     pub(crate) fn window(&self) -> Duration {
-        let doublings = match self.too_few == 0 && self.too_many == 0 {
-            true => self
-                .steady
+        let doublings = if self.too_few == 0 && self.too_many == 0 {
+            self.steady
                 .saturating_sub(WINDOWS_UNTIL_STEADY)
-                .min(WINDOW_DOUBLINGS),
-            false => 0,
+                .min(WINDOW_DOUBLINGS)
+        } else {
+            0
         };
         WINDOW * 2_u32.pow(doublings)
     }
@@ -114,10 +114,11 @@ fn wanted(sample: &Sample, state: &State) -> f64 {
         false if cpu == 0.0 => state.target as f64,
         false => processors,
     };
-    let limit = match sample.knows_delay {
-        true => state.limit,
+    let limit = if sample.knows_delay {
+        state.limit
+    } else {
         // What looks like waiting may be the queue for processors that others keep busy.
-        false => state.limit.min((8 * state.processors).max(16)),
+        state.limit.min((8 * state.processors).max(16))
     };
     wanted.min(limit.max(state.processors) as f64)
 }
@@ -152,9 +153,10 @@ mod tests {
             let busy_s = workers as f64 * WINDOW_S;
             let alone_s = busy_s * self.cpu_s / (self.cpu_s + self.wait_s);
             let cpu_s = alone_s.min(PROCESSORS as f64 * WINDOW_S);
-            let wait_s = match self.knows_delay {
-                true => cpu_s * self.wait_s / self.cpu_s,
-                false => busy_s - cpu_s,
+            let wait_s = if self.knows_delay {
+                cpu_s * self.wait_s / self.cpu_s
+            } else {
+                busy_s - cpu_s
             };
             Sample {
                 cpu: Duration::from_secs_f64(cpu_s),

@@ -102,9 +102,12 @@ impl<'r> Batcher<'r> {
             .collect::<Result<_>>()?;
         let locations = objects.store.locate_all(&ids)?;
         let mut blobs = ids.into_iter().zip(locations);
-        let located = found.iter().map(|found| match has_blob(&found) {
-            true => blobs.next().unwrap_or((found.id, None)),
-            false => (found.id, None),
+        let located = found.iter().map(|found| {
+            if has_blob(&found) {
+                blobs.next().unwrap_or((found.id, None))
+            } else {
+                (found.id, None)
+            }
         });
         Ok(located.collect())
     }

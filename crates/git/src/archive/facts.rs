@@ -63,9 +63,10 @@ impl Facts {
         let encoding = parse(&content)?.encoding;
         let encoding = encoding.map(BString::from).unwrap_or_default();
         // What cannot be decoded stays as it is.
-        let decoded = match is_foreign(encoding.as_bstr()) {
-            true => converted(b"UTF-8", &encoding, &content),
-            false => None,
+        let decoded = if is_foreign(encoding.as_bstr()) {
+            converted(b"UTF-8", &encoding, &content)
+        } else {
+            None
         };
         let commit = parse(decoded.as_deref().unwrap_or(&content))?;
         let mailmap = Mailmap::of(&repository)?;

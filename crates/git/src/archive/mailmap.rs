@@ -91,12 +91,11 @@ impl Mailmap {
             }
         };
         let key = old_mail.to_ascii_lowercase();
-        let slot = match old_name.is_empty() {
-            true => self.by_mail.entry(key).or_default(),
-            false => {
-                let key = (key, old_name.to_ascii_lowercase());
-                self.by_both.entry(key).or_default()
-            }
+        let slot = if old_name.is_empty() {
+            self.by_mail.entry(key).or_default()
+        } else {
+            let key = (key, old_name.to_ascii_lowercase());
+            self.by_both.entry(key).or_default()
         };
         // A line that says nothing about one of them leaves it as it was.
         slot.name = proper.name.or(slot.name.take());

@@ -167,9 +167,10 @@ fn person(letter: u8, person: &Option<Person>) -> Option<BString> {
 }
 
 fn decorations(facts: &Facts) -> BString {
-    match facts.decorations.is_empty() {
-        true => BString::default(),
-        false => format!(" ({})", bstr::join(", ", &facts.decorations).as_bstr()).into(),
+    if facts.decorations.is_empty() {
+        BString::default()
+    } else {
+        format!(" ({})", bstr::join(", ", &facts.decorations).as_bstr()).into()
     }
 }
 

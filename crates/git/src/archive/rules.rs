@@ -36,12 +36,13 @@ impl Rules {
 
     /// Whether an entry is left out, and whether placeholders are expanded.
     pub fn export(&self, path: &BStr, is_directory: bool) -> Export {
-        match self.exports.is_empty() {
-            true => Export {
+        if self.exports.is_empty() {
+            Export {
                 ignore: false,
                 subst: false,
-            },
-            false => self.exports.export(path, is_directory),
+            }
+        } else {
+            self.exports.export(path, is_directory)
         }
     }
 }

@@ -269,9 +269,10 @@ impl<'r> Walk<'r> {
             reason: format!("cannot read .gitattributes: {error}"),
         })?;
         if content.is_none() {
-            let path = match directory.is_empty() {
-                true => ".gitattributes".into(),
-                false => format!("{directory}/.gitattributes"),
+            let path = if directory.is_empty() {
+                ".gitattributes".into()
+            } else {
+                format!("{directory}/.gitattributes")
             };
             let ignored = format!("ignoring overly large gitattributes blob '{path}'");
             self.messages.push(ignored);

@@ -253,9 +253,10 @@ fn stream(
     let mut write = |piece: &[u8]| {
         for block in piece.chunks(HOLE_BYTES) {
             let hole = block.len() == HOLE_BYTES && block.iter().all(|byte| *byte == 0);
-            let outcome = match hole {
-                true => sink.write_hole(block.len() as u64),
-                false => sink.write(block),
+            let outcome = if hole {
+                sink.write_hole(block.len() as u64)
+            } else {
+                sink.write(block)
             };
             if let Err(error) = outcome {
                 problem = Some(error);

@@ -82,10 +82,11 @@ impl Lanes {
     pub(crate) fn reuse(&mut self, filters: BTreeMap<usize, FilterLane>) {
         let mut running = BTreeMap::new();
         for (driver, filter) in filters {
-            match self.drivers.contains(&driver) {
-                true => drop(running.insert(driver, filter)),
+            if self.drivers.contains(&driver) {
+                running.insert(driver, filter);
+            } else {
                 // What it gave was good; how it ends changes nothing of it.
-                false => drop(filter.finish(&mut |_| Ok(()))),
+                drop(filter.finish(&mut |_| Ok(())))
             }
         }
         self.running = Mutex::new(running);

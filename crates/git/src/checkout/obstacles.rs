@@ -184,12 +184,13 @@ impl Inquiry<'_> {
                 if known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink) {
                     return Ok(());
                 }
-                match force || self.ignore.is_ignored(self.root, path, false)? {
-                    true => obstacles.push(Obstacle {
+                if force || self.ignore.is_ignored(self.root, path, false)? {
+                    obstacles.push(Obstacle {
                         path: path.to_owned(),
                         directory: false,
-                    }),
-                    false => rejects.add(Reason::UntrackedOverwritten, path),
+                    })
+                } else {
+                    rejects.add(Reason::UntrackedOverwritten, path)
                 }
             }
             Place::Directory => {
@@ -252,9 +253,10 @@ impl Inquiry<'_> {
                 {
                     continue;
                 }
-                match is_directory {
-                    true => pending.push(path),
-                    false => return Ok(false),
+                if is_directory {
+                    pending.push(path)
+                } else {
+                    return Ok(false);
                 }
             }
         }
@@ -287,9 +289,10 @@ pub(crate) fn first_blocking<'p>(root: &Dir, path: &'p BStr) -> Result<Option<&'
 /// Removes what was found to be in the way and may go.
 pub(crate) fn clear(root: &Dir, obstacles: &[Obstacle]) -> Result<()> {
     for obstacle in obstacles {
-        let outcome = match obstacle.directory {
-            true => remove_directory(root, &obstacle.path),
-            false => remove_file(root, &obstacle.path),
+        let outcome = if obstacle.directory {
+            remove_directory(root, &obstacle.path)
+        } else {
+            remove_file(root, &obstacle.path)
         };
         match outcome {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -321,9 +324,10 @@ fn remove_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
                 Some(kind) => kind == FileKind::Directory,
                 None => handle.stat(&entry.name)?.kind == FileKind::Directory,
             };
-            match is_directory {
-                true => pending.push(([&directory, &b"/"[..], &entry.name].concat(), false)),
-                false => handle.remove_file(&entry.name)?,
+            if is_directory {
+                pending.push(([&directory, &b"/"[..], &entry.name].concat(), false))
+            } else {
+                handle.remove_file(&entry.name)?
             }
         }
     }

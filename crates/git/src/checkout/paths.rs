@@ -366,9 +366,10 @@ fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTree
         if name != b".gitattributes" {
             continue;
         }
-        let first = match directory.is_empty() {
-            true => 0,
-            false => index.range_under(directory.as_bstr()).start,
+        let first = if directory.is_empty() {
+            0
+        } else {
+            index.range_under(directory.as_bstr()).start
         };
         let next_from = |rows: &[usize]| {
             let at = rows.partition_point(|row| *row < first);

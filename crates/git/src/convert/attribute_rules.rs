@@ -35,9 +35,10 @@ impl RuleSet {
     /// Applies what matches `path`, which is relative to the file's directory.
     pub(super) fn apply(&self, path: &BStr, is_directory: bool, scratch: &mut Scratch<'_>) {
         let basename_start = path.rfind_byte(b'/').map(|at| at + 1);
-        let case = match self.ignore_case {
-            true => Case::Fold,
-            false => Case::Sensitive,
+        let case = if self.ignore_case {
+            Case::Fold
+        } else {
+            Case::Sensitive
         };
         self.index.candidates(path, |number, candidate| {
             let Some(rule) = self.rules.get(number as usize) else {

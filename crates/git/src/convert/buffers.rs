@@ -41,9 +41,10 @@ impl<'a> Steps<'a> {
 
     /// Runs a step, which appends to an empty buffer and tells whether that is the content now.
     pub(super) fn run(&mut self, step: impl FnOnce(&mut Converters, &[u8], &mut Vec<u8>) -> bool) {
-        let content = match self.is_changed {
-            true => self.front.as_slice(),
-            false => self.input,
+        let content = if self.is_changed {
+            self.front.as_slice()
+        } else {
+            self.input
         };
         self.back.clear();
         if step(self.converters, content, self.back) {

@@ -189,9 +189,12 @@ impl Converter {
         let encoding = self.encoding(in_core, path)?;
         let mut steps = Steps::new(buffers, content);
         if in_core.ident {
-            steps.run(|_, content, out| match in_core.streamable {
-                true => ident::expand_stream(content, id, out),
-                false => ident::expand(content, id, out),
+            steps.run(|_, content, out| {
+                if in_core.streamable {
+                    ident::expand_stream(content, id, out)
+                } else {
+                    ident::expand(content, id, out)
+                }
             });
         }
         steps.run(|_, content, out| eol::to_worktree(in_core.eol, content, out));

@@ -164,9 +164,10 @@ impl FilterLane {
     /// A required filter that failed; what `deliver` returns. A file of another filter that never
     /// became ready is delivered as [`Filtered::Failed`].
     pub fn finish(mut self, deliver: &mut Deliver<'_>) -> Result<()> {
-        let drained = match self.delayed.is_empty() {
-            true => Ok(()),
-            false => self.drain(deliver),
+        let drained = if self.delayed.is_empty() {
+            Ok(())
+        } else {
+            self.drain(deliver)
         };
         for (path, (row, _)) in std::mem::take(&mut self.delayed) {
             deliver(Delivery {

@@ -66,9 +66,10 @@ impl<'a> Outgoing<'a> {
                     push_length(data.len(), &mut self.packets);
                     self.packets.extend_from_slice(data);
                 }
-                match later.is_empty() {
-                    true => self.packets.extend_from_slice(b"0000"),
-                    false => self.content = Some(later),
+                if later.is_empty() {
+                    self.packets.extend_from_slice(b"0000")
+                } else {
+                    self.content = Some(later)
                 }
             }
         }

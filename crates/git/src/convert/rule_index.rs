@@ -60,9 +60,10 @@ impl RuleIndex {
             pattern.mode.contains(Mode::NO_SUB_DIR) && !pattern.mode.contains(Mode::ABSOLUTE);
         if pattern.first_wildcard_pos.is_none() {
             let key = folded(text, self.ignore_case);
-            let table = match any_depth {
-                true => &mut self.names,
-                false => &mut self.paths,
+            let table = if any_depth {
+                &mut self.names
+            } else {
+                &mut self.paths
             };
             return Some((table, key));
         }
@@ -90,9 +91,10 @@ impl RuleIndex {
             if let Some((_, before)) = lists[at].split_last() {
                 lists[at] = before;
             }
-            let candidate = match at == rest {
-                true => Candidate::Maybe,
-                false => Candidate::Match,
+            let candidate = if at == rest {
+                Candidate::Maybe
+            } else {
+                Candidate::Match
             };
             if !found(number, candidate) {
                 return;
@@ -104,9 +106,10 @@ impl RuleIndex {
         let Some(key) = key.filter(|_| !table.is_empty()) else {
             return &[];
         };
-        let list = match self.ignore_case {
-            true => table.get(&folded(key, true)),
-            false => table.get(key),
+        let list = if self.ignore_case {
+            table.get(&folded(key, true))
+        } else {
+            table.get(key)
         };
         list.map(Vec::as_slice).unwrap_or_default()
     }
@@ -120,8 +123,9 @@ fn last_rule(lists: &[&[u32]]) -> Option<(usize, u32)> {
 }
 
 fn folded(key: &BStr, ignore_case: bool) -> BString {
-    match ignore_case {
-        true => key.to_ascii_lowercase().into(),
-        false => key.to_owned(),
+    if ignore_case {
+        key.to_ascii_lowercase().into()
+    } else {
+        key.to_owned()
     }
 }

@@ -118,9 +118,10 @@ impl Exact {
             }
             6 => {
                 let is_time = self.fields.set_time(thirds.0, thirds.1, thirds.2);
-                return match is_time {
-                    true => length + fraction(text, length),
-                    false => length,
+                return if is_time {
+                    length + fraction(text, length)
+                } else {
+                    length
                 };
             }
             _ => {}
@@ -230,8 +231,9 @@ pub(super) fn separated(fields: &mut Fields, text: &[u8], now: i64) -> Option<us
 
 /// The bytes of a fraction of a second at `at`, which is dropped.
 fn fraction(text: &[u8], at: usize) -> usize {
-    match text.get(at) == Some(&b'.') && is_digit(text, at + 1) {
-        true => 1 + number(text.get(at + 1..).unwrap_or_default()).1,
-        false => 0,
+    if text.get(at) == Some(&b'.') && is_digit(text, at + 1) {
+        1 + number(text.get(at + 1..).unwrap_or_default()).1
+    } else {
+        0
     }
 }

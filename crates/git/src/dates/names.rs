@@ -92,9 +92,10 @@ pub(super) fn matched(text: &[u8], name: &str) -> usize {
     let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric());
     let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
     let start = name.as_bytes().get(..word.len());
-    match start.is_some_and(|start| start.eq_ignore_ascii_case(word)) {
-        true => word.len(),
-        false => 0,
+    if start.is_some_and(|start| start.eq_ignore_ascii_case(word)) {
+        word.len()
+    } else {
+        0
     }
 }
 

@@ -211,9 +211,10 @@ impl Rough<'_> {
             );
         } else if is("months") || is("years") {
             self.settle(0);
-            let months = match is("months") {
-                true => self.number,
-                false => self.number.saturating_mul(12),
+            let months = if is("months") {
+                self.number
+            } else {
+                self.number.saturating_mul(12)
             };
             let year = self.fields.year.unwrap_or(1970);
             let month = self.fields.month.unwrap_or(0).saturating_sub(months);

@@ -152,9 +152,10 @@ impl Builder {
         if last.mode == Mode::SparseDirectory && path.starts_with(before) {
             return Err("it lies in a sparse directory");
         }
-        match self.is_below_a_file(path, common, stage) {
-            true => Err("a directory that leads to it is a file"),
-            false => Ok(()),
+        if self.is_below_a_file(path, common, stage) {
+            Err("a directory that leads to it is a file")
+        } else {
+            Ok(())
         }
     }
 

@@ -129,9 +129,10 @@ fn head(cursor: &mut Cursor<'_>, hash: Kind) -> Parsed<(Entry, u16)> {
     let numbers = cursor.take_array::<STAT_BYTES>().ok_or(TRUNCATED)?;
     let id = cursor.take(hash.len_in_bytes()).ok_or(TRUNCATED)?;
     let word = cursor.be16().ok_or(TRUNCATED)?;
-    let extended = match Flags::second_word_follows(word) {
-        true => cursor.be16().ok_or(TRUNCATED)?,
-        false => 0,
+    let extended = if Flags::second_word_follows(word) {
+        cursor.be16().ok_or(TRUNCATED)?
+    } else {
+        0
     };
     let flags = Flags::from_words(word, extended)
         .ok_or_else(|| format!("its flags {extended:#06x} are unknown"))?;

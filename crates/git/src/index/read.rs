@@ -181,9 +181,10 @@ fn verified(body: &[u8], trailer: ObjectId, hash: Kind) -> Parsed<Option<ObjectI
     if trailer.is_null() {
         return Ok(None);
     }
-    match checksum::of(hash, body) == trailer {
-        true => Ok(Some(trailer)),
-        false => Err("its checksum does not match its content".into()),
+    if checksum::of(hash, body) == trailer {
+        Ok(Some(trailer))
+    } else {
+        Err("its checksum does not match its content".into())
     }
 }
 

@@ -50,9 +50,10 @@ impl Index {
 }
 
 fn joined(directory: &BStr, name: &BStr) -> BString {
-    match directory.is_empty() {
-        true => name.to_owned(),
-        false => [directory.as_bytes(), b"/", name].concat().into(),
+    if directory.is_empty() {
+        name.to_owned()
+    } else {
+        [directory.as_bytes(), b"/", name].concat().into()
     }
 }
 

@@ -49,9 +49,10 @@ impl Index {
             previous = path;
         }
         self.push_extensions(out);
-        let trailer = match options.skip_hash {
-            true => self.hash.null(),
-            false => checksum::of(self.hash, out.get(start..).unwrap_or_default()),
+        let trailer = if options.skip_hash {
+            self.hash.null()
+        } else {
+            checksum::of(self.hash, out.get(start..).unwrap_or_default())
         };
         out.extend_from_slice(trailer.as_slice());
         trailer

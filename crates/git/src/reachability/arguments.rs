@@ -283,9 +283,10 @@ impl<'r> RevisionArguments<'r> {
             return Ok(false);
         }
         let name = |side: &BStr| -> BString {
-            match side.is_empty() {
-                true => "HEAD".into(),
-                false => side.to_owned(),
+            if side.is_empty() {
+                "HEAD".into()
+            } else {
+                side.to_owned()
             }
         };
         let (left, right) = (name(left), name(right));

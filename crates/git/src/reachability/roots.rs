@@ -89,9 +89,10 @@ fn add_logs(repository: &Repository, warn: &dyn Fn(String), tips: &mut Vec<Tip>)
     for log in repository.all_logs()? {
         let mut has_gone = false;
         for id in log.ids {
-            match exists(repository, &id)? {
-                true => tips.push(Tip::new(id, false)),
-                false => has_gone = true,
+            if exists(repository, &id)? {
+                tips.push(Tip::new(id, false))
+            } else {
+                has_gone = true
             }
         }
         if has_gone && repository.partial_clone_remote().is_none() {

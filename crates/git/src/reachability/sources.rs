@@ -24,9 +24,10 @@ impl Sources {
             .config()
             .bool("core.commitGraph")?
             .unwrap_or(true);
-        let graph = match uses_graph && !repository.environment().unaided {
-            true => repository.objects().commit_graph(),
-            false => None,
+        let graph = if uses_graph && !repository.environment().unaided {
+            repository.objects().commit_graph()
+        } else {
+            None
         };
         let found = repository.grafts()?;
         let grafts = found.iter().map(|(id, parents)| (*id, parents.to_vec()));
@@ -94,8 +95,9 @@ pub fn is_grafted(repository: &Repository) -> bool {
 /// of neither replacements nor grafts.
 pub fn bitmaps(repository: &Repository) -> Option<Bitmaps<'_>> {
     let is_plain = repository.shared_objects().replacements.is_empty() && !is_grafted(repository);
-    match is_plain && !repository.environment().unaided {
-        true => Bitmaps::open(repository.objects()),
-        false => None,
+    if is_plain && !repository.environment().unaided {
+        Bitmaps::open(repository.objects())
+    } else {
+        None
     }
 }

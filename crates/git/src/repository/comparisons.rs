@@ -76,9 +76,10 @@ impl Repository {
                 with: with.to_owned(),
                 is_upstream,
                 is_pushed_to,
-                pulled_from: match is_upstream {
-                    true => None,
-                    false => self.pulled_from(branch, with),
+                pulled_from: if is_upstream {
+                    None
+                } else {
+                    self.pulled_from(branch, with)
                 },
                 is_gone: distance.is_none(),
                 ahead,

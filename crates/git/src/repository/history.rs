@@ -87,12 +87,11 @@ impl Repository {
         let (Some(own), Some(other)) = (id(own)?, other) else {
             return Ok(None);
         };
-        match counted {
-            true => self.ahead_behind(&own, &other).map(Some),
-            false => {
-                let differs = usize::from(own != other);
-                Ok(Some((differs, differs)))
-            }
+        if counted {
+            self.ahead_behind(&own, &other).map(Some)
+        } else {
+            let differs = usize::from(own != other);
+            Ok(Some((differs, differs)))
         }
     }
 
@@ -138,9 +137,10 @@ impl Repository {
             first: Vec::new(),
         };
         // To say that there is one more takes as long as to show it.
-        let shown = match left.len() == SHOWN_ORPHANS + 1 {
-            true => left.len(),
-            false => SHOWN_ORPHANS,
+        let shown = if left.len() == SHOWN_ORPHANS + 1 {
+            left.len()
+        } else {
+            SHOWN_ORPHANS
         };
         for id in left.into_iter().take(shown) {
             orphans.first.push((id, self.commit(&id)?.subject()));

@@ -30,9 +30,10 @@ impl<'r> IndexPaths<'r> {
             let entry = index.entries().get(at);
             return Ok(entry.map(|entry| (entry.id, entry.mode.to_u32())));
         }
-        match index.has_sparse_directories() && stage == Stage::Merged {
-            true => self.in_sparse_directory(index, path),
-            false => Ok(None),
+        if index.has_sparse_directories() && stage == Stage::Merged {
+            self.in_sparse_directory(index, path)
+        } else {
+            Ok(None)
         }
     }
 

@@ -44,11 +44,12 @@ impl OtherRepositories<'_> {
             Ok(None) if git_dir::is_git_dir(dot_git, self.environment) => dot_git.to_owned(),
             Ok(None) => {
                 let found = hedgerow_fs::stat(dot_git)?;
-                return match found.is_some_and(|stat| stat.kind == FileKind::Directory) {
-                    true => Err(Error::Setup {
+                return if found.is_some_and(|stat| stat.kind == FileKind::Directory) {
+                    Err(Error::Setup {
                         reason: format!("'{shown}' not recognized as a git repository"),
-                    }),
-                    false => Ok(false),
+                    })
+                } else {
+                    Ok(false)
                 };
             }
             Err(Error::Setup { reason }) => {

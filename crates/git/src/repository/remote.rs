@@ -59,9 +59,10 @@ fn translate(specs: &[Refspec<'_>], name: &BStr, to_destination: bool) -> Option
         .iter()
         .filter(|spec| !spec.is_negative)
         .find_map(|spec| {
-            let (from, to) = match to_destination {
-                true => (spec.source, spec.destination),
-                false => (spec.destination, spec.source),
+            let (from, to) = if to_destination {
+                (spec.source, spec.destination)
+            } else {
+                (spec.destination, spec.source)
             };
             let star = matched(from, name)?;
             let result: BString = match to.split_once_str("*") {

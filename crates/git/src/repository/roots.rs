@@ -99,9 +99,10 @@ fn read_logs(directory: &Path, name: &BString, depth: usize, logs: &mut Vec<Log>
     let entries = hedgerow_fs::list_directory(directory)?.unwrap_or_default();
     for entry in entries {
         let path = directory.join(OsStr::from_bytes(&entry.name));
-        let name = match name.is_empty() {
-            true => BString::from(entry.name.clone()),
-            false => [name.as_bytes(), b"/", &entry.name].concat().into(),
+        let name = if name.is_empty() {
+            BString::from(entry.name.clone())
+        } else {
+            [name.as_bytes(), b"/", &entry.name].concat().into()
         };
         match hedgerow_fs::stat(&path)?.map(|stat| stat.kind) {
             Some(FileKind::Directory) if depth < NESTING_LIMIT => {

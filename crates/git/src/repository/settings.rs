@@ -322,9 +322,10 @@ fn log_ref_updates(config: &Config, bare: bool) -> Result<LogRefUpdates> {
         return Ok(LogRefUpdates::Always);
     }
     let usual = config.bool("core.logAllRefUpdates")?.unwrap_or(!bare);
-    Ok(match usual {
-        true => LogRefUpdates::Usual,
-        false => LogRefUpdates::Existing,
+    Ok(if usual {
+        LogRefUpdates::Usual
+    } else {
+        LogRefUpdates::Existing
     })
 }
 

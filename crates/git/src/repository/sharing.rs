@@ -69,9 +69,10 @@ impl Sharing {
         if mode & 0o100 != 0 {
             wanted |= (wanted & 0o444) >> 2;
         }
-        match exact {
-            true => mode & !0o777 | wanted,
-            false => mode | wanted,
+        if exact {
+            mode & !0o777 | wanted
+        } else {
+            mode | wanted
         }
     }
 

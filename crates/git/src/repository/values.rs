@@ -69,9 +69,12 @@ pub(crate) fn integer(text: &BStr) -> Result<i64, BadNumber> {
         let value = i64::from(value);
         number = number
             .checked_mul(i64::from(radix))
-            .and_then(|number| match negative {
-                true => number.checked_sub(value),
-                false => number.checked_add(value),
+            .and_then(|number| {
+                if negative {
+                    number.checked_sub(value)
+                } else {
+                    number.checked_add(value)
+                }
             })
             .ok_or(BadNumber::OutOfRange)?;
     }

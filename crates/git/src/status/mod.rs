@@ -58,9 +58,10 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
     let worktree = Worktree::open(repository, execution, "status")?;
     let mut old = worktree.read_index()?;
     let form = sparse::read(&worktree, &mut old)?;
-    let pathspecs = match options.pathspecs.is_empty() {
-        true => None,
-        false => Some(Pathspecs::new(repository, &options.pathspecs)?),
+    let pathspecs = if options.pathspecs.is_empty() {
+        None
+    } else {
+        Some(Pathspecs::new(repository, &options.pathspecs)?)
     };
     let pathspecs = pathspecs.as_ref();
     let mut scanned = examine(&worktree, &old, options, pathspecs)?;

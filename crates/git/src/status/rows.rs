@@ -74,9 +74,10 @@ fn end_of_run(start: u32, end: u32, belongs: impl Fn(u32) -> bool) -> u32 {
 fn partition(mut low: u32, mut high: u32, belongs: &impl Fn(u32) -> bool) -> u32 {
     while low < high {
         let middle = low + (high - low) / 2;
-        match belongs(middle) {
-            true => low = middle + 1,
-            false => high = middle,
+        if belongs(middle) {
+            low = middle + 1
+        } else {
+            high = middle
         }
     }
     low

@@ -32,9 +32,10 @@ pub(super) fn read(worktree: &Worktree<'_>, old: &mut OldIndex) -> Result<Form> 
     }
     let mut directories: Vec<&[u8]> = directories.iter().map(|path| path.as_slice()).collect();
     directories.sort_unstable();
-    match any_directory(worktree, &directories)? {
-        true => Ok(Form::Whole),
-        false => Ok(Form::Sparse),
+    if any_directory(worktree, &directories)? {
+        Ok(Form::Whole)
+    } else {
+        Ok(Form::Sparse)
     }
 }
 

@@ -273,9 +273,12 @@ impl<'i> Walk<'i, '_> {
     }
 
     fn parse<'c>(&self, pair: &Pair<'_>, content: &'c [u8]) -> Result<Vec<TreeEntry<'c>>> {
-        entries(content, self.hash, self.names).map_err(|reason| match pair.path.is_empty() {
-            true => self.corrupt(pair, reason),
-            false => self.corrupt(pair, format!("{reason}, in directory '{}'", pair.path)),
+        entries(content, self.hash, self.names).map_err(|reason| {
+            if pair.path.is_empty() {
+                self.corrupt(pair, reason)
+            } else {
+                self.corrupt(pair, format!("{reason}, in directory '{}'", pair.path))
+            }
         })
     }
 

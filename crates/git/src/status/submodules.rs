@@ -52,9 +52,10 @@ impl<'a> Submodules<'a> {
             execution,
             configured,
             unmerged,
-            default: default.unwrap_or(match untracked_hidden {
-                true => IgnoreSubmodules::Untracked,
-                false => IgnoreSubmodules::None,
+            default: default.unwrap_or(if untracked_hidden {
+                IgnoreSubmodules::Untracked
+            } else {
+                IgnoreSubmodules::None
             }),
         })
     }
@@ -166,11 +167,12 @@ impl<'a> Submodules<'a> {
 
 /// The error with where it happened; an interruption is none of the submodule.
 fn in_submodule(path: &BStr, error: Error) -> Error {
-    match is_interruption(&error) {
-        true => error,
-        false => Error::Setup {
+    if is_interruption(&error) {
+        error
+    } else {
+        Error::Setup {
             reason: format!("cannot tell the status of submodule '{path}': {error}"),
-        },
+        }
     }
 }
 

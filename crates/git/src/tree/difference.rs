@@ -176,9 +176,10 @@ impl Walk<'_> {
     ) -> Result<Vec<TreeEntry<'c>>> {
         let Some(id) = id else { return Ok(Vec::new()) };
         entries(content, self.hash, self.rules).map_err(|reason| {
-            let reason = match pair.path.is_empty() {
-                true => reason,
-                false => format!("{reason}, in directory '{}'", pair.path),
+            let reason = if pair.path.is_empty() {
+                reason
+            } else {
+                format!("{reason}, in directory '{}'", pair.path)
             };
             Error::CorruptObject {
                 kind: "tree",

@@ -278,9 +278,10 @@ fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec
 
 /// The path of the file in a directory.
 fn file_in(directory: &BStr) -> BString {
-    match directory.is_empty() {
-        true => NAME.into(),
-        false => [directory.as_bytes(), b"/", NAME].concat().into(),
+    if directory.is_empty() {
+        NAME.into()
+    } else {
+        [directory.as_bytes(), b"/", NAME].concat().into()
     }
 }
 

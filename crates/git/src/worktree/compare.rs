@@ -118,9 +118,10 @@ impl Comparison<'_> {
                 None if is_unknown => State::Unknown,
                 None => State::Modified,
             };
-            match is_unknown {
-                true => settled.unanswered.extend(failure),
-                false => settled.forbidden.extend(failure.filter(is_forbidden)),
+            if is_unknown {
+                settled.unanswered.extend(failure)
+            } else {
+                settled.forbidden.extend(failure.filter(is_forbidden))
             }
             settled.clean.extend(same.map(|stat| (row, stat)));
             settled.read.extend(read);

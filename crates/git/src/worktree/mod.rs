@@ -206,9 +206,10 @@ impl<'r> Worktree<'r> {
         StateRules {
             stat: StatRules {
                 trust_ctime: settings.trust_ctime,
-                check_stat: match settings.check_whole_stat {
-                    true => CheckStat::Default,
-                    false => CheckStat::Minimal,
+                check_stat: if settings.check_whole_stat {
+                    CheckStat::Default
+                } else {
+                    CheckStat::Minimal
                 },
                 nanoseconds: true,
             },

@@ -156,8 +156,9 @@ fn content_state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
             true => State::Suspect,
         };
     }
-    match entry.stat.size != now.size && entry.stat.size != 0 {
-        true => State::Modified,
-        false => State::Suspect,
+    if entry.stat.size != now.size && entry.stat.size != 0 {
+        State::Modified
+    } else {
+        State::Suspect
     }
 }

@@ -26,9 +26,10 @@ pub fn read(mut archive: &[u8]) -> Vec<Listed> {
             kind => {
                 let name = path.take().unwrap_or_else(|| {
                     let (prefix, name) = (text(&header[345..500]), text(&header[..100]));
-                    match prefix.is_empty() {
-                        true => name,
-                        false => [prefix, b"/".to_vec(), name].concat(),
+                    if prefix.is_empty() {
+                        name
+                    } else {
+                        [prefix, b"/".to_vec(), name].concat()
                     }
                 });
                 let target = link.take().unwrap_or_else(|| text(&header[157..257]));

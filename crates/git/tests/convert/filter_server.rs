@@ -133,9 +133,10 @@ impl Server {
             self.output.write_all(piece)?;
         }
         self.send(&[])?;
-        match path.contains("late") {
-            true => self.send(&["status=error"]),
-            false => self.send(&[]),
+        if path.contains("late") {
+            self.send(&["status=error"])
+        } else {
+            self.send(&[])
         }
     }
 

@@ -441,9 +441,10 @@ fn a_hanging_filter_can_be_cancelled() {
     for process in [false, true] {
         let tree = Tree::new(&["a"], |driver, _| {
             let command = Some("exec sleep 1000".into());
-            match process {
-                true => driver.process = command,
-                false => driver.smudge = command,
+            if process {
+                driver.process = command
+            } else {
+                driver.smudge = command
             }
         });
         let lane = tree.lane();

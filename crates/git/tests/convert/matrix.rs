@@ -314,9 +314,10 @@ impl Case {
         }
         self.repository.index(&indexed);
         self.write_files();
-        let args: &[&str] = match renormalize {
-            true => &["add", "--renormalize", "."],
-            false => &["add", "."],
+        let args: &[&str] = if renormalize {
+            &["add", "--renormalize", "."]
+        } else {
+            &["add", "."]
         };
         let output = self.repository.run(args, b"");
         assert_eq!(output.code, Some(0), "{}", output.stderr);

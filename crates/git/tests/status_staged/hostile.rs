@@ -67,9 +67,10 @@ fn contents_that_are_missing_or_no_blobs_are_errors() {
         repo.write("a", b"a\nb\n");
         repo.git(&["add", "a"]);
         repo.commit();
-        let stranger = match stranger.is_empty() {
-            true => repo.text(&["rev-parse", "HEAD^{tree}"]),
-            false => stranger,
+        let stranger = if stranger.is_empty() {
+            repo.text(&["rev-parse", "HEAD^{tree}"])
+        } else {
+            stranger
         };
         repo.git(&["rm", "-q", "--cached", "a"]);
         let entry = format!("100644,{stranger},b");

@@ -124,9 +124,10 @@ fn include(
         let is_file = hedgerow_fs::stat(&path)
             .map_err(|error| Stop::Included(error.into()))?
             .is_some_and(|stat| stat.kind == FileKind::File);
-        match is_file {
-            true => include(&path, environment, depth + 1, config).map_err(Stop::Included),
-            false => Ok(()),
+        if is_file {
+            include(&path, environment, depth + 1, config).map_err(Stop::Included)
+        } else {
+            Ok(())
         }
     });
     outcome.map_err(|stop| match stop {

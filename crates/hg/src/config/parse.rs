@@ -54,9 +54,10 @@ pub(super) fn parse(
             let name = words.fields_with(is_space).next().unwrap_or_default();
             config.unset(section.as_bstr(), name.as_bstr());
         } else {
-            let reason = match is_indented {
-                true => format!("unexpected leading whitespace: {text}"),
-                false => text.to_string(),
+            let reason = if is_indented {
+                format!("unexpected leading whitespace: {text}")
+            } else {
+                text.to_string()
             };
             return Err(Stop::Line(index + 1, reason));
         }

@@ -75,9 +75,10 @@ impl Mtime {
         if u64::from(self.seconds) != time.seconds as u64 & KEPT_BITS {
             return false;
         }
-        match self.nanoseconds == 0 || time.nanoseconds == 0 {
-            true => !self.ambiguous,
-            false => self.nanoseconds == time.nanoseconds,
+        if self.nanoseconds == 0 || time.nanoseconds == 0 {
+            !self.ambiguous
+        } else {
+            self.nanoseconds == time.nanoseconds
         }
     }
 }

@@ -121,9 +121,10 @@ impl Dirstate {
 
     /// The path that an entry was copied or renamed from, if it was.
     pub fn copy_source(&self, entry: &Entry) -> Option<&[u8]> {
-        match entry.source.is_empty() {
-            true => None,
-            false => entry.source.of(&self.data),
+        if entry.source.is_empty() {
+            None
+        } else {
+            entry.source.of(&self.data)
         }
     }
 

@@ -55,13 +55,15 @@ pub(super) fn to_regex(kind: Kind, pattern: &[u8]) -> Vec<u8> {
 
 fn relative_regex(pattern: &[u8]) -> Vec<u8> {
     let (flags, pattern) = leading_flags(pattern).unwrap_or((b"", pattern));
-    let anywhere: &[u8] = match pattern.starts_with(b"^") {
-        true => b"",
-        false => b".*",
+    let anywhere: &[u8] = if pattern.starts_with(b"^") {
+        b""
+    } else {
+        b".*"
     };
-    match flags.is_empty() {
-        true => [anywhere, pattern].concat(),
-        false => [b"(?", flags, b":", anywhere, pattern, b")"].concat(),
+    if flags.is_empty() {
+        [anywhere, pattern].concat()
+    } else {
+        [b"(?", flags, b":", anywhere, pattern, b")"].concat()
     }
 }
 
@@ -92,9 +94,10 @@ pub(super) fn normalized(path: &[u8]) -> BString {
         }
     }
     let joined = [root, parts.join(&b'/').as_slice()].concat();
-    match joined.is_empty() {
-        true => ".".into(),
-        false => joined.into(),
+    if joined.is_empty() {
+        ".".into()
+    } else {
+        joined.into()
     }
 }
 

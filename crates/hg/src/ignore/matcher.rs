@@ -55,9 +55,10 @@ impl Ignore {
             let regex = to_regex(pattern.line.kind, &pattern.line.pattern);
             let translation =
                 translate(&regex, Dialect::Linear).map_err(|reason| invalid(pattern, reason))?;
-            match translation.needs_backtracking {
-                false => linear.push((pattern, translation.regex)),
-                true => backtracking.push(compile_backtracking(pattern, &regex)?),
+            if !translation.needs_backtracking {
+                linear.push((pattern, translation.regex))
+            } else {
+                backtracking.push(compile_backtracking(pattern, &regex)?)
             }
         }
         let mut compiled = Vec::new();

@@ -45,12 +45,13 @@ pub(super) fn translate(pattern: &[u8], dialect: Dialect) -> Result<Translation,
         translator.rest = rest;
         translator.element(*byte)?;
     }
-    match translator.groups.is_empty() {
-        true => Ok(Translation {
+    if translator.groups.is_empty() {
+        Ok(Translation {
             regex: translator.regex,
             needs_backtracking: translator.needs_backtracking,
-        }),
-        false => Err("missing ), unterminated subpattern".into()),
+        })
+    } else {
+        Err("missing ), unterminated subpattern".into())
     }
 }
 

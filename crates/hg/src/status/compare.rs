@@ -155,12 +155,13 @@ impl<'c> Comparison<'c> {
             .zip(&all)
             .filter_map(|(entry, path)| (!is_known(entry)).then_some(*path))
             .collect();
-        let flags = match unknown.is_empty() {
-            true => HashMap::new(),
-            false => match self.flags(&unknown)? {
+        let flags = if unknown.is_empty() {
+            HashMap::new()
+        } else {
+            match self.flags(&unknown)? {
                 Some(flags) => flags,
                 None => return Ok(None),
-            },
+            }
         };
         let directory = Dir::open(self.repository.root())?;
         // What the first parent does not have is modified.
@@ -360,9 +361,10 @@ fn flags_of(stat: &Stat) -> Flags {
 }
 
 fn equality(is_equal: bool) -> Verdict {
-    match is_equal {
-        true => Verdict::Clean,
-        false => Verdict::Modified,
+    if is_equal {
+        Verdict::Clean
+    } else {
+        Verdict::Modified
     }
 }
 

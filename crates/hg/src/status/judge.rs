@@ -61,9 +61,10 @@ pub(super) fn by_stat_of_anything(
     stat: &Stat,
     now: Timestamp,
 ) -> Verdict {
-    match entry.may_be_clean() {
-        true => by_look(entry, is_copy, stat, now),
-        false => Verdict::Present,
+    if entry.may_be_clean() {
+        by_look(entry, is_copy, stat, now)
+    } else {
+        Verdict::Present
     }
 }
 
@@ -71,17 +72,19 @@ pub(super) fn by_stat_of_anything(
 fn by_look(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict {
     let is_symlink = stat.kind == FileKind::Symlink;
     let Some(expected) = entry.expected else {
-        return match is_copy {
-            true => Verdict::Modified,
-            false => Verdict::Undecided,
+        return if is_copy {
+            Verdict::Modified
+        } else {
+            Verdict::Undecided
         };
     };
     let is_same_size = expected.has_size(stat.size);
     if is_copy || !is_same_size || expected.executable != stat.is_executable() {
         // Some file systems tell other sizes for the texts of links than these have.
-        return match is_symlink && !is_same_size {
-            true => Verdict::Undecided,
-            false => Verdict::Modified,
+        return if is_symlink && !is_same_size {
+            Verdict::Undecided
+        } else {
+            Verdict::Modified
         };
     }
     if expected
@@ -91,9 +94,10 @@ fn by_look(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict
         return Verdict::Modified;
     }
     let is_unchanged = entry.mtime.is_some_and(|mtime| mtime.is(stat.mtime));
-    match is_unchanged && is_past(stat.mtime, now) {
-        true => Verdict::Clean,
-        false => Verdict::Undecided,
+    if is_unchanged && is_past(stat.mtime, now) {
+        Verdict::Clean
+    } else {
+        Verdict::Undecided
     }
 }
 

@@ -32,13 +32,14 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let mut status = Status::default();
     let wants_unknown = options.states.has(State::Unknown);
     let wants_ignored = options.states.has(State::Ignored);
-    let ignore = match wants_unknown || wants_ignored {
-        true => Ignore::read(
+    let ignore = if wants_unknown || wants_ignored {
+        Ignore::read(
             repository.root(),
             &repository.ignore_files()?,
             &mut status.warnings,
-        )?,
-        false => Ignore::default(),
+        )?
+    } else {
+        Ignore::default()
     };
     let now = hedgerow_fs::file_time();
     let mut visit = Visit::new(&dirstate, &ignore, &selection, &subrepositories, now);

@@ -239,9 +239,10 @@ impl Visitor for Visit<'_> {
             else {
                 continue;
             };
-            let verdict = match self.takes_anything(data) {
-                true => None,
-                false => by_kind(entry, listed.kind),
+            let verdict = if self.takes_anything(data) {
+                None
+            } else {
+                by_kind(entry, listed.kind)
             };
             match (verdict, u32::try_from(index)) {
                 (Some(verdict), _) => self.judge(index, verdict),
@@ -282,9 +283,10 @@ impl Visitor for Visit<'_> {
                 }
                 Ok(stat) => {
                     let is_copy = self.dirstate.copy_source(entry).is_some();
-                    let judged = match self.takes_anything(&place.data) {
-                        true => by_stat_of_anything(entry, is_copy, stat, self.now),
-                        false => by_stat(entry, is_copy, stat, self.now),
+                    let judged = if self.takes_anything(&place.data) {
+                        by_stat_of_anything(entry, is_copy, stat, self.now)
+                    } else {
+                        by_stat(entry, is_copy, stat, self.now)
                     };
                     self.judge(index, judged);
                 }

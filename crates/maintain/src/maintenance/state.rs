@@ -89,9 +89,10 @@ pub fn geometric(repository: &Repository) -> Result<Request> {
         delete: true,
         local: true,
         write_midx: has_midx,
-        write_bitmaps: match has_midx {
-            true => wants_bitmaps(repository)?.then_some(true),
-            false => Some(false),
+        write_bitmaps: if has_midx {
+            wants_bitmaps(repository)?.then_some(true)
+        } else {
+            Some(false)
         },
         ..Request::default()
     })

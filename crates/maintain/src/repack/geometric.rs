@@ -140,9 +140,10 @@ fn follow(
         starts.extend(objects_of_pack(store, pack.number)?);
     }
     let closed = closed.iter().map(|pack| pack.number).collect();
-    match open.is_empty() {
-        true => limits.passed = closed,
-        false => limits.ends = closed,
+    if open.is_empty() {
+        limits.passed = closed
+    } else {
+        limits.ends = closed
     }
     unreachable::follow(store, starts, &limits, wanted)
 }

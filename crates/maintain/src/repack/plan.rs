@@ -116,17 +116,16 @@ impl Plan {
         }
         let excludes = has_promisor_remote(repository)?;
         let source = sources.as_stored(repository);
-        let mut wanted = match excludes || !is_whole {
-            false => reached(source, &tips, settings.options.threads.get())?,
-            true => {
-                let request = Request {
-                    tips,
-                    exclude_promised: excludes,
-                    only_unpacked: !is_whole,
-                    ..Request::default()
-                };
-                walked(source, request)?
-            }
+        let mut wanted = if !excludes && is_whole {
+            reached(source, &tips, settings.options.threads.get())?
+        } else {
+            let request = Request {
+                tips,
+                exclude_promised: excludes,
+                only_unpacked: !is_whole,
+                ..Request::default()
+            };
+            walked(source, request)?
         };
         let has_less = selector.retain(&mut wanted);
         let has_promised = excludes && self.existing.packs.iter().any(|pack| pack.is_promisor);

@@ -183,9 +183,10 @@ fn bitmaps(
             configured => configured,
         },
     };
-    let usual = match !midx && extent == Extent::All && repository.is_bare() {
-        true => Bitmaps::IfPossible,
-        false => Bitmaps::Never,
+    let usual = if !midx && extent == Extent::All && repository.is_bare() {
+        Bitmaps::IfPossible
+    } else {
+        Bitmaps::Never
     };
     let wanted = match asked {
         Some(true) => Bitmaps::Asked,

@@ -157,9 +157,10 @@ impl<'s> Bitmaps<'s> {
             reached.union(&self.combined(entry)?);
         }
         // What a commit reaches includes itself; if not, this is not its bitmap.
-        match reached.contains(bit) {
-            true => Ok(true),
-            false => Err(DamagedBitmap),
+        if reached.contains(bit) {
+            Ok(true)
+        } else {
+            Err(DamagedBitmap)
         }
     }
 

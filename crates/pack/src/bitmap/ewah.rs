@@ -96,17 +96,17 @@ pub(crate) fn encode(set: &Words) -> Vec<u8> {
     let mut rest = used.get(..end).unwrap_or_default();
     while let Some(first) = rest.first() {
         let is_run = *first == 0 || *first == u64::MAX;
-        let length = match is_run {
-            true => rest.iter().take_while(|word| *word == first).count(),
-            false => {
-                let is_literal = |word: &&u64| **word != 0 && **word != u64::MAX;
-                rest.iter().take_while(is_literal).count()
-            }
+        let length = if is_run {
+            rest.iter().take_while(|word| *word == first).count()
+        } else {
+            let is_literal = |word: &&u64| **word != 0 && **word != u64::MAX;
+            rest.iter().take_while(is_literal).count()
         };
         let (piece, after) = rest.split_at(length);
-        match is_run {
-            true => encoder.run(*first != 0, length as u64),
-            false => encoder.literals(piece),
+        if is_run {
+            encoder.run(*first != 0, length as u64)
+        } else {
+            encoder.literals(piece)
         }
         rest = after;
     }

@@ -117,9 +117,10 @@ impl BitmapFile {
             fault = "its bitmaps contradict each other";
             file.is_consistent(objects)
         };
-        match verified.pass("bitmap", &[(path, &file.map)], is_sound) {
-            true => Ok(file),
-            false => Err(format!("bad bitmap: {fault}")),
+        if verified.pass("bitmap", &[(path, &file.map)], is_sound) {
+            Ok(file)
+        } else {
+            Err(format!("bad bitmap: {fault}"))
         }
     }
 

@@ -78,9 +78,10 @@ impl<'s> Members<'s> {
             Members::Pack { index, .. } => Some((0, index.offset(row)?)),
             Members::Midx(midx) => {
                 let (pack, offset) = midx.file.row(row)?;
-                let rank = match pack == midx.preferred {
-                    true => 0,
-                    false => u64::from(pack) + 1,
+                let rank = if pack == midx.preferred {
+                    0
+                } else {
+                    u64::from(pack) + 1
                 };
                 Some((rank, offset))
             }

@@ -191,9 +191,10 @@ impl Rows<'_> {
 fn first_bit(mut low: u32, mut high: u32, is_after: impl Fn(u32) -> bool) -> u32 {
     while low < high {
         let middle = low + (high - low) / 2;
-        match is_after(middle) {
-            true => high = middle,
-            false => low = middle + 1,
+        if is_after(middle) {
+            high = middle
+        } else {
+            low = middle + 1
         }
     }
     low

@@ -90,9 +90,10 @@ impl CommitGraph {
     /// where a layer of the chain has none of them, its level, which is too.
     pub fn generation(&self, position: u32) -> Option<u64> {
         let layer = self.layer(position)?;
-        match self.has_corrected_dates {
-            true => layer.corrected_date(position),
-            false => Some(u64::from(layer.commit(position)?.level)),
+        if self.has_corrected_dates {
+            layer.corrected_date(position)
+        } else {
+            Some(u64::from(layer.commit(position)?.level))
         }
     }
 

@@ -94,9 +94,10 @@ fn pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
             let mut target = Vec::new();
             for (start, length, is_new, seed) in pieces {
                 let end = (start + length).min(base.len());
-                match is_new {
-                    true => target.extend(noise(length / 8, seed)),
-                    false => target.extend_from_slice(&base[start..end]),
+                if is_new {
+                    target.extend(noise(length / 8, seed))
+                } else {
+                    target.extend_from_slice(&base[start..end])
                 }
             }
             (base, target)

@@ -86,9 +86,10 @@ impl Conclusion {
             store: options.store,
         };
         let missing_modules = named::check(ground, &known, examination, &mut findings)?;
-        let objects = match options.statistics {
-            true => statistics::gather(data, &records.list, &forest, &resolved),
-            false => Vec::new(),
+        let objects = if options.statistics {
+            statistics::gather(data, &records.list, &forest, &resolved)
+        } else {
+            Vec::new()
         };
         Ok(Conclusion {
             records: records.list,

@@ -82,9 +82,10 @@ impl<'e> Comparison<'e> {
         };
         let unreadable = |_| Error::Refused(Refusal::Unreadable(*id));
         let (found, existing) = self.reader.read(id, location).map_err(unreadable)?;
-        match found == kind && existing == content {
-            true => Ok(()),
-            false => Err(Refusal::Collision(*id).into()),
+        if found == kind && existing == content {
+            Ok(())
+        } else {
+            Err(Refusal::Collision(*id).into())
         }
     }
 
@@ -105,9 +106,10 @@ impl<'e> Comparison<'e> {
             Ok(())
         });
         let header = streamed.map_err(|_| Error::Refused(Refusal::Unreadable(*id)))?;
-        match is_same && (header.kind, header.size) == (ObjectKind::Blob, size) {
-            true => Ok(()),
-            false => Err(Refusal::Collision(*id).into()),
+        if is_same && (header.kind, header.size) == (ObjectKind::Blob, size) {
+            Ok(())
+        } else {
+            Err(Refusal::Collision(*id).into())
         }
     }
 }

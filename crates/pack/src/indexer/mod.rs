@@ -208,12 +208,11 @@ pub fn receive_pack(
     let (records, findings) = (received.records, received.findings);
     let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
     drop(map);
-    let (checksum, added) = match concluded.outside.is_empty() {
-        true => (received.checksum, Vec::new()),
-        false => {
-            let thin = thin::complete(&file, received.end, &concluded, options)?;
-            (thin.checksum, thin.added)
-        }
+    let (checksum, added) = if concluded.outside.is_empty() {
+        (received.checksum, Vec::new())
+    } else {
+        let thin = thin::complete(&file, received.end, &concluded, options)?;
+        (thin.checksum, thin.added)
     };
     let mut indexed = concluded.into_pack(checksum, options, added, Some(file))?;
     indexed.rest = received.rest;

@@ -34,9 +34,10 @@ pub(crate) fn check(
         if let Some((kind, number)) = known.find(&id) {
             let record = ground.records.get(number as usize);
             let is_large = record.is_some_and(|record| record.size > HELD_BYTES);
-            match kind == ObjectKind::Blob && !is_large {
-                true => check(kind, Some(&builder.rebuild(number)?))?,
-                false => check(kind, None)?,
+            if kind == ObjectKind::Blob && !is_large {
+                check(kind, Some(&builder.rebuild(number)?))?
+            } else {
+                check(kind, None)?
             }
             continue;
         }

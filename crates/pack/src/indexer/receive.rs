@@ -205,9 +205,10 @@ fn scan_entry(feed: &mut Feed<'_>, scanner: &mut Scanner<'_>, records: &mut Reco
         }
         None => {
             feed.take(header_len);
-            match is_streamed(&entry) {
-                true => pass_through(feed, scanner, offset, &entry)?,
-                false => scan_slowly(feed, scanner, offset, &entry)?,
+            if is_streamed(&entry) {
+                pass_through(feed, scanner, offset, &entry)?
+            } else {
+                scan_slowly(feed, scanner, offset, &entry)?
             }
         }
     };

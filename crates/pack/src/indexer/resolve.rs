@@ -63,9 +63,10 @@ pub(crate) fn resolve(
     let mut findings = Findings::default();
     for outcome in outcomes {
         let (more, found) = outcome.expect("resolving does not panic")?;
-        match resolved.is_empty() {
-            true => resolved = more,
-            false => resolved.extend(more),
+        if resolved.is_empty() {
+            resolved = more
+        } else {
+            resolved.extend(more)
         }
         findings.append(found);
     }

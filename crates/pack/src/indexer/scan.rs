@@ -52,14 +52,13 @@ impl<'e> Scanner<'e> {
         if !can_expand_to(input.len() as u64, entry.size) {
             return Err(bad(Fault::Implausible(entry.size)));
         }
-        let (consumed, id) = match is_streamed(&entry) {
-            true => self.pass_through(offset, &entry, input)?,
-            false => {
-                let buffer = prepare(&mut self.buffer, entry.size as usize);
-                let inflated = self.inflater.zlib_into(input, buffer);
-                let consumed = inflated.map_err(|error| bad(error.into()))?;
-                (consumed, self.examine(&entry)?)
-            }
+        let (consumed, id) = if is_streamed(&entry) {
+            self.pass_through(offset, &entry, input)?
+        } else {
+            let buffer = prepare(&mut self.buffer, entry.size as usize);
+            let inflated = self.inflater.zlib_into(input, buffer);
+            let consumed = inflated.map_err(|error| bad(error.into()))?;
+            (consumed, self.examine(&entry)?)
         };
         let start = offset as usize;
         let end = entry.data + consumed;

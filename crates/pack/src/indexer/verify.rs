@@ -60,12 +60,13 @@ fn compare(
         }
         Ok(())
     })?;
-    match is_same && rest == hasher.finish().as_bytes() {
-        true => Ok(()),
-        false => Err(Refusal::Differs {
+    if is_same && rest == hasher.finish().as_bytes() {
+        Ok(())
+    } else {
+        Err(Refusal::Differs {
             path: path.display().to_string(),
         }
-        .into()),
+        .into())
     }
 }
 

@@ -91,9 +91,10 @@ pub fn build<'o>(
         order,
         commits,
         pseudo_merges,
-        name_hashes: match options.name_hashes {
-            true => material.name_hashes(previous.as_ref()),
-            false => Vec::new(),
+        name_hashes: if options.name_hashes {
+            material.name_hashes(previous.as_ref())
+        } else {
+            Vec::new()
         },
         kinds: material.kinds,
         lookup_table: options.lookup_table,

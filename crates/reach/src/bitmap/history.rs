@@ -107,9 +107,10 @@ fn links(
         bit
     };
     let tree = to_bit(commit.tree()).unwrap_or_default();
-    let parents = match shallow.contains(&id) {
-        true => Vec::new(),
-        false => commit.parents().filter_map(to_bit).collect(),
+    let parents = if shallow.contains(&id) {
+        Vec::new()
+    } else {
+        commit.parents().filter_map(to_bit).collect()
     };
     Ok(Raw {
         bit,

@@ -43,12 +43,13 @@ pub(crate) fn not_spared(
     let filtered = |object: &&Named| object.is_filtered && object.kind == ObjectKind::Tree;
     let roots: IdSet = rest.iter().filter(filtered).map(|tree| tree.id).collect();
     let mut below = Below {
-        met: match roots.is_empty() {
-            true => IdSet::default(),
-            false => commits
+        met: if roots.is_empty() {
+            IdSet::default()
+        } else {
+            commits
                 .trees()
                 .filter(|tree| roots.contains(tree))
-                .collect(),
+                .collect()
         },
         walked: IdSet::default(),
         trees,

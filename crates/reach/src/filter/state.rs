@@ -178,9 +178,10 @@ impl FilterState {
             }
             Situation::Blob(_) => {
                 update(&mut self.omitted);
-                match is_included {
-                    true => Verdict::SHOW,
-                    false => Verdict::NOTHING,
+                if is_included {
+                    Verdict::SHOW
+                } else {
+                    Verdict::NOTHING
                 }
             }
             _ => {

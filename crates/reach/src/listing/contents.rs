@@ -104,9 +104,10 @@ impl<V: Visitor> Listing<'_, '_, V> {
                 return Ok(());
             }
         }
-        let size = match self.needs_sizes {
-            true => self.walk.trees.blob_size(id)?,
-            false => None,
+        let size = if self.needs_sizes {
+            self.walk.trees.blob_size(id)?
+        } else {
+            None
         };
         let is_reached = self.walk.marks.has(id, mark::REACHED);
         let verdict = self.judge(Situation::Blob(size), id, is_reached);

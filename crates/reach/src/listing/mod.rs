@@ -174,9 +174,10 @@ impl<V: Visitor> Listing<'_, '_, V> {
         if verdict.mark_seen {
             self.walk.marks.add(id, mark::SEEN | mark::of(kind));
         }
-        match verdict.show {
-            true => self.show(id, kind, name),
-            false => Ok(()),
+        if verdict.show {
+            self.show(id, kind, name)
+        } else {
+            Ok(())
         }
     }
 
@@ -184,17 +185,19 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let source = self.walk.commits.source();
         // A tree that is given out was read.
         let is_here = kind == ObjectKind::Tree || source.store.locate(id)?.is_some();
-        match is_here {
-            true => wanted(self.visitor.object(id, kind, name)),
-            false => self.missing(id, kind, name),
+        if is_here {
+            wanted(self.visitor.object(id, kind, name))
+        } else {
+            self.missing(id, kind, name)
         }
     }
 
     /// The error for an object that is to be of one kind here, and of another there.
     fn met_as_another(&self, id: &ObjectId, expected: ObjectKind) -> Error {
-        let found = match self.walk.marks.has(id, mark::TREE) {
-            true => ObjectKind::Tree,
-            false => ObjectKind::Blob,
+        let found = if self.walk.marks.has(id, mark::TREE) {
+            ObjectKind::Tree
+        } else {
+            ObjectKind::Blob
         };
         Error::wrong_kind(id, expected, found)
     }

@@ -148,18 +148,20 @@ impl<'b, 's> Closure<'b, 's> {
                 finding.used.included += 1;
             } else if !self.add_bitmap(finding, tip)? {
                 let index = self.commits.index(tip);
-                match self.commits.load(index)? {
-                    true => rest.push(index),
-                    false => return Err(Error::DamagedBitmap),
+                if self.commits.load(index)? {
+                    rest.push(index)
+                } else {
+                    return Err(Error::DamagedBitmap);
                 }
             }
         }
         // What the newest reach includes most of the others.
         dated.sort_unstable_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
         for (_, index) in dated {
-            match finding.set.contains(&self.commits.id(index)) {
-                true => finding.used.included += 1,
-                false => rest.push(index),
+            if finding.set.contains(&self.commits.id(index)) {
+                finding.used.included += 1
+            } else {
+                rest.push(index)
             }
         }
         self.add_pseudo_merges(finding, &rest)?;
@@ -212,9 +214,10 @@ impl<'b, 's> Closure<'b, 's> {
                 continue;
             }
             if !self.commits.load(index)? {
-                match finding.missing_ok {
-                    true => continue,
-                    false => return Err(missing_commit(&id)),
+                if finding.missing_ok {
+                    continue;
+                } else {
+                    return Err(missing_commit(&id));
                 }
             }
             finding.used.commits_walked += 1;

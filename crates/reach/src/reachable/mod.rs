@@ -76,9 +76,10 @@ pub fn reachable<'b, 's>(
     question: &Question,
 ) -> Result<Answer<'b, 's>> {
     let mut closure = Closure::new(source, bitmaps, question.threads);
-    let had = match question.haves.is_empty() {
-        true => None,
-        false => Some(closure.of_haves(&question.haves, question.walks_trees())?),
+    let had = if question.haves.is_empty() {
+        None
+    } else {
+        Some(closure.of_haves(&question.haves, question.walks_trees())?)
     };
     let aim = Aim {
         needs_trees: question.needs_trees(),
@@ -91,9 +92,10 @@ pub fn reachable<'b, 's>(
     }
     let (mut trace, ends) = closure.into_parts();
     if let Some(filter) = &question.filter {
-        let spared: Spared = match question.filter_wants {
-            true => Spared::default(),
-            false => ends.into_iter().collect(),
+        let spared: Spared = if question.filter_wants {
+            Spared::default()
+        } else {
+            ends.into_iter().collect()
         };
         filter::apply(filter, source, &mut objects, &spared, question.threads)?;
     }

@@ -139,9 +139,10 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
         }
         self.read += 1;
         let Some(content) = self.trees.read(&tree.id)? else {
-            return match self.missing_ok {
-                true => Ok(true),
-                false => Err(Error::BadTree { id: tree.id }),
+            return if self.missing_ok {
+                Ok(true)
+            } else {
+                Err(Error::BadTree { id: tree.id })
             };
         };
         let first = self.pending.len();

@@ -130,9 +130,10 @@ fn walk_commits<S: Seen>(
             break;
         }
         let node = walk.commits.node(found.commit);
-        let location = match shared.seen.wants_locations() {
-            true => shared.source.store.locate(&node.id)?,
-            false => None,
+        let location = if shared.seen.wants_locations() {
+            shared.source.store.locate(&node.id)?
+        } else {
+            None
         };
         if shared.seen.insert(&node.id, ObjectKind::Commit, 0) {
             shared.seen.found(&node.id, ObjectKind::Commit, location);

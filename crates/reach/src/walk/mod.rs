@@ -76,9 +76,10 @@ impl<'s> Walk<'s> {
     /// wanted, finds out what is left.
     pub fn new(source: Source<'s>, request: Request) -> Result<Self> {
         let may_be_elsewhere = request.missing == Missing::AllowPromised;
-        let promised = match request.exclude_promised || may_be_elsewhere {
-            true => Some(Promised::read(source.store)?),
-            false => None,
+        let promised = if request.exclude_promised || may_be_elsewhere {
+            Some(Promised::read(source.store)?)
+        } else {
+            None
         };
         let mut walk = Walk {
             commits: Commits::new(source),

@@ -89,9 +89,10 @@ impl Walk<'_> {
             };
             node.flags |= if tip.is_left { flag::LEFT } else { 0 };
         } else {
-            let uninteresting = match tip.is_uninteresting {
-                true => mark::UNINTERESTING,
-                false => 0,
+            let uninteresting = if tip.is_uninteresting {
+                mark::UNINTERESTING
+            } else {
+                0
             };
             self.marks.add(&tip.id, uninteresting | mark::of(kind));
         }
@@ -122,9 +123,10 @@ impl Walk<'_> {
             let found = reader.header(&found, location)?.kind;
             if found != named {
                 // What may be missing may be wrong, as with git; what is not wanted is passed over.
-                return match is_uninteresting || self.request.missing != Missing::Error {
-                    true => Ok(false),
-                    false => Err(Error::wrong_kind(&target, named, found)),
+                return if is_uninteresting || self.request.missing != Missing::Error {
+                    Ok(false)
+                } else {
+                    Err(Error::wrong_kind(&target, named, found))
                 };
             }
             (id, kind) = (target, found);

@@ -21,9 +21,10 @@ impl Walk<'_> {
     ) -> VecDeque<CommitIndex> {
         let follows = |commit: CommitIndex| {
             let parents = self.commits.parents(commit);
-            match tips.is_some() && self.request.first_parent {
-                true => parents.get(..1).unwrap_or(parents),
-                false => parents,
+            if tips.is_some() && self.request.first_parent {
+                parents.get(..1).unwrap_or(parents)
+            } else {
+                parents
             }
         };
         let mut children: HashMap<CommitIndex, u32> = list.iter().map(|at| (*at, 0)).collect();

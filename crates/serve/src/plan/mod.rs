@@ -121,9 +121,10 @@ impl<'s> Plan<'s> {
 
     /// Lists each object once.
     fn list(&mut self, contents: &Contents<'_>, kept: &KeptPacks<'s>, options: &PackOptions) {
-        let mut had: Vec<&Wanted> = match options.thin {
-            true => contents.had.iter().collect(),
-            false => Vec::new(),
+        let mut had: Vec<&Wanted> = if options.thin {
+            contents.had.iter().collect()
+        } else {
+            Vec::new()
         };
         had.sort_by_key(|object| object.id);
         had.dedup_by_key(|object| object.id);
@@ -160,9 +161,10 @@ impl Entry<'_> {
         reader: &'r mut Reader<'_>,
         options: &PackOptions,
     ) -> Result<(ObjectKind, &'r [u8])> {
-        Ok(match options.check_copies {
-            true => reader.read_verified(&self.id, self.location)?,
-            false => reader.read(&self.id, self.location)?,
+        Ok(if options.check_copies {
+            reader.read_verified(&self.id, self.location)?
+        } else {
+            reader.read(&self.id, self.location)?
         })
     }
 }

@@ -34,9 +34,10 @@ impl<'s> Reuse<'_, 's> {
                 continue;
             };
             // Neighbours are often wanted together.
-            let order = match stored.offset(next) == Some(offset) {
-                true => Some(next),
-                false => stored.order_of(offset),
+            let order = if stored.offset(next) == Some(offset) {
+                Some(next)
+            } else {
+                stored.order_of(offset)
             };
             let Some((order, raw)) = order.and_then(|at| Some((at, stored.entry(at).ok()?))) else {
                 continue;

@@ -181,9 +181,10 @@ impl<'p, 's> Search<'p, 's> {
         }
         let hash_len = to.id.as_bytes().len() as u64;
         // A deeper delta must be smaller to be as good.
-        let (limit, depth) = match has_delta {
-            true => (self.best.len() as u64, target.depth),
-            false => ((to.size / 2).saturating_sub(hash_len), 1),
+        let (limit, depth) = if has_delta {
+            (self.best.len() as u64, target.depth)
+        } else {
+            ((to.size / 2).saturating_sub(hash_len), 1)
         };
         let share = u64::from(max_depth - source.depth);
         let limit = limit.saturating_mul(share) / u64::from(max_depth - depth + 1);
@@ -194,9 +195,10 @@ impl<'p, 's> Search<'p, 's> {
         if let Err(error) = self.load(source) {
             // What is not sent is not needed either.
             source.is_unreadable = true;
-            return match is_had {
-                true => Ok(Outcome::Worse),
-                false => Err(error),
+            return if is_had {
+                Ok(Outcome::Worse)
+            } else {
+                Err(error)
             };
         }
         let (Some(content), Some(base)) = (&target.content, &source.content) else {

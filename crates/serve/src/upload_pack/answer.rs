@@ -51,9 +51,12 @@ pub fn answer(
     };
     let receiver = lock(&receiver);
     entry.bytes = receiver.sent();
-    answered.map_err(|reason| match receiver.sent() > 0 || receiver.is_gone() {
-        true => NotAnswered::Broken(reason),
-        false => NotAnswered::Unanswered(reason),
+    answered.map_err(|reason| {
+        if receiver.sent() > 0 || receiver.is_gone() {
+            NotAnswered::Broken(reason)
+        } else {
+            NotAnswered::Unanswered(reason)
+        }
     })
 }
 
@@ -122,9 +125,10 @@ fn make(
     sent.map_err(|error| format!("cannot send the pack: {error}"))?;
     entry.served_by = Server::Hedgerow;
     entry.count(&written);
-    let said = match request.progress {
-        true => vec![written.to_string()],
-        false => Vec::new(),
+    let said = if request.progress {
+        vec![written.to_string()]
+    } else {
+        Vec::new()
     };
     Ok(Answered { said })
 }
@@ -155,9 +159,10 @@ fn write(
     let selected = selected.map_err(|error| error.to_string())?;
     entry.trace = Some(selected.trace.clone());
     let has = |id: &oid| selected.receiver_has(id);
-    let had = match request.thin && question.filter.is_none() {
-        true => selected.bases(repository.objects(), &question.wants, options.window),
-        false => Vec::new(),
+    let had = if request.thin && question.filter.is_none() {
+        selected.bases(repository.objects(), &question.wants, options.window)
+    } else {
+        Vec::new()
     };
     let contents = selected.contents(request.thin.then_some(&has), had);
     let written = write_pack(repository.objects(), &contents, &options, false, sink);

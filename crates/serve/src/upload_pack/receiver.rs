@@ -98,9 +98,10 @@ impl<'o> Receiver<'o> {
 
     /// The response has come to its end.
     pub fn end(&self) -> io::Result<()> {
-        match self.position < self.sent {
-            true => Err(differs()),
-            false => Ok(()),
+        if self.position < self.sent {
+            Err(differs())
+        } else {
+            Ok(())
         }
     }
 

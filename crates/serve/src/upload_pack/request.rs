@@ -143,9 +143,10 @@ fn plain_question(input: &[u8], filter: Option<Filter>, threads: usize) -> Optio
                     None => (is_not, line),
                 };
                 let id = ObjectId::from_hex(hex).ok()?;
-                match negated {
-                    true => question.haves.push(id),
-                    false => question.wants.push(id),
+                if negated {
+                    question.haves.push(id)
+                } else {
+                    question.wants.push(id)
                 }
             }
         }

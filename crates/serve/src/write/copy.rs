@@ -98,9 +98,10 @@ fn gather<'s>(kept: &Kept<'s>, next: &mut u32, batch: &mut Vec<Copied<'s>>) -> R
             break;
         };
         // Where one ends its neighbour starts.
-        let start = match count > 0 && order == *next {
-            true => last_end,
-            false => kept.entries.offset(order).ok_or_else(outside)?,
+        let start = if count > 0 && order == *next {
+            last_end
+        } else {
+            kept.entries.offset(order).ok_or_else(outside)?
         };
         last_end = kept.entries.offset(order + 1).ok_or_else(outside)?;
         *place = (order, start, last_end);

@@ -9,9 +9,10 @@ fn git_takes_everything_that_was_asked_for() {
     for hash in HASHES {
         for (packed, delta_base_offset) in [(false, true), (true, true), (true, false)] {
             let source = Repository::with_history(hash, 20);
-            match packed {
-                true => source.git(&["repack", "-adq"], b""),
-                false => source.git(&["repack", "-adq", "--depth=0"], b""),
+            if packed {
+                source.git(&["repack", "-adq"], b"")
+            } else {
+                source.git(&["repack", "-adq", "--depth=0"], b"")
             };
             let store = source.store();
             let listed = source.listed(&["--all"]);

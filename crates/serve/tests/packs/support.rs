@@ -173,10 +173,7 @@ fn history(commits: usize) -> Vec<u8> {
 fn content(file: usize, version: usize) -> String {
     let lines = 40 + file * 13 + version;
     let line = |line: usize| {
-        let changed = match line % 9 == version % 9 {
-            true => version,
-            false => 0,
-        };
+        let changed = if line % 9 == version % 9 { version } else { 0 };
         let word = (line * 2_654_435_761 + file * 97 + changed * 31) % 1_000_003;
         format!(
             "line {line} of {file} says {word} and {}\n",

@@ -179,12 +179,11 @@ impl Image {
         let end = position.checked_add(word.stored_bytes().into());
         let fits = position >= SUPERBLOCK_BYTES
             && end.is_some_and(|end| end <= self.superblock.inode_table_start);
-        match word.is_valid(self.superblock.block_size) && !word.is_sparse() && fits {
-            true => Ok(()),
-            false => {
-                let what = format!("a block with the size word {:#x}", word.0);
-                Err(Damage::new(part, position, what).into())
-            }
+        if word.is_valid(self.superblock.block_size) && !word.is_sparse() && fits {
+            Ok(())
+        } else {
+            let what = format!("a block with the size word {:#x}", word.0);
+            Err(Damage::new(part, position, what).into())
         }
     }
 }

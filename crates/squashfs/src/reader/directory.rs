@@ -105,9 +105,10 @@ impl Image {
             offset = listing.read_run(&mut reader, offset, length)?;
         }
         listing.put_in_order(region.start.saturating_add(directory.listing.block()));
-        match listing.damage.len() > MOST_DAMAGE {
-            true => Err(too_much_damage(&reader)),
-            false => Ok(listing),
+        if listing.damage.len() > MOST_DAMAGE {
+            Err(too_much_damage(&reader))
+        } else {
+            Ok(listing)
         }
     }
 }

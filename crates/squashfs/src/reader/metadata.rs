@@ -47,9 +47,10 @@ impl Image {
         let block = self
             .metadata
             .get(position, || self.read_metadata_block(region, position))?;
-        match block.next <= region.end {
-            true => Ok(block),
-            false => Err(outside().into()),
+        if block.next <= region.end {
+            Ok(block)
+        } else {
+            Err(outside().into())
         }
     }
 
@@ -57,13 +58,12 @@ impl Image {
         let part = region.part;
         let mut stored = [0; METADATA_BYTES];
         let (stored, raw) = self.stored_metadata_block(region, position, &mut stored)?;
-        let bytes: Box<[u8]> = match raw {
-            true => stored.into(),
-            false => {
-                let mut output = [0; METADATA_BYTES];
-                let length = self.decompress(part, position, stored, &mut output)?;
-                output.get(..length).unwrap_or_default().into()
-            }
+        let bytes: Box<[u8]> = if raw {
+            stored.into()
+        } else {
+            let mut output = [0; METADATA_BYTES];
+            let length = self.decompress(part, position, stored, &mut output)?;
+            output.get(..length).unwrap_or_default().into()
         };
         Ok(MetadataBlock {
             next: position + METADATA_HEADER_BYTES + stored.len() as u64,

@@ -21,9 +21,10 @@ impl Selection {
             bstr::join("/", names)
         };
         let paths: Vec<_> = paths.iter().map(|path| normal(path)).collect();
-        match paths.iter().any(Vec::is_empty) {
-            true => Self::all(),
-            false => Selection { paths },
+        if paths.iter().any(Vec::is_empty) {
+            Self::all()
+        } else {
+            Selection { paths }
         }
     }
 

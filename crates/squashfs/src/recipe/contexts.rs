@@ -98,18 +98,17 @@ impl Rule {
         let text = std::str::from_utf8(expression);
         let text = text.map_err(|_| "an expression that is not UTF-8")?;
         let (start, is_exact) = literal_start(text);
-        let expression = match is_exact {
-            true => None,
-            false => {
-                let mut builder = RegexBuilder::new(&format!("^(?:{text})$"));
-                builder.unicode(false).dot_matches_new_line(true);
-                let built = builder.size_limit(EXPRESSION_BYTES).build();
-                let reason = |error: regex::Error| match error {
-                    regex::Error::CompiledTooBig(_) => "an expression that is too large".to_owned(),
-                    _ => format!("'{text}' is not an expression that can be used here"),
-                };
-                Some(built.map_err(reason)?)
-            }
+        let expression = if is_exact {
+            None
+        } else {
+            let mut builder = RegexBuilder::new(&format!("^(?:{text})$"));
+            builder.unicode(false).dot_matches_new_line(true);
+            let built = builder.size_limit(EXPRESSION_BYTES).build();
+            let reason = |error: regex::Error| match error {
+                regex::Error::CompiledTooBig(_) => "an expression that is too large".to_owned(),
+                _ => format!("'{text}' is not an expression that can be used here"),
+            };
+            Some(built.map_err(reason)?)
         };
         Ok(Rule {
             start,

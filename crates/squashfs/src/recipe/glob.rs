@@ -37,9 +37,10 @@ pub(super) fn add_found(
 ) -> Result<(), String> {
     let into = tree.directory(&statement.path, line)?;
     let start = inputs.join(OsStr::from_bytes(&glob.directory));
-    let start = match start.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => &start,
+    let start = if start.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        &start
     };
     let directory = Dir::open(start).map_err(said)?;
     let device = directory.stat_self().map_err(said)?.dev;
@@ -104,9 +105,10 @@ impl Scan<'_> {
                 _ if !is_wanted => None,
                 (_, Some(existing)) => {
                     // Only if it is really wanted, it is in the way.
-                    match self.fits(tree, into, &name) {
-                        true => return Err(tree.exists(existing)),
-                        false => None,
+                    if self.fits(tree, into, &name) {
+                        return Err(tree.exists(existing));
+                    } else {
+                        None
                     }
                 }
                 (_, None) if !self.fits(tree, into, &name) => None,
@@ -130,9 +132,10 @@ impl Scan<'_> {
             Some(GlobPattern::Name(pattern)) => matches(pattern, name),
             Some(GlobPattern::Path(pattern)) => {
                 let parent = tree.path(into);
-                let path = match parent.is_empty() {
-                    true => name.to_vec(),
-                    false => [&parent, &b"/"[..], name].concat(),
+                let path = if parent.is_empty() {
+                    name.to_vec()
+                } else {
+                    [&parent, &b"/"[..], name].concat()
                 };
                 matches_path(pattern, &path)
             }
@@ -145,9 +148,10 @@ impl Scan<'_> {
             mode: statement.mode.unwrap_or((stat.mode & 0o7777) as u16),
             uid: statement.uid.unwrap_or(stat.uid),
             gid: statement.gid.unwrap_or(stat.gid),
-            mtime_s: match self.glob.keep_time {
-                true => stat.mtime.seconds,
-                false => self.mtime_s,
+            mtime_s: if self.glob.keep_time {
+                stat.mtime.seconds
+            } else {
+                self.mtime_s
             },
         }
     }

@@ -54,17 +54,16 @@ impl Handle for InputHandle {
             return Err(NodeError::entry("it is no regular file"));
         };
         let path = input.below(inputs);
-        let file = match input.is_found {
-            false => ReadFile::open(&path),
-            true => {
-                let (parent, name) = split_path(path.as_os_str().as_bytes());
-                let parent = match parent {
-                    b"" if path.is_absolute() => Path::new("/"),
-                    b"" => Path::new("."),
-                    parent => Path::new(OsStr::from_bytes(parent)),
-                };
-                Dir::open(parent).and_then(|parent| parent.open_file(name))
-            }
+        let file = if !input.is_found {
+            ReadFile::open(&path)
+        } else {
+            let (parent, name) = split_path(path.as_os_str().as_bytes());
+            let parent = match parent {
+                b"" if path.is_absolute() => Path::new("/"),
+                b"" => Path::new("."),
+                parent => Path::new(OsStr::from_bytes(parent)),
+            };
+            Dir::open(parent).and_then(|parent| parent.open_file(name))
         };
         let file = file.map_err(NodeError::entry)?;
         let stat = file.stat().map_err(NodeError::entry)?;

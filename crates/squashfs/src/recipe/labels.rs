@@ -49,9 +49,10 @@ impl Handle for Labelled {
     }
 
     fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
-        let mut all = match self.labels.keep {
-            true => self.handle.xattrs()?,
-            false => Vec::new(),
+        let mut all = if self.labels.keep {
+            self.handle.xattrs()?
+        } else {
+            Vec::new()
         };
         let mut set = |xattr: Xattr| {
             all.retain(|other| other.name != xattr.name);

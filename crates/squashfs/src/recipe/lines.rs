@@ -32,9 +32,10 @@ pub(super) fn for_each_line(
         if line.is_empty() {
             continue;
         }
-        let taken = match line.contains(&0) {
-            true => Err("a NUL byte".into()),
-            false => take(number, line),
+        let taken = if line.contains(&0) {
+            Err("a NUL byte".into())
+        } else {
+            take(number, line)
         };
         taken.map_err(RecipeError::at(file, number))?;
     }

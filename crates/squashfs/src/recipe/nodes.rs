@@ -70,9 +70,10 @@ impl Nodes {
             Some(Body::Resolved(target)) => *target,
             _ => number,
         };
-        let known_as = match target == number {
-            true => self.path.clone(),
-            false => self.tree.path(target).into(),
+        let known_as = if target == number {
+            self.path.clone()
+        } else {
+            self.tree.path(target).into()
         };
         let Some(entry) = self.tree.entries.get_mut(target as usize) else {
             return Err(NodeError::source("a link to nothing"));

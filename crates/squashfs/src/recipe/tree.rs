@@ -129,11 +129,11 @@ impl Tree {
         let is_directory = matches!(body, Body::Directory { .. });
         let (parent, name) = hedgerow_tree::split_path(path);
         let parent = self.directory(parent, line)?;
-        let existing = match path.is_empty() {
-            true => Some(0),
-            false => self
-                .children(parent)
-                .and_then(|children| children.get(name).copied()),
+        let existing = if path.is_empty() {
+            Some(0)
+        } else {
+            self.children(parent)
+                .and_then(|children| children.get(name).copied())
         };
         let Some(existing) = existing else {
             return self.insert(parent, name, attributes, body, line).map(drop);

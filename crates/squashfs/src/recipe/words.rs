@@ -72,9 +72,10 @@ impl<'l> Words<'l> {
 pub(super) fn number(word: &[u8], base: u32) -> Option<u32> {
     let digit = |byte: &u8| char::from(*byte).to_digit(base);
     let add = |number: u32, byte| number.checked_mul(base)?.checked_add(digit(byte)?);
-    match word.is_empty() {
-        true => None,
-        false => word.iter().try_fold(0, add),
+    if word.is_empty() {
+        None
+    } else {
+        word.iter().try_fold(0, add)
     }
 }
 

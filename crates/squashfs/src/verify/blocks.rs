@@ -98,9 +98,10 @@ impl Check<'_> {
                     match seen {
                         Ok(seen) => {
                             lengths.push(Some(seen.length as u64));
-                            match seen.checksummed {
-                                true => checksummed += seen.stored_bytes,
-                                false => unchecked += seen.stored_bytes,
+                            if seen.checksummed {
+                                checksummed += seen.stored_bytes
+                            } else {
+                                unchecked += seen.stored_bytes
                             }
                         }
                         Err(damage) => {
@@ -118,9 +119,10 @@ impl Check<'_> {
         self.cover(region.part, checksummed, unchecked + headers);
         let count = positions.len();
         for (index, (position, length)) in positions.iter().zip(&lengths).enumerate() {
-            let expected = match index + 1 == count {
-                true => last,
-                false => Some(METADATA_BYTES as u64),
+            let expected = if index + 1 == count {
+                last
+            } else {
+                Some(METADATA_BYTES as u64)
             };
             if let (Some(length), Some(expected)) = (length, expected) {
                 if *length != expected {
@@ -143,12 +145,11 @@ fn see(image: &Image, region: Region, position: u64) -> Result<Seen, Damage> {
     let mut buffer = [0; METADATA_BYTES];
     let mut seen = || {
         let (stored, raw) = image.stored_metadata_block(region, position, &mut buffer)?;
-        let length = match raw {
-            true => stored.len(),
-            false => {
-                let mut output = [0; METADATA_BYTES];
-                image.decompress(region.part, position, stored, &mut output)?
-            }
+        let length = if raw {
+            stored.len()
+        } else {
+            let mut output = [0; METADATA_BYTES];
+            image.decompress(region.part, position, stored, &mut output)?
         };
         Ok(Seen {
             length,

@@ -213,9 +213,10 @@ impl Check<'_> {
             }
         };
         let stored = u64::from(extent.word.stored_bytes());
-        match checksummed {
-            true => self.cover(extent.part(), stored, 0),
-            false => self.cover(extent.part(), 0, stored),
+        if checksummed {
+            self.cover(extent.part(), stored, 0)
+        } else {
+            self.cover(extent.part(), 0, stored)
         }
         if let Kind::Fragment { index } = extent.kind {
             fragments.insert(index, length);
@@ -300,9 +301,10 @@ impl Buffers {
         self.content.resize(block_size, 0);
         let mut read = || {
             image.bytes.read(part, position, &mut self.stored)?;
-            match word.is_raw() {
-                true => Ok(self.stored.len()),
-                false => image.decompress(part, position, &self.stored, &mut self.content),
+            if word.is_raw() {
+                Ok(self.stored.len())
+            } else {
+                image.decompress(part, position, &self.stored, &mut self.content)
             }
         };
         let length = read().map_err(|error| super::findings::damage(part, error))?;

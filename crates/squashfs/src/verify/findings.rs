@@ -29,9 +29,10 @@ impl Findings {
     }
 
     fn push(&mut self, damage: Damage, inode: Option<u32>) {
-        match self.kept.len() < KEPT {
-            true => self.kept.push((damage, inode)),
-            false => self.omitted += 1,
+        if self.kept.len() < KEPT {
+            self.kept.push((damage, inode))
+        } else {
+            self.omitted += 1
         }
     }
 

@@ -16,9 +16,12 @@ pub(super) const ZEROS: Digest = [0; 5];
 pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
     match bytes {
         Bytes::Data(bytes) => {
-            let digest = |block: &[u8]| match block.len() == block_bytes && is_zero(block) {
-                true => ZEROS,
-                false => hash(block),
+            let digest = |block: &[u8]| {
+                if block.len() == block_bytes && is_zero(block) {
+                    ZEROS
+                } else {
+                    hash(block)
+                }
             };
             bytes.chunks(block_bytes).map(digest).collect()
         }

@@ -45,15 +45,16 @@ impl Entry {
                 return Err(NodeError::entry(WriteError::entry(&node.path, reason)));
             }
         }
-        let (xattrs, omitted) = match options.xattrs {
-            false => (Vec::new(), None),
-            true => match node.handle.xattrs() {
+        let (xattrs, omitted) = if !options.xattrs {
+            (Vec::new(), None)
+        } else {
+            match node.handle.xattrs() {
                 Ok(xattrs) => (xattrs, None),
                 Err(error @ NodeError::Entry(_)) if options.skip_unreadable => {
                     (Vec::new(), Some(error))
                 }
                 Err(error) => return Err(error),
-            },
+            }
         };
         Ok(Entry {
             path: node.path,

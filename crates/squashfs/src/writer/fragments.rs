@@ -85,9 +85,10 @@ impl<'b> Fragments<'b> {
         }
         // Many equal tails must not get a block each.
         let is_worth_it = self.filled >= self.block_bytes / 4;
-        let after = match is_cut && is_worth_it {
-            true => self.finish(),
-            false => None,
+        let after = if is_cut && is_worth_it {
+            self.finish()
+        } else {
+            None
         };
         (place, [before, after])
     }

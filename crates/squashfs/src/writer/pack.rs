@@ -234,9 +234,10 @@ fn store(
     output: &mut Output,
 ) -> Result<SizeWord, WriteError> {
     let is_readable = || kernel::reads_checksum(output.position(), block.len() as u64);
-    let shorter = match word.is_raw() || is_readable() {
-        true => None,
-        false => compressor.without_checksum(block),
+    let shorter = if word.is_raw() || is_readable() {
+        None
+    } else {
+        compressor.without_checksum(block)
     };
     match shorter {
         None => output.append(block).map(|()| word),

@@ -230,9 +230,10 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             self.current = Some(current);
             return;
         }
-        let digest = match is_small {
-            true => piece.digests.first().copied().unwrap_or_default(),
-            false => current.digest.finish(size_bytes),
+        let digest = if is_small {
+            piece.digests.first().copied().unwrap_or_default()
+        } else {
+            current.digest.finish(size_bytes)
         };
         if size_bytes > PIECE_BYTES as u64 && self.options.dedup && !treatment.not_shared {
             self.large.insert(size_bytes, digest);

@@ -247,22 +247,21 @@ impl Reader<'_> {
         } = extent;
         let stored = self.image.read_stored(part, position, word)?;
         let mut content = Vec::new();
-        let content = match word.is_raw() {
-            true => &stored,
-            false => {
-                let compressor = self.image.superblock().compressor;
-                let compressor = Compressor::from_id(compressor);
-                let has_checksum = compressor.is_some_and(|own| own.has_checksum(&stored));
-                if self.has_checksums && !has_checksum {
-                    return Ok(None);
-                }
-                content.resize(self.block_bytes as usize, 0);
-                let count = self
-                    .image
-                    .decompress(part, position, &stored, &mut content)?;
-                content.truncate(count);
-                &content
+        let content = if word.is_raw() {
+            &stored
+        } else {
+            let compressor = self.image.superblock().compressor;
+            let compressor = Compressor::from_id(compressor);
+            let has_checksum = compressor.is_some_and(|own| own.has_checksum(&stored));
+            if self.has_checksums && !has_checksum {
+                return Ok(None);
             }
+            content.resize(self.block_bytes as usize, 0);
+            let count = self
+                .image
+                .decompress(part, position, &stored, &mut content)?;
+            content.truncate(count);
+            &content
         };
         if is_sample && !is_same(&mut self.compressor, content, word, &stored)? {
             return Err(NotReusable::Encoder);

@@ -120,29 +120,26 @@ impl<'s> Tree<'s> {
 
     fn directory(&mut self, mut entry: Entry) -> Result<(), WriteError> {
         let number = self.directories.len() as u32;
-        let (parent, depth) = match entry.path.is_empty() && number == 0 {
-            true => (0, 0),
-            false => {
-                let parent = self.enter(&entry, Target::Directory(number))?;
-                let above = self.directories.get_mut(parent as usize);
-                let depth = above.map_or(0, |above| {
-                    above.subdirectories += 1;
-                    above.depth + 1
+        let (parent, depth) = if entry.path.is_empty() && number == 0 {
+            (0, 0)
+        } else {
+            let parent = self.enter(&entry, Target::Directory(number))?;
+            let above = self.directories.get_mut(parent as usize);
+            let depth = above.map_or(0, |above| {
+                above.subdirectories += 1;
+                above.depth + 1
+            });
+            if depth > DEPTH {
+                let path = entry
+                    .path
+                    .get(..SHOWN_BYTES)
+                    .unwrap_or(&entry.path)
+                    .as_bstr();
+                return Err(WriteError::Limit {
+                    reason: format!("'{path}...' has more than {DEPTH} directories in one another"),
                 });
-                if depth > DEPTH {
-                    let path = entry
-                        .path
-                        .get(..SHOWN_BYTES)
-                        .unwrap_or(&entry.path)
-                        .as_bstr();
-                    return Err(WriteError::Limit {
-                        reason: format!(
-                            "'{path}...' has more than {DEPTH} directories in one another"
-                        ),
-                    });
-                }
-                (parent, depth)
             }
+            (parent, depth)
         };
         let attributes = self.attributes(&mut entry)?;
         self.directories.push(Directory {

@@ -371,12 +371,11 @@ fn broken(path: &str, size_bytes: u64) -> Item {
 
         fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError> {
             self.0 = self.0.saturating_sub(1);
-            match self.0.is_multiple_of(4) {
-                true => Err(NodeError::entry("cannot read it: it breaks off")),
-                false => {
-                    buffer.fill(self.0 as u8);
-                    Ok(buffer.len())
-                }
+            if self.0.is_multiple_of(4) {
+                Err(NodeError::entry("cannot read it: it breaks off"))
+            } else {
+                buffer.fill(self.0 as u8);
+                Ok(buffer.len())
             }
         }
     }

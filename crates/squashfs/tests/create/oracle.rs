@@ -92,9 +92,12 @@ fn tree(seed: u64) {
         for (reader, is_whole) in [(unsquashfs as Reader, true), (rdsquashfs, false)] {
             let unpacked = own.path().join("unpacked");
             if let Some(name) = reader(&image, &unpacked) {
-                let seen = |listing: &str| match is_whole {
-                    true => listing.to_owned(),
-                    false => of_rdsquashfs(listing),
+                let seen = |listing: &str| {
+                    if is_whole {
+                        listing.to_owned()
+                    } else {
+                        of_rdsquashfs(listing)
+                    }
                 };
                 let (found, expected) = (seen(&listing(&unpacked)), seen(&expected));
                 same(&found, &expected, &format!("{name}: {what}"));

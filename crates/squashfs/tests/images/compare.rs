@@ -52,9 +52,10 @@ fn agree(image: &Path, source: Option<&Snapshot>, what: &str) {
     let opened = Image::open(image, 0).unwrap();
     let ours = of_image(&opened);
     if let Some(source) = source {
-        match source.values().any(|entry| entry.numbers.1 > 1) {
-            true => assert_same(&portable(&ours), source, what),
-            false => assert_same(&as_gensquashfs(&portable(&ours)), source, what),
+        if source.values().any(|entry| entry.numbers.1 > 1) {
+            assert_same(&portable(&ours), source, what)
+        } else {
+            assert_same(&as_gensquashfs(&portable(&ours)), source, what)
         }
     }
     // Loop devices cut off what does not fill a sector.

@@ -51,9 +51,10 @@ pub fn run<S: AsRef<OsStr>>(program: &str, words: &[S]) -> Result<Vec<u8>, Strin
     let mut command = Command::new(program);
     command.args(words).env("LC_ALL", "C").env("TZ", "UTC");
     let output = command.stdin(Stdio::null()).output().unwrap();
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

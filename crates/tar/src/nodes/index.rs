@@ -106,9 +106,10 @@ impl IndexBuilder {
         };
         let entry = Entry {
             data,
-            size_bytes: match member.is_file() {
-                true => member.metadata.size_bytes,
-                false => 0,
+            size_bytes: if member.is_file() {
+                member.metadata.size_bytes
+            } else {
+                0
             },
             mtime_s: member.metadata.mtime_s,
             mtime_ns: member.metadata.mtime_ns,

@@ -164,12 +164,13 @@ fn read_members<R: Read>(
             break;
         }
         acls += u64::from(member.acl_access.is_some() || member.acl_default.is_some());
-        let content = match member.is_file() {
-            true => place(&mut archive).map_err(|error| match error {
+        let content = if member.is_file() {
+            place(&mut archive).map_err(|error| match error {
                 SpoolError::Read(error) => failed(error),
                 SpoolError::Write(error) => SourceError::Fs(error).into(),
-            })?,
-            false => 0,
+            })?
+        } else {
+            0
         };
         let added = members.add(member, content);
         added.map_err(|_| SourceError::TooMany {
@@ -202,9 +203,10 @@ fn renamed(member: Member, options: &NodeOptions) -> Option<Member> {
 
 /// A program that is interrupted may take the one before it in a pipe along.
 fn unless_cancelled(options: &NodeOptions, error: SourceError) -> NodeError {
-    match options.cancel.is_cancelled() {
-        true => NodeError::Cancelled,
-        false => error.into(),
+    if options.cancel.is_cancelled() {
+        NodeError::Cancelled
+    } else {
+        error.into()
     }
 }
 

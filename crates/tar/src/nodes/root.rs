@@ -26,9 +26,10 @@ impl NewRoot {
 
     /// The member as it is called below the new root; `None` if it is outside.
     pub(super) fn inside(&self, mut member: Member) -> Option<Member> {
-        member.path = match member.path == self.path {
-            true => Vec::new(),
-            false => self.below(&member.path)?.to_vec(),
+        member.path = if member.path == self.path {
+            Vec::new()
+        } else {
+            self.below(&member.path)?.to_vec()
         };
         match member.kind {
             MemberKind::HardLink => {

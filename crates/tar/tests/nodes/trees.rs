@@ -161,9 +161,10 @@ fn damage_and_a_cut_name_archive_and_place() {
         (&[7; 1024], "this is a plain file, no tar archive"),
     ] {
         for compressed in [false, true] {
-            let bytes = match compressed {
-                true => zstd::encode_all(bytes, 1).unwrap(),
-                false => bytes.to_vec(),
+            let bytes = if compressed {
+                zstd::encode_all(bytes, 1).unwrap()
+            } else {
+                bytes.to_vec()
             };
             std::fs::write(&path, bytes).unwrap();
             let options = NodeOptions {

@@ -202,9 +202,10 @@ impl Site {
     pub(super) fn path_of(&self, place: usize) -> Vec<u8> {
         let item = self.node.items().get(place);
         let name = item.map_or(&b""[..], |item| self.node.name(*item));
-        match self.path.is_empty() {
-            true => name.to_vec(),
-            false => [&self.path, &b"/"[..], name].concat(),
+        if self.path.is_empty() {
+            name.to_vec()
+        } else {
+            [&self.path, &b"/"[..], name].concat()
         }
     }
 }

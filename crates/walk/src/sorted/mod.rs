@@ -196,9 +196,10 @@ impl<R: Receiver> Sorted<'_, R> {
         let in_chunks = self.metadata
             && (listed > LARGE
                 || listed > 2 * CHUNK && scope.waiting() < BUSY && self.opener.handles.may_keep());
-        let states = match self.metadata && !in_chunks {
-            true => Some(self.stat(&path, &directory, &listing, &items, &states, scope)?),
-            false => None,
+        let states = if self.metadata && !in_chunks {
+            Some(self.stat(&path, &directory, &listing, &items, &states, scope)?)
+        } else {
+            None
         };
         let node = Node::new(self.number(), listing, items, in_chunks);
         let states = states.map(|states| node.in_order(&states));
@@ -378,9 +379,10 @@ impl<R: Receiver> Sorted<'_, R> {
         let called = state.agenda.call(front);
         drop(state);
         scope.spawn_all(repeat_n((), called));
-        match told {
-            true => self.receiver.pause(&mut lock(&self.told)),
-            false => Ok(()),
+        if told {
+            self.receiver.pause(&mut lock(&self.told))
+        } else {
+            Ok(())
         }
     }
 
@@ -426,9 +428,10 @@ impl<R: Receiver> Sorted<'_, R> {
         operation: Operation,
         source: io::Error,
     ) -> Result<(), R::Error> {
-        match !path.is_empty() && is_gone(&source) {
-            true => Ok(()),
-            false => self.omit(path.to_vec(), operation.verb(), source),
+        if !path.is_empty() && is_gone(&source) {
+            Ok(())
+        } else {
+            self.omit(path.to_vec(), operation.verb(), source)
         }
     }
 
@@ -462,8 +465,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn join(path: &[u8], name: &[u8]) -> Vec<u8> {
-    match path.is_empty() {
-        true => name.to_vec(),
-        false => [path, b"/", name].concat(),
+    if path.is_empty() {
+        name.to_vec()
+    } else {
+        [path, b"/", name].concat()
     }
 }

@@ -90,9 +90,10 @@ impl Node {
     }
 
     pub(super) fn chunks(&self) -> usize {
-        match self.in_chunks {
-            true => self.items.len().div_ceil(CHUNK),
-            false => 0,
+        if self.in_chunks {
+            self.items.len().div_ceil(CHUNK)
+        } else {
+            0
         }
     }
 

@@ -165,9 +165,10 @@ impl Frame {
     /// The entries up to the next directory that is entered, or to the end of the chunk.
     fn run(&mut self, metadata: bool) -> Run {
         let start = self.next;
-        let mut end = match self.node.in_chunks {
-            true => self.node.chunk(start / CHUNK).end,
-            false => self.node.items().len(),
+        let mut end = if self.node.in_chunks {
+            self.node.chunk(start / CHUNK).end
+        } else {
+            self.node.items().len()
         };
         if let Some(place) = self.node.next_entered_before(start, end) {
             self.enter = Some(place);

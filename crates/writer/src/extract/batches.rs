@@ -193,9 +193,10 @@ impl<N: Iterator<Item = Result<Node, NodeError>>> Iterator for Batches<'_, N> {
                 }
             }
         }
-        match self.batch.jobs.is_empty() && self.batch.failures.is_empty() {
-            true => None,
-            false => Some(Ok((self.take(), 0))),
+        if self.batch.jobs.is_empty() && self.batch.failures.is_empty() {
+            None
+        } else {
+            Some(Ok((self.take(), 0)))
         }
     }
 }

@@ -142,9 +142,10 @@ impl Source<'_> {
         if self.begins_hole()? {
             let hole = std::mem::take(&mut self.hole);
             self.position = self.position.saturating_add(hole);
-            return match self.position <= self.bytes {
-                true => Ok(Step::Hole(hole)),
-                false => Err(self.wrong_length()),
+            return if self.position <= self.bytes {
+                Ok(Step::Hole(hole))
+            } else {
+                Err(self.wrong_length())
             };
         }
         self.filled = 0;

@@ -55,9 +55,10 @@ impl Links {
 
     /// The first name is there or not; returns those that waited for it.
     pub fn settle(&self, key: Key, path: &[u8], is_made: bool) -> Vec<Job> {
-        let first = match is_made {
-            true => First::Made(path.into()),
-            false => First::Failed(path.into()),
+        let first = if is_made {
+            First::Made(path.into())
+        } else {
+            First::Failed(path.into())
         };
         match self.lock().insert(key, first) {
             Some(First::Awaited(waiting)) => waiting,

@@ -61,9 +61,10 @@ impl Settings {
     /// The permissions of an entry.
     pub fn mode(&self, node: &Node) -> u32 {
         let mode = u32::from(node.mode) & 0o7777;
-        match self.setuid {
-            true => mode,
-            false => mode & !SETUID_SETGID,
+        if self.setuid {
+            mode
+        } else {
+            mode & !SETUID_SETGID
         }
     }
 
@@ -78,9 +79,10 @@ impl Settings {
         }
         let mode = self.mode(node);
         let at_once = self.owner(node).is_none() && xattrs.is_empty();
-        match at_once && mode & (self.umask | SPECIAL) == 0 {
-            true => (mode, false),
-            false => (0o600, true),
+        if at_once && mode & (self.umask | SPECIAL) == 0 {
+            (mode, false)
+        } else {
+            (0o600, true)
         }
     }
 

@@ -122,9 +122,10 @@ fn tell_omissions(created: &Created, output: &Output) {
 pub fn clamped(created: &Created) -> Option<String> {
     let clamped = &created.clamped_times;
     let first = clamped.first.as_ref()?;
-    let first = match first.is_empty() {
-        true => b"/".as_bstr(),
-        false => first.as_bstr(),
+    let first = if first.is_empty() {
+        b"/".as_bstr()
+    } else {
+        first.as_bstr()
     };
     Some(format!(
         "{} entries are from before 1970 or after February 2106, first '{first}': \
@@ -171,9 +172,10 @@ fn options(
         reuse: reuse::open(command, global, &settings, block_bytes, &packers, output)?,
         settings,
         block_bytes,
-        fragments: match command.no_fragments {
-            true => FragmentPolicy::Never,
-            false => FragmentPolicy::Always,
+        fragments: if command.no_fragments {
+            FragmentPolicy::Never
+        } else {
+            FragmentPolicy::Always
         },
         dedup: !command.no_dedup,
         hole_limit_bytes: hole_limit_bytes(command.max_holes.as_deref(), block_bytes)

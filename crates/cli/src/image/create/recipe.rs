@@ -113,9 +113,10 @@ impl DirectoryImage<'_> {
 /// part of it, or each would hold the one before.
 fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
     let (parent, name) = (target.parent()?, target.file_name()?);
-    let parent = match parent.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => parent,
+    let parent = if parent.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        parent
     };
     let directory = hedgerow_fs::real_path(directory).ok()?;
     let target = hedgerow_fs::real_path(parent).ok()?.join(name);

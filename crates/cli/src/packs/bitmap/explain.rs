@@ -89,9 +89,10 @@ pub fn run(
         ..Question::default()
     };
     for tip in revisions.tips {
-        match tip.is_uninteresting {
-            true => question.haves.push(tip.id),
-            false => question.wants.push(tip.id),
+        if tip.is_uninteresting {
+            question.haves.push(tip.id)
+        } else {
+            question.wants.push(tip.id)
         }
     }
     let started = Instant::now();
@@ -106,13 +107,12 @@ pub fn run(
         milliseconds: started.elapsed().as_millis(),
         hints: hints(repository, bitmaps.as_ref(), &answer.trace),
     };
-    match global.json {
-        true => {
-            let mut text = serde_json::to_vec(&document).expect("plain data is JSON");
-            text.push(b'\n');
-            output.data(&text);
-        }
-        false => output.data(text(&document).as_bytes()),
+    if global.json {
+        let mut text = serde_json::to_vec(&document).expect("plain data is JSON");
+        text.push(b'\n');
+        output.data(&text);
+    } else {
+        output.data(text(&document).as_bytes())
     }
     Ok(0)
 }
@@ -144,9 +144,10 @@ fn found(used: &BitmapUse) -> Found {
 fn hints(repository: &Repository, bitmaps: Option<&Bitmaps<'_>>, trace: &Trace) -> Vec<String> {
     let mut hints = Vec::new();
     let Some(bitmaps) = bitmaps else {
-        hints.push(match is_grafted(repository) {
-            true => "the repository is shallow or has grafts, about which bitmaps know nothing",
-            false => "there is no bitmap that can be used; make one: hedgerow bitmap write",
+        hints.push(if is_grafted(repository) {
+            "the repository is shallow or has grafts, about which bitmaps know nothing"
+        } else {
+            "there is no bitmap that can be used; make one: hedgerow bitmap write"
         });
         return hints.into_iter().map(str::to_owned).collect();
     };
@@ -231,8 +232,9 @@ fn write_text(document: &Document, text: &mut String) -> std::fmt::Result {
 }
 
 fn with(there: bool) -> &'static str {
-    match there {
-        true => "a",
-        false => "no",
+    if there {
+        "a"
+    } else {
+        "no"
     }
 }

@@ -78,10 +78,7 @@ fn write(
     let order = store.pack_order(number).map_err(Failure::fatal)?;
     let watcher = Watcher::new(global, output);
     let options = bitmap_request(global)?.options(repository, &watcher)?;
-    let previous = match anew {
-        true => None,
-        false => Bitmaps::open(store),
-    };
+    let previous = if anew { None } else { Bitmaps::open(store) };
     let contents = build_bitmaps(store, &order, previous.as_ref(), &options, &watcher);
     let contents = contents.map_err(hedgerow_maintain::Error::Reach)?;
     let path = contents

@@ -64,9 +64,10 @@ pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result
         });
         all.drop_doubles(&mut items)?;
     }
-    match batch.contents {
-        true => all.print_contents(batch, &items)?,
-        false => all.print_lines(batch, &items)?,
+    if batch.contents {
+        all.print_contents(batch, &items)?
+    } else {
+        all.print_lines(batch, &items)?
     }
     // What could be listed was, but that is not all.
     match store.damaged_packs().into_iter().next() {

@@ -59,9 +59,10 @@ pub fn run(repository: &Repository, batch: &Batch) -> Result<(), Failure> {
                 line.pop();
             }
         }
-        let next = match batch.is_command {
-            true => printer.obey(line.as_bstr(), &mut queued)?,
-            false => printer.object(line.as_bstr(), batch.contents)?,
+        let next = if batch.is_command {
+            printer.obey(line.as_bstr(), &mut queued)?
+        } else {
+            printer.object(line.as_bstr(), batch.contents)?
         };
         if next == ControlFlow::Break(()) {
             return Ok(());
@@ -191,12 +192,12 @@ impl Printer<'_> {
             }
         }
         let index = |path: &BStr, stage| self.index.find(path, stage);
-        let found = match self.batch.follows_links {
-            true => self.repository.resolve_following(name, &index),
-            false => self
-                .repository
+        let found = if self.batch.follows_links {
+            self.repository.resolve_following(name, &index)
+        } else {
+            self.repository
                 .resolve_with(name, Wanted::Any, Some(&index))
-                .map(Followed::Object),
+                .map(Followed::Object)
         };
         let link = |word| Ok(Named::Link(word, name.to_owned()));
         match found {
@@ -240,9 +241,10 @@ impl Printer<'_> {
     }
 
     fn step(&mut self) -> ControlFlow<()> {
-        match self.batch.is_buffered {
-            true => self.stream.step(),
-            false => self.stream.flush(),
+        if self.batch.is_buffered {
+            self.stream.step()
+        } else {
+            self.stream.flush()
         }
     }
 }

@@ -89,9 +89,10 @@ pub fn write_content(
         stream.buffer().push(batch.output_end);
         return Ok(stream.step());
     }
-    let large = match reader.is_streamable(id, location, LARGE_BYTES) {
-        true => reader.open_stream(id, location)?,
-        false => None,
+    let large = if reader.is_streamable(id, location, LARGE_BYTES) {
+        reader.open_stream(id, location)?
+    } else {
+        None
     };
     if let Some(mut pieces) = large {
         let mut piece = vec![0; PIECE_BYTES];

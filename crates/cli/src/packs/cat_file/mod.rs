@@ -137,9 +137,10 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         output_end,
         filter,
     };
-    match command.batch_all_objects {
-        true => all::run(&repository, &batch, command.unordered)?,
-        false => batch::run(&repository, &batch)?,
+    if command.batch_all_objects {
+        all::run(&repository, &batch, command.unordered)?
+    } else {
+        batch::run(&repository, &batch)?
     }
     Ok(0)
 }

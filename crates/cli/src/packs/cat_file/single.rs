@@ -47,9 +47,10 @@ pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
         let header =
             Reader::new(repository.objects()).header(&found, location.ok_or_else(missing)?);
         let header = header.map_err(Failure::fatal)?;
-        let line = match command.kind {
-            true => format!("{}\n", header.kind),
-            false => format!("{}\n", header.size),
+        let line = if command.kind {
+            format!("{}\n", header.kind)
+        } else {
+            format!("{}\n", header.size)
         };
         stream.buffer().extend_from_slice(line.as_bytes());
     } else {

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// Refuses to receive a pack under a name that somebody gave, if that is taken.
 pub fn refuse_existing(pack: &Path) -> Result<(), Failure> {
-    match hedgerow_fs::exists(pack) {
-        true => Err(Failure::fatal(format_args!(
+    if hedgerow_fs::exists(pack) {
+        Err(Failure::fatal(format_args!(
             "unable to create '{}': File exists",
             pack.display()
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -34,9 +35,10 @@ pub fn verify(
             "Cannot open existing pack idx file for '{index}': {reason}"
         ))
     })?;
-    let reverse = match wants_reverse(command, surroundings)? {
-        true => Some(derive(index, "idx", "rev")?).filter(|path| hedgerow_fs::exists(path)),
-        false => None,
+    let reverse = if wants_reverse(command, surroundings)? {
+        Some(derive(index, "idx", "rev")?).filter(|path| hedgerow_fs::exists(path))
+    } else {
+        None
     };
     let verified = indexed.verify(index, &layout, reverse.as_deref(), options.threads);
     verified.map_err(Failure::fatal)
@@ -67,9 +69,10 @@ pub fn install(
         Some(index) => index,
         None => pack.with_extension("idx"),
     };
-    let reverse = match wants_reverse(command, surroundings)? {
-        true => Some(derive(&index, "idx", "rev")?),
-        false => None,
+    let reverse = if wants_reverse(command, surroundings)? {
+        Some(derive(&index, "idx", "rev")?)
+    } else {
+        None
     };
     let mut notes = Vec::new();
     for (note, extension) in [(&command.keep, "keep"), (&command.promisor, "promisor")] {
@@ -103,11 +106,12 @@ pub fn install(
 
 /// `path` with another extension; it must have the one that belongs to it.
 pub fn derive(path: &Path, extension: &str, other: &str) -> Result<PathBuf, Failure> {
-    match path.extension().is_some_and(|found| found == extension) {
-        true => Ok(path.with_extension(other)),
-        false => Err(Failure::fatal(format_args!(
+    if path.extension().is_some_and(|found| found == extension) {
+        Ok(path.with_extension(other))
+    } else {
+        Err(Failure::fatal(format_args!(
             "packfile name '{}' does not end with '.{extension}'",
             path.display()
-        ))),
+        )))
     }
 }

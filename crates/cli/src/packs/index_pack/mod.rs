@@ -113,9 +113,10 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
         (None, false) => "Indexing objects",
     };
     let is_shown = global.verbose > 0 && !global.quiet;
-    let showing = match is_shown {
-        true => Showing::AtOnce,
-        false => Showing::No,
+    let showing = if is_shown {
+        Showing::AtOnce
+    } else {
+        Showing::No
     };
     let (title, is_received, shown) = (title.to_owned(), command.stdin, Arc::clone(&counters));
     let lines = Lines::start(showing, move || {

@@ -138,9 +138,10 @@ fn lock(
 }
 
 fn tell(command: &Run, output: &Output, line: &str) {
-    match command.dry_run {
-        true => output.data(format!("{line}\n").as_bytes()),
-        false => output.say(line),
+    if command.dry_run {
+        output.data(format!("{line}\n").as_bytes())
+    } else {
+        output.say(line)
     }
 }
 

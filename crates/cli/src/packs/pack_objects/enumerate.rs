@@ -121,9 +121,10 @@ fn bitmaps_for<'r>(
     command: &PackObjects,
     repository: &'r Repository,
 ) -> Result<Option<Bitmaps<'r>>, Failure> {
-    match command.stdout || command.use_bitmap_index && command.writes_bitmaps().is_none() {
-        true => usable_bitmaps(command, repository),
-        false => Ok(None),
+    if command.stdout || command.use_bitmap_index && command.writes_bitmaps().is_none() {
+        usable_bitmaps(command, repository)
+    } else {
+        Ok(None)
     }
 }
 
@@ -242,9 +243,10 @@ pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
         }
         let (closed, open) = (of(|named| named.is_closed), of(|named| named.is_open));
         let mut limits = Limits::default();
-        match open.is_empty() {
-            true => limits.passed = closed,
-            false => limits.ends = closed,
+        if open.is_empty() {
+            limits.passed = closed
+        } else {
+            limits.ends = closed
         }
         if command.exclude_promisor_objects {
             limits.ends.extend(store.promisor_packs());

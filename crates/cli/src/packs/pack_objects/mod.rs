@@ -191,12 +191,11 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     if !command.wants_revisions() {
         return making.pack_list();
     }
-    match enumerate::needs_list(command)? {
-        true => {
-            let wanted = enumerate::of_revisions(&making)?;
-            making.pack_wanted(wanted)
-        }
-        false => serve::run(&making),
+    if enumerate::needs_list(command)? {
+        let wanted = enumerate::of_revisions(&making)?;
+        making.pack_wanted(wanted)
+    } else {
+        serve::run(&making)
     }
 }
 
@@ -291,9 +290,10 @@ impl Making<'_> {
         }
         let command = self.command;
         let has_writing = !command.stdout || command.all_progress || command.all_progress_implied;
-        let showing = match command.all_progress {
-            true => Showing::AtOnce,
-            false => Showing::at_once(self.global),
+        let showing = if command.all_progress {
+            Showing::AtOnce
+        } else {
+            Showing::at_once(self.global)
         };
         let lines = pack_progress::show(showing, count, has_writing, &options.progress);
         let packs = self.write(contents, options, is_closed)?;

@@ -22,9 +22,10 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
         making.output,
     )?;
     let bitmaps = usable_bitmaps(command, repository)?;
-    let tags = match command.include_tag {
-        true => tags(repository)?,
-        false => Vec::new(),
+    let tags = if command.include_tag {
+        tags(repository)?
+    } else {
+        Vec::new()
     };
     let selected = Selected::find(
         source,
@@ -35,9 +36,10 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     )?;
     let has = |id: &oid| selected.receiver_has(id);
     // The receiver of what is filtered may lack what it has the commits of.
-    let had = match command.thin && command.filter.is_empty() {
-        true => selected.bases(repository.objects(), &question.wants, making.options.window),
-        false => Vec::new(),
+    let had = if command.thin && command.filter.is_empty() {
+        selected.bases(repository.objects(), &question.wants, making.options.window)
+    } else {
+        Vec::new()
     };
     let contents = selected.contents(command.thin.then_some(&has), had);
     making.pack(&contents, selected.count(), &making.options, false)
@@ -50,8 +52,5 @@ pub fn usable_bitmaps<'r>(
 ) -> Result<Option<Bitmaps<'r>>, Failure> {
     let configured = repository.config().bool("pack.useBitmaps")?.unwrap_or(true);
     let wanted = command.use_bitmap_index || configured && !command.no_use_bitmap_index;
-    Ok(match wanted {
-        true => bitmaps(repository),
-        false => None,
-    })
+    Ok(if wanted { bitmaps(repository) } else { None })
 }

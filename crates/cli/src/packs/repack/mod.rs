@@ -150,8 +150,9 @@ pub fn repack(
 ) -> Result<(), Failure> {
     let settings = Settings::resolve(request, repository, watcher)?;
     let plan = Plan::make(repository, &settings, watcher)?;
-    match is_dry_run {
-        true => dry_run::tell(repository, &plan, &settings, watcher.output),
-        false => Ok(carry_out(repository, plan, &settings, watcher)?),
+    if is_dry_run {
+        dry_run::tell(repository, &plan, &settings, watcher.output)
+    } else {
+        Ok(carry_out(repository, plan, &settings, watcher)?)
     }
 }

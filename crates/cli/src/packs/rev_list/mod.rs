@@ -48,9 +48,10 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
     let told = repository.objects().warnings().len();
-    let bitmaps = match by_bitmap::can_answer(&options) {
-        true => bitmaps(&repository),
-        false => None,
+    let bitmaps = if by_bitmap::can_answer(&options) {
+        bitmaps(&repository)
+    } else {
+        None
     };
     if let Some(bitmaps) = bitmaps {
         by_bitmap::answer(source, &bitmaps, &options, output)?;

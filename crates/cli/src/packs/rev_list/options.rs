@@ -265,9 +265,10 @@ fn number(value: &BStr) -> Result<i64, Failure> {
 }
 
 fn date(value: &BStr) -> Result<u64, Failure> {
-    let seconds = match value.iter().all(u8::is_ascii_digit) && value.len() >= 9 {
-        true => number(value).ok(),
-        false => date_seconds(value),
+    let seconds = if value.iter().all(u8::is_ascii_digit) && value.len() >= 9 {
+        number(value).ok()
+    } else {
+        date_seconds(value)
     };
     let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
     seconds.ok_or_else(|| Failure::fatal(format_args!("'{value}': not a date")))

@@ -48,9 +48,10 @@ impl<'o> Printer<'o> {
             }
         }
         if self.options.count {
-            let sums = match self.options.left_right {
-                true => format!("{}\t{}\n", self.left, self.right),
-                false => format!("{}\n", self.left + self.right),
+            let sums = if self.options.left_right {
+                format!("{}\t{}\n", self.left, self.right)
+            } else {
+                format!("{}\n", self.left + self.right)
             };
             self.stream.buffer().extend_from_slice(sums.as_bytes());
         }
@@ -79,9 +80,10 @@ impl<'o> Printer<'o> {
             if !object.path.is_empty() {
                 buffer.push(separator);
                 buffer.extend_from_slice(b"path=");
-                match is_line {
-                    true => buffer.extend(quoted_with_spaces(&object.path, quotes_high)),
-                    false => buffer.extend_from_slice(&object.path),
+                if is_line {
+                    buffer.extend(quoted_with_spaces(&object.path, quotes_high))
+                } else {
+                    buffer.extend_from_slice(&object.path)
                 }
             }
             if let Some(kind) = object.kind {
@@ -94,9 +96,10 @@ impl<'o> Printer<'o> {
     }
 
     fn end(&self) -> u8 {
-        match self.options.null {
-            true => 0,
-            false => b'\n',
+        if self.options.null {
+            0
+        } else {
+            b'\n'
         }
     }
 
@@ -142,9 +145,10 @@ impl Visitor for Printer<'_> {
             return ControlFlow::Continue(());
         }
         if self.options.count {
-            match found.is_left {
-                true => self.left += 1,
-                false => self.right += 1,
+            if found.is_left {
+                self.left += 1
+            } else {
+                self.right += 1
             }
             return ControlFlow::Continue(());
         }
@@ -204,8 +208,9 @@ impl Visitor for Printer<'_> {
 
 /// The line that `--disk-usage` prints.
 pub fn disk_usage(bytes: u64, for_people: bool) -> String {
-    match for_people {
-        true => humanised(bytes) + "\n",
-        false => format!("{bytes}\n"),
+    if for_people {
+        humanised(bytes) + "\n"
+    } else {
+        format!("{bytes}\n")
     }
 }

@@ -28,9 +28,10 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
     let root = Path::new(arguments.unpack_root.as_deref().unwrap_or(".".as_ref()));
     hedgerow_fs::create_directories(root).map_err(text)?;
     let root = Dir::open(root).map_err(text)?;
-    let wanted = match arguments.no_empty_dir {
-        true => Some(directories_with_something(image, &path, arguments)?),
-        false => None,
+    let wanted = if arguments.no_empty_dir {
+        Some(directories_with_something(image, &path, arguments)?)
+    } else {
+        None
     };
     let options = arguments.extract_options(CancelToken::from_static(interrupted));
     let nodes = nodes_of_image(image, &[&path]).map_err(failed)?;
@@ -109,9 +110,10 @@ impl Arguments {
             owners: self.chown,
             setuid_anyway: true,
             devices: true,
-            xattrs: match self.set_xattr {
-                true => XattrRule::All,
-                false => XattrRule::None,
+            xattrs: if self.set_xattr {
+                XattrRule::All
+            } else {
+                XattrRule::None
             },
             permissions: self.chmod,
             times: self.set_times,
@@ -134,12 +136,13 @@ impl Arguments {
     fn changed(&self, node: Node) -> Node {
         // The tool makes each name a file of its own.
         let node = Node { link: None, ..node };
-        match self.no_sparse {
-            true => Node {
+        if self.no_sparse {
+            Node {
                 handle: Box::new(WithoutHoles(node.handle)),
                 ..node
-            },
-            false => node,
+            }
+        } else {
+            node
         }
     }
 }

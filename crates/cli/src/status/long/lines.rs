@@ -62,9 +62,8 @@ impl<'a> Lines<'a> {
             (_, true) => self.comment.to_vec(),
             (_, false) => [self.comment, b" "].concat(),
         };
-        match mark.is_empty() && line.is_empty() {
-            true => {}
-            false => self.colored(color, &[&mark, line.as_bytes()]),
+        if !(mark.is_empty() && line.is_empty()) {
+            self.colored(color, &[&mark, line.as_bytes()])
         }
         self.text.push(b'\n');
     }
@@ -77,9 +76,10 @@ impl<'a> Lines<'a> {
         if text.is_empty() {
             // Git marks even what continues a line here; nothing ever does with no text.
             let space: &[u8] = if is_whole { b"" } else { b" " };
-            match commented {
-                true => self.colored(color, &[comment, space]),
-                false => self.colored(color, &[]),
+            if commented {
+                self.colored(color, &[comment, space])
+            } else {
+                self.colored(color, &[])
             }
             return;
         }

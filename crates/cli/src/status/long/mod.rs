@@ -141,11 +141,10 @@ impl Long<'_> {
             if !untracked {
                 self.lines.line(
                     "",
-                    match hints {
-                        true => {
-                            "Untracked files not listed (use -u option to show untracked files)"
-                        }
-                        false => "Untracked files not listed",
+                    if hints {
+                        "Untracked files not listed (use -u option to show untracked files)"
+                    } else {
+                        "Untracked files not listed"
                     },
                 );
             }

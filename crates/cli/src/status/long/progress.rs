@@ -206,9 +206,10 @@ fn git_path(repository: &Repository, name: &str) -> Vec<u8> {
     let is_usual = repository
         .work_tree()
         .is_some_and(|top| directory == top.join(".git"));
-    let shown = match is_usual {
-        true => Path::new(".git").join(name),
-        false => directory.join(name),
+    let shown = if is_usual {
+        Path::new(".git").join(name)
+    } else {
+        directory.join(name)
     };
     shown.into_os_string().into_encoded_bytes()
 }

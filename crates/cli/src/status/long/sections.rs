@@ -78,9 +78,10 @@ impl Long<'_> {
             submodule.modified || submodule.untracked
         };
         self.header("Changes not staged for commit:");
-        self.hint(match changes.iter().any(deleted) {
-            false => "  (use \"git add <file>...\" to update what will be committed)",
-            true => "  (use \"git add/rm <file>...\" to update what will be committed)",
+        self.hint(if !changes.iter().any(deleted) {
+            "  (use \"git add <file>...\" to update what will be committed)"
+        } else {
+            "  (use \"git add/rm <file>...\" to update what will be committed)"
         });
         self.hint("  (use \"git restore <file>...\" to discard changes in working directory)");
         if changes.iter().any(dirty) {
@@ -200,9 +201,10 @@ fn inside(change: &Change) -> String {
     ];
     let differing = parts.iter().filter(|(differs, _)| *differs);
     let words: Vec<&str> = differing.map(|(_, words)| *words).collect();
-    match words.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", words.join(", ")),
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", words.join(", "))
     }
 }
 

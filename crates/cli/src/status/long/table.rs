@@ -98,9 +98,10 @@ impl Grid {
     }
 
     fn cell(&self, x: usize, y: usize) -> Option<usize> {
-        let cell = match self.by_row {
-            true => y * self.columns.len() + x,
-            false => x * self.rows + y,
+        let cell = if self.by_row {
+            y * self.columns.len() + x
+        } else {
+            x * self.rows + y
         };
         Some(cell).filter(|cell| *cell < self.cells)
     }

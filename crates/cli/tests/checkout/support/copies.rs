@@ -35,9 +35,10 @@ impl Repository {
 
     pub fn git_dir(&self) -> PathBuf {
         let dir = self.root.join(".git");
-        match dir.is_dir() {
-            true => dir,
-            false => PathBuf::from(self.ask(&["rev-parse", "--absolute-git-dir"])),
+        if dir.is_dir() {
+            dir
+        } else {
+            PathBuf::from(self.ask(&["rev-parse", "--absolute-git-dir"]))
         }
     }
 

@@ -165,13 +165,16 @@ fn generated(seed: u64) -> String {
                 "nod",
                 &format!("{} {} {owner}", random.pick(&["c", "b"]), mode),
             ),
-            _ => match linkable.is_empty() {
-                true => line("pipe", ""),
-                false => line(
-                    "link",
-                    &format!("/{}", linkable[random.below(linkable.len())]),
-                ),
-            },
+            _ => {
+                if linkable.is_empty() {
+                    line("pipe", "")
+                } else {
+                    line(
+                        "link",
+                        &format!("/{}", linkable[random.below(linkable.len())]),
+                    )
+                }
+            }
         }
         linkable.push(path);
     }

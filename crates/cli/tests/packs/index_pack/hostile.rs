@@ -84,9 +84,10 @@ fn deltas_that_cannot_be_applied() {
             let mut craft = Craft::new(hash);
             let base = craft.add(BLOB, b"some\n");
             let distance = craft.bytes.len() as u64 - 12;
-            match is_offset {
-                true => craft.add_offset_delta(distance, delta),
-                false => craft.add_reference_delta(&base, delta),
+            if is_offset {
+                craft.add_offset_delta(distance, delta)
+            } else {
+                craft.add_reference_delta(&base, delta)
             };
             println!("{what}");
             refuse(&twins, &craft.seal(), "pack has bad object at offset");

@@ -23,9 +23,10 @@ fn grow(twins: &Twins, commits: u32, seed: u32) {
     for number in 0..commits {
         lines[(number * 37 % 400) as usize] = number + seed * 1000;
         let text: String = lines.iter().map(|line| format!("line {line}\n")).collect();
-        let from = match number == 0 && seed > 1 {
-            true => "from refs/heads/main^0\n",
-            false => "",
+        let from = if number == 0 && seed > 1 {
+            "from refs/heads/main^0\n"
+        } else {
+            ""
         };
         write!(
             stream,

@@ -154,12 +154,11 @@ fn gather(root: &Path, directory: &Path, files: &mut Files) {
         if is_repository && !is_objects {
             continue;
         }
-        match stat.is_dir() {
-            true => gather(root, &path, files),
-            false => {
-                let content = std::fs::read(&path).unwrap();
-                files.insert(relative, (stat.permissions().mode() & 0o777, content));
-            }
+        if stat.is_dir() {
+            gather(root, &path, files)
+        } else {
+            let content = std::fs::read(&path).unwrap();
+            files.insert(relative, (stat.permissions().mode() & 0o777, content));
         }
     }
 }

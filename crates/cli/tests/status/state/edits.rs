@@ -148,9 +148,10 @@ fn staging(state: &mut State) {
 /// An object that is not there. Making an index sparse, git says that it is missing.
 fn absent(state: &mut State, path: &[u8]) {
     let digits = if state.sha256 { 64 } else { 40 };
-    let modes = match state.did("--sparse-index") {
-        true => &["160000"][..],
-        false => &["100644", "160000", "120000"][..],
+    let modes = if state.did("--sparse-index") {
+        &["160000"][..]
+    } else {
+        &["100644", "160000", "120000"][..]
     };
     let mode = *state.random.pick(modes);
     let info = format!("{mode},{},", "7".repeat(digits));

@@ -230,8 +230,9 @@ impl State {
 pub fn shown(word: &[u8]) -> String {
     let text = String::from_utf8_lossy(word);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@~^*".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.into_owned(),
-        false => format!("{word:?}", word = text),
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("{word:?}", word = text)
     }
 }

@@ -79,12 +79,11 @@ pub fn repository(state: &mut State, path: &[u8], with_commit: bool) {
     for name in ["objects", "refs/heads"] {
         std::fs::create_dir_all(git.join(name)).unwrap();
     }
-    let config = match state.sha256 {
-        true => {
-            "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\
-            [extensions]\n\tobjectformat = sha256\n"
-        }
-        false => "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+    let config = if state.sha256 {
+        "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\
+        [extensions]\n\tobjectformat = sha256\n"
+    } else {
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
     };
     std::fs::write(git.join("config"), config).unwrap();
     std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();

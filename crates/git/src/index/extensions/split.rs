@@ -65,9 +65,10 @@ impl<'a> Link<'a> {
         let mut cursor = Cursor::new(self.bitmaps);
         let deleted = ewah::read(&mut cursor, entries).map_err(in_link)?;
         let replaced = ewah::read(&mut cursor, entries).map_err(in_link)?;
-        match cursor.is_empty() {
-            true => Ok((deleted, replaced)),
-            false => Err("extension 'link' has bytes behind its bitmaps".into()),
+        if cursor.is_empty() {
+            Ok((deleted, replaced))
+        } else {
+            Err("extension 'link' has bytes behind its bitmaps".into())
         }
     }
 }

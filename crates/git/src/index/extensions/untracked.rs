@@ -48,9 +48,10 @@ impl<'a> UntrackedCache<'a> {
         cursor.take(FIXED_BYTES + 2 * hash.len_in_bytes())?;
         cursor.until(0)?;
         let head = data.get(..inner.len() - cursor.rest().len())?;
-        let count = match cursor.is_empty() {
-            true => 0,
-            false => cursor.varint()?,
+        let count = if cursor.is_empty() {
+            0
+        } else {
+            cursor.varint()?
         };
         let mut cache = UntrackedCache {
             head,

@@ -5,9 +5,10 @@ use super::*;
 use bstr::BString;
 
 fn push(builder: &mut Builder, path: &str, stage: u8) -> crate::Result<()> {
-    let mode = match path.ends_with('/') {
-        true => Mode::SparseDirectory,
-        false => Mode::File,
+    let mode = if path.ends_with('/') {
+        Mode::SparseDirectory
+    } else {
+        Mode::File
     };
     let flags = Flags {
         stage: Stage::from_number(stage).unwrap(),

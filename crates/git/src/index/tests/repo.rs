@@ -173,9 +173,10 @@ pub(in super::super) fn listing_of(index: &Index) -> String {
             (Stage::Merged, true) => "S",
             _ => "M",
         };
-        let tag = match flags.assume_valid {
-            true => tag.to_lowercase(),
-            false => tag.to_owned(),
+        let tag = if flags.assume_valid {
+            tag.to_lowercase()
+        } else {
+            tag.to_owned()
         };
         let bits = u32::from(flags.stage.number()) << 12
             | u32::from(flags.assume_valid) << 15

@@ -98,9 +98,10 @@ impl Path<'_> {
 
     /// Goes into the tree that `id` leads to.
     fn enter(&mut self, id: &ObjectId) -> Result<Step> {
-        let tree = match id.is_empty_tree() {
-            true => Ok(Some(*id)),
-            false => self.repository.peel(id, Some(ObjectKind::Tree)),
+        let tree = if id.is_empty_tree() {
+            Ok(Some(*id))
+        } else {
+            self.repository.peel(id, Some(ObjectKind::Tree))
         };
         let tree = match tree {
             Ok(Some(tree)) => tree,

@@ -66,9 +66,10 @@ impl Resolver<'_> {
             .strip_prefix(b"refs/heads/")
             .unwrap_or(shown)
             .as_bstr();
-        let number: Option<u64> = match entry.iter().all(u8::is_ascii_digit) {
-            true => entry.to_str().ok().and_then(|digits| digits.parse().ok()),
-            false => None,
+        let number: Option<u64> = if entry.iter().all(u8::is_ascii_digit) {
+            entry.to_str().ok().and_then(|digits| digits.parse().ok())
+        } else {
+            None
         };
         match number {
             Some(number) if number <= LARGEST_ENTRY => {

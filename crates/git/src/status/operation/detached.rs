@@ -25,10 +25,11 @@ pub(super) fn read(repository: &Repository, head: &oid) -> Result<Option<Detache
     let Some((entry, target)) = { switches }.next() else {
         return Ok(None);
     };
-    let from = match target == "HEAD" {
+    let from = if target == "HEAD" {
         // The word means another commit every day.
-        true => None,
-        false => reference_at(repository, target, &entry.new)?,
+        None
+    } else {
+        reference_at(repository, target, &entry.new)?
     };
     Ok(Some(Detached {
         from: match from {
@@ -48,9 +49,10 @@ fn switched_to(message: &BStr) -> Option<&BStr> {
 /// The reference that the user may have meant by `target`, if there is only one and it leads to
 /// the commit `id`.
 fn reference_at(repository: &Repository, target: &BStr, id: &ObjectId) -> Result<Option<BString>> {
-    let expanded = match target == "@" || target.contains_str("@{") {
-        true => repository.expand_branch_name(target),
-        false => Ok(target.to_owned()),
+    let expanded = if target == "@" || target.contains_str("@{") {
+        repository.expand_branch_name(target)
+    } else {
+        Ok(target.to_owned())
     };
     let Ok(expanded) = expanded else {
         return Ok(None);

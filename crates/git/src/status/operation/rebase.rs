@@ -92,9 +92,10 @@ fn is_split(repository: &Repository) -> Result<bool> {
     let (Some(original), Some(amended), Some(started)) = (original, amended, started) else {
         return Ok(false);
     };
-    Ok(match amended == started {
-        true => amended != head.to_string(),
-        false => started != original.to_string(),
+    Ok(if amended == started {
+        amended != head.to_string()
+    } else {
+        started != original.to_string()
     })
 }
 

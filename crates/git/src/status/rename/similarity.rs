@@ -40,9 +40,10 @@ impl Score {
                 _ => break,
             }
         }
-        match number >= scale {
-            true => Self::EQUAL,
-            false => Self::of_share(number, scale).or_default(),
+        if number >= scale {
+            Self::EQUAL
+        } else {
+            Self::of_share(number, scale).or_default()
         }
     }
 

@@ -18,9 +18,10 @@ pub(super) fn sizes<C: Contents>(
         || (),
         |worker, (), at| {
             let side = sides[at];
-            match is_comparable(side) {
-                true => contents.size(worker, side),
-                false => Ok(None),
+            if is_comparable(side) {
+                contents.size(worker, side)
+            } else {
+                Ok(None)
             }
         },
     )

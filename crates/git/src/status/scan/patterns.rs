@@ -10,9 +10,10 @@ use hedgerow_walk::Place;
 impl Scan<'_> {
     pub(super) fn level(&self, place: &Place<Directory>, listing: &Listing) -> Level {
         let names = || listing.entries().iter().map(|entry| listing.name(entry));
-        let source = match names().any(|name| name == IGNORE_FILE) {
-            true => Source::File,
-            false => self.patterns_in_index(place),
+        let source = if names().any(|name| name == IGNORE_FILE) {
+            Source::File
+        } else {
+            self.patterns_in_index(place)
         };
         let (above, is_certain) = (place.data.above.clone(), place.data.is_certain);
         let level = Level::new(above, place.path(), source, is_certain);

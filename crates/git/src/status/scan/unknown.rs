@@ -180,9 +180,10 @@ impl Scan<'_> {
     }
 
     pub(super) fn is_git_dir(&self, name: &[u8]) -> bool {
-        match self.inputs.exclusion.ignore_case {
-            true => name.eq_ignore_ascii_case(GIT_DIR),
-            false => name == GIT_DIR,
+        if self.inputs.exclusion.ignore_case {
+            name.eq_ignore_ascii_case(GIT_DIR)
+        } else {
+            name == GIT_DIR
         }
     }
 

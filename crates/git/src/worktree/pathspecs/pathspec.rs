@@ -60,17 +60,19 @@ impl Pathspec {
         if magic.attributes {
             return Err(bad("attributes are not supported here".into()));
         }
-        let (path, prefix) = match magic.top {
+        let (path, prefix) = if magic.top {
             // Git takes this as it is, even with dots that no path has.
-            true => (given_path.to_owned(), 0),
-            false => join(prefix, given_path, root).ok_or_else(|| {
+            (given_path.to_owned(), 0)
+        } else {
+            join(prefix, given_path, root).ok_or_else(|| {
                 let root = root.display();
                 bad(format!("'{given_path}' is outside repository at '{root}'"))
-            })?,
+            })?
         };
-        let case = match magic.ignore_case {
-            true => Mode::IGNORE_CASE,
-            false => Mode::empty(),
+        let case = if magic.ignore_case {
+            Mode::IGNORE_CASE
+        } else {
+            Mode::empty()
         };
         let mode = match (magic.literal, magic.glob) {
             (true, _) => None,
@@ -145,9 +147,10 @@ impl Pathspec {
 
     /// What all its matches begin with: up to a wildcard, or to a letter of either case.
     pub(super) fn fixed(&self) -> &[u8] {
-        let length = match self.ignore_case {
-            true => self.prefix,
-            false => self.literal,
+        let length = if self.ignore_case {
+            self.prefix
+        } else {
+            self.literal
         };
         &self.path[..length]
     }
@@ -161,9 +164,10 @@ impl Pathspec {
     /// Whether it begins with `start`, which is not longer.
     fn starts(&self, start: &[u8]) -> bool {
         let fixed = self.prefix.min(start.len());
-        let same = match self.ignore_case {
-            true => start[fixed..].eq_ignore_ascii_case(&self.path[fixed..start.len()]),
-            false => start[fixed..] == self.path[fixed..start.len()],
+        let same = if self.ignore_case {
+            start[fixed..].eq_ignore_ascii_case(&self.path[fixed..start.len()])
+        } else {
+            start[fixed..] == self.path[fixed..start.len()]
         };
         same && start[..fixed] == self.path[..fixed]
     }

@@ -117,9 +117,10 @@ impl Checks {
             return Ok(());
         };
         let mut reports = Reports::new(id, rules);
-        match modules {
-            true => modules::check(content, &mut reports),
-            false => attributes::check(content, &mut reports),
+        if modules {
+            modules::check(content, &mut reports)
+        } else {
+            attributes::check(content, &mut reports)
         }
         reports.end(Refusal::QueuedCheck, findings)
     }
@@ -135,9 +136,10 @@ impl Checks {
             return Ok(());
         };
         let mut reports = Reports::new(id, rules);
-        match modules {
-            true => reports.add(Rule::GitmodulesBlob, "non-blob found at .gitmodules"),
-            false => reports.add(Rule::GitattributesBlob, "non-blob found at .gitattributes"),
+        if modules {
+            reports.add(Rule::GitmodulesBlob, "non-blob found at .gitmodules")
+        } else {
+            reports.add(Rule::GitattributesBlob, "non-blob found at .gitattributes")
         };
         reports.end(Refusal::QueuedCheck, findings)
     }

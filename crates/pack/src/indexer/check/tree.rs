@@ -154,23 +154,19 @@ fn check_special(entry: &Entry<'_>, reports: &mut Reports<'_>, findings: &mut Fi
     let is_link = entry.mode & TYPE_BITS == LINK;
     let mut parts = entry.name.split(|byte| *byte == b'\\');
     if parts.any(|part| is_dot_file(part, DotFile::Modules)) {
-        match is_link {
-            true => drop(reports.add(Rule::GitmodulesSymlink, ".gitmodules is a symbolic link")),
-            false => drop(
-                findings
-                    .modules
-                    .insert(ObjectId::from_bytes_or_panic(entry.id)),
-            ),
+        if is_link {
+            reports.add(Rule::GitmodulesSymlink, ".gitmodules is a symbolic link");
+        } else {
+            let id = ObjectId::from_bytes_or_panic(entry.id);
+            findings.modules.insert(id);
         }
     }
     if is_dot_file(entry.name, DotFile::Attributes) {
-        match is_link {
-            true => drop(reports.add(Rule::GitattributesSymlink, ".gitattributes is a symlink")),
-            false => drop(
-                findings
-                    .attributes
-                    .insert(ObjectId::from_bytes_or_panic(entry.id)),
-            ),
+        if is_link {
+            reports.add(Rule::GitattributesSymlink, ".gitattributes is a symlink");
+        } else {
+            let id = ObjectId::from_bytes_or_panic(entry.id);
+            findings.attributes.insert(id);
         }
     }
     if is_link && is_dot_file(entry.name, DotFile::Ignore) {

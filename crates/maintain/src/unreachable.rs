@@ -5,7 +5,7 @@ use crate::Result;
 use hedgerow_codec::Deflater;
 use hedgerow_fs::Timestamp;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{write_loose, ObjectId, ObjectKind, ObjectStore, Reader};
+use hedgerow_pack::{is_kept, write_loose, ObjectId, ObjectKind, ObjectStore, Reader};
 use hedgerow_reach::object::{CommitRef, EntryKind, TagRef, TreeEntries};
 use hedgerow_serve::{objects_of_pack, own_loose_objects, Selector, Wanted};
 use std::collections::HashSet;
@@ -20,9 +20,7 @@ pub fn add_packed(
     let mut known = ids(wanted);
     let store = repository.objects();
     for (number, path, _) in store.pack_files() {
-        let keep = hedgerow_fs::lstat(&path.with_extension("keep"));
-        let is_kept = keep?.is_some();
-        if store.is_local_pack(number) && !is_kept {
+        if store.is_local_pack(number) && !is_kept(path)? {
             for object in objects_of_pack(store, number)? {
                 if known.insert(object.id) && !selector.leaves_out(&object.id) {
                     wanted.push(object);

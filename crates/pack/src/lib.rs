@@ -48,6 +48,7 @@ mod repair;
 mod resting;
 mod reverse;
 mod reverse_writer;
+mod sidecars;
 mod steps;
 mod store;
 mod stream;
@@ -80,6 +81,7 @@ pub use resting::RestingReader;
 pub use reverse_writer::{
     add_reverse_index, reverse_positions, stage_reverse_index, write_reverse_index,
 };
+pub use sidecars::{delete_pack, is_kept, OPTIONAL_EXTENSIONS, PACK_EXTENSIONS};
 pub use steps::Steps;
 pub use store::{ObjectStore, StoreOptions};
 

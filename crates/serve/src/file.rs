@@ -4,7 +4,7 @@ use crate::{write_pack, Contents, PackOptions, PackWritten, Result};
 use hedgerow_fs::OutputFile;
 use hedgerow_pack::{
     reverse_positions, sort_index_entries, stage_index, stage_reverse_index, IndexLayout,
-    ObjectStore,
+    ObjectStore, OPTIONAL_EXTENSIONS,
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -108,10 +108,11 @@ impl StagedPack {
         self.files.insert(at, (extension, file));
     }
 
-    /// The names that files with those of `extensions` would have that are not there.
-    pub fn absent(&self, extensions: &[&str]) -> Vec<PathBuf> {
-        let is_there = |extension: &str| self.files.iter().any(|(other, _)| *other == extension);
-        let absent = extensions.iter().filter(|extension| !is_there(extension));
+    /// The names of files that may belong to a pack, and do not belong to this one.
+    pub fn absent(&self) -> Vec<PathBuf> {
+        let optional = OPTIONAL_EXTENSIONS.map(|extension| format!(".{extension}"));
+        let is_there = |extension: &String| self.files.iter().any(|(other, _)| other == extension);
+        let absent = optional.iter().filter(|extension| !is_there(extension));
         absent.map(|extension| self.path(extension)).collect()
     }
 

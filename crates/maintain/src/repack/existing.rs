@@ -4,7 +4,7 @@ use super::settings::Settings;
 use crate::error::refused;
 use crate::Result;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{midx_packs, ObjectStore};
+use hedgerow_pack::{midx_packs, ObjectStore, PACK_EXTENSIONS};
 use std::path::PathBuf;
 
 /// What a pack of the own directory is.
@@ -118,16 +118,13 @@ impl ExistingPack {
         format!("{}.idx", self.stem)
     }
 
-    /// Bytes that it and its index take.
+    /// Bytes that it and all that belongs to it take.
     pub fn bytes(&self) -> u64 {
         let size = |extension| {
             let stat = hedgerow_fs::stat(&self.path.with_extension(extension));
             stat.ok().flatten().map_or(0, |stat| stat.size)
         };
-        ["pack", "idx", "rev", "bitmap", "mtimes"]
-            .map(size)
-            .iter()
-            .sum()
+        PACK_EXTENSIONS.map(size).iter().sum()
     }
 }
 

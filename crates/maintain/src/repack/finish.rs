@@ -14,14 +14,11 @@ use crate::Observer;
 use crate::Result;
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{midx_packs, remove_midx, stage_mtimes};
+use hedgerow_pack::{delete_pack, midx_packs, remove_midx, stage_mtimes};
 use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackOptions, StagedPack};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What a pack need not have.
-const OPTIONAL: [&str; 4] = [".rev", ".bitmap", ".mtimes", ".promisor"];
 
 /// A pack that was written and has its name.
 pub struct NewFile {
@@ -194,7 +191,7 @@ fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>>
     } in staged
     {
         let path = pack.path(".pack");
-        let stale = pack.absent(&OPTIONAL);
+        let stale = pack.absent();
         let written = pack.install()?;
         // What belonged to an equal pack with other objects around it may be wrong now.
         for path in stale {
@@ -261,7 +258,7 @@ fn delete(
         remove_midx(objects)?;
     }
     for pack in &replaced {
-        prune::delete_pack(&pack.path)?;
+        delete_pack(&pack.path)?;
     }
     // What is in packs is asked of those that are there now.
     let now = Repository::discover(repository.environment())?;

@@ -2,23 +2,6 @@
 
 use crate::Result;
 use hedgerow_pack::ObjectStore;
-use std::path::Path;
-
-/// What belongs to a pack. The pack goes first: without it nobody uses the others, and what is left
-/// of it if this is interrupted is small. That its objects were promised is known to the last.
-const EXTENSIONS: [&str; 6] = ["pack", "idx", "rev", "bitmap", "mtimes", "promisor"];
-
-/// Deletes the pack at `path`, unless it is to be kept since just now.
-pub fn delete_pack(path: &Path) -> Result<()> {
-    let keep = hedgerow_fs::lstat(&path.with_extension("keep"));
-    if keep?.is_some() {
-        return Ok(());
-    }
-    for extension in EXTENSIONS {
-        hedgerow_fs::remove_file(&path.with_extension(extension))?;
-    }
-    Ok(())
-}
 
 /// Deletes the loose objects of the own directory of `store` that are in packs. Returns how many.
 pub fn prune_packed(store: &ObjectStore) -> Result<u64> {

@@ -4,15 +4,13 @@ use super::layers::{Layers, Loaded};
 use super::write::{failed, write, MidxOptions};
 use crate::locate::usable_offset;
 use crate::pack::Pack;
+use crate::sidecars::delete_pack;
 use crate::verified::VerifiedFiles;
 use crate::Result;
 use gix_hash::oid;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-
-/// What belongs to a pack. The pack goes first: without it nobody uses the others.
-const EXTENSIONS: [&str; 6] = ["pack", "idx", "rev", "bitmap", "promisor", "mtimes"];
 
 /// Deletes the packs that the multi-pack-index of the object directory `objects` lists without
 /// naming an object of them, and lists the others anew. Packs that are kept (`.keep`) or cruft
@@ -56,9 +54,7 @@ pub fn expire_midx_packs(
         hedgerow_fs::sync_directory(&packs)?;
     }
     for name in &dropped {
-        for extension in EXTENSIONS {
-            hedgerow_fs::remove_file(&packs.join(name).with_extension(extension))?;
-        }
+        delete_pack(&packs.join(name).with_extension("pack"))?;
     }
     Ok(dropped.len())
 }

@@ -187,6 +187,14 @@ fn describe(
     if member.path.is_empty() && kind != MemberKind::Node(NodeKind::Directory) {
         return Err(Unusable::Root);
     }
+    let size = extended
+        .size
+        .or(numbers::parse_unsigned(header.field(SIZE)));
+    // Before POSIX that was how directories were written, whatever size they said.
+    let is_file = header.kind() == types::FILE;
+    if is_file && name.ends_with(b"/") && size.is_some_and(|size| size > 0) {
+        return Err(Unusable::DirectoryWithContent);
+    }
     let (mtime_s, mtime_ns) = match extended.mtime {
         Some(time) => time,
         None => (number(header, MTIME, "time")?, 0),

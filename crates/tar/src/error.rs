@@ -169,6 +169,9 @@ pub enum Unusable {
     /// The root of the tree, as something else than a directory.
     #[error("the root of the archive is not a directory")]
     Root,
+    /// A file that is called as only directories are.
+    #[error("a file with content and a slash behind its name")]
+    DirectoryWithContent,
     /// The target of a hard link is none of the names that members may have.
     #[error("a hard link to a place outside the archive")]
     HardLinkTarget,

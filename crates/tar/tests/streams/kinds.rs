@@ -255,6 +255,7 @@ fn unusable_members_can_be_skipped() {
         .with("c", b'0', &[3; 1000], wide)
         .records(b'x', &[("LIBARCHIVE.xattr.user.a", "!")])
         .member("d", b'0', &[4; 1000])
+        .member("dir/", b'0', &[5; 3])
         .member("e", b'0', b"usable")
         .zeros(2);
     let skip = ReadOptions {
@@ -273,6 +274,7 @@ fn unusable_members_can_be_skipped() {
         ("b", Unusable::Type(b'Q')),
         ("c", Unusable::Number("owner")),
         ("d", Unusable::Xattr),
+        ("dir/", Unusable::DirectoryWithContent),
     ];
     let expected = reasons.map(|(path, reason)| Warning::Skipped {
         path: path.into(),

@@ -3,7 +3,7 @@ use crate::ids::IdHashBuilder;
 use crate::marks::mark;
 use crate::met_trees::{MetTrees, NewTree, PathKey};
 use crate::name_hash::NameHash;
-use crate::object::{EntryKind, TreeEntry};
+use crate::object::{EntryKind, TreeEntries, TreeEntry};
 use crate::trees::RECENT_BYTES;
 use crate::{Error, Result};
 use gix_hash::{oid, ObjectId};
@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 /// Slots of the memory for what was asked last.
 const RECENT: usize = 1 << 15;
+
+/// A tree of up to so many bytes has few entries.
+const SMALL_BYTES: usize = 512;
 
 /// One thread of a walk.
 pub(super) struct Worker<'w, S> {
@@ -124,6 +127,9 @@ impl<'w, S: Seen> Worker<'w, S> {
     }
 
     fn entries(&mut self, tree: &Subtree, content: &Arc<[u8]>) -> Result<()> {
+        if content.len() <= SMALL_BYTES {
+            return self.all_entries(tree, content);
+        }
         let mut trees = std::mem::take(&mut self.met);
         let new = NewTree {
             id: &tree.id,
@@ -137,6 +143,16 @@ impl<'w, S: Seen> Worker<'w, S> {
             Stop::Error(error) => error,
             Stop::Malformed(reason) => Error::malformed("tree", &tree.id, reason),
         })
+    }
+
+    /// Looks at the entries one by one: to compare a small tree with another takes longer.
+    fn all_entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
+        let mut entries = TreeEntries::new(content, tree.id.as_slice().len());
+        let malformed = |reason| Error::malformed("tree", &tree.id, reason);
+        while let Some(entry) = entries.next_entry().map_err(malformed)? {
+            self.entry(tree, entry)?;
+        }
+        Ok(())
     }
 
     fn entry(&mut self, tree: &Subtree, entry: TreeEntry<'_>) -> Result<()> {

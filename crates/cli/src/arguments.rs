@@ -172,7 +172,7 @@ pub enum Generate {
     },
     /// Print a manual page
     Man {
-        /// The command, as in 'image create'; without one, hedgerow itself
+        /// The command, as in 'image create', or a tool like 'tar2sqfs'; without one, hedgerow itself
         command: Vec<String>,
     },
 }

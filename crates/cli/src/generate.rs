@@ -3,6 +3,7 @@
 use crate::arguments::{Arguments, Generate};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::personas;
 use crate::walk::not_started;
 use clap::CommandFactory;
 
@@ -14,6 +15,11 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
             clap_complete::generate(*shell, &mut command, "hedgerow", &mut content);
         }
         Generate::Man { command: names } => {
+            if let [name] = names.as_slice() {
+                if let Some(tool) = personas::command(name) {
+                    return written(tool, output);
+                }
+            }
             command.build();
             let mut title = "hedgerow".to_owned();
             for name in names {
@@ -26,6 +32,14 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
             render(command.display_name(title), &mut content)?;
         }
     }
+    output.data(&content);
+    Ok(0)
+}
+
+/// Writes the page of a tool.
+fn written(tool: clap::Command, output: &Output) -> Result<u8, Failure> {
+    let mut content = Vec::new();
+    render(tool, &mut content)?;
     output.data(&content);
     Ok(0)
 }

@@ -43,11 +43,12 @@ const COMMANDS: [(&str, Option<&str>, i32); 19] = [
     ("walk", Some("walk ."), 2),
 ];
 /// Further ways in which those print.
-const FURTHER: [(&str, i32); 13] = [
+const FURTHER: [(&str, i32); 14] = [
     ("--help", 128),
     ("--version", 128),
     ("--version --verbose", 128),
     ("generate man", 2),
+    ("generate man tar2sqfs", 2),
     ("image list ../image", 2),
     ("image cat ../image large", 2),
     ("image to-tar ../image", 2),

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::packing::{number, Packing};
 use crate::image::create::epoch;
 use crate::image::create::recipe::{DirectoryImage, Recipe, RecipeFiles};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_squashfs::recipe::Defaults;
 use hedgerow_tree::Node;
@@ -78,6 +78,11 @@ Options of glob: -type b|c|d|f|l|p|s, -name PATTERN, -path PATTERN, -xdev, -moun
 
 A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'; low priorities are stored first, others have 0.
 Flags: glob, glob_no_path, dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
+
+/// The options.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
 
 pub fn run(words: Vec<OsString>) -> Result<u8, String> {
     match CONSOLE.parse(words) {

@@ -16,6 +16,8 @@ use std::path::Path;
 /// A tool, and what it does with the words behind its name.
 pub struct Tool {
     console: Console,
+    /// Its options.
+    command: fn() -> clap::Command,
     /// Returns the exit code, or why it cannot go on.
     start: fn(Vec<OsString>) -> Result<u8, String>,
 }
@@ -23,22 +25,27 @@ pub struct Tool {
 const TOOLS: [Tool; 5] = [
     Tool {
         console: gensquashfs::CONSOLE,
+        command: gensquashfs::command,
         start: gensquashfs::run,
     },
     Tool {
         console: rdsquashfs::CONSOLE,
+        command: rdsquashfs::command,
         start: rdsquashfs::run,
     },
     Tool {
         console: sqfs2tar::CONSOLE,
+        command: sqfs2tar::command,
         start: sqfs2tar::run,
     },
     Tool {
         console: sqfsdiff::CONSOLE,
+        command: sqfsdiff::command,
         start: sqfsdiff::run,
     },
     Tool {
         console: tar2sqfs::CONSOLE,
+        command: tar2sqfs::command,
         start: tar2sqfs::run,
     },
 ];
@@ -50,6 +57,12 @@ pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> 
     let tool = TOOLS.iter().find(|tool| tool.console.name == name)?;
     words.remove(0);
     Some((tool, words))
+}
+
+/// The options of the tool called `name`.
+pub fn command(name: &str) -> Option<clap::Command> {
+    let tool = TOOLS.iter().find(|tool| tool.console.name == name)?;
+    Some((tool.command)())
 }
 
 impl Tool {

@@ -2,7 +2,7 @@
 
 use super::console::{unreadable, Console};
 use crate::image::to_tar::{to_stdout, BufferedOutput};
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_squashfs::{nodes_of_image, Image};
 use hedgerow_tar::{
@@ -55,6 +55,11 @@ enum Name {
     Gzip,
     Xz,
     Zstd,
+}
+
+/// The options.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 pub fn run(words: Vec<OsString>) -> Result<u8, String> {

@@ -1,7 +1,7 @@
 //! `sqfsdiff`: how two images differ.
 
 use super::console::{print, unreadable, Console};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::Dir;
 use hedgerow_squashfs::format::Superblock;
@@ -54,6 +54,11 @@ struct Arguments {
     /// Extract files that differ to the directories 'old' and 'new' below this one
     #[arg(short, long, value_name = "PATH")]
     extract: Option<PathBuf>,
+}
+
+/// The options.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 pub fn run(words: Vec<OsString>) -> Result<u8, String> {

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::packing::Packing;
 use crate::image::create::archive::{directory_of, ArchiveImage};
 use crate::image::create::epoch;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::WriteError;
@@ -46,6 +46,11 @@ struct Arguments {
     /// Everything has the time of --defaults
     #[arg(short = 'k', long)]
     no_keep_time: bool,
+}
+
+/// The options.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 pub fn run(words: Vec<OsString>) -> Result<u8, String> {

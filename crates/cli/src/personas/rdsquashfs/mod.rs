@@ -6,7 +6,7 @@ mod stat;
 mod unpack;
 
 use super::console::{print, unreadable, Console};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use hedgerow_squashfs::{Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -82,6 +82,11 @@ struct Arguments {
     /// The image
     #[arg(value_name = "IMAGE")]
     image: PathBuf,
+}
+
+/// The options.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 pub fn run(words: Vec<OsString>) -> Result<u8, String> {

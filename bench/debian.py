@@ -10,7 +10,6 @@ from contenders import TARGET
 
 ROOT = TARGET / "contenders" / "debian"
 SUITE = "sid"
-MIRROR = "http://deb.debian.org/debian"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LOADER = ROOT / "usr" / "lib64" / "ld-linux-x86-64.so.2"
 LIBRARIES = ROOT / "usr" / "lib" / "x86_64-linux-gnu"
@@ -33,11 +32,14 @@ def unpack(packages):
     has_tools = all(shutil.which(tool) for tool in ("apt-get", "dpkg-deb"))
     if platform.machine() != "x86_64" or not has_tools or not os.path.exists(KEYRING):
         return False
+    mirror = _mirror()
+    if mirror is None:
+        return False
     work = ROOT.with_name("debian.partial")
     shutil.rmtree(work, ignore_errors=True)
     print(f"unpacking {' '.join(packages)} of Debian {SUITE} to {ROOT} ...", flush=True)
     try:
-        archives = _download(packages, work / "apt")
+        archives = _download(packages, mirror, work / "apt")
         for archive in archives:
             subprocess.run(["dpkg-deb", "-x", str(archive), str(work / "root")], check=True)
         if not archives:
@@ -51,12 +53,26 @@ def unpack(packages):
     return True
 
 
-def _download(packages, at):
+def _mirror():
+    """The archive of Debian's releases that apt is configured with; None without one."""
+    words = ["apt-get", "indextargets", "--format", "$(ORIGIN) $(CODENAME) $(REPO_URI)",
+             "Created-By: Packages"]
+    listed = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    for line in sorted(listed.splitlines()):
+        origin, _, rest = line.partition(" ")
+        codename, _, uri = rest.partition(" ")
+        # Suites like NAME-security and NAME-updates have no unstable release beside them.
+        if origin == "Debian" and "-" not in codename and uri:
+            return uri
+    return None
+
+
+def _download(packages, mirror, at):
     """With lists and a status of its own, so that the system's are not touched."""
     for directory in ("lists/partial", "cache/archives/partial"):
         (at / directory).mkdir(parents=True)
     (at / "status").touch()
-    (at / "sources.list").write_text(f"deb [signed-by={KEYRING}] {MIRROR} {SUITE} main\n")
+    (at / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror} {SUITE} main\n")
     settings = {
         "Dir::Etc::sourcelist": at / "sources.list",
         "Dir::Etc::sourceparts": "-",

@@ -42,6 +42,11 @@ impl Error {
         reason(&self.source)
     }
 
+    /// Whether the reason is that nothing is, or can be, at the path: as [`is_absent`].
+    pub fn is_absent(&self) -> bool {
+        is_absent(&self.source)
+    }
+
     /// The kind of the reason.
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()
@@ -75,6 +80,17 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
+/// Whether `error` says that nothing is at a path: there is no such entry, something on the way to it
+/// is no directory, or there is a link where none is followed.
+pub fn is_absent(error: &io::Error) -> bool {
+    is_one_of(error, &[Errno::NOENT, Errno::NOTDIR]) || is_unfollowed_link(error)
+}
+
+/// Whether `error` says that there is a link where none is followed, or that links lead in circles.
+pub fn is_unfollowed_link(error: &io::Error) -> bool {
+    is_one_of(error, &[Errno::LOOP])
+}
+
 /// Whether `error` is one of these of the system.
 pub(crate) fn is_one_of(error: &io::Error, errnos: &[Errno]) -> bool {
     let errno = error.raw_os_error();
@@ -84,6 +100,15 @@ pub(crate) fn is_one_of(error: &io::Error, errnos: &[Errno]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tells_of_absence() {
+        // ENOENT, ENOTDIR, ELOOP; EIO, EACCES, EMFILE, ESTALE
+        let is = |errno: &i32| is_absent(&io::Error::from_raw_os_error(*errno));
+        assert!([2, 20, 40].iter().all(is));
+        assert!(![5, 13, 24, 116].iter().any(is));
+        assert!(is_unfollowed_link(&io::Error::from_raw_os_error(40)));
+    }
 
     #[test]
     fn an_error_reads_as_one_sentence() {

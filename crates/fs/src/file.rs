@@ -256,7 +256,7 @@ impl io::Read for ReadFile {
 /// `limit` bytes is an error.
 pub fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let file = match ReadFile::open(path) {
-        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) if is_missing(&error) => return Ok(None),
         other => other?,
     };
     let mut content = Vec::new();
@@ -273,7 +273,7 @@ pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
         Ok(rustix::fs::open(path, flags, Mode::empty())?)
     });
     match opened.map_err(|source| Error::new("open", path, source)) {
-        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(error),
         Ok(fd) => list(&fd)
             .map(Some)
@@ -332,7 +332,7 @@ pub fn real_path(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| Error::new("resolve", path, source))
 }
 
-fn is_absent(error: &Error) -> bool {
+fn is_missing(error: &Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory

@@ -91,9 +91,5 @@ fn read(root: &Dir, directory: &BStr) -> hedgerow_fs::Result<Vec<u8>> {
 /// A `.gitignore` that is a link is not read: it could lead anywhere. One that is a directory says
 /// nothing.
 fn is_absent(error: &hedgerow_fs::Error) -> bool {
-    const ELOOP: i32 = 40;
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory
-    ) || error.raw_os_error() == Some(ELOOP)
+    error.is_absent() || error.kind() == io::ErrorKind::IsADirectory
 }

@@ -168,6 +168,6 @@ pub(crate) fn node_kind(kind: FileKind) -> NodeKind {
 
 /// A `.gitignore` that is a link is not read, as git does not: it could lead anywhere.
 fn is_absent(error: &hedgerow_fs::Error) -> bool {
-    const ELOOP: i32 = 40;
-    error.kind() == std::io::ErrorKind::NotFound || error.raw_os_error() == Some(ELOOP)
+    let is_link = hedgerow_fs::is_unfollowed_link(&error.source);
+    error.kind() == std::io::ErrorKind::NotFound || is_link
 }

@@ -110,7 +110,7 @@ impl<R: Removal> Remover<'_, R> {
             }
             let outcome = match &handle {
                 Ok(handle) => scope.operation(|| self.remove_row(handle, row)),
-                Err(error) if is_not_there(error) => Ok(()),
+                Err(error) if error.is_absent() => Ok(()),
                 Err(error) => Err(stopped_by(error, "remove", self.removal.path(row)).into()),
             };
             batch.push(Removed { row, outcome });
@@ -175,14 +175,7 @@ fn stays_rightly(error: &hedgerow_fs::Error) -> bool {
         io::ErrorKind::ResourceBusy,
         io::ErrorKind::InvalidInput,
     ];
-    is_not_there(error) || kinds.contains(&error.kind())
-}
-
-/// Whether there is no such directory, or a link or a file in its place.
-fn is_not_there(error: &hedgerow_fs::Error) -> bool {
-    const ELOOP: i32 = 40;
-    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-    absent.contains(&error.kind()) || error.raw_os_error() == Some(ELOOP)
+    error.is_absent() || kinds.contains(&error.kind())
 }
 
 fn is_at_or_above(directory: &[u8], path: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 use super::unanswered::is_unanswered;
 use crate::{Error, Result};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
-use hedgerow_fs::{Dir, Stat};
+use hedgerow_fs::{is_unfollowed_link, Dir, Stat};
 use hedgerow_tree::Layout;
 use std::io;
 use std::ops::Range;
@@ -163,11 +163,10 @@ where
 }
 
 fn not_opened(error: hedgerow_fs::Error) -> Result<Found<'static>> {
-    const ELOOP: i32 = 40;
     Ok(match error.kind() {
         io::ErrorKind::NotFound => Found::Absent,
         io::ErrorKind::NotADirectory => Found::Blocked,
-        _ if error.raw_os_error() == Some(ELOOP) => Found::Blocked,
+        _ if is_unfollowed_link(&error.source) => Found::Blocked,
         _ if is_unanswered(&error.source) => return Err(error.into()),
         _ => Found::Unknown,
     })

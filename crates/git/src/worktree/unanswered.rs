@@ -1,5 +1,6 @@
 //! Questions about the working tree that the system does not answer.
 
+use hedgerow_fs::is_unfollowed_link;
 use std::io;
 
 /// Whether an error says nothing of what is at a path: neither that it is not there, nor that it is
@@ -8,7 +9,6 @@ use std::io;
 /// nothing is said of it, since that would be guessed.
 pub(crate) fn is_unanswered(error: &io::Error) -> bool {
     use io::ErrorKind::*;
-    const ELOOP: i32 = 40;
     let answers = [
         NotFound,
         NotADirectory,
@@ -20,7 +20,7 @@ pub(crate) fn is_unanswered(error: &io::Error) -> bool {
         InvalidData,
         FileTooLarge,
     ];
-    !answers.contains(&error.kind()) && error.raw_os_error() != Some(ELOOP)
+    !answers.contains(&error.kind()) && !is_unfollowed_link(error)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{state, State, StateRules};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
-use hedgerow_fs::{FileKind, Listing, OpenDirectory, Stat};
+use hedgerow_fs::{is_absent, FileKind, Listing, OpenDirectory, Stat};
 use hedgerow_walk::{Operation, Place, Plan, ScanError, Visitor, Wanted};
 use std::io;
 use std::ops::Range;
@@ -246,7 +246,7 @@ impl Visitor for Scan<'_> {
         place: &Place<Directory>,
         error: ScanError,
     ) -> Result<Option<Listing>> {
-        if is_no_directory(&error.source) {
+        if is_absent(&error.source) {
             return Ok(None);
         }
         let path = match place.path() {
@@ -268,7 +268,7 @@ impl Visitor for Scan<'_> {
 
     /// Nothing is known of what is tracked there.
     fn lost(&self, _: &mut Worker, place: &Place<Directory>, error: &io::Error) -> Result<()> {
-        if !is_no_directory(error) {
+        if !is_absent(error) {
             place
                 .data
                 .rows
@@ -316,13 +316,4 @@ fn prefix(directory: &[u8]) -> usize {
         0 => 0,
         length => length + 1,
     }
-}
-
-/// Whether the error says that there is no directory (any more).
-fn is_no_directory(error: &io::Error) -> bool {
-    const ELOOP: i32 = 40;
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    ) || error.raw_os_error() == Some(ELOOP)
 }

@@ -114,7 +114,7 @@ pub enum Command {
     MultiPackIndex(MultiPackIndex),
     /// Pack the objects whose ids come from standard input, or what revisions reach
     PackObjects(PackObjects),
-    /// Put what there is of packs and loose objects into new packs
+    /// Repack objects
     Repack(Repack),
     /// Write the reverse indexes that are missing or broken, without indexing again
     ReverseIndex(ReverseIndex),

@@ -1,9 +1,9 @@
 //! Completions and manual pages, generated from the definition of the command line.
 
+use crate::applets;
 use crate::arguments::{Arguments, Generate};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::personas;
 use crate::walk::not_started;
 use clap::CommandFactory;
 
@@ -16,7 +16,7 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
         }
         Generate::Man { command: names } => {
             if let [name] = names.as_slice() {
-                if let Some(tool) = personas::command(name) {
+                if let Some(tool) = applets::command(name) {
                     return written(tool, output);
                 }
             }

@@ -1,6 +1,7 @@
 //! The command line of hedgerow: arguments in, words and exit codes out. What is done is done by
 //! the libraries.
 
+mod applets;
 mod arguments;
 mod checkout;
 mod checkout_options;
@@ -14,7 +15,6 @@ mod image;
 mod messages;
 mod output;
 mod packs;
-mod personas;
 mod progress;
 mod quote;
 mod report;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     test_faults::arm();
     let code = match hedgerow_fs::remove_names_at_signals() {
         Err(error) => refuse(Failure::fatal(error)),
-        Ok(()) => match personas::find(environment::words()) {
+        Ok(()) => match applets::find(environment::words()) {
             Some((tool, words)) => tool.run(words),
             None => words::words().map_or_else(refuse, run),
         },

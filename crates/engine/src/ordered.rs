@@ -1,6 +1,6 @@
 use crate::adaptive::{watch, Watched};
+use crate::pool::{ThreadRequest, WorkerPool};
 use crate::report::panic_message;
-use crate::roster::{Hire, Roster};
 use crate::slot::Slot;
 use crate::timesheet::Timesheet;
 use crate::window::{ReorderWindow, Ticket};
@@ -42,10 +42,10 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
     mut commit: impl FnMut(Ticket, O) -> Result<(), E>,
 ) -> Result<Report, Failure<E>> {
     let inline = options.jobs == Jobs::Fixed(NonZeroUsize::MIN);
-    let line = Line {
+    let pipeline = Pipeline {
         source: Mutex::new(Some(source)),
         window: ReorderWindow::new(window.bytes),
-        roster: Roster::new(options),
+        pool: WorkerPool::new(options),
         failed: AtomicBool::new(false),
         fetching: AtomicUsize::new(0),
         panicked: Mutex::new(None),
@@ -55,30 +55,30 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
     };
     let ran = catch_unwind(AssertUnwindSafe(|| {
         if inline {
-            line.run_alone(&mut commit)
+            pipeline.run_alone(&mut commit)
         } else {
-            thread::scope(|threads| line.run_with(threads, &mut commit))
+            thread::scope(|threads| pipeline.run_with(threads, &mut commit))
         }
     }));
-    let panicked = line.panicked.into_inner();
+    let panicked = pipeline.panicked.into_inner();
     match (panicked.unwrap_or_else(PoisonError::into_inner), ran) {
         (Some(message), _) => Err(Failure::Panicked(message)),
         (None, Err(payload)) => Err(Failure::Panicked(panic_message(payload))),
         (None, Ok(Err(failure))) => Err(failure),
         (None, Ok(Ok(()))) if options.cancel.is_cancelled() => Err(Failure::Cancelled),
         (None, Ok(Ok(()))) => Ok(Report {
-            workers_peak: line.roster.peak(),
-            workers_last: line.roster.target(),
+            workers_peak: pipeline.pool.peak(),
+            workers_last: pipeline.pool.target(),
         }),
     }
 }
 
 /// An ordered run.
-struct Line<'o, S, O, E, M, F> {
+struct Pipeline<'o, S, O, E, M, F> {
     /// `None` once it is to be asked no more.
     source: Mutex<Option<S>>,
     window: ReorderWindow<Result<O, E>>,
-    roster: Roster,
+    pool: WorkerPool,
     /// Whether an item failed: there is no use in further ones.
     failed: AtomicBool,
     /// Workers that want an item.
@@ -89,7 +89,7 @@ struct Line<'o, S, O, E, M, F> {
     work: F,
 }
 
-impl<S, I, O, W, E, M, F> Line<'_, S, O, E, M, F>
+impl<S, I, O, W, E, M, F> Pipeline<'_, S, O, E, M, F>
 where
     S: Iterator<Item = Result<(I, u64), E>> + Send,
     I: Send,
@@ -130,11 +130,11 @@ where
         threads: &'scope thread::Scope<'scope, '_>,
         commit: &mut impl FnMut(Ticket, O) -> Result<(), E>,
     ) -> Result<(), Failure<E>> {
-        let crew = Crew {
-            line: self,
+        let handle = Handle {
+            pipeline: self,
             threads,
         };
-        if !crew.hire_next() {
+        if !handle.hire_next() {
             return self.run_alone(commit);
         }
         let _end = End(self);
@@ -148,12 +148,12 @@ where
     }
 
     fn work_as<'scope>(&'scope self, number: usize, threads: &'scope thread::Scope<'scope, '_>) {
-        let crew = Crew {
-            line: self,
+        let handle = Handle {
+            pipeline: self,
             threads,
         };
-        self.roster.slots[number].occupy(self.roster.epoch);
-        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through(number, &crew)));
+        self.pool.slots[number].occupy(self.pool.epoch);
+        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through(number, &handle)));
         if let Err(payload) = worked {
             let mut panicked = self.panicked.lock().unwrap_or_else(PoisonError::into_inner);
             panicked.get_or_insert(panic_message(payload));
@@ -162,21 +162,21 @@ where
         }
     }
 
-    fn work_through(&self, number: usize, crew: &Crew<'_, '_, Self>) {
-        let slot: &Slot = &self.roster.slots[number];
+    fn work_through(&self, number: usize, handle: &Handle<'_, '_, Self>) {
+        let slot: &Slot = &self.pool.slots[number];
         let timesheet = self.timesheet(number);
         let mut kept = (self.worker)(number);
-        while self.roster.may_work(number) {
-            slot.begin_idle(self.roster.epoch);
+        while self.pool.may_work(number) {
+            slot.begin_idle(self.pool.epoch);
             self.fetching.fetch_add(1, Ordering::Relaxed);
             let fetched = self.fetch();
             self.fetching.fetch_sub(1, Ordering::Relaxed);
-            slot.end_idle(self.roster.epoch);
+            slot.end_idle(self.pool.epoch);
             let Some((ticket, item)) = fetched else {
                 break;
             };
             if self.fetching.load(Ordering::Relaxed) == 0 {
-                crew.hire_next();
+                handle.hire_next();
             }
             let output = self.turn_into_output(number, &mut kept, item);
             if output.is_err() {
@@ -203,10 +203,10 @@ where
 
     fn turn_into_output(&self, number: usize, kept: &mut W, item: Result<I, E>) -> Result<O, E> {
         let item = item?;
-        self.roster.begin_work();
+        self.pool.begin_work();
         let recorder = self.options.recorder.as_deref();
         if let Some(recorder) = recorder {
-            self.roster.tell_in_flight(self.window.in_flight());
+            self.pool.tell_in_flight(self.window.in_flight());
             recorder.begin_task(number);
         }
         let started = recorder.map(|_| Instant::now());
@@ -215,7 +215,7 @@ where
             recorder.count_operation(number, started.elapsed());
             recorder.end_task();
         }
-        self.roster.end_work();
+        self.pool.end_work();
         output
     }
 
@@ -227,9 +227,9 @@ where
                 Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => {}
             }
-            self.roster.tell_starving(true);
+            self.pool.tell_starving(true);
             let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-            self.roster.tell_starving(false);
+            self.pool.tell_starving(false);
             return source;
         }
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
@@ -257,23 +257,23 @@ where
 }
 
 /// Ends a run when it goes out of scope, also because a commit panicked.
-struct End<'a, 'o, S, O, E, M, F>(&'a Line<'o, S, O, E, M, F>);
+struct End<'a, 'o, S, O, E, M, F>(&'a Pipeline<'o, S, O, E, M, F>);
 
 impl<S, O, E, M, F> Drop for End<'_, '_, S, O, E, M, F> {
     fn drop(&mut self) {
         self.0.failed.store(true, Ordering::Relaxed);
         self.0.window.stop();
-        self.0.roster.end();
+        self.0.pool.end();
     }
 }
 
 /// A run and the threads it may start.
-struct Crew<'scope, 'env, L> {
-    line: &'scope L,
+struct Handle<'scope, 'env, L> {
+    pipeline: &'scope L,
     threads: &'scope thread::Scope<'scope, 'env>,
 }
 
-impl<'scope, S, I, O, W, E, M, F> Crew<'scope, '_, Line<'_, S, O, E, M, F>>
+impl<'scope, S, I, O, W, E, M, F> Handle<'scope, '_, Pipeline<'_, S, O, E, M, F>>
 where
     S: Iterator<Item = Result<(I, u64), E>> + Send,
     I: Send,
@@ -284,31 +284,35 @@ where
 {
     /// Starts who is missing; says whether somebody was, and could be.
     fn hire_next(&self) -> bool {
-        self.line.roster.hire().is_some_and(|hire| self.hire(hire))
+        self.pipeline
+            .pool
+            .hire()
+            .is_some_and(|hire| self.hire(hire))
     }
 
-    fn hire(&self, hire: Hire) -> bool {
-        let (line, threads) = (self.line, self.threads);
-        let name = line.options.name;
+    fn hire(&self, hire: ThreadRequest) -> bool {
+        let (pipeline, threads) = (self.pipeline, self.threads);
+        let name = pipeline.options.name;
         match hire {
-            Hire::Worker(number) => {
+            ThreadRequest::Worker(number) => {
                 let name = format!("{name}-{number}");
-                let started = start_scoped(threads, &name, move || line.work_as(number, threads));
+                let started =
+                    start_scoped(threads, &name, move || pipeline.work_as(number, threads));
                 if started.is_err() {
-                    line.roster.give_up_thread();
+                    pipeline.pool.give_up_thread();
                 }
                 started.is_ok()
             }
-            Hire::Watch => {
-                let crew = Crew { line, threads };
-                let watch = move || watch(&crew, &line.roster.alarm);
+            ThreadRequest::Watch => {
+                let handle = Handle { pipeline, threads };
+                let watch = move || watch(&handle, &pipeline.pool.alarm);
                 start_scoped(threads, &format!("{name}-watch"), watch).is_ok()
             }
         }
     }
 }
 
-impl<S, I, O, W, E, M, F> Watched for Crew<'_, '_, Line<'_, S, O, E, M, F>>
+impl<S, I, O, W, E, M, F> Watched for Handle<'_, '_, Pipeline<'_, S, O, E, M, F>>
 where
     S: Iterator<Item = Result<(I, u64), E>> + Send,
     I: Send,
@@ -318,24 +322,24 @@ where
     F: Fn(&mut W, I) -> Result<O, E> + Sync,
 {
     fn slots(&self) -> &[CachePadded<Slot>] {
-        &self.line.roster.slots
+        &self.pipeline.pool.slots
     }
 
     fn epoch(&self) -> Instant {
-        self.line.roster.epoch
+        self.pipeline.pool.epoch
     }
 
     fn target(&self) -> usize {
-        self.line.roster.target()
+        self.pipeline.pool.target()
     }
 
     /// The source keeps up as long as workers do not queue for items.
     fn has_backlog(&self) -> bool {
-        self.line.fetching.load(Ordering::Relaxed) <= 1
+        self.pipeline.fetching.load(Ordering::Relaxed) <= 1
     }
 
     fn set_target(&self, target: usize) {
-        self.line.roster.set_target(target);
+        self.pipeline.pool.set_target(target);
         // The others follow, each hired by the one before when it has got an item.
         self.hire_next();
     }

@@ -143,15 +143,15 @@ where
     F: Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
 {
     fn work_as<'scope>(&'scope self, number: usize, threads: &'scope thread::Scope<'scope, '_>) {
-        let crew = Crew { run: self, threads };
+        let handle = Handle { run: self, threads };
         self.queue.slots[number].occupy(self.queue.epoch);
         if number == 0 {
             self.queue
                 .calls()
                 .into_iter()
-                .for_each(|call| crew.call(call));
+                .for_each(|call| handle.call(call));
         }
-        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through(number, &crew)));
+        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through(number, &handle)));
         if let Err(payload) = worked {
             self.queue.stop(Failure::Panicked(panic_message(payload)));
         }
@@ -195,12 +195,12 @@ where
 }
 
 /// A run and the threads it may start.
-struct Crew<'scope, 'env, R> {
+struct Handle<'scope, 'env, R> {
     run: &'scope R,
     threads: &'scope thread::Scope<'scope, 'env>,
 }
 
-impl<'scope, T, W, E, M, F> Crew<'scope, '_, Run<'_, T, E, M, F>>
+impl<'scope, T, W, E, M, F> Handle<'scope, '_, Run<'_, T, E, M, F>>
 where
     T: Send,
     E: Send,
@@ -219,9 +219,9 @@ where
                 }
             }
             Call::Watch => {
-                let crew = Crew { ..*self };
+                let handle = Handle { ..*self };
                 let name = format!("{}-watch", self.run.options.name);
-                let watch = move || watch(&crew, &crew.run.queue.alarm);
+                let watch = move || watch(&handle, &handle.run.queue.alarm);
                 // Without the thread, the run goes on with the workers it has.
                 let _ = start_scoped(self.threads, &name, watch);
             }
@@ -229,7 +229,7 @@ where
     }
 }
 
-impl<T, W, E, M, F> Watched for Crew<'_, '_, Run<'_, T, E, M, F>>
+impl<T, W, E, M, F> Watched for Handle<'_, '_, Run<'_, T, E, M, F>>
 where
     T: Send,
     E: Send,
@@ -262,7 +262,7 @@ where
     }
 }
 
-impl<T, W, E, M, F> Spawn<T> for Crew<'_, '_, Run<'_, T, E, M, F>>
+impl<T, W, E, M, F> Spawn<T> for Handle<'_, '_, Run<'_, T, E, M, F>>
 where
     T: Send,
     E: Send,

@@ -29,12 +29,12 @@ mod listed_file;
 mod listing;
 mod lock;
 mod memory;
-mod one_maker;
 mod output_file;
 mod path;
 mod private_dir;
 mod proc_file;
 mod process;
+mod single_writer;
 mod spool_file;
 mod standard_input;
 mod standard_output;
@@ -66,7 +66,6 @@ pub use interrupt::{catch_interrupts, caught_signal, end_by_signal, remove_names
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use lock::LockFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
-pub use one_maker::Making;
 pub use output_file::OutputFile;
 pub use path::{
     append_file, append_private_file, create_directories, is_executable, lstat,
@@ -74,6 +73,7 @@ pub use path::{
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};
+pub use single_writer::Claim;
 pub use spool_file::SpoolFile;
 pub use standard_input::StandardInput;
 pub use standard_output::StandardOutput;

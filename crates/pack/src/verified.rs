@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 const FILE: &str = "info/hedgerow-verified";
 const HEADER: &str = "hedgerow verified 1";
-/// More than this many bytes no list takes.
+/// Upper size limit of the list; larger files are ignored.
 const LIMIT_BYTES: u64 = 1 << 20;
 /// More than this many lines are not kept.
 const MAX_LINES: usize = 2048;

@@ -2,6 +2,7 @@
 
 pub mod bitmap;
 pub mod cat_file;
+pub mod context;
 pub mod index_pack;
 pub mod index_progress;
 pub mod maintenance;
@@ -13,7 +14,6 @@ pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;
 mod stream;
-pub mod surroundings;
 pub mod upload_pack_hook;
 pub mod verify_pack;
 mod watcher;

@@ -1,6 +1,6 @@
 //! `hedgerow reverse-index`: writes missing `.rev` files.
 
-use super::surroundings::Surroundings;
+use super::context::RepositoryContext;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
@@ -20,8 +20,8 @@ pub struct ReverseIndex {
 }
 
 pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let surroundings = Surroundings::find(global)?;
-    let indexes = match (command.packs.is_empty(), &surroundings.repository) {
+    let context = RepositoryContext::find(global)?;
+    let indexes = match (command.packs.is_empty(), &context.repository) {
         (false, _) => {
             let named = command.packs.iter();
             let index = |path: &PathBuf| match path.extension() {
@@ -39,10 +39,10 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
             ));
         }
     };
-    let sync = surroundings.fsync(output)?.pack_metadata;
-    let threads = surroundings.threads(None, global)?;
+    let sync = context.fsync(output)?.pack_metadata;
+    let threads = context.threads(None, global)?;
     for index in indexes {
-        let added = add_reverse_index(&index, surroundings.hash(), threads, sync);
+        let added = add_reverse_index(&index, context.hash(), threads, sync);
         if added.map_err(Failure::fatal)? && global.verbose > 0 {
             output.say(index.with_extension("rev").display());
         }

@@ -1,6 +1,6 @@
 //! `hedgerow verify-pack`: git-verify-pack(1).
 
-use super::surroundings::Surroundings;
+use super::context::RepositoryContext;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
@@ -26,15 +26,15 @@ pub struct VerifyPack {
 }
 
 pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let surroundings = Surroundings::find(global)?;
+    let context = RepositoryContext::find(global)?;
     let is_verbose = global.verbose > 0;
     let hash = match command.object_format.as_deref() {
         Some("sha256") => HashKind::Sha256,
         Some("sha1") => HashKind::Sha1,
-        _ => surroundings.hash(),
+        _ => context.hash(),
     };
     let options = IndexOptions {
-        threads: surroundings.threads(None, global)?,
+        threads: context.threads(None, global)?,
         unique: true,
         statistics: is_verbose || command.stat_only,
         ..IndexOptions::new(hash)

@@ -62,7 +62,7 @@ pub struct Status {
     /// Show no ignored files
     #[arg(long, hide = true)]
     pub no_ignored: bool,
-    /// What in submodules makes no difference: none, untracked, dirty or all; without WHEN, all
+    /// Which submodule changes to ignore: none, untracked, dirty or all; without WHEN, all
     #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
         default_missing_value = "all", overrides_with = "no_ignore_submodules")]
     pub ignore_submodules: Option<OsString>,

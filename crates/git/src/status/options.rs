@@ -9,7 +9,7 @@ pub struct Options {
     pub untracked: UntrackedFiles,
     /// Which ignored files are listed.
     pub ignored: IgnoredFiles,
-    /// What in submodules makes no difference; `None` leaves it to the configuration.
+    /// Which submodule changes to ignore; `None` leaves it to the configuration.
     pub ignore_submodules: Option<IgnoreSubmodules>,
     /// Whether and how renames are looked for.
     pub renames: RenameWish,

@@ -2,10 +2,10 @@
 //! deleted when they, and what is found by them, are in place.
 
 use super::existing::ExistingPack;
-use super::meanwhile;
 use super::midx;
 use super::plan::{NewPack, NewRole, Plan};
 use super::prune;
+use super::race;
 use super::server_info;
 use super::settings::{Bitmaps, Extent, Settings, Unreachable};
 use crate::new_packs;
@@ -239,7 +239,7 @@ fn delete(
     let objects = repository.objects().directory();
     if settings.extent == Extent::All && !replaced.is_empty() {
         let now = Repository::discover(repository.environment())?;
-        let needed = meanwhile::needed(&now, plan, &replaced, observer)?;
+        let needed = race::still_needed(&now, plan, &replaced, observer)?;
         for pack in &needed {
             observer.warn(&format_args!(
                 "keeping {}.pack: something that came meanwhile needs it",

@@ -1,7 +1,7 @@
 //! Content of objects out of the pack that is being indexed.
 
 use super::record::{Form, Record};
-use super::resolve::{bad, Ground};
+use super::resolve::{bad, ResolveInput};
 use super::Refusal;
 use crate::reader::SMALL_BYTES;
 use crate::{delta, Error, Fault, ObjectKind, Reader, Result};
@@ -20,7 +20,7 @@ const LARGEST_BYTES: u64 = 4 << 30;
 
 /// Builds contents, one after the other, reusing buffers.
 pub(crate) struct Builder<'g> {
-    ground: Ground<'g>,
+    ground: ResolveInput<'g>,
     inflater: Inflater,
     delta: Vec<u8>,
     spare: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ pub(crate) struct Builder<'g> {
 }
 
 impl<'g> Builder<'g> {
-    pub fn new(ground: Ground<'g>) -> Self {
+    pub fn new(ground: ResolveInput<'g>) -> Self {
         Builder {
             ground,
             inflater: Inflater::new(),
@@ -124,7 +124,7 @@ impl<'g> Builder<'g> {
         let mut chain = Vec::new();
         let mut root = number;
         // Parents are those deltas were resolved by, so they make no loop.
-        while let Some(parent) = self.ground.forest.parent(root) {
+        while let Some(parent) = self.ground.delta_trees.parent(root) {
             chain.push(root);
             root = parent;
         }

@@ -1,10 +1,10 @@
 //! From the first pass to an index: the second pass, and what can be checked only then.
 
 use super::check::Findings;
+use super::delta_trees::DeltaTrees;
 use super::examine::Examination;
-use super::forest::Forest;
 use super::record::{Form, Record, Records};
-use super::resolve::{is_delta, resolve, Ground, Resolved};
+use super::resolve::{is_delta, resolve, ResolveInput, Resolved};
 use super::statistics::{self, PackedObject};
 use super::{large, named, Counters, IndexOptions, IndexedPack, Refusal};
 use crate::index_writer::{sort_index_entries, IndexEntry};
@@ -26,7 +26,7 @@ pub(crate) struct Conclusion {
 
 impl Conclusion {
     /// Resolves the deltas among `records` and checks what is left to be checked.
-    pub fn reach(
+    pub fn resolve_and_check(
         data: &[u8],
         mut records: Records,
         mut findings: Findings,
@@ -40,23 +40,23 @@ impl Conclusion {
             .filter(|record| is_delta(record))
             .count();
         counters.deltas.store(deltas as u64, Ordering::Relaxed);
-        let forest = Forest::new(&records);
+        let delta_trees = DeltaTrees::new(&records);
         records.bases = Vec::new();
-        let ground = Ground {
+        let ground = ResolveInput {
             data,
             records: &records.list,
-            forest: &forest,
+            delta_trees: &delta_trees,
             outside: &[],
             store: options.store,
         };
-        let roots = roots(&records.list, &forest);
+        let roots = roots(&records.list, &delta_trees);
         let (mut resolved, found) =
             resolve(ground, &roots, examination, options.threads, counters)?;
         findings.append(found);
-        let is_open = open(&records.list, &forest);
-        let candidates = candidates(&forest, options)?;
+        let is_open = open(&records.list, &delta_trees);
+        let candidates = candidates(&delta_trees, options)?;
         if !candidates.is_empty() {
-            let ground = Ground {
+            let ground = ResolveInput {
                 outside: &candidates,
                 ..ground
             };
@@ -65,29 +65,31 @@ impl Conclusion {
             let (more, found) = resolve(ground, &roots, examination, options.threads, counters)?;
             resolved.extend(more);
             findings.append(found);
-            if let Some(id) = candidates.iter().find(|id| forest.is_wanted(id)) {
+            if let Some(id) = candidates.iter().find(|id| delta_trees.is_wanted(id)) {
                 return Err(Refusal::LocalCorrupt(*id).into());
             }
         }
-        let count = open(&records.list, &forest).into_iter().filter(|is| *is);
+        let count = open(&records.list, &delta_trees)
+            .into_iter()
+            .filter(|is| *is);
         let count = count.count() as u64;
         if count > 0 {
             return Err(Refusal::Unresolved { count }.into());
         }
         large::compare(data, &records.list, &findings, examination)?;
         let known = Known::new(&mut records.list, &resolved, options);
-        let outside = forest.added(&records.list, is_open, &candidates);
+        let outside = delta_trees.added(&records.list, is_open, &candidates);
         let refers_outside = options.links && known.check_links(&findings, options.store)?;
-        let ground = Ground {
+        let ground = ResolveInput {
             data,
             records: &records.list,
-            forest: &forest,
+            delta_trees: &delta_trees,
             outside: &candidates,
             store: options.store,
         };
         let missing_modules = named::check(ground, &known, examination, &mut findings)?;
         let objects = if options.statistics {
-            statistics::gather(data, &records.list, &forest, &resolved)
+            statistics::gather(data, &records.list, &delta_trees, &resolved)
         } else {
             Vec::new()
         };
@@ -145,11 +147,11 @@ impl Conclusion {
 }
 
 /// The objects that are no deltas but bases of some, those with the most work first.
-fn roots(records: &[Record], forest: &Forest) -> Vec<u32> {
-    let weights = forest.weights(records);
+fn roots(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
+    let weights = delta_trees.weights(records);
     let numbered = records.iter().zip(0..);
     let is_root = |(record, number): &(&Record, u32)| {
-        !is_delta(record) && forest.is_base(*number, &record.id)
+        !is_delta(record) && delta_trees.is_base(*number, &record.id)
     };
     let mut roots: Vec<u32> = numbered.filter(is_root).map(|(_, number)| number).collect();
     roots.sort_by_key(|number| std::cmp::Reverse(weights.get(*number as usize).copied()));
@@ -157,21 +159,21 @@ fn roots(records: &[Record], forest: &Forest) -> Vec<u32> {
 }
 
 /// Of each entry, whether it is a delta without a base.
-fn open(records: &[Record], forest: &Forest) -> Vec<bool> {
+fn open(records: &[Record], delta_trees: &DeltaTrees) -> Vec<bool> {
     let numbered = records.iter().zip(0..);
     numbered
-        .map(|(record, number)| is_delta(record) && forest.parent(number).is_none())
+        .map(|(record, number)| is_delta(record) && delta_trees.parent(number).is_none())
         .collect()
 }
 
 /// The bases that deltas wait for and the repository has, those of the first deltas first. The
 /// pack may have some of them too, as deltas that wait themselves.
-fn candidates(forest: &Forest, options: &IndexOptions<'_>) -> Result<Vec<ObjectId>> {
+fn candidates(delta_trees: &DeltaTrees, options: &IndexOptions<'_>) -> Result<Vec<ObjectId>> {
     let (Some(store), true) = (options.store, options.fix_thin) else {
         return Ok(Vec::new());
     };
     let mut candidates = Vec::new();
-    for id in forest.wanted() {
+    for id in delta_trees.wanted() {
         if store.locate(&id)?.is_some() {
             candidates.push(id);
         }

@@ -7,9 +7,9 @@
 mod build;
 mod check;
 mod conclude;
+mod delta_trees;
 mod examine;
 mod existing;
-mod forest;
 mod install;
 mod large;
 mod named;
@@ -174,7 +174,8 @@ pub fn index_pack_file(
     if checksum.as_bytes() != trailer {
         return Err(Refusal::Checksum.into());
     }
-    let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
+    let concluded =
+        Conclusion::resolve_and_check(data, records, findings, options, examination, counters)?;
     if !concluded.outside.is_empty() {
         return Err(Error::ForeignLocation);
     }
@@ -206,7 +207,8 @@ pub fn receive_pack(
     let map = Map::of(&file, &target)?;
     let data = map.get(..received.end as usize).unwrap_or_default();
     let (records, findings) = (received.records, received.findings);
-    let concluded = Conclusion::reach(data, records, findings, options, examination, counters)?;
+    let concluded =
+        Conclusion::resolve_and_check(data, records, findings, options, examination, counters)?;
     drop(map);
     let (checksum, added) = if concluded.outside.is_empty() {
         (received.checksum, Vec::new())

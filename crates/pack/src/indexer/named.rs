@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::check::Findings;
 use super::conclude::Known;
 use super::examine::Examination;
-use super::resolve::Ground;
+use super::resolve::ResolveInput;
 use super::scan::HELD_BYTES;
 use super::Refusal;
 use crate::{ObjectKind, Reader, Result};
@@ -13,7 +13,7 @@ use gix_hash::ObjectId;
 /// Checks what trees call `.gitmodules` and `.gitattributes`. Returns those of the first that are
 /// nowhere: somebody else may have them.
 pub(crate) fn check(
-    ground: Ground<'_>,
+    ground: ResolveInput<'_>,
     known: &Known,
     examination: Examination<'_>,
     findings: &mut Findings,

@@ -7,8 +7,8 @@
 
 use super::build::Builder;
 use super::check::Findings;
+use super::delta_trees::DeltaTrees;
 use super::examine::{Examination, Examiner};
-use super::forest::Forest;
 use super::record::{Form, Record};
 use super::{Counters, Refusal};
 use crate::{Error, Fault, ObjectKind, ObjectStore, Result};
@@ -29,11 +29,11 @@ pub(crate) struct Resolved {
 
 /// What the workers read.
 #[derive(Clone, Copy)]
-pub(crate) struct Ground<'g> {
+pub(crate) struct ResolveInput<'g> {
     /// The pack up to its checksum.
     pub data: &'g [u8],
     pub records: &'g [Record],
-    pub forest: &'g Forest,
+    pub delta_trees: &'g DeltaTrees,
     /// Bases from outside the pack; their numbers follow those of the records.
     pub outside: &'g [ObjectId],
     /// Where those are.
@@ -42,13 +42,13 @@ pub(crate) struct Ground<'g> {
 
 /// Resolves all deltas that stand on `roots`, largest family first. Returns them in no order.
 pub(crate) fn resolve(
-    ground: Ground<'_>,
+    ground: ResolveInput<'_>,
     roots: &[u32],
     examination: Examination<'_>,
     threads: usize,
     counters: &Counters,
 ) -> Result<(Vec<Resolved>, Findings)> {
-    let board = Board::new(roots);
+    let board = WorkQueue::new(roots);
     let budget = HELD_BYTES / threads.max(1);
     let work = || {
         let mut worker = Worker::new(ground, &board, examination, budget, counters);
@@ -87,7 +87,7 @@ enum Task {
 }
 
 /// Where the workers find their tasks.
-struct Board<'r> {
+struct WorkQueue<'r> {
     state: Mutex<State<'r>>,
     changed: Condvar,
     /// Whether somebody has nothing to do.
@@ -102,9 +102,9 @@ struct State<'r> {
     busy: usize,
 }
 
-impl<'r> Board<'r> {
+impl<'r> WorkQueue<'r> {
     fn new(roots: &'r [u32]) -> Self {
-        Board {
+        WorkQueue {
             state: Mutex::new(State {
                 roots: roots.iter(),
                 tasks: Vec::new(),
@@ -178,8 +178,8 @@ struct Frame {
 }
 
 struct Worker<'g> {
-    ground: Ground<'g>,
-    board: &'g Board<'g>,
+    ground: ResolveInput<'g>,
+    board: &'g WorkQueue<'g>,
     counters: &'g Counters,
     builder: Builder<'g>,
     examiner: Examiner<'g>,
@@ -194,8 +194,8 @@ struct Worker<'g> {
 
 impl<'g> Worker<'g> {
     fn new(
-        ground: Ground<'g>,
-        board: &'g Board<'g>,
+        ground: ResolveInput<'g>,
+        board: &'g WorkQueue<'g>,
         examination: Examination<'g>,
         budget: usize,
         counters: &'g Counters,
@@ -260,7 +260,7 @@ impl<'g> Worker<'g> {
         let at = number as usize - self.ground.records.len();
         let id = self.ground.outside.get(at);
         let id = *id.ok_or(Error::ForeignLocation)?;
-        if !self.ground.forest.is_wanted(&id) {
+        if !self.ground.delta_trees.is_wanted(&id) {
             return Ok(());
         }
         match self.builder.root(number) {
@@ -317,7 +317,7 @@ impl<'g> Worker<'g> {
     /// Goes down into the deltas against `number`, if there are any.
     fn push(&mut self, number: u32, id: &ObjectId, kind: ObjectKind, content: Vec<u8>) {
         let pending = self.pending.len();
-        self.ground.forest.claim(number, id, &mut self.pending);
+        self.ground.delta_trees.claim(number, id, &mut self.pending);
         if self.pending.len() == pending {
             self.builder.recycle(content);
             return;

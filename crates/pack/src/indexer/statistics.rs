@@ -1,4 +1,4 @@
-use super::forest::Forest;
+use super::delta_trees::DeltaTrees;
 use super::record::{Form, Record};
 use super::resolve::Resolved;
 use crate::ObjectKind;
@@ -27,7 +27,7 @@ pub struct PackedObject {
 pub(crate) fn gather(
     data: &[u8],
     records: &[Record],
-    forest: &Forest,
+    delta_trees: &DeltaTrees,
     resolved: &[Resolved],
 ) -> Vec<PackedObject> {
     let mut kinds: Vec<Option<ObjectKind>> = vec![None; records.len()];
@@ -36,7 +36,7 @@ pub(crate) fn gather(
             *kind = Some(done.kind);
         }
     }
-    let depths = depths(records, forest);
+    let depths = depths(records, delta_trees);
     let ends = records.iter().skip(1).map(|record| record.offset);
     let ends = ends.chain(std::iter::once(data.len() as u64));
     let mut objects = Vec::with_capacity(records.len());
@@ -46,7 +46,7 @@ pub(crate) fn gather(
             Form::Whole(kind) => Some(kind),
             _ => kinds.get(at).copied().flatten(),
         };
-        let base = forest
+        let base = delta_trees
             .parent(number)
             .and_then(|base| records.get(base as usize));
         objects.extend(kind.map(|kind| PackedObject {
@@ -63,13 +63,13 @@ pub(crate) fn gather(
 }
 
 /// The number of deltas from each entry down to one that is whole.
-fn depths(records: &[Record], forest: &Forest) -> Vec<u32> {
+fn depths(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     let mut depths: Vec<u32> = vec![0; records.len()];
     let mut chain = Vec::new();
     for number in 0..records.len() as u32 {
         let mut at = number;
         while depths.get(at as usize) == Some(&0) {
-            let Some(parent) = forest.parent(at) else {
+            let Some(parent) = delta_trees.parent(at) else {
                 break;
             };
             chain.push(at);

@@ -184,7 +184,7 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(added)
     }
 
-    /// Adds what pseudo-merges reach all of whose commits are tips.
+    /// ORs in each pseudo-merge whose commits are all tips.
     fn add_pseudo_merges(
         &self,
         finding: &mut Finding<'_, 'b, 's>,

@@ -21,7 +21,7 @@ pub use new::NewResponse;
 pub use stored::{Available, StoredResponse};
 
 use crate::Result;
-use hedgerow_fs::{FileKind, Making, OutputFile, PrivateDir, Timestamp};
+use hedgerow_fs::{Claim, FileKind, OutputFile, PrivateDir, Timestamp};
 use hedgerow_probe::FileSystem;
 use sources::Sources;
 use std::os::unix::ffi::OsStrExt;
@@ -114,12 +114,12 @@ impl ResponseCache {
         let max_bytes = self.options.max_bytes;
         if self.options.max_wait_seconds > 0 && self.shows_writes_to_others() {
             match OutputFile::create_for_all(&self.directory, &whole, &partial) {
-                Ok(Making::Another(file)) => {
+                Ok(Claim::Follower(file)) => {
                     let max_wait = Duration::from_secs(self.options.max_wait_seconds);
                     let stored = StoredResponse::of_another(file, &identity, max_wait);
                     return Ok(Found::Stored(stored));
                 }
-                Ok(Making::Mine(file)) => {
+                Ok(Claim::Writer(file)) => {
                     // Whoever made it may have come to the end just now.
                     if let Some(stored) = self.find_made_from(key, &sources) {
                         return Ok(Found::Stored(stored));

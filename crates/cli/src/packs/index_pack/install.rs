@@ -4,7 +4,7 @@ use super::settings::wants_reverse;
 use super::IndexPack;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::surroundings::Surroundings;
+use crate::packs::context::RepositoryContext;
 use hedgerow_pack::indexer::{IndexOptions, IndexedPack, Installation};
 use hedgerow_pack::IndexLayout;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub fn refuse_existing(pack: &Path) -> Result<(), Failure> {
 /// Compares the index at `index`, and the reverse index beside it, with the pack.
 pub fn verify(
     command: &IndexPack,
-    surroundings: &Surroundings,
+    context: &RepositoryContext,
     indexed: &IndexedPack,
     index: &Path,
     options: &IndexOptions<'_>,
@@ -35,7 +35,7 @@ pub fn verify(
             "Cannot open existing pack idx file for '{index}': {reason}"
         ))
     })?;
-    let reverse = if wants_reverse(command, surroundings)? {
+    let reverse = if wants_reverse(command, context)? {
         Some(derive(index, "idx", "rev")?).filter(|path| hedgerow_fs::exists(path))
     } else {
         None
@@ -48,7 +48,7 @@ pub fn verify(
 #[allow(clippy::too_many_arguments, reason = "each is told apart by its type")]
 pub fn install(
     command: &IndexPack,
-    surroundings: &Surroundings,
+    context: &RepositoryContext,
     indexed: &mut IndexedPack,
     pack: Option<PathBuf>,
     index: Option<PathBuf>,
@@ -56,8 +56,8 @@ pub fn install(
     options: &IndexOptions<'_>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let fsync = surroundings.fsync(output)?;
-    let pack = match (pack, &surroundings.repository) {
+    let fsync = context.fsync(output)?;
+    let pack = match (pack, &context.repository) {
         (Some(pack), _) => pack,
         (None, Some(repository)) => {
             let directory = repository.objects().directory().join("pack");
@@ -69,7 +69,7 @@ pub fn install(
         Some(index) => index,
         None => pack.with_extension("idx"),
     };
-    let reverse = if wants_reverse(command, surroundings)? {
+    let reverse = if wants_reverse(command, context)? {
         Some(derive(&index, "idx", "rev")?)
     } else {
         None

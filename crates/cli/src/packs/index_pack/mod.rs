@@ -3,8 +3,8 @@
 mod install;
 mod settings;
 
+use super::context::RepositoryContext;
 use super::index_progress;
-use super::surroundings::Surroundings;
 use super::verify_pack;
 use crate::arguments::Global;
 use crate::environment;
@@ -92,10 +92,10 @@ pub struct IndexPack {
 }
 
 pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let surroundings = Surroundings::find(global)?;
-    check_combination(command, &surroundings)?;
-    let hash = hash(command, &surroundings)?;
-    let options = options(command, global, &surroundings, hash)?;
+    let context = RepositoryContext::find(global)?;
+    check_combination(command, &context)?;
+    let hash = hash(command, &context)?;
+    let options = options(command, global, &context, hash)?;
     let from_directory = |path: &PathBuf| environment::from_directory(global, path);
     let pack = command.pack.as_ref().map(from_directory);
     let index = match (&command.index, &pack) {
@@ -124,7 +124,7 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
     });
     let indexed = match &pack {
         Some(pack) if !command.stdin => index_pack_file(pack, &options, &counters),
-        _ => receive(command, &surroundings, pack.as_deref(), &options, &counters),
+        _ => receive(command, &context, pack.as_deref(), &options, &counters),
     };
     let mut indexed = indexed.map_err(|error| tell(error, output))?;
     lines.finish();
@@ -132,10 +132,10 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
         .warnings
         .iter()
         .for_each(|warning| output.warn(warning));
-    let layout = layout(command, &surroundings)?;
+    let layout = layout(command, &context)?;
     if command.verify || command.verify_stat || command.verify_stat_only {
         let index = index.ok_or_else(|| Failure::fatal("--verify with no packfile name given"))?;
-        verify(command, &surroundings, &indexed, &index, &options)?;
+        verify(command, &context, &indexed, &index, &options)?;
         if options.statistics {
             output.data(verify_pack::statistics(&indexed.objects, !command.verify_stat).as_bytes());
         }
@@ -152,7 +152,7 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
     }
     install(
         command,
-        &surroundings,
+        &context,
         &mut indexed,
         pack,
         index,
@@ -168,12 +168,12 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
 
 fn receive(
     command: &IndexPack,
-    surroundings: &Surroundings,
+    context: &RepositoryContext,
     pack: Option<&Path>,
     options: &IndexOptions<'_>,
     counters: &Counters,
 ) -> Result<IndexedPack, Error> {
-    let directory = match (pack.and_then(Path::parent), &surroundings.repository) {
+    let directory = match (pack.and_then(Path::parent), &context.repository) {
         (Some(parent), _) => parent.to_owned(),
         (None, Some(repository)) => {
             let directory = repository.objects().directory().join("pack");

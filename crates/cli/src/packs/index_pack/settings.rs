@@ -4,7 +4,7 @@ use super::IndexPack;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
-use crate::packs::surroundings::Surroundings;
+use crate::packs::context::RepositoryContext;
 use bstr::ByteSlice;
 use hedgerow_pack::indexer::{IndexOptions, Severities};
 use hedgerow_pack::{HashKind, IndexLayout};
@@ -13,7 +13,7 @@ use hedgerow_pack::{HashKind, IndexLayout};
 const BEST_SPEED: i32 = 1;
 
 /// Refuses options that do not go together.
-pub fn check_combination(command: &IndexPack, surroundings: &Surroundings) -> Result<(), Failure> {
+pub fn check_combination(command: &IndexPack, context: &RepositoryContext) -> Result<(), Failure> {
     if command.pack.is_none() && !command.stdin {
         return Err(Failure::usage(
             "a pack or --stdin is missing; see 'hedgerow index-pack -h'",
@@ -23,7 +23,7 @@ pub fn check_combination(command: &IndexPack, surroundings: &Surroundings) -> Re
         "the option '--fix-thin' requires '--stdin'"
     } else if command.promisor.is_some() && command.pack.is_some() {
         "--promisor cannot be used with a pack name"
-    } else if command.stdin && surroundings.repository.is_none() {
+    } else if command.stdin && context.repository.is_none() {
         "--stdin requires a git repository"
     } else if command.stdin && command.object_format.is_some() {
         "options '--object-format' and '--stdin' cannot be used together"
@@ -33,9 +33,9 @@ pub fn check_combination(command: &IndexPack, surroundings: &Surroundings) -> Re
     Err(Failure::fatal(reason))
 }
 
-pub fn hash(command: &IndexPack, surroundings: &Surroundings) -> Result<HashKind, Failure> {
+pub fn hash(command: &IndexPack, context: &RepositoryContext) -> Result<HashKind, Failure> {
     match command.object_format.as_deref() {
-        None => Ok(surroundings.hash()),
+        None => Ok(context.hash()),
         Some("sha1") => Ok(HashKind::Sha1),
         Some("sha256") => Ok(HashKind::Sha256),
         Some(other) => {
@@ -48,10 +48,10 @@ pub fn hash(command: &IndexPack, surroundings: &Surroundings) -> Result<HashKind
 pub fn options<'s>(
     command: &IndexPack,
     global: &Global,
-    surroundings: &'s Surroundings,
+    context: &'s RepositoryContext,
     hash: HashKind,
 ) -> Result<IndexOptions<'s>, Failure> {
-    let repository = surroundings.repository.as_ref();
+    let repository = context.repository.as_ref();
     let store = repository.map(|repository| repository.objects());
     let asked = [&command.strict, &command.fsck_objects];
     let words: Vec<&str> = asked
@@ -64,7 +64,7 @@ pub fn options<'s>(
     let is_verified = command.verify || command.verify_stat || command.verify_stat_only;
     let links = command.strict.is_some() || command.check_self_contained_and_connected;
     Ok(IndexOptions {
-        threads: surroundings.threads(command.threads, global)?,
+        threads: context.threads(command.threads, global)?,
         store: store.filter(|store| store.hash_kind() == hash),
         fix_thin: command.fix_thin,
         rules: is_checked
@@ -74,17 +74,17 @@ pub fn options<'s>(
         links,
         unique: links || is_verified,
         max_input_bytes: command.max_input_size.filter(|limit| *limit > 0),
-        compression: compression(surroundings)?,
+        compression: compression(context)?,
         statistics: command.verify_stat || command.verify_stat_only,
         ..IndexOptions::new(hash)
     })
 }
 
 /// The zlib level of what is added to a thin pack: git's for loose objects.
-fn compression(surroundings: &Surroundings) -> Result<i32, Failure> {
-    let mut level = surroundings.integer("core.looseCompression")?;
+fn compression(context: &RepositoryContext) -> Result<i32, Failure> {
+    let mut level = context.integer("core.looseCompression")?;
     if level.is_none() {
-        level = surroundings.integer("core.compression")?;
+        level = context.integer("core.compression")?;
     }
     match level.map(i32::try_from) {
         None => Ok(BEST_SPEED),
@@ -96,9 +96,9 @@ fn compression(surroundings: &Surroundings) -> Result<i32, Failure> {
     }
 }
 
-pub fn layout(command: &IndexPack, surroundings: &Surroundings) -> Result<IndexLayout, Failure> {
+pub fn layout(command: &IndexPack, context: &RepositoryContext) -> Result<IndexLayout, Failure> {
     let mut layout = IndexLayout::default();
-    if let Some(version) = surroundings.integer("pack.indexVersion")? {
+    if let Some(version) = context.integer("pack.indexVersion")? {
         layout.version = u32::try_from(version)
             .ok()
             .filter(|version| *version <= 2)
@@ -136,7 +136,7 @@ fn parse_index_version(text: &str) -> Option<(u32, Option<u32>)> {
 }
 
 /// Whether a reverse index is wanted.
-pub fn wants_reverse(command: &IndexPack, surroundings: &Surroundings) -> Result<bool, Failure> {
+pub fn wants_reverse(command: &IndexPack, context: &RepositoryContext) -> Result<bool, Failure> {
     if command.rev_index || command.no_rev_index {
         return Ok(command.rev_index);
     }
@@ -145,5 +145,5 @@ pub fn wants_reverse(command: &IndexPack, surroundings: &Surroundings) -> Result
     if hedgerow_git::repository::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
         return Ok(false);
     }
-    surroundings.boolean("pack.writeReverseIndex", true)
+    context.boolean("pack.writeReverseIndex", true)
 }

@@ -3,7 +3,7 @@
 
 use super::revisions::tips;
 use super::serve::usable_bitmaps;
-use super::{Making, PackObjects};
+use super::{PackJob, PackObjects};
 use crate::failure::Failure;
 use crate::packs::watcher::Watcher;
 use bstr::ByteSlice;
@@ -65,8 +65,8 @@ pub fn selection(command: &PackObjects, repository: &Repository) -> Selection {
 }
 
 /// What the revisions reach that the options ask for.
-pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
-    let (command, repository) = (making.command, making.repository);
+pub fn of_revisions(job: &PackJob<'_>) -> Result<Enumerated, Failure> {
+    let (command, repository) = (job.command, job.repository);
     let sources = Sources::read(repository)?;
     let source = sources.as_stored(repository);
     let roots = Roots {
@@ -74,10 +74,10 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
         logs: command.reflog,
         indexes: command.indexed_objects,
     };
-    let warn = |warning| making.output.warn(warning);
+    let warn = |warning| job.output.warn(warning);
     let mut all: Vec<Tip> = roots.tips(repository, &sources, &warn)?;
     if command.revs || command.thin {
-        all.extend(tips(repository, source, making.output)?);
+        all.extend(tips(repository, source, job.output)?);
     }
     let request = Request {
         filter: command.filter()?,
@@ -91,7 +91,7 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
         && !request.exclude_promised
         && !request.only_unpacked
         && !request.tips.iter().any(|tip| tip.is_uninteresting);
-    let threads = making.options.threads.get();
+    let threads = job.options.threads.get();
     let mut wanted = match bitmaps_for(command, repository)? {
         Some(bitmaps) if can_be_by_bitmaps(command, &request) => {
             by_bitmaps(source, &bitmaps, request, threads)?
@@ -106,7 +106,7 @@ pub fn of_revisions(making: &Making<'_>) -> Result<Enumerated, Failure> {
     if command.keep_unreachable {
         add_packed(repository, &selector, &mut wanted)?;
     }
-    let watcher = Watcher::new(making.global, making.output);
+    let watcher = Watcher::new(job.global, job.output);
     if command.pack_loose_unreachable {
         add_loose(repository, &mut wanted, &watcher)?;
     }
@@ -193,8 +193,8 @@ struct Named {
 }
 
 /// What the packs have that standard input names.
-pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
-    let (command, repository) = (making.command, making.repository);
+pub fn of_packs(job: &PackJob<'_>) -> Result<Enumerated, Failure> {
+    let (command, repository) = (job.command, job.repository);
     let store = repository.objects();
     let follows = command.stdin_packs.as_deref() == Some("follow");
     let mut missing = read_names(follows)?;
@@ -232,7 +232,7 @@ pub fn of_packs(making: &Making<'_>) -> Result<Enumerated, Failure> {
         wanted.extend(objects_of_pack(store, number)?);
     }
     if command.unpacked {
-        let mut warn = |warning| making.output.warn(warning);
+        let mut warn = |warning| job.output.warn(warning);
         wanted.extend(own_loose_objects(store, &mut warn)?);
     }
     keep_first_of_each(&mut wanted);

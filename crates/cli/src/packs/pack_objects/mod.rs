@@ -177,7 +177,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
         cancel: CancelToken::from_static(interrupted),
         ..options(command, global, &repository)?
     };
-    let making = Making {
+    let job = PackJob {
         command,
         global,
         repository: &repository,
@@ -185,17 +185,17 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
         output,
     };
     if command.stdin_packs.is_some() {
-        let wanted = enumerate::of_packs(&making)?;
-        return making.pack_wanted(wanted);
+        let wanted = enumerate::of_packs(&job)?;
+        return job.pack_wanted(wanted);
     }
     if !command.wants_revisions() {
-        return making.pack_list();
+        return job.pack_list();
     }
     if enumerate::needs_list(command)? {
-        let wanted = enumerate::of_revisions(&making)?;
-        making.pack_wanted(wanted)
+        let wanted = enumerate::of_revisions(&job)?;
+        job.pack_wanted(wanted)
     } else {
-        serve::run(&making)
+        serve::run(&job)
     }
 }
 
@@ -238,7 +238,7 @@ impl PackObjects {
 }
 
 /// A pack that is being made.
-pub struct Making<'m> {
+pub struct PackJob<'m> {
     pub command: &'m PackObjects,
     pub global: &'m Global,
     pub repository: &'m Repository,
@@ -246,7 +246,7 @@ pub struct Making<'m> {
     pub output: &'m Output,
 }
 
-impl Making<'_> {
+impl PackJob<'_> {
     /// Packs the objects that are listed on standard input.
     fn pack_list(&self) -> Result<u8, Failure> {
         let selection = enumerate::selection(self.command, self.repository);

@@ -1,25 +1,25 @@
 //! Packs of what revisions reach.
 
 use super::revisions::question;
-use super::{Making, PackObjects};
+use super::{PackJob, PackObjects};
 use crate::failure::Failure;
 use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Bitmaps};
 use hedgerow_serve::{tags, PackReuse, Selected};
 
-pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
-    let (command, repository) = (making.command, making.repository);
+pub fn run(job: &PackJob<'_>) -> Result<u8, Failure> {
+    let (command, repository) = (job.command, job.repository);
     let sources = Sources::read(repository)?;
     let source = sources.without_replacements(repository);
-    let threads = making.options.threads.get();
+    let threads = job.options.threads.get();
     let question = question(
         repository,
         source,
         command.all,
         command.filter()?,
         threads,
-        making.output,
+        job.output,
     )?;
     let bitmaps = usable_bitmaps(command, repository)?;
     let tags = if command.include_tag {
@@ -37,12 +37,12 @@ pub fn run(making: &Making<'_>) -> Result<u8, Failure> {
     let has = |id: &oid| selected.receiver_has(id);
     // The receiver of what is filtered may lack what it has the commits of.
     let had = if command.thin && command.filter.is_empty() {
-        selected.bases(repository.objects(), &question.wants, making.options.window)
+        selected.bases(repository.objects(), &question.wants, job.options.window)
     } else {
         Vec::new()
     };
     let contents = selected.contents(command.thin.then_some(&has), had);
-    making.pack(&contents, selected.count(), &making.options, false)
+    job.pack(&contents, selected.count(), &job.options, false)
 }
 
 /// The bitmaps of the repository, if they may be used.

@@ -13,7 +13,7 @@ use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::Repository;
 use hedgerow_maintain::repack::{carry_out, Plan, Request, Settings};
 
-/// Put what there is of packs and loose objects into new packs
+/// Repack objects
 #[derive(Debug, Default, Args)]
 pub struct Repack {
     /// Put all that is reachable into one pack

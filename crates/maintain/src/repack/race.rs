@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 /// Those of the packs `replaced` that are needed. `now` is the repository, opened since the new
 /// packs are there.
-pub fn needed(
+pub fn still_needed(
     now: &Repository,
     plan: &Plan,
     replaced: &[ExistingPack],

@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 
 /// The deltas of a pack by their bases, and what became the base of each.
 #[derive(Debug)]
-pub(crate) struct Forest {
+pub(crate) struct DeltaTrees {
     /// For each entry, where the deltas against it start in `children`; then the end of all.
     starts: Vec<u32>,
     /// Deltas that name their base by its place, by base, then by their own place.
@@ -21,7 +21,7 @@ pub(crate) struct Forest {
     parents: Vec<AtomicU32>,
 }
 
-impl Forest {
+impl DeltaTrees {
     pub fn new(records: &Records) -> Self {
         let list = &records.list;
         let mut waiting = Vec::new();
@@ -52,7 +52,7 @@ impl Forest {
             children[*at as usize] = number;
             *at += 1;
         }
-        Forest {
+        DeltaTrees {
             starts,
             children,
             waiting,

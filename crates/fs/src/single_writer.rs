@@ -12,11 +12,11 @@ const ATTEMPTS: u32 = 16;
 
 /// Who makes a file.
 #[derive(Debug)]
-pub enum Making {
+pub enum Claim {
     /// This one, and nobody else as long as it has it open.
-    Mine(OutputFile),
+    Writer(OutputFile),
     /// Somebody else, up to now; this is what there is of it so far.
-    Another(ReadFile),
+    Follower(ReadFile),
 }
 
 impl OutputFile {
@@ -26,7 +26,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// Also if the file system has no such locks; nothing is left there then.
-    pub fn create_for_all(directory: &PrivateDir, target: &str, partial: &str) -> Result<Making> {
+    pub fn create_for_all(directory: &PrivateDir, target: &str, partial: &str) -> Result<Claim> {
         let failed = |source| Error::new("create", directory.path().join(partial), source);
         for _ in 0..ATTEMPTS {
             let fd = open(directory, partial).map_err(failed)?;
@@ -43,7 +43,7 @@ impl OutputFile {
             };
             if !is_free {
                 let path = directory.path().join(partial);
-                return Ok(Making::Another(ReadFile::from_fd(fd, path)));
+                return Ok(Claim::Follower(ReadFile::from_fd(fd, path)));
             }
             match size_if_named(&fd, directory, partial).map_err(failed)? {
                 // Somebody finished or removed it in between.
@@ -51,7 +51,7 @@ impl OutputFile {
                 Some(0) => {
                     rustix::fs::fchmod(&fd, FILE_MODE).map_err(|errno| failed(errno.into()))?;
                     let file = OutputFile::from_named(directory, fd, partial, target);
-                    return Ok(Making::Mine(file));
+                    return Ok(Claim::Writer(file));
                 }
                 // Others may be reading it still: it is not to be filled again.
                 Some(_) => remove(directory, partial).map_err(failed)?,
@@ -157,15 +157,15 @@ mod tests {
 
     fn mine(directory: &PrivateDir) -> OutputFile {
         match OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap() {
-            Making::Mine(file) => file,
-            Making::Another(_) => panic!("nobody else makes it"),
+            Claim::Writer(file) => file,
+            Claim::Follower(_) => panic!("nobody else makes it"),
         }
     }
 
     fn anothers(directory: &PrivateDir) -> ReadFile {
         match OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap() {
-            Making::Mine(_) => panic!("somebody makes it"),
-            Making::Another(file) => file,
+            Claim::Writer(_) => panic!("somebody makes it"),
+            Claim::Follower(file) => file,
         }
     }
 
@@ -255,7 +255,7 @@ mod tests {
                 let making = OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap();
                 // Whoever has it keeps it until all have asked.
                 barrier.wait();
-                matches!(making, Making::Mine(_))
+                matches!(making, Claim::Writer(_))
             };
             let threads: Vec<_> = (0..16).map(|_| scope.spawn(make)).collect();
             let made = threads.into_iter().map(|thread| thread.join().unwrap());

@@ -9,11 +9,11 @@ use hedgerow_git::Error;
 use hedgerow_pack::HashKind;
 
 /// Where a command works.
-pub struct Surroundings {
+pub struct RepositoryContext {
     pub repository: Option<Repository>,
 }
 
-impl Surroundings {
+impl RepositoryContext {
     /// Finds the repository; none is no error.
     pub fn find(global: &Global) -> Result<Self, Failure> {
         let environment = environment::of_git(global)?;
@@ -22,7 +22,7 @@ impl Surroundings {
             Err(Error::NotARepository | Error::NotARepositoryUpTo { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        Ok(Surroundings { repository })
+        Ok(RepositoryContext { repository })
     }
 
     /// The hash function of the repository, or git's default.

@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The workers of an ordered run: who exists, who may work.
-pub(crate) struct Roster {
+pub(crate) struct WorkerPool {
     state: Mutex<State>,
     /// Told when more may work, or none is needed any more.
     wake: Condvar,
@@ -33,20 +33,20 @@ struct State {
     record: Option<RunRecord>,
 }
 
-/// Whom an item that nobody is free for asks for.
+/// Which thread to start for an item that no worker is free for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hire {
+pub(crate) enum ThreadRequest {
     /// The thread of this worker.
     Worker(usize),
     /// The thread that adapts the number of workers.
     Watch,
 }
 
-impl Roster {
+impl WorkerPool {
     pub(crate) fn new(options: &Options) -> Self {
         let limit = options.limit();
         let target = options.first_target(limit);
-        Roster {
+        WorkerPool {
             state: Mutex::new(State {
                 threads: 0,
                 watched: false,
@@ -67,18 +67,18 @@ impl Roster {
     }
 
     /// Who is to be started, while there is more to do than the workers there are have taken.
-    pub(crate) fn hire(&self) -> Option<Hire> {
+    pub(crate) fn hire(&self) -> Option<ThreadRequest> {
         let mut state = self.lock();
         if state.ended {
             return None;
         }
         if state.threads < self.target() {
             state.threads += 1;
-            return Some(Hire::Worker(state.threads - 1));
+            return Some(ThreadRequest::Worker(state.threads - 1));
         }
         let watch = self.adaptive && !state.watched;
         state.watched |= watch;
-        watch.then_some(Hire::Watch)
+        watch.then_some(ThreadRequest::Watch)
     }
 
     /// A thread could not be started: the run goes on with those there are.

@@ -43,13 +43,13 @@ pub struct Global {
     /// Run as if started in DIR
     #[arg(short = 'C', global = true, value_name = "DIR")]
     pub directory: Vec<PathBuf>,
-    /// How many workers; auto measures and chooses by itself
+    /// Number of workers; auto chooses by measuring
     #[arg(short, long, global = true, value_name = "N|auto", value_parser = parse_jobs)]
     pub jobs: Option<Workers>,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more; twice for even more
+    /// Print more; repeat for even more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Show progress even if standard error is not a terminal
@@ -64,7 +64,7 @@ pub struct Global {
     /// Print the result as one JSON document, and errors likewise, to standard error
     #[arg(long, global = true)]
     pub json: bool,
-    /// Tell what the engine did; with FILE, write it there as JSON
+    /// Print engine statistics; with FILE, write them there as JSON
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub stats: Option<Option<PathBuf>>,
 }
@@ -95,38 +95,38 @@ pub enum Workers {
 pub enum Command {
     /// Write, check or list reachability bitmaps
     Bitmap(Bitmap),
-    /// Print objects, or their kinds and sizes
+    /// Print the content, type or size of objects
     CatFile(CatFile),
     /// Check out a branch, a commit, or paths of one, into the working tree
     Checkout(Checkout),
-    /// Show how the working tree stands to the index and to HEAD
+    /// Show the working tree status
     Status(Status),
     /// The form that `status` has in a working copy of Mercurial
     #[command(hide = true)]
     HgStatus(HgStatus),
-    /// Make SquashFS images and look into them
+    /// Create, extract and inspect SquashFS images
     Image(Image),
-    /// Make the index of a pack, which is a file or comes from standard input
+    /// Build the index of a pack read from a file or standard input
     IndexPack(IndexPack),
-    /// Keep the packs of a repository in order
+    /// Repack a repository when it needs it
     Maintenance(Maintenance),
-    /// Write or check the one index of many packs
+    /// Write or verify multi-pack-indexes
     MultiPackIndex(MultiPackIndex),
-    /// Pack the objects whose ids come from standard input, or what revisions reach
+    /// Create a pack from a list of objects or from revisions
     PackObjects(PackObjects),
     /// Repack objects
     Repack(Repack),
-    /// Write the reverse indexes that are missing or broken, without indexing again
+    /// Write missing or broken reverse indexes
     ReverseIndex(ReverseIndex),
-    /// List commits, and with --objects the trees, blobs and tags they need
+    /// List reachable commits, and with --objects all reachable objects
     RevList(RevList),
-    /// Tell what --stats=FILE recorded: whether work ever ran out, and how long things took
+    /// Summarize or plot what --stats=FILE recorded
     Stats(Stats),
-    /// Measure how the file system answers, and set how many workers a checkout uses there
+    /// Measure a file system and set the number of checkout workers for it
     Tune(Tune),
-    /// Make the packs that a git server sends (uploadpack.packObjectsHook)
+    /// Serve fetches of a git server (uploadpack.packObjectsHook)
     UploadPackHook(UploadPackHook),
-    /// Compare packs with their indexes
+    /// Verify packs against their indexes
     VerifyPack(VerifyPack),
     /// List a directory tree, in parallel
     Walk(Walk),
@@ -246,7 +246,7 @@ pub struct HgStatus {
     pub paths: Vec<OsString>,
 }
 
-/// Tell what --stats=FILE recorded: whether work ever ran out, and how long things took
+/// Summarize or plot what --stats=FILE recorded
 #[derive(Debug, Args)]
 pub struct Stats {
     /// Draw it instead, as SVG, into PLOT; '-' is standard output
@@ -260,7 +260,7 @@ pub struct Stats {
     pub file: PathBuf,
 }
 
-/// Measure how the file system answers, and set how many workers a checkout uses there
+/// Measure a file system and set the number of checkout workers for it
 ///
 /// Creates, asks for and removes small files in a directory of its own, with 1, 2, 4, ... up to 64
 /// workers, two to five times, for about six seconds. Writes checkout.workers and

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 pub struct Selection {
     /// Leave out what is in a pack already.
     pub incremental: bool,
-    /// Leave out what an alternate has.
+    /// Leave out objects of alternates.
     pub local: bool,
     /// Leave out what is in a pack of the own directory that has a `.keep` file.
     pub honor_pack_keep: bool,

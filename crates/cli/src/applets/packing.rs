@@ -50,7 +50,7 @@ pub struct Packing {
     /// Replace the image if it exists
     #[arg(short, long)]
     pub force: bool,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
     /// The image

@@ -2,7 +2,7 @@ use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Make SquashFS images and look into them
+/// Create, extract and inspect SquashFS images
 #[derive(Debug, Args)]
 pub struct Image {
     #[command(subcommand)]

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Write the reverse indexes that are missing or broken, without indexing again
+/// Write missing or broken reverse indexes
 #[derive(Debug, Args)]
 pub struct ReverseIndex {
     /// Packs, or their indexes; all of the repository without any

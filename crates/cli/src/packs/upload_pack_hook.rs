@@ -19,7 +19,7 @@ use std::time::Instant;
 /// What a request may take, in bytes: a million ids are 41 MB.
 const REQUEST_BYTES: u64 = 1 << 30;
 
-/// Make the packs that a git server sends (uploadpack.packObjectsHook)
+/// Serve fetches of a git server (uploadpack.packObjectsHook)
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct UploadPackHook {

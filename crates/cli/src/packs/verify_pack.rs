@@ -11,7 +11,7 @@ use hedgerow_pack::{Error, HashKind};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Compare packs with their indexes
+/// Verify packs against their indexes
 #[derive(Debug, Args)]
 pub struct VerifyPack {
     /// Only tell how long the chains of deltas are

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::ffi::OsString;
 
-/// Show how the working tree stands to the index and to HEAD
+/// Show the working tree status
 ///
 /// Of options that contradict each other the last one counts. Those that are listed without a
 /// counterpart are taken back by no- before their long name, as in --no-short or --no-ignored.

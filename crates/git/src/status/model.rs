@@ -173,7 +173,7 @@ pub enum IgnoredFiles {
     Matching,
 }
 
-/// What in a submodule makes no difference: `--ignore-submodules`, `submodule.<name>.ignore`.
+/// Which changes of a submodule to ignore: `--ignore-submodules`, `submodule.<name>.ignore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoreSubmodules {
     /// All of it.

@@ -78,7 +78,7 @@ impl<'a> Submodules<'a> {
             .has(&directory.join(".git"))
     }
 
-    /// What of the submodule at `path` makes no difference.
+    /// Which changes of the submodule at `path` to ignore.
     fn ignored(&self, path: &BStr) -> IgnoreSubmodules {
         if let Some(wish) = self.options.ignore_submodules {
             return wish;

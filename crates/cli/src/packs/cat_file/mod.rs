@@ -18,7 +18,7 @@ use hedgerow_reach::Filter;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// Print objects, or their kinds and sizes
+/// Print the content, type or size of objects
 ///
 /// Options are those of git-cat-file(1). FORMAT has the atoms objectname, objecttype, objectsize,
 /// objectsize:disk, deltabase, rest and objectmode.

@@ -20,7 +20,7 @@ use settings::{check_combination, hash, layout, options};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Make the index of a pack, which is a file or comes from standard input
+/// Build the index of a pack read from a file or standard input
 #[derive(Debug, Args)]
 pub struct IndexPack {
     /// Read the pack from standard input and put it into the repository
@@ -68,7 +68,7 @@ pub struct IndexPack {
     /// Refuse a larger pack
     #[arg(long, value_name = "BYTES")]
     pub max_input_size: Option<u64>,
-    /// How many threads to use; 0 means one for each processor (pack.threads)
+    /// Number of threads; 0 means one per processor (pack.threads)
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// The hash function of the objects, outside of a repository

@@ -14,7 +14,7 @@ use hedgerow_git::repository::Repository;
 use hedgerow_maintain::maintenance::{choose, full, geometric, Choice, State, Task};
 use hedgerow_maintain::repack::Request;
 
-/// Keep the packs of a repository in order
+/// Repack a repository when it needs it
 #[derive(Debug, Args)]
 pub struct Maintenance {
     #[command(subcommand)]
@@ -43,7 +43,7 @@ pub struct Run {
     /// Say nothing if there is nothing to do, or somebody else is at it
     #[arg(long)]
     pub auto: bool,
-    /// Only say what would be done
+    /// Only print what would be done
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use write::Write;
 
-/// Write or check the one index of many packs
+/// Write or verify multi-pack-indexes
 #[derive(Debug, Args)]
 pub struct MultiPackIndex {
     /// The object directory; else that of the repository

@@ -31,7 +31,7 @@ use settings::{options, parse_layout};
 use std::io::{BufReader, ErrorKind};
 use std::path::PathBuf;
 
-/// Pack the objects whose ids come from standard input, or what revisions reach
+/// Create a pack from a list of objects or from revisions
 #[derive(Debug, Args)]
 pub struct PackObjects {
     /// Write the pack to standard output
@@ -40,13 +40,13 @@ pub struct PackObjects {
     /// Try each object against N others (pack.window)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub window: Option<u32>,
-    /// Let no chain of deltas be longer than N (pack.depth)
+    /// Maximum length of delta chains (pack.depth)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub depth: Option<u32>,
     /// Let no thread's window take more memory; 0 means any (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub window_memory: Option<u64>,
-    /// How many threads to use; 0 means one for each processor (pack.threads)
+    /// Number of threads; 0 means one per processor (pack.threads)
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Name the bases of deltas by their offset, which is shorter
@@ -61,10 +61,10 @@ pub struct PackObjects {
     /// The level of compression, 0 to 9, or -1 for the usual one (pack.compression)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub compression: Option<i32>,
-    /// Search all deltas anew
+    /// Recompute all deltas
     #[arg(long)]
     pub no_reuse_delta: bool,
-    /// Compress all objects anew, too
+    /// Recompress all objects, too
     #[arg(long)]
     pub no_reuse_object: bool,
     /// Leave out what is in a local pack that has a .keep file
@@ -73,7 +73,7 @@ pub struct PackObjects {
     /// Leave out what is in this local pack, named by its file
     #[arg(long, value_name = "PACK")]
     pub keep_pack: Vec<String>,
-    /// Leave out what an alternate has
+    /// Leave out objects of alternates
     #[arg(long)]
     pub local: bool,
     /// Leave out what is in a pack already
@@ -121,7 +121,7 @@ pub struct PackObjects {
     /// The same where it is possible
     #[arg(long, hide = true)]
     pub write_bitmap_index_quiet: bool,
-    /// Let no pack be longer, but make several (pack.packSizeLimit)
+    /// Maximum size of a pack; larger ones are split (pack.packSizeLimit)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub max_pack_size: Option<u64>,
     /// Pack annotated tags along with what they are of

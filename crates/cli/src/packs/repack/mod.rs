@@ -16,25 +16,25 @@ use hedgerow_maintain::repack::{carry_out, Plan, Request, Settings};
 /// Repack objects
 #[derive(Debug, Default, Args)]
 pub struct Repack {
-    /// Put all that is reachable into one pack
+    /// Pack everything reachable into one pack
     #[arg(short = 'a')]
     pub all: bool,
-    /// The same, and with -d make what nothing reaches loose
+    /// As -a, and with -d turn unreachable objects loose
     #[arg(short = 'A')]
     pub all_and_loosen: bool,
-    /// Delete the packs that are not needed any more, and loose objects that are in packs
+    /// Delete redundant packs and loose objects
     #[arg(short = 'd')]
     pub delete: bool,
-    /// Search all deltas anew
+    /// Recompute all deltas
     #[arg(short = 'f')]
     pub no_reuse_delta: bool,
-    /// Compress all objects anew, too
+    /// Recompress all objects, too
     #[arg(short = 'F')]
     pub no_reuse_object: bool,
-    /// Do not update what dumb servers need (repack.updateServerInfo)
+    /// Do not update the files for dumb servers (repack.updateServerInfo)
     #[arg(short = 'n')]
     pub no_server_info: bool,
-    /// Leave out what an alternate has
+    /// Leave out objects of alternates
     #[arg(short = 'l', long)]
     pub local: bool,
     /// Write reachability bitmaps (repack.writeBitmaps)
@@ -43,53 +43,53 @@ pub struct Repack {
     /// Write no bitmaps
     #[arg(long)]
     pub no_write_bitmap_index: bool,
-    /// With -a, put what nothing reaches into a pack of its own, with its age
+    /// With -a, pack unreachable objects separately, with their ages
     #[arg(long)]
     pub cruft: bool,
-    /// With --cruft, drop what has been unreachable for longer than since TIME
+    /// With --cruft, drop objects unreachable since before TIME
     #[arg(long, value_name = "TIME", requires = "cruft")]
     pub cruft_expiration: Option<String>,
-    /// With -A, do not make loose what is older than TIME
+    /// With -A, drop unreachable objects older than TIME
     #[arg(long, value_name = "TIME")]
     pub unpack_unreachable: Option<String>,
-    /// With -a and -d, pack what nothing reaches, too
+    /// With -a and -d, pack unreachable objects, too
     #[arg(short = 'k', long)]
     pub keep_unreachable: bool,
     /// Try each object against N others (pack.window)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::packs::pack_objects::parse_count)]
     pub window: Option<u32>,
-    /// Let no thread's window take more memory (pack.windowMemory)
+    /// Limit the memory of each thread's window (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = crate::packs::pack_objects::parse_bytes)]
     pub window_memory: Option<u64>,
-    /// Let no chain of deltas be longer than N (pack.depth)
+    /// Maximum length of delta chains (pack.depth)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::packs::pack_objects::parse_count)]
     pub depth: Option<u32>,
-    /// How many threads to use; 0 means one for each processor (pack.threads)
+    /// Number of threads; 0 means one per processor (pack.threads)
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Let no pack be longer, but make several (pack.packSizeLimit)
+    /// Maximum size of a pack; larger ones are split (pack.packSizeLimit)
     #[arg(long, value_name = "BYTES", value_parser = crate::packs::pack_objects::parse_bytes)]
     pub max_pack_size: Option<u64>,
     /// Repack packs that have a .keep file, too (repack.packKeptObjects)
     #[arg(long, overrides_with = "no_pack_kept_objects")]
     pub pack_kept_objects: bool,
-    /// Leave packs that have a .keep file as they are
+    /// Leave packs that have a .keep file alone
     #[arg(long)]
     pub no_pack_kept_objects: bool,
-    /// Leave this pack as it is, named by its file
+    /// Leave the pack with this file name alone
     #[arg(long, value_name = "PACK")]
     pub keep_pack: Vec<String>,
     /// Join small packs, so that each of the packs has at least FACTOR times as many objects as
     /// the next smaller one
     #[arg(short = 'g', long, value_name = "FACTOR")]
     pub geometric: Option<u32>,
-    /// Write a multi-pack-index of the packs there are then
+    /// Write a multi-pack-index of the resulting packs
     #[arg(short = 'm', long, overrides_with = "no_write_midx")]
     pub write_midx: bool,
     /// Write no multi-pack-index
     #[arg(long)]
     pub no_write_midx: bool,
-    /// Only say what would be done
+    /// Only print what would be done
     #[arg(long)]
     pub dry_run: bool,
 }

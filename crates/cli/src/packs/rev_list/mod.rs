@@ -17,7 +17,7 @@ use options::Options;
 use output::Printer;
 use std::ffi::OsString;
 
-/// List commits, and with --objects the trees, blobs and tags they need
+/// List reachable commits, and with --objects all reachable objects
 ///
 /// Options and revisions are those of git-rev-list(1). Paths and the options that format or compare
 /// commits are refused.

@@ -51,6 +51,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A list of objects that cannot be read, in git's words.
+    #[error("{0}")]
+    List(String),
     /// It was interrupted.
     #[error("interrupted")]
     Cancelled,

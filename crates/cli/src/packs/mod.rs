@@ -7,7 +7,6 @@ pub mod index_pack;
 pub mod index_progress;
 pub mod maintenance;
 pub mod multi_pack_index;
-pub mod object_list;
 pub mod pack_objects;
 mod pack_progress;
 pub mod repack;

@@ -8,8 +8,8 @@ mod settings;
 
 pub use settings::{parse_bytes, parse_count, threads};
 
+use super::pack_progress;
 use super::watcher::Watcher;
-use super::{object_list, pack_progress};
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, INTERRUPTED};
@@ -24,8 +24,8 @@ use hedgerow_maintain::{file_options, may_have_bitmaps, size_limit, write_bitmap
 use hedgerow_pack::IndexLayout;
 use hedgerow_reach::Filter;
 use hedgerow_serve::{
-    stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions, PackOptions,
-    PackWritten,
+    read_object_list, stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions,
+    PackOptions, PackWritten,
 };
 use settings::{options, parse_layout};
 use std::io::{BufReader, ErrorKind};
@@ -251,7 +251,7 @@ impl PackJob<'_> {
     fn pack_list(&self) -> Result<u8, Failure> {
         let selection = enumerate::selection(self.command, self.repository);
         let (store, window) = (self.repository.objects(), self.options.window);
-        let list = object_list::read(BufReader::new(StandardInput), store, &selection, window)?;
+        let list = read_object_list(BufReader::new(StandardInput), store, &selection, window)?;
         let contents = Contents {
             wanted: list.wanted,
             had: list.had,

@@ -1,25 +1,29 @@
 //! The list of objects that `pack-objects` reads: git-pack-objects(1).
 
-use crate::failure::Failure;
+use crate::{name_hash, Edges, Error, Result, Selection, Selector, Wanted};
 use hedgerow_pack::{ObjectId, ObjectStore, Reader};
-use hedgerow_serve::{name_hash, Edges, Selection, Selector, Wanted};
 use std::io::BufRead;
 
 /// What is to be packed, and what may be delta bases.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct ObjectList {
+    /// What is to be packed, in the order of the list.
     pub wanted: Vec<Wanted>,
+    /// What the receiver has: the objects of edges.
     pub had: Vec<Wanted>,
 }
 
 /// Reads lines of an object id and, after a space, its path; or of a dash and the id of a commit
 /// that the receiver has, before the objects whose bases it may have.
-pub fn read(
+///
+/// # Errors
+/// [`Error::List`] for a line that is neither, or if the list cannot be read.
+pub fn read_object_list(
     mut input: impl BufRead,
     store: &ObjectStore,
     selection: &Selection,
     window: usize,
-) -> Result<ObjectList, Failure> {
+) -> Result<ObjectList> {
     let mut reader = Reader::new(store);
     let selector = Selector::new(store, selection);
     let mut edges = Edges::new(store, window);
@@ -28,9 +32,7 @@ pub fn read(
     loop {
         line.clear();
         let length = input.read_until(b'\n', &mut line);
-        if length.map_err(|error| Failure::fatal(format_args!("cannot read the list: {error}")))?
-            == 0
-        {
+        if length.map_err(|error| Error::List(format!("cannot read the list: {error}")))? == 0 {
             list.had = edges.into_found();
             return Ok(list);
         }
@@ -48,7 +50,7 @@ pub fn read(
             list.wanted.push(Wanted {
                 id,
                 location,
-                kind: reader.kind(&id, location).map_err(Failure::fatal)?,
+                kind: reader.kind(&id, location)?,
                 name_hash: name_hash(path),
             });
         }
@@ -61,7 +63,7 @@ fn parse<'t>(text: &'t [u8], store: &ObjectStore) -> Option<(ObjectId, &'t [u8])
     Some((ObjectId::from_hex(hex).ok()?, rest))
 }
 
-fn garbage(expected: &str, text: &[u8]) -> Failure {
+fn garbage(expected: &str, text: &[u8]) -> Error {
     let text = String::from_utf8_lossy(text);
-    Failure::fatal(format_args!("expected {expected}, got garbage:\n {text}\n"))
+    Error::List(format!("expected {expected}, got garbage:\n {text}\n"))
 }

@@ -4,6 +4,7 @@
 mod closure;
 mod filter;
 mod finding;
+mod listed;
 mod set;
 mod shared;
 mod tips;

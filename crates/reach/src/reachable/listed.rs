@@ -1,0 +1,120 @@
+//! The objects of a set, one by one.
+
+use super::{ObjectSet, Question};
+use crate::request::{Missing, Objects, Order, Request};
+use crate::source::Source;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_pack::{Bitmaps, ObjectKind};
+use std::ops::ControlFlow;
+
+/// So many ids are gathered before they are shown. They are all over the index: one after the other
+/// without anything in between, several are on their way from memory at a time.
+const BATCH: usize = 64;
+
+impl Request {
+    /// Whether the answer is a set, which bitmaps can give: nothing depends on an order, on times or
+    /// on how objects are reached. With `only_count`, a maximum is no order either.
+    pub fn is_answered_by_bitmaps(&self, only_count: bool) -> bool {
+        let usual = Request::default();
+        let is_plain = self.order == Order::Met
+            && !self.in_commit_order
+            && !self.is_reversed
+            && !self.first_parent
+            && !self.boundary
+            && !self.exclude_promised
+            && self.skip == 0
+            && (self.max_count.is_none() || only_count && self.objects == Objects::None)
+            && self.not_before.is_none()
+            && self.not_after.is_none()
+            && self.min_parents == usual.min_parents
+            && self.max_parents.is_none()
+            && self.side.is_none()
+            && self.no_walk.is_none()
+            && self.missing == Missing::Error
+            && self.objects != Objects::WithEdges;
+        is_plain && self.question(1).is_set()
+    }
+
+    /// The same as a question about a set.
+    pub fn question(&self, threads: usize) -> Question {
+        let tips = |is_have: bool| {
+            let tips = self.tips.iter();
+            let tips = tips.filter(move |tip| tip.is_uninteresting == is_have);
+            tips.map(|tip| tip.id).collect::<Vec<_>>()
+        };
+        Question {
+            wants: tips(false),
+            haves: tips(true),
+            filter: self.filter.clone(),
+            filter_wants: self.filter_tips,
+            only_commits: self.objects == Objects::None,
+            threads,
+        }
+    }
+}
+
+impl ObjectSet<'_, '_> {
+    /// Calls `show` for each object of `kinds`, kind by kind, with its bit if it has one, until it
+    /// wants no more.
+    ///
+    /// # Errors
+    /// [`Error::DamagedBitmap`]; that of `show`.
+    pub fn for_each(
+        &self,
+        kinds: &[ObjectKind],
+        mut show: impl FnMut(ObjectId, Option<u32>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut batch = Vec::with_capacity(BATCH);
+        for kind in kinds {
+            if let Some(bitmaps) = self.bitmaps() {
+                let of_kind = bitmaps.of_kind(*kind);
+                let mut bits = of_kind.map_err(|_| Error::DamagedBitmap)?.clone();
+                bits.intersect(self.bits());
+                let mut bits = bits.iter();
+                loop {
+                    batch.clear();
+                    for bit in bits.by_ref().take(BATCH) {
+                        let id = bitmaps.order().id(bit).ok_or(Error::DamagedBitmap)?;
+                        batch.push((id.to_owned(), bit));
+                    }
+                    for (id, bit) in &batch {
+                        if show(*id, Some(*bit))?.is_break() {
+                            return Ok(());
+                        }
+                    }
+                    if batch.len() < BATCH {
+                        break;
+                    }
+                }
+            }
+            for extra in self.extra().iter().filter(|extra| extra.kind == *kind) {
+                if show(extra.id, None)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes that the objects of `kinds` take in packs and loose files.
+    ///
+    /// # Errors
+    /// As [`ObjectSet::for_each`]; if the size of an object cannot be found out.
+    pub fn disk_bytes(&self, source: Source<'_>, kinds: &[ObjectKind]) -> Result<u64> {
+        let mut bytes = 0_u64;
+        let order = self.bitmaps().map(Bitmaps::order);
+        self.for_each(kinds, |id, bit| {
+            let known = bit.and_then(|bit| order?.location(bit));
+            let location = match known {
+                Some(location) => Some(location),
+                None => source.store.locate(&id)?,
+            };
+            if let Some(location) = location {
+                bytes += source.store.size_on_disk(&id, location)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(bytes)
+    }
+}

@@ -142,7 +142,8 @@ fn the_background_process_keeps_nothing_of_the_caller_open() {
     let open = fs::read_dir(format!("/proc/{server}/fd")).unwrap();
     let open: Vec<_> = open
         .map(|entry| entry.unwrap().path())
-        .map(|path| (path.clone(), fs::read_link(path).unwrap()))
+        // The server opens and closes some meanwhile.
+        .filter_map(|path| Some((path.clone(), fs::read_link(path).ok()?)))
         .collect();
     assert!(open.len() > 3);
     for (descriptor, target) in open {

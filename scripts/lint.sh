@@ -27,6 +27,7 @@ check_dependencies() {
 
 cargo fmt --all --check
 cargo clippy --locked --workspace --all-targets -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace
 check_dependencies
 if command -v shellcheck >/dev/null; then
     shellcheck --shell=bash --exclude=SC1091 .ci/run scripts/*.sh bench/realnfs/*.sh

@@ -1,6 +1,6 @@
 //! Fault injection: make the Nth system call of a kind fail, for every N, and watch what happens.
 //!
-//! Each wrapper of this crate asks [`check`] before it calls the system. Unarmed, that is one
+//! Each wrapper of this crate asks `check` before it calls the system. Unarmed, that is one
 //! relaxed load. The counter is the process's own: tests that arm it in-process must not run
 //! beside others; end-to-end tests arm the binary through the command line's test hook.
 

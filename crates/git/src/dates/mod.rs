@@ -1,8 +1,8 @@
 //! Dates as people write them: what git makes of `2.weeks.ago`, `last friday`, `noon`,
 //! `2005-04-07 22:13:13 +0200` and of everything else.
 //!
-//! A text is read as an exact date first ([`exact`]), which has a day and a time of day. What is
-//! none is gone through word by word ([`rough`]), each of which says something about a time that
+//! A text is read as an exact date first (`exact`), which has a day and a time of day. What is
+//! none is gone through word by word (`rough`), each of which says something about a time that
 //! starts as now. Both take all that they can use and pass over the rest.
 
 mod exact;

@@ -1,7 +1,7 @@
 //! Makes the index of a pack: git-index-pack(1).
 //!
-//! The first pass ([`segments`] for a file, [`receive`] for a stream) finds the entries and hashes
-//! those that are whole; the second ([`resolve`]) applies the deltas. What comes out is an
+//! The first pass (`segments` for a file, `receive` for a stream) finds the entries and hashes
+//! those that are whole; the second (`resolve`) applies the deltas. What comes out is an
 //! [`IndexedPack`], of which nothing is on the disk under its name until it is installed.
 
 mod build;

@@ -40,7 +40,7 @@ impl WrittenMidx {
     /// are those of `store`.
     ///
     /// # Errors
-    /// [`Error::MultiPackIndex`] if one of them is not in the store.
+    /// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if one of them is not in the store.
     pub fn bit_order<'s>(&'s self, store: &'s ObjectStore) -> Result<Option<BitOrder<'s>>> {
         let rows = self.pseudo_pack_order();
         if rows.is_empty() {

@@ -70,7 +70,7 @@ pub struct CatFile {
     /// Leave out objects: blob:none, blob:limit=N or object:type=KIND
     #[arg(long, value_name = "SPEC")]
     pub filter: Option<OsString>,
-    /// [KIND] OBJECT
+    /// `[KIND] OBJECT`
     #[arg(value_name = "OBJECT")]
     pub words: Vec<OsString>,
 }

@@ -18,5 +18,5 @@ pub use bitmaps::{build_bitmaps, BitmapRequest};
 pub use error::{Error, Result};
 pub use midx_bitmap::commit_with_bitmap;
 pub use new_packs::{file_options, may_have_bitmaps, repository_now, size_limit, write_bitmaps};
-pub use observer::{Finish, Observer, Silent};
+pub use observer::{Finish, Observer};
 pub use unreachable::{add_loose, add_packed, follow, Limits};

@@ -36,11 +36,3 @@ pub trait Observer {
     /// There was nothing to pack.
     fn nothing_new(&self) {}
 }
-
-/// Nobody is told anything.
-#[derive(Clone, Copy, Debug)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn warn(&self, _: &dyn Display) {}
-}

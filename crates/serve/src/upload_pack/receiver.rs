@@ -28,8 +28,6 @@ impl ResponseOutput for StandardOutput {
     }
 }
 
-impl ResponseOutput for Vec<u8> {}
-
 /// The receiver. It may have got the beginning of a response whose maker came to no end: the
 /// same response is given to it again then, from the beginning, and only the rest is sent. The
 /// same request makes the same bytes as long as the repository is stored in the same way; what is

@@ -3,7 +3,7 @@
 #![no_main]
 
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Execution, Jobs};
 use hedgerow_squashfs::{
     create, nodes_of_image, verify, CreateOptions, Created, FragmentPolicy, Image, Item, Role,
     Treatment, WriteError, HOLE_LIMIT_BLOCKS,
@@ -57,18 +57,14 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(created.is_ok(), "{created:?}");
     }
     if style & 32 != 0 && created.is_ok() {
-        given.readers.jobs = Jobs::Fixed(NonZeroUsize::new(3).expect("it is not 0"));
-        given.packers.jobs = given.readers.jobs;
+        given.execution.jobs = Jobs::Fixed(NonZeroUsize::new(3).expect("it is not 0"));
         create_from(&plans, &path, &given).expect("it was written before");
         assert!(std::fs::read(&path).ok() == image, "the workers show");
     }
 });
 
 fn options(choices: &mut Choices) -> CreateOptions {
-    let jobs = Options {
-        jobs: Jobs::Fixed(NonZeroUsize::MIN),
-        ..Options::default()
-    };
+    let execution = Execution::with_threads(NonZeroUsize::MIN);
     let compressor = Compressor::ALL[usize::from(choices.one_of(6))];
     let block_bytes = 4096 << choices.one_of(2);
     let features = choices.byte();
@@ -89,8 +85,7 @@ fn options(choices: &mut Choices) -> CreateOptions {
         padding_bytes: 1 << (features / 64),
         replace: true,
         reuse: None,
-        readers: jobs.clone(),
-        packers: jobs,
+        execution,
     }
 }
 
@@ -148,7 +143,7 @@ fn check(path: &Path, plans: &[Plan], created: &Created, options: &CreateOptions
     let found = verify(
         Box::new(std::fs::read(path).expect("it was written")),
         0,
-        &options.readers,
+        &options.execution,
     );
     let found = found.expect("it can be opened").findings;
     assert!(found.is_empty(), "{found:?}");

@@ -1,7 +1,7 @@
 //! Hostile images, and nodes made of any bytes, into a directory: nothing changes outside of it.
 #![no_main]
 
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::Execution;
 use hedgerow_fs::Dir;
 use hedgerow_squashfs::{nodes_of_image, Image};
 use hedgerow_tree::{Node, NodeError};
@@ -38,10 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     // The second time, everything is in the way.
     for replace in [false, true] {
         let options = ExtractOptions {
-            engine: Options {
-                jobs: Jobs::Fixed(NonZeroUsize::MIN),
-                ..Options::default()
-            },
+            execution: Execution::with_threads(NonZeroUsize::MIN),
             owners: features & 2 != 0,
             setuid_anyway: features & 32 != 0,
             devices: true,

@@ -5,7 +5,7 @@
 mod packed;
 
 use hedgerow_pack::{
-    verify_midx, write_midx, HashKind, MidxOptions, MidxProgress, ObjectStore, Reader,
+    verify_midx, write_midx, HashKind, MidxOptions, ObjectStore, Reader,
     StoreOptions,
 };
 use libfuzzer_sys::fuzz_target;
@@ -31,8 +31,7 @@ fuzz_target!(|input: (bool, &[u8], Vec<(u16, u32)>)| {
     packed().write(objects, &[]);
     let path = objects.join("pack/multi-pack-index");
     std::fs::write(path, seal(body, None)).expect("a file");
-    let progress = MidxProgress::default();
-    verify_midx(objects, HashKind::Sha1, NonZeroUsize::MIN, &progress, &mut |_| {})
+    verify_midx(objects, HashKind::Sha1, &hedgerow_engine::Execution::default(), &mut |_| {})
         .expect("an answer");
     let options = StoreOptions { hash: HashKind::Sha1, ..StoreOptions::default() };
     let store = ObjectStore::open(objects, options).expect("a store");

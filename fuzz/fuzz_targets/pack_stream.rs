@@ -3,7 +3,7 @@
 
 use hedgerow_fs::ReadFile;
 use hedgerow_pack::indexer::{
-    index_pack_file, receive_pack, Counters, IndexOptions, Severities,
+    index_pack_file, receive_pack, IndexOptions, Severities,
 };
 use hedgerow_pack::HashKind;
 use libfuzzer_sys::fuzz_target;
@@ -20,14 +20,14 @@ fuzz_target!(|input: (u8, &[u8])| {
     pack.extend_from_slice(checksum.as_slice());
     fs::write(&path, &pack).expect("a file");
     let options = IndexOptions {
-        threads: 2,
+        execution: hedgerow_engine::Execution::with_threads(std::num::NonZeroUsize::new(2).expect("two")),
         rules: Some(Severities::default()),
         ..IndexOptions::new(HashKind::Sha1)
     };
-    let from_file = index_pack_file(&path, &options, &Counters::default());
+    let from_file = index_pack_file(&path, &options);
     let stream = ReadFile::open(&path).expect("the file");
     let streamed =
-        receive_pack(&stream, &[], directory.path(), &options, &Counters::default());
+        receive_pack(&stream, &[], directory.path(), &options);
     let entries = from_file.as_ref().ok().map(|indexed| &indexed.entries);
     assert_eq!(entries, streamed.as_ref().ok().map(|indexed| &indexed.entries));
 });

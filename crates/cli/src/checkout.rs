@@ -2,6 +2,7 @@
 
 use crate::arguments::{Checkout, Global, Workers};
 use crate::environment;
+use crate::execution;
 use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
 use crate::messages;
 use crate::output::Output;
@@ -11,14 +12,12 @@ use crate::report::{summary, Report};
 use crate::request::{Paths, Request};
 use crate::statistics;
 use bstr::ByteSlice;
-use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_engine::{Execution, Jobs, Stage};
 use hedgerow_fs::Exit;
 use hedgerow_git::checkout::{
-    checkout_paths, switch, Done, Execution, Outcome, PathOptions, PathOutcome, Progress,
-    SwitchOptions, Target,
+    checkout_paths, switch, Done, Outcome, PathOptions, PathOutcome, SwitchOptions, Target,
 };
 use hedgerow_git::repository::Repository;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// What the steps of one command share.
@@ -28,12 +27,14 @@ struct Run<'a> {
     output: &'a Output,
     repository: Repository,
     execution: Execution,
+    /// With fewer files than this to write, one worker writes them.
+    threshold: Option<u64>,
     started: Instant,
 }
 
 pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     repository.require_work_tree()?;
     repository
@@ -42,22 +43,28 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         .iter()
         .for_each(|warning| output.warn(warning));
     let request = Request::read(&repository, command, output)?;
-    let cancel = CancelToken::from_static(interrupted);
-    let execution = execution(&repository, command, global, cancel);
+    let (jobs, threshold) = workers(&repository, command, global);
+    let execution = execution.with_jobs(jobs);
     let run = Run {
         command,
         global,
         output,
         repository,
         execution,
+        threshold,
         started,
     };
-    let meter = Meter::start(global, "Updating files", &run.execution.progress);
+    let meter = Meter::start(
+        global,
+        "Updating files",
+        &run.execution.progress,
+        Stage::Files,
+    );
     let code = match request {
         Request::Switch(target) => run.switch(&target, meter),
         Request::Paths(paths) => run.paths(&paths, meter),
     }?;
-    statistics::tell(global, run.execution.recorder.as_deref(), output)?;
+    statistics::tell(global, &run.execution, output)?;
     Ok(code)
 }
 
@@ -66,6 +73,7 @@ impl Run<'_> {
         let options = SwitchOptions {
             force: self.command.force,
             list_changes: !self.command.force && !self.global.quiet,
+            threshold: self.threshold,
             execution: self.execution.clone(),
         };
         let mut switched = switch(&self.repository, target, &options)?;
@@ -137,6 +145,7 @@ impl Run<'_> {
             pathspecs: paths.pathspecs.clone(),
             tree,
             force: self.command.force,
+            threshold: self.threshold,
             execution: self.execution.clone(),
         };
         let outcome = checkout_paths(&self.repository, &options)?;
@@ -222,14 +231,9 @@ impl Run<'_> {
     }
 }
 
-/// `--workers` over `--jobs` over `checkout.workers` over choosing by itself. Git's own test
+/// How many workers write files, and how many files one of them writes alone: `--workers` over `--jobs` over `checkout.workers` over choosing by itself. Git's own test
 /// suite asks for workers and no threshold through a variable.
-fn execution(
-    repository: &Repository,
-    command: &Checkout,
-    global: &Global,
-    cancel: CancelToken,
-) -> Execution {
+fn workers(repository: &Repository, command: &Checkout, global: &Global) -> (Jobs, Option<u64>) {
     let settings = repository.settings();
     let tested = repository.environment().test_checkout_workers.as_ref();
     let tested = tested.and_then(|text| text.to_str().ok()?.trim().parse::<i64>().ok());
@@ -245,11 +249,8 @@ fn execution(
         (None, Some(_), _) | (None, None, Jobs::Auto) => None,
         (None, None, Jobs::Fixed(_)) => Some(settings.parallel_threshold),
     };
-    Execution {
+    (
         jobs,
-        threshold: threshold.and_then(|threshold| u64::try_from(threshold).ok()),
-        cancel,
-        recorder: statistics::recorder(global),
-        progress: Arc::new(Progress::default()),
-    }
+        threshold.and_then(|threshold| u64::try_from(threshold).ok()),
+    )
 }

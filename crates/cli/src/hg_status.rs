@@ -2,11 +2,11 @@
 
 use crate::arguments::{Global, HgStatus};
 use crate::environment;
+use crate::execution;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use bstr::{BString, ByteSlice};
-use hedgerow_engine::CancelToken;
 use hedgerow_hg::status::{status, Options, State, States, Status, STATES};
 use hedgerow_hg::{Display, Repository};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, F
             "no repository found in '{directory}' (.hg not found)"
         ))
     })?;
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let repository = Repository::open(&root, &environment)?;
     let mut display = repository.display()?;
     display.quiet |= global.quiet;
@@ -36,18 +36,11 @@ pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, F
         .paths
         .iter()
         .map(|word| repository.named(word.as_bytes().as_bstr()));
-    let recorder = statistics::recorder(global);
     let request = Options {
         states: states(command, &display),
         paths: paths.collect::<Result<_, _>>()?,
         program: Some("hg".into()),
-        engine: hedgerow_engine::Options {
-            jobs: global.jobs(),
-            cancel: CancelToken::from_static(interrupted),
-            name: "status",
-            recorder: recorder.clone(),
-            ..Default::default()
-        },
+        execution,
     };
     let found = status(&repository, &request)?;
     found
@@ -60,7 +53,7 @@ pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, F
         text(&repository, &found, command, &display, request.states)
     };
     output.data(&shown);
-    statistics::tell(global, recorder.as_deref(), output)?;
+    statistics::tell(global, &request.execution, output)?;
     Ok(undecided(&repository, &found, output))
 }
 

@@ -7,6 +7,7 @@ mod checkout;
 mod checkout_options;
 mod ending;
 mod environment;
+mod execution;
 mod failure;
 mod generate;
 mod hg_status;

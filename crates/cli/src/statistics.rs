@@ -4,20 +4,14 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_engine::Recorder;
+use hedgerow_engine::Execution;
 use hedgerow_fs::{Destination, LockFile, ReadFile};
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
-
-/// A recorder, if its figures are asked for.
-pub fn recorder(global: &Global) -> Option<Arc<Recorder>> {
-    global.stats.as_ref().map(|_| Arc::new(Recorder::default()))
-}
 
 /// Shows the figures, or writes them as JSON to the file that was named.
-pub fn tell(global: &Global, recorder: Option<&Recorder>, output: &Output) -> Result<(), Failure> {
-    let (Some(wanted), Some(recorder)) = (&global.stats, recorder) else {
+pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(), Failure> {
+    let (Some(wanted), Some(recorder)) = (&global.stats, &execution.statistics) else {
         return Ok(());
     };
     let statistics = recorder.snapshot();

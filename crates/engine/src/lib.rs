@@ -7,9 +7,11 @@
 
 mod adaptive;
 mod cancel;
+mod execution;
 mod options;
 mod ordered;
 mod pool;
+mod progress;
 mod queue;
 mod recorder;
 mod report;
@@ -23,8 +25,10 @@ mod timesheet;
 mod window;
 
 pub use cancel::CancelToken;
+pub use execution::Execution;
 pub use options::{directories_to_keep, Jobs, Options};
 pub use ordered::{run_ordered, Window};
+pub use progress::{Progress, Stage, Steps};
 pub use recorder::Recorder;
 pub use report::{Failure, Report};
 pub use series::{Phase, Point};

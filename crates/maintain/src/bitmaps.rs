@@ -4,12 +4,11 @@ use crate::error::refused;
 use crate::pseudo_merges::{groups, Group};
 use crate::{Observer, Result};
 use bstr::{BString, ByteSlice};
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::Execution;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
 use hedgerow_reach::BuildOptions;
 use std::path::Path;
-use std::sync::Arc;
 
 /// More than a list of commits takes.
 const LIMIT_BYTES: u64 = 1 << 30;
@@ -17,10 +16,8 @@ const LIMIT_BYTES: u64 = 1 << 30;
 /// How bitmaps are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct BitmapRequest<'r> {
-    /// How many threads make them.
-    pub threads: usize,
-    /// Ends the work early.
-    pub cancel: CancelToken,
+    /// How it is run.
+    pub execution: Execution,
     /// A file of ids, which are the tips that history is looked at from; without it, the references
     /// are.
     pub refs_snapshot: Option<&'r Path>,
@@ -55,9 +52,7 @@ impl BitmapRequest<'_> {
             shallow: repository.grafts()?.shallow().iter().copied().collect(),
             name_hashes: config.bool("pack.writeBitmapHashCache")?.unwrap_or(true),
             lookup_table: config.bool("pack.writeBitmapLookupTable")?.unwrap_or(false),
-            threads: self.threads,
-            cancel: self.cancel.clone(),
-            progress: Arc::default(),
+            execution: self.execution.clone(),
         })
     }
 }
@@ -70,7 +65,7 @@ pub fn build_bitmaps<'o>(
     options: &BuildOptions,
     observer: &dyn Observer,
 ) -> hedgerow_reach::Result<BitmapContents<'o>> {
-    let finish = observer.building_bitmaps(&options.progress);
+    let finish = observer.building_bitmaps(&options.execution.progress);
     let contents = hedgerow_reach::build(store, order, previous, options)?;
     finish();
     Ok(contents)

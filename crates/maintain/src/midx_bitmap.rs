@@ -54,7 +54,7 @@ fn write(
         hedgerow_reach::Error::Interrupted => Error::Interrupted,
         error => failed(&error),
     })?;
-    let path = contents.write(options.threads, sync);
+    let path = contents.write(options.execution.threads().get(), sync);
     Ok(Some(path.map_err(|error| failed(&error))?))
 }
 

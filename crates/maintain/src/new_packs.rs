@@ -3,7 +3,7 @@
 use crate::bitmaps::{build_bitmaps, BitmapRequest};
 use crate::Observer;
 use crate::{Error, Result};
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::Execution;
 use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_pack::Bitmaps;
 use hedgerow_serve::{FileOptions, StagedPack};
@@ -70,8 +70,7 @@ pub fn repository_now(repository: &Repository) -> Result<Repository> {
 pub fn write_bitmaps(
     repository: &Repository,
     pack: &Path,
-    threads: usize,
-    cancel: &CancelToken,
+    execution: &Execution,
     observer: &dyn Observer,
 ) -> Result<()> {
     // The store of the repository was opened before there was such a pack.
@@ -93,8 +92,7 @@ pub fn write_bitmaps(
         reason: reason.to_owned(),
     })?;
     let request = BitmapRequest {
-        threads,
-        cancel: cancel.clone(),
+        execution: execution.clone(),
         refs_snapshot: None,
     };
     let options = request.options(&now, observer)?;
@@ -103,6 +101,6 @@ pub fn write_bitmaps(
     let contents = build_bitmaps(store, &order, previous.as_ref(), &options, observer)?;
     // What is wrong with the setting was told when the pack was written.
     let sync = now.fsync(&mut |_| {})?.pack_metadata;
-    contents.write(threads, sync)?;
+    contents.write(execution.threads().get(), sync)?;
     Ok(())
 }

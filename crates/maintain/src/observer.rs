@@ -1,5 +1,5 @@
-use hedgerow_pack::Steps;
-use hedgerow_serve::{PackWritten, Progress};
+use hedgerow_engine::Progress;
+use hedgerow_serve::PackWritten;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub trait Observer {
     }
 
     /// Bitmaps are being made; `progress` says how far that is.
-    fn building_bitmaps(&self, progress: &Arc<Steps>) -> Finish {
+    fn building_bitmaps(&self, progress: &Arc<Progress>) -> Finish {
         let _ = progress;
         Box::new(|| {})
     }

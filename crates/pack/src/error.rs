@@ -11,6 +11,9 @@ pub enum Error {
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
+    /// The work was cancelled.
+    #[error("interrupted")]
+    Interrupted,
     /// The store has no such object.
     #[error("object {id} is missing")]
     Missing {

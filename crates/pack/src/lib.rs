@@ -49,7 +49,6 @@ mod resting;
 mod reverse;
 mod reverse_writer;
 mod sidecars;
-mod steps;
 mod store;
 mod stream;
 mod verified;
@@ -69,7 +68,7 @@ pub use index_writer::{sort_index_entries, stage_index, write_index, IndexEntry,
 pub use loose_writer::write_loose;
 pub use midx::{
     expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
-    MidxComplaint, MidxOptions, MidxProgress, WrittenMidx,
+    MidxComplaint, MidxOptions, WrittenMidx,
 };
 pub use mtimes::{read_mtimes, stage_mtimes};
 pub use object::{Location, ObjectHeader, ObjectKind};
@@ -82,7 +81,6 @@ pub use reverse_writer::{
     add_reverse_index, reverse_positions, stage_reverse_index, write_reverse_index,
 };
 pub use sidecars::{delete_pack, is_kept, OPTIONAL_EXTENSIONS, PACK_EXTENSIONS};
-pub use steps::Steps;
 pub use store::{ObjectStore, StoreOptions};
 
 #[cfg(test)]

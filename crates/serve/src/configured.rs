@@ -1,6 +1,7 @@
 //! How the configuration of a repository has packs made: git-config(1) under `pack`.
 
 use crate::{PackOptions, PackReuse, Result};
+use hedgerow_engine::{Execution, Jobs};
 use hedgerow_git::repository::Repository;
 use std::num::NonZeroUsize;
 
@@ -20,8 +21,7 @@ impl PackOptions {
             Some(level) => Some(level),
             None => config.integer("core.compression")?,
         };
-        let threads = number("pack.threads")?.filter(|threads| *threads > 0);
-        let threads = threads.map_or_else(hedgerow_fs::cpu::available, |threads| threads as usize);
+        let threads = number("pack.threads")?.map_or(0, |threads| threads as usize);
         let depth = number("pack.depth")?;
         Ok(PackOptions {
             window: number("pack.window")?.map_or(usual.window, |window| window as usize),
@@ -32,7 +32,10 @@ impl PackOptions {
             delta_cache_bytes: number("pack.deltaCacheSize")?.unwrap_or(usual.delta_cache_bytes),
             big_file_bytes: repository.settings().big_file_bytes,
             level: compression_level(level.unwrap_or(-1))?,
-            threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
+            execution: Execution {
+                jobs: NonZeroUsize::new(threads).map_or(Jobs::Auto, Jobs::Fixed),
+                ..Execution::default()
+            },
             ..usual
         })
     }

@@ -75,7 +75,7 @@ pub fn stage_pack(
         file.file.sync()?;
     }
     let mut staged = vec![(".pack", file.file)];
-    let threads = options.threads.get();
+    let threads = options.execution.threads().get();
     sort_index_entries(&mut written.index, threads);
     let (entries, checksum) = (&written.index, &written.checksum);
     let name = |extension| named(base, &checksum.to_string(), extension);

@@ -1,8 +1,5 @@
-use hedgerow_engine::{CancelToken, Jobs};
-use hedgerow_pack::Steps;
+use hedgerow_engine::Execution;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
 
 /// How a pack is made: git-pack-objects(1), git-config(1) under `pack`.
 #[derive(Clone, Debug)]
@@ -20,9 +17,6 @@ pub struct PackOptions {
     pub big_file_bytes: u64,
     /// The level of compression (`pack.compression`): 0 to 9, or -1 for the usual one.
     pub level: i32,
-    /// How many threads search for deltas and compress (`pack.threads`). The pack is the same for
-    /// any number.
-    pub threads: NonZeroUsize,
     /// Bases are named by their offset, which is shorter, and not by their id.
     pub delta_base_offset: bool,
     /// Deltas may be against objects that are not sent but had.
@@ -34,10 +28,13 @@ pub struct PackOptions {
     /// What is copied is compared with the CRC-32 in its index, and what is read to be compressed
     /// with its id: for packs that stay, whose receiver does not check everything.
     pub check_copies: bool,
-    /// Ends the work early.
-    pub cancel: CancelToken,
-    /// How far it is.
-    pub progress: Arc<Progress>,
+    /// How it is run. The pack is the same for any number of threads (`pack.threads`).
+    /// [`Stage::Counting`], [`Stage::Compressing`] and [`Stage::Writing`] say how far it is.
+    ///
+    /// [`Stage::Counting`]: hedgerow_engine::Stage::Counting
+    /// [`Stage::Compressing`]: hedgerow_engine::Stage::Compressing
+    /// [`Stage::Writing`]: hedgerow_engine::Stage::Writing
+    pub execution: Execution,
 }
 
 impl Default for PackOptions {
@@ -49,49 +46,12 @@ impl Default for PackOptions {
             delta_cache_bytes: 256 << 20,
             big_file_bytes: 512 << 20,
             level: -1,
-            threads: NonZeroUsize::MIN,
             delta_base_offset: false,
             thin: false,
             reuse_deltas: true,
             reuse_objects: true,
             check_copies: false,
-            cancel: CancelToken::default(),
-            progress: Arc::default(),
+            execution: Execution::with_threads(NonZeroUsize::MIN),
         }
-    }
-}
-
-impl PackOptions {
-    /// A run of the engine with `jobs` workers.
-    pub(crate) fn run(&self, name: &'static str, jobs: NonZeroUsize) -> hedgerow_engine::Options {
-        hedgerow_engine::Options {
-            jobs: Jobs::Fixed(jobs),
-            cancel: self.cancel.clone(),
-            name,
-            ..hedgerow_engine::Options::default()
-        }
-    }
-}
-
-/// How far the making of a pack is. Its phases follow each other.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Objects of which it is known how they are stored.
-    pub counted: Steps,
-    /// Objects that a delta was searched for.
-    pub searched: Steps,
-    /// Objects that are written.
-    pub written: Steps,
-    bytes: AtomicU64,
-}
-
-impl Progress {
-    /// Bytes that are written.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn wrote(&self, bytes: u64) {
-        self.bytes.store(bytes, Ordering::Relaxed);
     }
 }

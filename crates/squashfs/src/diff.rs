@@ -2,7 +2,7 @@
 
 use crate::reader::{Entries, Found, InFile};
 use crate::{Body, Error, File, Image};
-use hedgerow_engine::{run_ordered, CancelToken, Failure, Options, Window};
+use hedgerow_engine::{run_ordered, CancelToken, Execution, Failure, Window};
 use hedgerow_tree::{canonical_order, NodeKind, Omission, Xattr};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -95,7 +95,7 @@ pub enum DiffError {
 pub fn diff(
     images: [&Arc<Image>; 2],
     aspects: Aspects,
-    options: &Options,
+    execution: &Execution,
     mut tell: impl FnMut(&[u8], Told),
 ) -> Result<(), DiffError> {
     let root = |number, error| DiffError::Root(number, error);
@@ -107,11 +107,11 @@ pub fn diff(
         links: aspects.links,
     };
     let ran = run_ordered(
-        options,
+        &execution.options("diff"),
         WINDOW,
         pairs.map(|pair| Ok::<_, std::convert::Infallible>((pair, 0))),
         |_| (),
-        |(), pair| Ok(compare(images, aspects, &options.cancel, pair)),
+        |(), pair| Ok(compare(images, aspects, &execution.cancel, pair)),
         |_, (path, all): (Vec<u8>, Vec<Told>)| {
             all.into_iter().for_each(|told| tell(&path, told));
             Ok(())

@@ -91,7 +91,7 @@ fn content(
         path: node.path.clone(),
         without_holes,
         size_bytes,
-        cancel: options.readers.cancel.clone(),
+        cancel: options.execution.cancel.clone(),
     };
     if size_bytes > WHOLE_BYTES {
         if without_holes {

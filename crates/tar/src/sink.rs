@@ -2,7 +2,7 @@
 
 use crate::prepare::{prepare, Prepared, Stored};
 use crate::{Builder, Error, Member, MemberKind, WriteOptions};
-use hedgerow_engine::{run_ordered, Failure, Options, Window};
+use hedgerow_engine::{run_ordered, Execution, Failure, Window};
 use hedgerow_tree::{Node, NodeError};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -33,7 +33,7 @@ pub struct SinkOptions {
     /// Whether entries that no archive can have, such as sockets, are left out and told of.
     pub skip_unusable: bool,
     /// The workers that read.
-    pub readers: Options,
+    pub execution: Execution,
 }
 
 impl Default for SinkOptions {
@@ -47,7 +47,7 @@ impl Default for SinkOptions {
             hard_links: true,
             skip_unreadable: false,
             skip_unusable: false,
-            readers: Options::default(),
+            execution: Execution::default(),
         }
     }
 }
@@ -115,7 +115,14 @@ pub fn write_nodes<W: Write>(
         Job::Read { node, .. } => Ok(Output::Repeated(node)),
     };
     let commit = |_, output| sink.put(output);
-    run_ordered(&options.readers, WINDOW, jobs, |_| (), work, commit)?;
+    run_ordered(
+        &options.execution.options("read"),
+        WINDOW,
+        jobs,
+        |_| (),
+        work,
+        commit,
+    )?;
     Ok((sink.builder.finish()?, sink.skipped))
 }
 

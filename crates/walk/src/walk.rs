@@ -3,7 +3,7 @@
 use crate::metadata::metadata;
 use crate::selection::{node_kind, Filter, Level};
 use crate::{scan, Place, Plan, ScanError, Selection, Visitor, Wanted};
-use hedgerow_engine::{Failure, Report};
+use hedgerow_engine::{Execution, Failure, Report};
 use hedgerow_fs::{FileKind, Listing, OpenDirectory, Stat};
 use hedgerow_tree::{Entry, Omission};
 use std::io;
@@ -13,7 +13,7 @@ use std::path::Path;
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
     /// The workers.
-    pub engine: hedgerow_engine::Options,
+    pub execution: Execution,
     /// Does not enter directories of other file systems; they themselves are listed.
     pub one_file_system: bool,
     /// Asks for the state of every entry that is listed. Without it only those are asked whose
@@ -72,7 +72,7 @@ pub fn walk<R: Receiver>(
     }
     let level = walker.filter.root(Some(path));
     let options = crate::Options {
-        engine: options.engine.clone(),
+        engine: options.execution.options("walk"),
         one_file_system: options.one_file_system,
     };
     scan(root, level, &walker, &options)

@@ -5,7 +5,7 @@
     reason = "tests look at files"
 )]
 
-use hedgerow_engine::Options;
+use hedgerow_engine::Execution;
 use hedgerow_fs::Dir;
 use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind};
 use hedgerow_writer::{extract, ExtractOptions, XattrRule};
@@ -52,7 +52,7 @@ fn node(path: &str, kind: NodeKind, text: &str) -> Result<Node, NodeError> {
 
 fn options(replace: bool) -> ExtractOptions {
     ExtractOptions {
-        engine: Options::default(),
+        execution: Execution::default(),
         owners: false,
         setuid_anyway: false,
         devices: true,

@@ -1,7 +1,7 @@
 //! A small pack that is right, for targets that put something wrong beside it.
 
 use hedgerow_codec::deflate;
-use hedgerow_pack::indexer::{index_pack_file, Counters, IndexOptions, Installation};
+use hedgerow_pack::indexer::{index_pack_file, IndexOptions, Installation};
 use hedgerow_pack::{HashKind, IndexLayout, ObjectId, TrailerHasher};
 use std::fs;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn make() -> Packed {
     let path = directory.path().join("a.pack");
     fs::write(&path, &pack).expect("a file");
     let options = IndexOptions::new(HashKind::Sha1);
-    let indexed = index_pack_file(&path, &options, &Counters::default());
+    let indexed = index_pack_file(&path, &options);
     let mut indexed = indexed.expect("a sound pack");
     let places = Installation {
         index: path.with_extension("idx"),
@@ -100,7 +100,7 @@ fn make() -> Packed {
         notes: Vec::new(),
         sync_pack: false,
         sync_indexes: false,
-        threads: 1,
+        threads: std::num::NonZeroUsize::MIN,
     };
     indexed.install(&places).expect("files");
     let read = |extension| fs::read(path.with_extension(extension)).expect("a file");

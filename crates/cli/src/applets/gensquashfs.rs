@@ -5,7 +5,7 @@ use super::packing::{number, Packing};
 use crate::image::create::epoch;
 use crate::image::create::recipe::{DirectoryImage, Recipe, RecipeFiles};
 use clap::{CommandFactory, Parser};
-use hedgerow_engine::{CancelToken, Options};
+use hedgerow_engine::CancelToken;
 use hedgerow_squashfs::recipe::Defaults;
 use hedgerow_tree::Node;
 use hedgerow_walk::{Selection, WalkOptions};
@@ -123,10 +123,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         recipe: recipe.map_err(|error| error.to_string())?,
         defaults,
         walk: WalkOptions {
-            engine: Options {
-                name: "walk",
-                ..options.readers.clone()
-            },
+            execution: options.execution.clone(),
             one_file_system: arguments.one_file_system,
             metadata: true,
             selection: Selection::default(),

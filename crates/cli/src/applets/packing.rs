@@ -1,11 +1,11 @@
 //! Options that the tools have which make images.
 
 use super::console::Console;
-use crate::image::create::{block_bytes, clamped, hole_limit_bytes, size_bytes, workers};
+use crate::image::create::{block_bytes, clamped, hole_limit_bytes, size_bytes};
 use crate::image::image_file;
 use clap::Args;
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_engine::{CancelToken, Execution, Jobs};
 use hedgerow_fs::Destination;
 use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy};
 use hedgerow_tar::Defaults;
@@ -106,7 +106,6 @@ impl Packing {
             None => Jobs::Auto,
             Some(count) => Jobs::Fixed(NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN)),
         };
-        let (readers, packers) = workers(jobs, cancel, None);
         Ok(CreateOptions {
             settings: self.settings(block_bytes)?,
             block_bytes,
@@ -124,8 +123,11 @@ impl Packing {
             padding_bytes,
             replace: self.force,
             reuse: None,
-            readers,
-            packers,
+            execution: Execution {
+                jobs,
+                cancel: cancel.clone(),
+                ..Execution::default()
+            },
         })
     }
 

@@ -3,7 +3,7 @@
 use super::console::{unreadable, Console};
 use crate::image::to_tar::{to_stdout, BufferedOutput};
 use clap::{CommandFactory, Parser, ValueEnum};
-use hedgerow_engine::{CancelToken, Options};
+use hedgerow_engine::{CancelToken, Execution};
 use hedgerow_squashfs::{nodes_of_image, Image};
 use hedgerow_tar::{
     write_nodes, Compression, Compressor, Error, SinkError, SinkOptions, WriteOptions,
@@ -124,10 +124,9 @@ fn options(arguments: &Arguments, cancel: CancelToken) -> SinkOptions {
         xattrs: !arguments.no_xattr,
         hard_links: !arguments.no_hard_links,
         skip_unusable: !arguments.no_skip,
-        readers: Options {
+        execution: Execution {
             cancel,
-            name: "read",
-            ..Options::default()
+            ..Execution::default()
         },
         ..SinkOptions::default()
     }

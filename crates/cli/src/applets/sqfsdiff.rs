@@ -2,7 +2,7 @@
 
 use super::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
-use hedgerow_engine::{CancelToken, Options};
+use hedgerow_engine::{CancelToken, Execution};
 use hedgerow_fs::Dir;
 use hedgerow_squashfs::format::Superblock;
 use hedgerow_squashfs::{diff, nodes_of_image, Aspects, Difference, Image, Told};
@@ -70,10 +70,9 @@ pub fn run(words: Vec<OsString>) -> Result<u8, String> {
 
 fn compare(arguments: &Arguments) -> Result<u8, String> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
-    let options = Options {
+    let execution = Execution {
         cancel: CancelToken::from_static(interrupted),
-        name: "diff",
-        ..Options::default()
+        ..Execution::default()
     };
     let open = |path: &Path| {
         let opened = Image::open(path, 0).map(Arc::new);
@@ -92,7 +91,7 @@ fn compare(arguments: &Arguments) -> Result<u8, String> {
     let mut code = 0;
     let mut differing: [Vec<Vec<u8>>; 2] = Default::default();
     let mut text = Vec::new();
-    let compared = diff(images, aspects, &options, |path, told| match told {
+    let compared = diff(images, aspects, &execution, |path, told| match told {
         Told::Different(difference) => {
             code = code.max(DIFFERENT);
             text.extend_from_slice(&line(path, &difference));
@@ -121,7 +120,12 @@ fn compare(arguments: &Arguments) -> Result<u8, String> {
     print(&text)?;
     if let Some(target) = &arguments.extract {
         for (side, name) in ["old", "new"].into_iter().enumerate() {
-            take_out(images[side], &differing[side], &target.join(name), &options)?;
+            take_out(
+                images[side],
+                &differing[side],
+                &target.join(name),
+                &execution,
+            )?;
         }
     }
     Ok(code)
@@ -179,7 +183,7 @@ fn take_out(
     image: &Arc<Image>,
     paths: &[Vec<u8>],
     target: &Path,
-    options: &Options,
+    execution: &Execution,
 ) -> Result<(), String> {
     let text = |error: hedgerow_fs::Error| error.to_string();
     hedgerow_fs::create_directories(target).map_err(text)?;
@@ -194,7 +198,7 @@ fn take_out(
         Err(_) => true,
     });
     let options = ExtractOptions {
-        engine: options.clone(),
+        execution: execution.clone(),
         owners: false,
         setuid_anyway: false,
         devices: true,

@@ -1,11 +1,12 @@
 use super::arguments::Cat;
 use super::{open, unreadable, unwritable};
 use crate::arguments::Global;
+use crate::execution;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{closed_pipe_is_fine, interrupted_by_user, not_started, sink::write};
-use hedgerow_engine::{run_ordered, CancelToken, Options, Window};
+use hedgerow_engine::{run_ordered, Window};
 use hedgerow_squashfs::{Body, Error};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -25,7 +26,7 @@ pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failur
             "a file is printed as it is: cat takes no --json",
         ));
     }
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let image = open(&command.place, global)?;
     let failed = |error| unreadable(&command.place.image, error);
     let path = command.path.as_bytes();
@@ -36,16 +37,9 @@ pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failur
             expected: "regular file",
         }));
     };
-    let options = Options {
-        jobs: global.jobs(),
-        cancel: CancelToken::from_static(interrupted),
-        name: "cat",
-        recorder: statistics::recorder(global),
-        ..Default::default()
-    };
     let pieces = image.pieces(file).map_err(failed)?;
     let ran = run_ordered(
-        &options,
+        &execution.options("cat"),
         WINDOW,
         pieces.map(|piece| match piece {
             Ok(piece) => Ok((piece, u64::from(piece.length))),
@@ -68,6 +62,6 @@ pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failur
         Err(hedgerow_engine::Failure::Cancelled) => return Err(interrupted_by_user()),
         Err(hedgerow_engine::Failure::Panicked(message)) => return Err(not_started(message)),
     }
-    statistics::tell(global, options.recorder.as_deref(), output)?;
+    statistics::tell(global, &execution, output)?;
     Ok(0)
 }

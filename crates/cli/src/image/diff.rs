@@ -4,14 +4,14 @@ use super::arguments::Diff;
 use super::{print, unreadable};
 use crate::arguments::Global;
 use crate::environment::from_directory;
+use crate::execution;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::report::Path;
 use crate::statistics;
 use crate::walk::line::word;
-use crate::walk::{interrupted_by_user, jobs, not_started, NOT_STARTED};
+use crate::walk::{interrupted_by_user, not_started, NOT_STARTED};
 use bstr::ByteSlice;
-use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::device_numbers;
 use hedgerow_squashfs::{diff, Aspects, DiffError, Difference, Image, Told};
 use serde_json::{json, Value};
@@ -22,7 +22,7 @@ const SCHEMA: &str = "hedgerow.image.diff.v1";
 const DIFFERENT: u8 = 1;
 
 pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let names = [&command.first, &command.second];
     let open = |side: usize| {
         let image = Image::open(&from_directory(global, names[side]), 0);
@@ -40,15 +40,8 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
         links: true,
         inodes: false,
     };
-    let options = Options {
-        jobs: jobs(global),
-        cancel: CancelToken::from_static(interrupted),
-        name: "diff",
-        recorder: statistics::recorder(global),
-        ..Default::default()
-    };
     let (mut code, mut written) = (0, Ok(()));
-    let told = diff([&first, &second], aspects, &options, |path, told| {
+    let told = diff([&first, &second], aspects, &execution, |path, told| {
         let line = match told {
             Told::Different(difference) if global.json => json_line(path, &difference),
             Told::Different(difference) => line(path, &difference),
@@ -70,7 +63,7 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
         Err(error) => return Err(not_started(error)),
     }
     written?;
-    statistics::tell(global, options.recorder.as_deref(), output)?;
+    statistics::tell(global, &execution, output)?;
     Ok(code)
 }
 

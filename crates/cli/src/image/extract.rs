@@ -4,13 +4,14 @@ use super::arguments::Extract;
 use super::{open, unreadable};
 use crate::arguments::Global;
 use crate::environment::from_directory;
+use crate::execution;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
-use crate::walk::{interrupted_by_user, jobs, not_started};
+use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
-use hedgerow_engine::{CancelToken, Options};
+use hedgerow_engine::Stage;
 use hedgerow_fs::Dir;
 use hedgerow_squashfs::nodes_of_image;
 use hedgerow_tree::{Node, NodeError};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let started = Instant::now();
     let image = Arc::new(open(&command.place, global)?);
     let paths: Vec<&[u8]> = command.paths.iter().map(|path| path.as_bytes()).collect();
@@ -40,13 +41,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     }
     let (root, is_new) = target(&from_directory(global, &command.target), command)?;
     let options = ExtractOptions {
-        engine: Options {
-            jobs: jobs(global),
-            cancel: CancelToken::from_static(interrupted),
-            name: "extract",
-            recorder: statistics::recorder(global),
-            ..Default::default()
-        },
+        execution,
         owners: is_root && !command.no_owner,
         setuid_anyway: false,
         devices: foreign.is_none(),
@@ -62,9 +57,9 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
         root_attributes: is_new && command.strip_components == 0,
     };
     let strip = command.strip_components;
-    let passed = super::passed_nodes(&image, command.paths.is_empty());
-    let meter = Meter::start(global, "Extracting", &passed);
-    let nodes = nodes.inspect(|node| node.iter().for_each(|node| passed.add(node)));
+    let progress = Arc::clone(&options.execution.progress);
+    let meter = Meter::start(global, "Extracting", &progress, Stage::Entries);
+    let nodes = super::counted(nodes, &image, command.paths.is_empty(), &progress);
     let nodes = nodes.filter_map(|node| stripped(node, strip));
     let extracted = extract(&root, nodes, &options, |failed| tell(failed, output));
     drop(meter);
@@ -73,7 +68,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
         error => not_started(error),
     })?;
     summarize(&extracted, global, output, started.elapsed());
-    statistics::tell(global, options.engine.recorder.as_deref(), output)?;
+    statistics::tell(global, &options.execution, output)?;
     Ok(if extracted.failed == 0 { 0 } else { PARTIAL })
 }
 

@@ -16,15 +16,15 @@ use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::PassedNodes;
 use crate::walk::not_started;
 use crate::walk::sink::write;
 use arguments::{Action, Place};
+use hedgerow_engine::{Progress, Stage, Steps};
 use hedgerow_fs::Destination;
 use hedgerow_squashfs::Error;
+use hedgerow_tree::{Node, NodeError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Failure> {
     match &command.action {
@@ -45,10 +45,24 @@ fn open(place: &Place, global: &Global) -> Result<hedgerow_squashfs::Image, Fail
     opened.map_err(|error| unreadable(&place.image, error))
 }
 
-/// A count of the nodes of an image, against all of its inodes if all are wanted.
-fn passed_nodes(image: &hedgerow_squashfs::Image, is_all: bool) -> Arc<PassedNodes> {
-    let total = u64::from(image.superblock().inode_count);
-    Arc::new(PassedNodes::of(is_all.then_some(total)))
+/// Counts the nodes of `image` that pass, against all of its inodes if `is_all` are wanted.
+fn counted<'p>(
+    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send + 'p,
+    image: &hedgerow_squashfs::Image,
+    is_all: bool,
+    progress: &'p Progress,
+) -> impl Iterator<Item = Result<Node, NodeError>> + Send + 'p {
+    let steps = progress.stage(Stage::Entries);
+    if is_all {
+        steps.expect(u64::from(image.superblock().inode_count));
+    }
+    nodes.inspect(|node| node.iter().for_each(|node| pass(node, steps)))
+}
+
+/// Counts a node that passes.
+fn pass(node: &Node, steps: &Steps) {
+    steps.step(1);
+    steps.add_bytes(node.size_bytes);
 }
 
 /// An error about an image as it was named.

@@ -3,12 +3,13 @@
 use super::arguments::ToTar;
 use super::unreadable;
 use crate::arguments::Global;
+use crate::execution;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
-use crate::walk::{interrupted_by_user, jobs, not_started};
-use hedgerow_engine::{CancelToken, Options};
+use crate::walk::{interrupted_by_user, not_started};
+use hedgerow_engine::Stage;
 use hedgerow_fs::{Destination, OutputFile, OutputStream, StandardOutput};
 use hedgerow_squashfs::nodes_of_image;
 use hedgerow_tar::{write_nodes, Error, SinkError, SinkOptions, WriteOptions};
@@ -25,28 +26,22 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
             "an archive is what it is: to-tar takes no --json",
         ));
     }
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let image = Arc::new(super::open(&command.place, global)?);
     let nodes = nodes_of_image(&image, &[]);
     let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
-    let passed = super::passed_nodes(&image, true);
-    let meter = Meter::start(global, "Archiving", &passed);
-    let nodes = nodes.inspect(|node| node.iter().for_each(|node| passed.add(node)));
     let options = SinkOptions {
         write: WriteOptions {
             sparse: !command.dense,
             ..WriteOptions::default()
         },
         skip_unusable: true,
-        readers: Options {
-            jobs: jobs(global),
-            cancel: CancelToken::from_static(interrupted),
-            name: "read",
-            recorder: statistics::recorder(global),
-            ..Default::default()
-        },
+        execution,
         ..SinkOptions::default()
     };
+    let progress = Arc::clone(&options.execution.progress);
+    let meter = Meter::start(global, "Archiving", &progress, Stage::Entries);
+    let nodes = super::counted(nodes, &image, true, &progress);
     let named = command.output.as_deref();
     let written = match named.filter(|path| *path != Path::new("-")) {
         Some(path) => match super::place(path, global, command.force)? {
@@ -82,7 +77,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
     for error in &skipped {
         output.error(format_args!("left out {error}"));
     }
-    statistics::tell(global, options.readers.recorder.as_deref(), output)?;
+    statistics::tell(global, &options.execution, output)?;
     Ok(if skipped.is_empty() { 0 } else { PARTIAL })
 }
 

@@ -2,12 +2,12 @@ use super::arguments::Verify;
 use super::{print, unreadable};
 use crate::arguments::Global;
 use crate::environment::from_directory;
+use crate::execution;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::report::Path;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
-use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::{verify, Coverage, Damage, Report, VerifyError};
 use serde::Serialize;
@@ -52,18 +52,11 @@ struct Covered {
 }
 
 pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let named = &command.place.image;
     let file = ReadFile::open(&from_directory(global, named));
     let file = file.map_err(|error| unreadable(named, error.into()))?;
-    let options = Options {
-        jobs: global.jobs(),
-        cancel: CancelToken::from_static(interrupted),
-        name: "verify",
-        recorder: statistics::recorder(global),
-        ..Default::default()
-    };
-    let verified = verify(Box::new(file), command.place.offset, &options);
+    let verified = verify(Box::new(file), command.place.offset, &execution);
     let report = verified.map_err(|error| match error {
         VerifyError::Open(error) => unreadable(named, error),
         VerifyError::Cancelled => interrupted_by_user(),
@@ -76,7 +69,7 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
     } else {
         print(lines(&report, global.quiet).as_bytes())?;
     }
-    statistics::tell(global, options.recorder.as_deref(), output)?;
+    statistics::tell(global, &execution, output)?;
     Ok(if report.findings.is_empty() { 0 } else { WRONG })
 }
 

@@ -4,9 +4,11 @@ use crate::arguments::{Global, Workers};
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use hedgerow_engine::Execution;
 use hedgerow_git::repository::{Fsync, Repository};
 use hedgerow_git::Error;
 use hedgerow_pack::HashKind;
+use std::num::NonZeroUsize;
 
 /// Where a command works.
 pub struct RepositoryContext {
@@ -57,14 +59,14 @@ impl RepositoryContext {
     }
 
     /// How many threads to use: those asked for, over `pack.threads`, over one for each processor.
-    pub fn threads(&self, asked: Option<usize>, global: &Global) -> Result<usize, Failure> {
+    pub fn threads(&self, asked: Option<usize>, global: &Global) -> Result<NonZeroUsize, Failure> {
         let jobs = match global.jobs {
             Some(Workers::Count(count)) => Some(count.get()),
             _ => None,
         };
         let configured = self.integer("pack.threads")?;
         let configured = configured.and_then(|threads| usize::try_from(threads).ok());
-        let threads = asked.or(jobs).or(configured).filter(|threads| *threads > 0);
-        Ok(threads.unwrap_or_else(hedgerow_fs::cpu::available))
+        let threads = asked.or(jobs).or(configured).and_then(NonZeroUsize::new);
+        Ok(threads.unwrap_or_else(|| Execution::default().threads()))
     }
 }

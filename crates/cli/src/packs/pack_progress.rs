@@ -1,8 +1,7 @@
 //! How far the making of a pack is, as git shows it.
 
 use crate::progress::lines::{Lines, Phase, Showing};
-use hedgerow_pack::Steps;
-use hedgerow_serve::Progress;
+use hedgerow_engine::{Progress, Stage, Steps};
 use std::sync::Arc;
 
 /// Shows how a pack of `count` objects is made; `has_writing`: to the end, which whoever receives it
@@ -10,12 +9,9 @@ use std::sync::Arc;
 pub fn show(showing: Showing, count: u64, has_writing: bool, progress: &Arc<Progress>) -> Lines {
     let progress = Arc::clone(progress);
     Lines::start(showing, move || {
-        let Progress {
-            counted,
-            searched,
-            written,
-            ..
-        } = &*progress;
+        let counted = progress.stage(Stage::Counting);
+        let searched = progress.stage(Stage::Compressing);
+        let written = progress.stage(Stage::Writing);
         let is_writing = written.total() > 0;
         let mut phases = vec![
             Phase {
@@ -29,7 +25,7 @@ pub fn show(showing: Showing, count: u64, has_writing: bool, progress: &Arc<Prog
         ];
         if has_writing {
             phases.push(Phase {
-                bytes: Some(progress.bytes()),
+                bytes: Some(written.bytes()),
                 ..phase("Writing objects", written, false)
             });
         }

@@ -42,7 +42,7 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
     let sync = context.fsync(output)?.pack_metadata;
     let threads = context.threads(None, global)?;
     for index in indexes {
-        let added = add_reverse_index(&index, context.hash(), threads, sync);
+        let added = add_reverse_index(&index, context.hash(), threads.get(), sync);
         if added.map_err(Failure::fatal)? && global.verbose > 0 {
             output.say(index.with_extension("rev").display());
         }

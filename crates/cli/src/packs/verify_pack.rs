@@ -6,7 +6,8 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use hedgerow_pack::indexer::{index_pack_file, Counters, IndexOptions, IndexedPack, PackedObject};
+use hedgerow_engine::Execution;
+use hedgerow_pack::indexer::{index_pack_file, IndexOptions, IndexedPack, PackedObject};
 use hedgerow_pack::{Error, HashKind};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8,
         _ => context.hash(),
     };
     let options = IndexOptions {
-        threads: context.threads(None, global)?,
+        execution: Execution::with_threads(context.threads(None, global)?),
         unique: true,
         statistics: is_verbose || command.stat_only,
         ..IndexOptions::new(hash)
@@ -80,7 +81,7 @@ fn pack_of(word: &Path) -> PathBuf {
 
 fn verify(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Failure> {
     let index = pack.with_extension("idx");
-    let indexed = index_pack_file(pack, options, &Counters::default());
+    let indexed = index_pack_file(pack, options);
     let indexed = indexed.map_err(|error: Error| Failure::fatal(error))?;
     let layout = IndexedPack::layout_of(&index, options.hash).map_err(|_| {
         let pack = pack.display();
@@ -89,7 +90,12 @@ fn verify(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Failur
         ))
     })?;
     let reverse = Some(pack.with_extension("rev")).filter(|path| hedgerow_fs::exists(path));
-    let verified = indexed.verify(&index, &layout, reverse.as_deref(), options.threads);
+    let verified = indexed.verify(
+        &index,
+        &layout,
+        reverse.as_deref(),
+        options.execution.threads().get(),
+    );
     verified.map_err(Failure::fatal)?;
     Ok(indexed)
 }

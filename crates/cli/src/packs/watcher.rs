@@ -4,9 +4,9 @@ use super::pack_progress;
 use crate::arguments::Global;
 use crate::output::Output;
 use crate::progress::lines::{Lines, Phase, Showing};
+use hedgerow_engine::{Progress, Stage};
 use hedgerow_maintain::{Finish, Observer};
-use hedgerow_pack::Steps;
-use hedgerow_serve::{PackWritten, Progress};
+use hedgerow_serve::PackWritten;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -43,13 +43,14 @@ impl Observer for Watcher<'_> {
         Box::new(|| lines.finish())
     }
 
-    fn building_bitmaps(&self, progress: &Arc<Steps>) -> Finish {
+    fn building_bitmaps(&self, progress: &Arc<Progress>) -> Finish {
         let progress = Arc::clone(progress);
         let lines = Lines::start(Showing::at_once(self.global), move || {
+            let steps = progress.stage(Stage::Bitmaps);
             vec![Phase {
                 title: "Building bitmaps".into(),
-                done: progress.done(),
-                total: Some(progress.total()),
+                done: steps.done(),
+                total: Some(steps.total()),
                 ..Phase::default()
             }]
         });

@@ -4,13 +4,11 @@
 pub mod lines;
 
 use crate::arguments::Global;
-use hedgerow_git::checkout::Progress;
-use hedgerow_tree::Node;
+use hedgerow_engine::{Progress, Stage};
 use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -21,67 +19,6 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const WITH_TOTAL: &str = "{percent:>3}% ({pos}/{len}), {msg}, {rate}, {left} left {wide_bar}";
 const WITHOUT_TOTAL: &str = "{pos} entries, {msg}, {rate}, {elapsed} so far";
 
-/// How far a command is.
-pub trait Amounts: Send + Sync {
-    /// What is done.
-    fn done(&self) -> u64;
-    /// What is to be done, if that is known.
-    fn total(&self) -> Option<u64>;
-    fn bytes(&self) -> u64;
-}
-
-impl Amounts for Progress {
-    fn done(&self) -> u64 {
-        self.files()
-    }
-
-    fn total(&self) -> Option<u64> {
-        Some(self.files_total())
-    }
-
-    fn bytes(&self) -> u64 {
-        Progress::bytes(self)
-    }
-}
-
-/// Nodes on their way from a source to a sink.
-#[derive(Default)]
-pub struct PassedNodes {
-    entries: AtomicU64,
-    bytes: AtomicU64,
-    total: Option<u64>,
-}
-
-impl PassedNodes {
-    /// None yet, of so many, if that is known.
-    pub fn of(total: Option<u64>) -> Self {
-        PassedNodes {
-            total,
-            ..PassedNodes::default()
-        }
-    }
-
-    /// Counts a node.
-    pub fn add(&self, node: &Node) {
-        self.entries.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(node.size_bytes, Ordering::Relaxed);
-    }
-}
-
-impl Amounts for PassedNodes {
-    fn done(&self) -> u64 {
-        self.entries.load(Ordering::Relaxed)
-    }
-
-    fn total(&self) -> Option<u64> {
-        self.total
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-}
-
 /// A thread that shows progress until this is dropped.
 pub struct Meter {
     stop: Option<Sender<()>>,
@@ -90,7 +27,7 @@ pub struct Meter {
 
 impl Meter {
     /// `what` is what is being done, as in `Updating files`.
-    pub fn start(global: &Global, what: &str, progress: &Arc<impl Amounts + 'static>) -> Meter {
+    pub fn start(global: &Global, what: &str, progress: &Arc<Progress>, stage: Stage) -> Meter {
         if !is_wanted(global) {
             return Meter {
                 stop: None,
@@ -104,13 +41,15 @@ impl Meter {
             if stopped.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let bar = bar(&what, progress.total());
+            let steps = progress.stage(stage);
+            let total = || Some(steps.total()).filter(|total| *total > 0);
+            let bar = bar(&what, total());
             loop {
-                if let Some(total) = progress.total() {
+                if let Some(total) = total() {
                     bar.set_length(total);
                 }
-                bar.set_position(progress.done());
-                bar.set_message(indicatif::DecimalBytes(progress.bytes()).to_string());
+                bar.set_position(steps.done());
+                bar.set_message(indicatif::DecimalBytes(steps.bytes()).to_string());
                 if stopped.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     bar.finish_and_clear();
                     return;
@@ -182,7 +121,7 @@ impl Drop for Meter {
 
 #[cfg(test)]
 mod tests {
-    use super::{per_second, template, time_left, Amounts, PassedNodes};
+    use super::{per_second, template, time_left};
     use indicatif::ProgressStyle;
     use std::time::Duration;
 
@@ -199,11 +138,6 @@ mod tests {
     #[test]
     fn there_is_a_form_with_and_without_a_total() {
         for total in [None, Some(7)] {
-            let passed = PassedNodes::of(total);
-            assert_eq!(
-                (passed.total(), passed.done(), passed.bytes()),
-                (total, 0, 0)
-            );
             let template = template("Packing", total);
             assert!(template.starts_with("Packing: {"));
             assert!(

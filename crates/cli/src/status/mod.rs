@@ -19,13 +19,12 @@ pub use arguments::Status;
 
 use crate::arguments::Global;
 use crate::environment;
+use crate::execution;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use branch::Branch;
 use document::Document;
-use hedgerow_engine::CancelToken;
-use hedgerow_git::checkout::{Execution, Progress};
 use hedgerow_git::index::Mode;
 use hedgerow_git::repository::Repository;
 use hedgerow_git::status::{status, Change, Remark, Status as Found};
@@ -34,10 +33,9 @@ use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
 use settings::{Form, Settings};
 use short::{short, ShortOptions};
-use std::sync::Arc;
 
 pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     repository.require_work_tree()?;
     repository
@@ -45,15 +43,9 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         .warnings()
         .iter()
         .for_each(|warning| output.warn(warning));
-    let settings = Settings::resolve(&repository, command, global.color)?;
-    let execution = Execution {
-        jobs: global.jobs(),
-        threshold: None,
-        cancel: CancelToken::from_static(interrupted),
-        recorder: statistics::recorder(global),
-        progress: Arc::new(Progress::default()),
-    };
-    let found = status(&repository, &settings.options, &execution)?;
+    let mut settings = Settings::resolve(&repository, command, global.color)?;
+    settings.options.execution = execution;
+    let found = status(&repository, &settings.options)?;
     for remark in &found.remarks {
         match remark {
             Remark::Error(text) => output.error(text),
@@ -78,7 +70,7 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         text(&repository, &found, &settings, output)?
     };
     output.data(&text);
-    statistics::tell(global, execution.recorder.as_deref(), output)?;
+    statistics::tell(global, &settings.options.execution, output)?;
     Ok(if found.failures.is_empty() {
         0
     } else {

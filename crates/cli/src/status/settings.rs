@@ -9,6 +9,7 @@ use crate::arguments::Color;
 use crate::environment;
 use crate::failure::Failure;
 use bstr::{BString, ByteSlice};
+use hedgerow_engine::Execution;
 use hedgerow_git::repository::Repository;
 use hedgerow_git::status::rename::Score;
 use hedgerow_git::status::{IgnoredFiles, Options, RenameWish, UntrackedFiles};
@@ -157,6 +158,7 @@ fn options(command: &Command, configured: UntrackedFiles) -> Result<Options, Fai
         renames: renames(command),
         optional_locks: !command.no_optional_locks,
         pathspecs: command.paths.iter().map(bytes).collect(),
+        execution: Execution::default(),
     })
 }
 

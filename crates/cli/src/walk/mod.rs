@@ -7,19 +7,19 @@ mod totals;
 
 pub use arguments::Walk;
 
-use crate::arguments::{Global, Workers};
+use crate::arguments::Global;
 use crate::environment::from_directory;
+use crate::execution;
 use crate::failure::{Failure, INTERRUPTED, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
-use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_engine::Execution;
 use hedgerow_fs::{OpenDirectory, StandardOutput};
 use hedgerow_walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
 use line::Form;
 use sink::Sink;
 use std::fmt::Display;
 use std::io;
-use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -30,14 +30,14 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     if global.json && command.null {
         return Err(not_started("--json has lines of its own: it takes no -0"));
     }
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let named = command.walked.as_deref().unwrap_or(Path::new("."));
     let path = from_directory(global, named);
     let root = OpenDirectory::open(&path).map_err(|source| {
         let error = hedgerow_fs::Error::new("open", named, source);
         not_started(error)
     })?;
-    let options = options(command, global, CancelToken::from_static(interrupted));
+    let options = options(command, execution);
     let sink = Sink::new(form(command, global), command.summary, named, output);
     // Totals are the same in any order.
     let walked = if command.sort && !command.summary {
@@ -63,24 +63,18 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
         let error = hedgerow_fs::Error::new("write", "standard output", error);
         return Err(not_started(error));
     }
-    statistics::tell(global, options.engine.recorder.as_deref(), output)?;
+    statistics::tell(global, &options.execution, output)?;
     Ok(match sink.omitted() {
         0 => 0,
         _ => PARTIAL,
     })
 }
 
-fn options(command: &Walk, global: &Global, cancel: CancelToken) -> WalkOptions {
+fn options(command: &Walk, execution: Execution) -> WalkOptions {
     let exclude = command.exclude.iter();
     let exclude: Vec<&[u8]> = exclude.map(|glob| glob.as_bytes()).collect();
     WalkOptions {
-        engine: hedgerow_engine::Options {
-            jobs: jobs(global),
-            cancel,
-            name: "walk",
-            recorder: statistics::recorder(global),
-            ..Default::default()
-        },
+        execution,
         one_file_system: command.one_file_system,
         metadata: command.stat || command.summary,
         selection: Selection {
@@ -106,17 +100,6 @@ fn form(command: &Walk, global: &Global) -> Form {
         end: if command.null { b'\0' } else { b'\n' },
         terminal: !command.null && StandardOutput::is_terminal(),
         prefix,
-    }
-}
-
-pub fn jobs(global: &Global) -> Jobs {
-    match global.jobs {
-        None | Some(Workers::Auto) => Jobs::Auto,
-        Some(Workers::Count(count)) => Jobs::Fixed(count),
-        Some(Workers::PerProcessor) => {
-            let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
-            Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN))
-        }
     }
 }
 

@@ -5,11 +5,10 @@ use super::transition::Write;
 use crate::convert::{Buffers, Conversion, Converter};
 use crate::index::{EntryStat, Index, Mode};
 use crate::repository::Objects;
-use crate::worktree::Progress;
 use crate::{Error, Result};
 use bstr::BStr;
 use gix_hash::ObjectId;
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::{CancelToken, Steps};
 use hedgerow_pack::{Location, ObjectKind, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::{Mutex, OnceLock};
@@ -54,7 +53,7 @@ pub(crate) struct Contents<'a> {
     /// Held while a large object is converted, which takes it into memory whole.
     pub large: Mutex<()>,
     pub symlinks: bool,
-    pub progress: &'a Progress,
+    pub progress: &'a Steps,
     pub lanes: Lanes,
     pub cancel: CancelToken,
     /// Why nothing more is to be written.
@@ -134,7 +133,9 @@ impl<'a> Plan for &'a Contents<'a> {
     }
 
     fn written(&self, batch: Vec<Written>) {
-        self.progress.add(&batch);
+        let bytes = batch.iter().filter_map(|entry| entry.outcome.as_ref().ok());
+        self.progress.add_bytes(bytes.map(|stat| stat.size).sum());
+        self.progress.step(batch.len() as u64);
         let Ok(mut results) = self.results.lock() else {
             return;
         };

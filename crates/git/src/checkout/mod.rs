@@ -17,7 +17,6 @@ mod target;
 mod transition;
 mod update;
 
-pub use crate::worktree::{Execution, Progress};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
 pub use paths::{check_pathspecs, checkout_paths, PathOptions, PathOutcome};
 pub use rejects::{Reason, Rejects};

@@ -13,10 +13,11 @@ use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states_of, State};
-use crate::worktree::{Execution, OldIndex};
+use crate::worktree::OldIndex;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -29,7 +30,11 @@ pub struct PathOptions {
     pub tree: Option<ObjectId>,
     /// Leave out paths in conflict instead of refusing.
     pub force: bool,
-    /// How to run it.
+    /// With fewer files than this to write, one worker writes them
+    /// (`checkout.thresholdForParallelism`).
+    pub threshold: Option<u64>,
+    /// How it is run: [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files that are
+    /// written.
     pub execution: Execution,
 }
 
@@ -61,7 +66,7 @@ pub fn checkout_paths(
     options: &PathOptions,
 ) -> Result<PathOutcome> {
     let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
-    let mut session = Session::begin(repository, &options.execution)?;
+    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.set_source(None, options.tree);
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;

@@ -3,9 +3,10 @@
 
 use crate::index::Index;
 use crate::repository::Repository;
-use crate::worktree::{Execution, Worktree};
+use crate::worktree::Worktree;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_engine::Execution;
 use hedgerow_fs::LockFile;
 use std::ops::{Deref, DerefMut};
 
@@ -17,14 +18,20 @@ pub(crate) struct Session<'r> {
 
 impl<'r> Session<'r> {
     /// Takes the lock on the index and opens the working tree.
-    pub(crate) fn begin(repository: &'r Repository, execution: &Execution) -> Result<Self> {
+    pub(crate) fn begin(
+        repository: &'r Repository,
+        threshold: Option<u64>,
+        execution: &Execution,
+    ) -> Result<Self> {
         repository.require_work_tree()?;
         let lock = LockFile::acquire(repository.index_path())?;
         let prefix = repository
             .prefix()
             .trim_end_with(|character| character == '/');
+        let mut worktree = Worktree::open(repository, execution, "checkout")?;
+        worktree.set_threshold(threshold);
         Ok(Session {
-            worktree: Worktree::open(repository, execution, "checkout")?,
+            worktree,
             lock: Some(lock),
             current_directory: (!prefix.is_empty()).then(|| BString::from(prefix)),
         })

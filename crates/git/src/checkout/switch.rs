@@ -7,10 +7,10 @@ use super::update::{update, Move};
 use crate::repository::{
     Ended, Head, HeadTarget, IsCancelled, NewBranch, RefUpdate, Repository, Signature,
 };
-use crate::worktree::Execution;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
 
 /// How to switch.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,11 @@ pub struct SwitchOptions {
     pub force: bool,
     /// List what is changed and was carried over.
     pub list_changes: bool,
-    /// How to run it.
+    /// With fewer files than this to write, one worker writes them
+    /// (`checkout.thresholdForParallelism`).
+    pub threshold: Option<u64>,
+    /// How it is run: [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files that are
+    /// written.
     pub execution: Execution,
 }
 
@@ -72,7 +76,7 @@ pub fn switch(
         force: options.force,
         list_changes: options.list_changes,
     };
-    let mut session = Session::begin(repository, &options.execution)?;
+    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.set_source(target.branch.clone(), Some(commit));
     let mut changes = None;
     let is_cancelled = || options.execution.cancel.is_cancelled();

@@ -275,7 +275,9 @@ pub(crate) fn write(
     if next.writes.is_empty() {
         return Ok(());
     }
-    session.progress.expect(next.writes.len() as u64);
+    let execution = session.execution();
+    let progress = execution.progress.stage(hedgerow_engine::Stage::Files);
+    progress.expect(next.writes.len() as u64);
     let contents = Contents {
         objects: session.repository.shared_objects(),
         index: &next.index,
@@ -286,9 +288,9 @@ pub(crate) fn write(
         big_file_bytes: session.settings().big_file_bytes,
         large: Mutex::default(),
         symlinks: session.settings().symlinks,
-        progress: &session.progress,
+        progress,
         lanes: supplies.lanes,
-        cancel: session.engine().cancel,
+        cancel: execution.cancel.clone(),
         fatal: OnceLock::new(),
         results: Mutex::default(),
     };

@@ -34,7 +34,7 @@ use crate::worktree::attribute_files::{directories_above, Direction};
 use crate::worktree::compare::Refreshed;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{State, StateRules};
-use crate::worktree::{Execution, OldIndex, Worktree};
+use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -52,10 +52,10 @@ use untracked::Wish;
 /// `options` forbid it, somebody else holds the lock, or the index has changed meanwhile.
 ///
 /// Fails without a working tree, if the index or an object that is needed cannot be read, and if
-/// `execution` was cancelled. What may not be read of the working tree is a warning; what cannot be
+/// it was cancelled. What may not be read of the working tree is a warning; what cannot be
 /// read for another reason is one of [`Status::failures`].
-pub fn status(repository: &Repository, options: &Options, execution: &Execution) -> Result<Status> {
-    let worktree = Worktree::open(repository, execution, "status")?;
+pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
+    let worktree = Worktree::open(repository, &options.execution, "status")?;
     let mut old = worktree.read_index()?;
     let form = sparse::read(&worktree, &mut old)?;
     let pathspecs = if options.pathspecs.is_empty() {
@@ -76,9 +76,7 @@ pub fn status(repository: &Repository, options: &Options, execution: &Execution)
         // What cannot be written now is found out again the next time.
         let _ = write_back(&worktree, &mut old, &scanned, changed);
     }
-    let unstaged = find_unstaged(
-        &worktree, &old, &scanned, options, pathspecs, execution, &mut said,
-    )?;
+    let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let unanswered = settled.unanswered.iter().map(ToString::to_string);
     let (failed, warnings): (Vec<_>, Vec<_>) = std::mem::take(&mut scanned.warnings)
@@ -154,11 +152,10 @@ fn find_unstaged(
     scanned: &Scanned,
     options: &Options,
     pathspecs: Option<&Pathspecs>,
-    execution: &Execution,
     said: &mut Said,
 ) -> Result<collect::Unstaged> {
     let (repository, index) = (worktree.repository, &old.index);
-    let submodules = submodules(worktree, index, options, execution)?;
+    let submodules = submodules(worktree, index, options)?;
     let states = states(submodules.as_ref(), index, scanned)?;
     let is_link = |entry: &Entry| is_link(repository, index, entry);
     let rules = rules(worktree, old);
@@ -326,14 +323,13 @@ fn submodules<'a>(
     worktree: &Worktree<'a>,
     index: &Index,
     options: &'a Options,
-    execution: &'a Execution,
 ) -> Result<Option<Submodules<'a>>> {
     let is_submodule = |entry: &Entry| entry.mode == Mode::Gitlink;
     if !index.entries().iter().any(is_submodule) {
         return Ok(None);
     }
     let (repository, root) = (worktree.repository, &worktree.root);
-    Submodules::new(repository, root, index, options, execution).map(Some)
+    Submodules::new(repository, root, index, options, &options.execution).map(Some)
 }
 
 /// The submodules that differ inside, by the first row of their paths.

@@ -1,6 +1,7 @@
 use super::model::{IgnoreSubmodules, IgnoredFiles, UntrackedFiles};
 use super::rename::Score;
 use bstr::BString;
+use hedgerow_engine::Execution;
 
 /// What a status is to tell.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Options {
     /// Only paths that these pathspecs mean, given relative to where the user is; all if there
     /// are none.
     pub pathspecs: Vec<BString>,
+    /// How it is run.
+    pub execution: Execution,
 }
 
 /// Whether and how renames are looked for.

@@ -5,10 +5,11 @@ use super::options::Options;
 use super::{submodules_by_git, UntrackedFiles};
 use crate::index::{Index, Stage};
 use crate::repository::{Config, Repository};
-use crate::worktree::{Execution, Worktree};
+use crate::worktree::Worktree;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
 use hedgerow_fs::Dir;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -151,9 +152,10 @@ impl<'a> Submodules<'a> {
                     _ => shown_untracked(&submodule),
                 },
                 optional_locks: self.options.optional_locks,
+                execution: self.execution.clone(),
                 ..Options::default()
             };
-            let status = super::status(&submodule, &options, self.execution);
+            let status = super::status(&submodule, &options);
             let status = status.map_err(|error| in_submodule(path, error))?;
             if let Some(failure) = status.failures.first() {
                 let reason = format!("{failure}, in submodule '{path}'");

@@ -5,14 +5,11 @@ pub(crate) mod compare;
 pub(crate) mod conversion_options;
 pub(crate) mod pathspecs;
 pub(crate) mod present;
-mod progress;
 pub(crate) mod sparse;
 mod sparse_index;
 pub(crate) mod state;
 pub(crate) mod survey;
 pub(crate) mod unanswered;
-
-pub use progress::Progress;
 
 use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, FilterLane};
 use crate::ignore::Ignore;
@@ -25,7 +22,7 @@ use attribute_files::{directories_above, Direction};
 use bstr::{BStr, BString, ByteSlice};
 use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
-use hedgerow_engine::{CancelToken, Jobs, Recorder, Report};
+use hedgerow_engine::{Execution, Jobs, Report};
 use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
 use sparse::SparsePatterns;
@@ -33,7 +30,6 @@ use state::{State, StateRules};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Files of patterns and attributes beyond are refused.
@@ -41,21 +37,6 @@ const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 
 /// A step of so long is done by one worker: starting threads, and stopping them, takes as long.
 const ALONE: Duration = Duration::from_micros(500);
-
-/// How a checkout or a status is to be run.
-#[derive(Clone, Debug, Default)]
-pub struct Execution {
-    /// How many workers.
-    pub jobs: Jobs,
-    /// With fewer files than this to write, one worker writes them.
-    pub threshold: Option<u64>,
-    /// Ends the checkout early, the old index staying.
-    pub cancel: CancelToken,
-    /// Counts what the workers do.
-    pub recorder: Option<Arc<Recorder>>,
-    /// Where to show how far it is.
-    pub progress: Arc<Progress>,
-}
 
 /// The index as it was found.
 pub(crate) struct OldIndex {
@@ -75,8 +56,9 @@ pub(crate) struct OldIndex {
 pub(crate) struct Worktree<'r> {
     pub repository: &'r Repository,
     pub root: Dir,
-    pub progress: Arc<Progress>,
     execution: Execution,
+    /// With fewer files than this to write, one worker writes them.
+    threshold: Option<u64>,
     /// What the threads are called.
     name: &'static str,
     /// The full name of the branch, and the commit or tree, that filters are told of.
@@ -98,8 +80,8 @@ impl<'r> Worktree<'r> {
         Ok(Worktree {
             repository,
             root: Dir::open(repository.require_work_tree()?)?.without_label(),
-            progress: execution.progress.clone(),
             execution: execution.clone(),
+            threshold: None,
             name,
             source: (None, None),
             filters: RefCell::default(),
@@ -110,6 +92,11 @@ impl<'r> Worktree<'r> {
     /// How the command is run.
     pub(crate) fn execution(&self) -> &Execution {
         &self.execution
+    }
+
+    /// With fewer files than `threshold` to write, one worker writes them.
+    pub(crate) fn set_threshold(&mut self, threshold: Option<u64>) {
+        self.threshold = threshold;
     }
 
     /// Lets the next step begin with as many workers as the last one ended with.
@@ -153,12 +140,9 @@ impl<'r> Worktree<'r> {
     /// How the engine is to run a step.
     pub(crate) fn engine(&self) -> hedgerow_engine::Options {
         hedgerow_engine::Options {
-            jobs: self.execution.jobs,
-            cancel: self.execution.cancel.clone(),
-            name: self.name,
-            recorder: self.execution.recorder.clone(),
             hint: self.workers.get(),
             patience: ALONE,
+            ..self.execution.options(self.name)
         }
     }
 
@@ -166,7 +150,6 @@ impl<'r> Worktree<'r> {
     pub(crate) fn engine_for(&self, files: usize) -> hedgerow_engine::Options {
         let mut options = self.engine();
         if self
-            .execution
             .threshold
             .is_some_and(|threshold| (files as u64) < threshold)
         {

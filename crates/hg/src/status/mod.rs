@@ -48,7 +48,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let root = OpenDirectory::open(repository.root())
         .map_err(|source| hedgerow_fs::Error::new("open", repository.root(), source))?;
     let scan = hedgerow_walk::Options {
-        engine: options.engine.clone(),
+        engine: options.execution.options("status"),
         ..hedgerow_walk::Options::default()
     };
     hedgerow_walk::scan(root, visit.root()?, &visit, &scan)?;

@@ -1,4 +1,5 @@
 use bstr::BString;
+use hedgerow_engine::Execution;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -75,7 +76,7 @@ pub struct Options {
     /// in `PATH`. Without one, they are undecided.
     pub program: Option<PathBuf>,
     /// The workers.
-    pub engine: hedgerow_engine::Options,
+    pub execution: Execution,
 }
 
 /// How a working copy stands to its first parent. All lists are ascending by path bytes.

@@ -18,7 +18,6 @@ use hedgerow_pack::{delete_pack, midx_packs, remove_midx, stage_mtimes};
 use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackOptions, StagedPack};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A pack that was written and has its name.
 pub struct NewFile {
@@ -45,8 +44,8 @@ pub fn carry_out(
         observer.nothing_new();
     }
     for pack in new.iter().filter(|pack| pack.gets_bitmaps) {
-        let (threads, cancel) = (settings.options.threads.get(), &settings.options.cancel);
-        new_packs::write_bitmaps(repository, &pack.path, threads, cancel, observer)?;
+        let execution = &settings.options.execution;
+        new_packs::write_bitmaps(repository, &pack.path, execution, observer)?;
     }
     let level = settings.options.level;
     unreachable::loosen(repository.objects(), &plan.loosened, level)?;
@@ -121,10 +120,10 @@ fn write(
     };
     // Each pack has a progress of its own.
     let options = PackOptions {
-        progress: Arc::default(),
+        execution: options.execution.with_own_progress(),
         ..options.clone()
     };
-    let finish = observer.packing(new.wanted.len() as u64, &options.progress);
+    let finish = observer.packing(new.wanted.len() as u64, &options.execution.progress);
     if let Some(limit) = settings.max_pack_bytes {
         let wanted = new.wanted.clone();
         let packs = stage_limited_packs(store, wanted, limit, &options, files, base)?;

@@ -46,7 +46,7 @@ pub fn write(
         preferred_pack: largest.or_else(first),
         packs: Some(included.into_iter().collect()),
         for_bitmap: with_bitmap,
-        threads: settings.options.threads,
+        threads: settings.options.execution.threads(),
         sync: settings.files.sync_indexes,
     };
     let objects = repository.objects().directory();
@@ -61,8 +61,7 @@ pub fn write(
     // The store of the repository was opened before there were the new packs.
     let now = repository_now(repository)?;
     let building = BitmapRequest {
-        threads: settings.options.threads.get(),
-        cancel: settings.options.cancel.clone(),
+        execution: settings.options.execution.clone(),
         refs_snapshot: None,
     };
     let building = building.options(&now, observer)?;

@@ -117,7 +117,7 @@ impl Plan {
         let excludes = has_promisor_remote(repository)?;
         let source = sources.as_stored(repository);
         let mut wanted = if !excludes && is_whole {
-            reached(source, &tips, settings.options.threads.get())?
+            reached(source, &tips, settings.options.execution.threads().get())?
         } else {
             let request = Request {
                 tips,

@@ -1,5 +1,4 @@
-use hedgerow_engine::CancelToken;
-use std::num::NonZeroUsize;
+use hedgerow_engine::Execution;
 
 /// What a repack is asked to do: the options of git-repack(1). What is `None` is as the configuration
 /// says.
@@ -35,8 +34,6 @@ pub struct Request {
     pub window_memory_bytes: Option<u64>,
     /// The longest chain of deltas (`--depth`).
     pub depth: Option<u32>,
-    /// How many threads are used (`--threads`).
-    pub threads: Option<NonZeroUsize>,
     /// How long a pack may be, in bytes (`--max-pack-size`).
     pub max_pack_bytes: Option<u64>,
     /// Whether packs with a `.keep` file are repacked, too (`--pack-kept-objects`).
@@ -48,6 +45,7 @@ pub struct Request {
     pub geometric: Option<u32>,
     /// A multi-pack-index is written (`--write-midx`).
     pub write_midx: bool,
-    /// Ends the work early.
-    pub cancel: CancelToken,
+    /// How it is run; [`Jobs::Auto`](hedgerow_engine::Jobs::Auto) is what `pack.threads` says
+    /// (`--threads`).
+    pub execution: Execution,
 }

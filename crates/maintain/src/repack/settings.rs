@@ -5,6 +5,7 @@ use crate::error::refused;
 use crate::new_packs;
 use crate::Observer;
 use crate::{Error, Result};
+use hedgerow_engine::Jobs;
 use hedgerow_git::dates::Expiry;
 use hedgerow_git::repository::Repository;
 use hedgerow_serve::{FileOptions, PackOptions};
@@ -220,11 +221,13 @@ fn options(request: &Request, repository: &Repository) -> Result<PackOptions> {
             .window_memory_bytes
             .unwrap_or(usual.window_memory_bytes),
         depth: request.depth.unwrap_or(usual.depth),
-        threads: request.threads.unwrap_or(usual.threads),
         delta_base_offset: by_offset.unwrap_or(true),
         reuse_deltas: !request.no_reuse_delta && !request.no_reuse_object,
         reuse_objects: !request.no_reuse_object,
-        cancel: request.cancel.clone(),
+        execution: match request.execution.jobs {
+            Jobs::Fixed(_) => request.execution.clone(),
+            Jobs::Auto => request.execution.with_jobs(usual.execution.jobs),
+        },
         ..usual
     })
 }
@@ -245,7 +248,10 @@ fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOpt
         depth: depth.map_or(usual.depth, |depth| {
             u32::try_from(depth).unwrap_or(u32::MAX)
         }),
-        threads: threads.unwrap_or(usual.threads),
+        execution: match threads {
+            Some(threads) => usual.execution.with_jobs(Jobs::Fixed(threads)),
+            None => usual.execution.clone(),
+        },
         ..usual
     })
 }

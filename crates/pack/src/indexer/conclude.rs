@@ -6,12 +6,12 @@ use super::examine::Examination;
 use super::record::{Form, Record, Records};
 use super::resolve::{is_delta, resolve, ResolveInput, Resolved};
 use super::statistics::{self, PackedObject};
-use super::{large, named, Counters, IndexOptions, IndexedPack, Refusal};
+use super::{large, named, IndexOptions, IndexedPack, Refusal};
 use crate::index_writer::{sort_index_entries, IndexEntry};
 use crate::{Error, ObjectKind, ObjectStore, Reader, Result};
 use gix_hash::ObjectId;
+use hedgerow_engine::Stage;
 use hedgerow_fs::OutputFile;
-use std::sync::atomic::Ordering;
 
 /// A pack all of whose objects are known.
 pub(crate) struct Conclusion {
@@ -32,14 +32,14 @@ impl Conclusion {
         mut findings: Findings,
         options: &IndexOptions<'_>,
         examination: Examination<'_>,
-        counters: &Counters,
     ) -> Result<Self> {
         let deltas = records
             .list
             .iter()
             .filter(|record| is_delta(record))
             .count();
-        counters.deltas.store(deltas as u64, Ordering::Relaxed);
+        let progress = &examination.execution.progress;
+        progress.stage(Stage::Resolving).expect(deltas as u64);
         let delta_trees = DeltaTrees::new(&records);
         records.bases = Vec::new();
         let ground = ResolveInput {
@@ -50,8 +50,7 @@ impl Conclusion {
             store: options.store,
         };
         let roots = roots(&records.list, &delta_trees);
-        let (mut resolved, found) =
-            resolve(ground, &roots, examination, options.threads, counters)?;
+        let (mut resolved, found) = resolve(ground, &roots, examination)?;
         findings.append(found);
         let is_open = open(&records.list, &delta_trees);
         let candidates = candidates(&delta_trees, options)?;
@@ -62,7 +61,7 @@ impl Conclusion {
             };
             let end = records.list.len() + candidates.len();
             let roots: Vec<u32> = (records.list.len() as u32..end as u32).collect();
-            let (more, found) = resolve(ground, &roots, examination, options.threads, counters)?;
+            let (more, found) = resolve(ground, &roots, examination)?;
             resolved.extend(more);
             findings.append(found);
             if let Some(id) = candidates.iter().find(|id| delta_trees.is_wanted(id)) {
@@ -125,7 +124,7 @@ impl Conclusion {
         drop(self.records);
         let added_count = added.len();
         entries.extend(added);
-        sort_index_entries(&mut entries, options.threads);
+        sort_index_entries(&mut entries, options.execution.threads().get());
         if options.unique {
             let twice = entries.windows(2).find(|pair| pair[0].id == pair[1].id);
             if let Some(twice) = twice.and_then(|pair| pair.first()) {

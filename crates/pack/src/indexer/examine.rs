@@ -5,8 +5,9 @@ use super::check::{Checks, Findings};
 use super::existing::{Comparison, Existing};
 use super::Refusal;
 use crate::object::start_hash;
-use crate::{ObjectKind, Result};
+use crate::{Error, ObjectKind, Result};
 use gix_hash::{Hasher, Kind, ObjectId};
+use hedgerow_engine::Execution;
 
 /// What is to be done with each object.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,19 @@ pub(crate) struct Examination<'e> {
     /// The repository, if there is one.
     pub existing: Option<&'e Existing<'e>>,
     pub checks: &'e Checks,
+    /// By how many threads, until when, and where it is counted.
+    pub execution: &'e Execution,
+}
+
+impl Examination<'_> {
+    /// Ends the work where that is asked for.
+    pub fn go_on(&self) -> Result<()> {
+        if self.execution.cancel.is_cancelled() {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// Examines objects, one after the other.

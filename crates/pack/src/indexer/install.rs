@@ -5,6 +5,7 @@ use crate::hashed_file::{HashedFile, READ_ONLY, TEMPORARY};
 use crate::index_writer::{self, IndexLayout};
 use crate::{reverse_positions, reverse_writer, Result};
 use hedgerow_fs::OutputFile;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// As git makes notes: nobody else has to read them.
@@ -28,7 +29,7 @@ pub struct Installation {
     /// Whether to wait for its indexes (`pack-metadata`).
     pub sync_indexes: bool,
     /// How many threads may work.
-    pub threads: usize,
+    pub threads: NonZeroUsize,
 }
 
 impl IndexedPack {
@@ -75,7 +76,7 @@ impl IndexedPack {
 
     fn stage_reverse(&self, target: &Path, places: &Installation) -> Result<OutputFile> {
         let offset = |at: usize| self.entries.get(at).map_or(0, |entry| entry.offset);
-        let positions = reverse_positions(self.entries.len(), offset, places.threads);
+        let positions = reverse_positions(self.entries.len(), offset, places.threads.get());
         let mut file = HashedFile::create(target, self.checksum.kind())?;
         reverse_writer::encode(&positions, &self.checksum, &mut |bytes| {
             Ok(file.write(bytes)?)

@@ -36,17 +36,18 @@ use conclude::Conclusion;
 use examine::Examination;
 use existing::Existing;
 use gix_hash::{Kind, ObjectId};
+use hedgerow_engine::{Execution, Stage};
 use hedgerow_fs::{OutputFile, ReadFile};
+use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
 /// How to index a pack.
 #[derive(Clone, Debug)]
 pub struct IndexOptions<'s> {
     /// The hash function of the objects.
     pub hash: Kind,
-    /// How many threads work at a time.
-    pub threads: usize,
+    /// How it is run: [`Stage::Receiving`] and [`Stage::Resolving`] say how far it is.
+    pub execution: Execution,
     /// The repository: objects are compared with what it has, and deltas may stand on that.
     pub store: Option<&'s ObjectStore>,
     /// Whether bases that are missing in the pack are taken from the repository and added.
@@ -70,7 +71,7 @@ impl IndexOptions<'_> {
     pub fn new(hash: Kind) -> Self {
         IndexOptions {
             hash,
-            threads: 1,
+            execution: Execution::with_threads(NonZeroUsize::MIN),
             store: None,
             fix_thin: false,
             rules: None,
@@ -94,21 +95,6 @@ impl IndexOptions<'_> {
         let list = |store| Existing::list(store, own);
         self.store.map(list).transpose()
     }
-}
-
-/// How far it is, for those who show progress.
-#[derive(Debug, Default)]
-pub struct Counters {
-    /// The entries the pack says to have.
-    pub total: AtomicU64,
-    /// Those that the first pass is done with.
-    pub received: AtomicU64,
-    /// The bytes of those.
-    pub bytes: AtomicU64,
-    /// The deltas of the pack.
-    pub deltas: AtomicU64,
-    /// Those that the second pass is done with.
-    pub resolved: AtomicU64,
 }
 
 /// A pack whose objects are known.
@@ -137,12 +123,8 @@ pub struct IndexedPack {
 /// Indexes the pack at `path`.
 ///
 /// # Errors
-/// [`Error::Refused`] and [`Error::Checked`] tell what is wrong with the pack.
-pub fn index_pack_file(
-    path: &Path,
-    options: &IndexOptions<'_>,
-    counters: &Counters,
-) -> Result<IndexedPack> {
+/// [`Error::Refused`] and [`Error::Checked`] tell what is wrong with the pack; [`Error::Interrupted`].
+pub fn index_pack_file(path: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack> {
     let map = Map::open(path)?;
     let count = receive::parse_header(&map)?;
     if let Some(limit) = options.max_input_bytes {
@@ -153,29 +135,28 @@ pub fn index_pack_file(
     let end = map.len().checked_sub(options.hash.len_in_bytes());
     let end = end.filter(|end| *end as u64 >= crate::entry::PACK_HEADER_BYTES);
     let (data, trailer) = map.split_at(end.ok_or(Refusal::EarlyEnd)?);
-    counters
-        .total
-        .store(u64::from(count), std::sync::atomic::Ordering::Relaxed);
+    let progress = &options.execution.progress;
+    progress.stage(Stage::Receiving).expect(u64::from(count));
     let (checks, existing) = (options.checks(), options.existing(Some(path))?);
     let examination = Examination {
         hash: options.hash,
         existing: existing.as_ref(),
         checks: &checks,
+        execution: &options.execution,
     };
     let hash_all = || {
         let mut hasher = crate::hashed_file::TrailerHasher::new(options.hash);
         hasher.update(data);
         hasher.finish()
     };
-    let scan = || segments::scan(data, count, examination, options.threads, counters);
+    let scan = || segments::scan(data, count, examination);
     let (checksum, scanned) = hedgerow_fs::threads::both("hash", hash_all, scan);
     let checksum = checksum.expect("hashing does not panic");
     let (records, findings) = scanned?;
     if checksum.as_bytes() != trailer {
         return Err(Refusal::Checksum.into());
     }
-    let concluded =
-        Conclusion::resolve_and_check(data, records, findings, options, examination, counters)?;
+    let concluded = Conclusion::resolve_and_check(data, records, findings, options, examination)?;
     if !concluded.outside.is_empty() {
         return Err(Error::ForeignLocation);
     }
@@ -192,7 +173,6 @@ pub fn receive_pack(
     before: &[u8],
     directory: &Path,
     options: &IndexOptions<'_>,
-    counters: &Counters,
 ) -> Result<IndexedPack> {
     let target = directory.join("tmp_pack");
     let file = OutputFile::create_with_prefix(&target, "")?;
@@ -201,14 +181,14 @@ pub fn receive_pack(
         hash: options.hash,
         existing: existing.as_ref(),
         checks: &checks,
+        execution: &options.execution,
     };
     let limit = options.max_input_bytes;
-    let received = receive::receive(input, before, &file, limit, examination, counters)?;
+    let received = receive::receive(input, before, &file, limit, examination)?;
     let map = Map::of(&file, &target)?;
     let data = map.get(..received.end as usize).unwrap_or_default();
     let (records, findings) = (received.records, received.findings);
-    let concluded =
-        Conclusion::resolve_and_check(data, records, findings, options, examination, counters)?;
+    let concluded = Conclusion::resolve_and_check(data, records, findings, options, examination)?;
     drop(map);
     let (checksum, added) = if concluded.outside.is_empty() {
         (received.checksum, Vec::new())

@@ -6,16 +6,16 @@ use super::check::Findings;
 use super::examine::Examination;
 use super::record::Records;
 use super::scan::{is_streamed, unknown, Scanner};
-use super::{Counters, Refusal};
+use super::Refusal;
 use crate::big_endian::u32_at;
 use crate::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
 use crate::hashed_file::TrailerHasher;
 use crate::{Error, Fault, Result};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_codec::{can_expand_to, crc32};
+use hedgerow_engine::Stage;
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::{FileKind, OutputFile, ReadFile};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 
 /// What is asked for at a time.
@@ -42,7 +42,6 @@ pub(crate) fn receive(
     file: &OutputFile,
     limit: Option<u64>,
     examination: Examination<'_>,
-    counters: &Counters,
 ) -> Result<Received> {
     let hash = examination.hash;
     let (sender, pieces) = sync_channel(PIECES_AHEAD);
@@ -63,7 +62,7 @@ pub(crate) fn receive(
             limit,
             out,
         };
-        let scanned = scan(&mut feed, examination, counters);
+        let scanned = scan(&mut feed, examination);
         let trailer = scanned.and_then(|scanned| {
             feed.flush()?;
             feed.fill(hash.len_in_bytes())?;
@@ -156,21 +155,19 @@ fn refuse_junk(input: &ReadFile, rest: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn scan(
-    feed: &mut Feed<'_>,
-    examination: Examination<'_>,
-    counters: &Counters,
-) -> Result<(Records, Findings)> {
+fn scan(feed: &mut Feed<'_>, examination: Examination<'_>) -> Result<(Records, Findings)> {
     feed.fill(PACK_HEADER_BYTES as usize)?;
     let count = parse_header(&feed.window)?;
     feed.take(PACK_HEADER_BYTES as usize);
-    counters.total.store(u64::from(count), Ordering::Relaxed);
+    let received = examination.execution.progress.stage(Stage::Receiving);
+    received.expect(u64::from(count));
     let mut scanner = Scanner::new(examination);
     let mut records = Records::default();
     for _ in 0..count {
+        examination.go_on()?;
         scan_entry(feed, &mut scanner, &mut records)?;
-        counters.received.fetch_add(1, Ordering::Relaxed);
-        counters.bytes.store(feed.offset, Ordering::Relaxed);
+        received.step(1);
+        received.set_bytes(feed.offset);
     }
     Ok((records, scanner.examiner.findings))
 }

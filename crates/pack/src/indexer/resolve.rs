@@ -10,9 +10,10 @@ use super::check::Findings;
 use super::delta_trees::DeltaTrees;
 use super::examine::{Examination, Examiner};
 use super::record::{Form, Record};
-use super::{Counters, Refusal};
+use super::Refusal;
 use crate::{Error, Fault, ObjectKind, ObjectStore, Result};
 use gix_hash::ObjectId;
+use hedgerow_engine::Stage;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -45,20 +46,19 @@ pub(crate) fn resolve(
     ground: ResolveInput<'_>,
     roots: &[u32],
     examination: Examination<'_>,
-    threads: usize,
-    counters: &Counters,
 ) -> Result<(Vec<Resolved>, Findings)> {
     let board = WorkQueue::new(roots);
-    let budget = HELD_BYTES / threads.max(1);
+    let threads = examination.execution.threads().get();
+    let budget = HELD_BYTES / threads;
     let work = || {
-        let mut worker = Worker::new(ground, &board, examination, budget, counters);
+        let mut worker = Worker::new(ground, &board, examination, budget);
         let outcome = worker.run();
         if outcome.is_err() {
             board.stop();
         }
         outcome.map(|()| (worker.resolved, worker.examiner.findings))
     };
-    let outcomes = hedgerow_fs::threads::together("resolve", threads.saturating_sub(1), work);
+    let outcomes = hedgerow_fs::threads::together("resolve", threads - 1, work);
     let mut resolved = Vec::new();
     let mut findings = Findings::default();
     for outcome in outcomes {
@@ -180,7 +180,7 @@ struct Frame {
 struct Worker<'g> {
     ground: ResolveInput<'g>,
     board: &'g WorkQueue<'g>,
-    counters: &'g Counters,
+    examination: Examination<'g>,
     builder: Builder<'g>,
     examiner: Examiner<'g>,
     frames: Vec<Frame>,
@@ -198,12 +198,11 @@ impl<'g> Worker<'g> {
         board: &'g WorkQueue<'g>,
         examination: Examination<'g>,
         budget: usize,
-        counters: &'g Counters,
     ) -> Self {
         Worker {
             ground,
             board,
-            counters,
+            examination,
             builder: Builder::new(ground),
             examiner: Examiner::new(examination),
             frames: Vec::new(),
@@ -281,6 +280,7 @@ impl<'g> Worker<'g> {
             if self.board.is_stopped.load(Ordering::Relaxed) {
                 return Ok(());
             }
+            self.examination.go_on()?;
             if self.board.is_wanted.load(Ordering::Relaxed) {
                 self.share()?;
             }
@@ -304,7 +304,11 @@ impl<'g> Worker<'g> {
             self.pop();
         }
         let id = self.examiner.examine(kind, &content)?;
-        self.counters.resolved.fetch_add(1, Ordering::Relaxed);
+        self.examination
+            .execution
+            .progress
+            .stage(Stage::Resolving)
+            .step(1);
         self.resolved.push(Resolved {
             number: delta,
             id,

@@ -9,11 +9,12 @@ use super::check::Findings;
 use super::examine::Examination;
 use super::record::Records;
 use super::scan::Scanner;
-use super::{Counters, Refusal};
+use super::Refusal;
 use crate::entry::{self, PACK_HEADER_BYTES};
 use crate::reader::prepare;
 use crate::Result;
 use hedgerow_codec::Inflater;
+use hedgerow_engine::Stage;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -41,15 +42,14 @@ pub(crate) fn scan(
     data: &[u8],
     count: u32,
     examination: Examination<'_>,
-    threads: usize,
-    counters: &Counters,
 ) -> Result<(Records, Findings)> {
+    let threads = examination.execution.threads().get();
     let wanted = (data.len() / MIN_PART_BYTES).min(threads * PARTS_PER_THREAD);
     let starts = match threads {
-        0 | 1 => vec![PACK_HEADER_BYTES],
+        1 => vec![PACK_HEADER_BYTES],
         _ => guess(data, wanted, examination.hash.len_in_bytes()),
     };
-    scan_from(data, count, &starts, examination, threads, counters)
+    scan_from(data, count, &starts, examination)
 }
 
 /// Scans in parts that are hoped to start at `starts`.
@@ -58,24 +58,22 @@ fn scan_from(
     count: u32,
     starts: &[u64],
     examination: Examination<'_>,
-    threads: usize,
-    counters: &Counters,
 ) -> Result<(Records, Findings)> {
     let end = data.len() as u64;
     let end_of = |part: usize| starts.get(part + 1).copied().unwrap_or(end);
     let parts: Vec<Mutex<Option<Part>>> = starts.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
+    let received = examination.execution.progress.stage(Stage::Receiving);
     let work = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let (Some(start), Some(slot)) = (starts.get(number), parts.get(number)) else {
             break;
         };
         let part = scan_part(data, *start, end_of(number), count, examination);
-        counters
-            .received
-            .fetch_add(part.records.list.len() as u64, Ordering::Relaxed);
+        received.step(part.records.list.len() as u64);
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
     };
+    let threads = examination.execution.threads().get();
     let others = threads.min(starts.len()).saturating_sub(1);
     for outcome in hedgerow_fs::threads::together("scan", others, work) {
         outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -112,7 +110,9 @@ fn scan_part(data: &[u8], start: u64, end: u64, count: u32, examination: Examina
         if offset >= end || records.list.len() as u64 >= u64::from(count) {
             break;
         }
-        at = scanner.scan(data, offset, &mut records);
+        at = examination
+            .go_on()
+            .and_then(|()| scanner.scan(data, offset, &mut records));
     }
     Part {
         records,
@@ -180,6 +180,8 @@ mod tests {
     use super::*;
     use crate::indexer::check::Checks;
     use hedgerow_codec::deflate;
+    use hedgerow_engine::Execution;
+    use std::num::NonZeroUsize;
 
     /// A pack of blobs up to its checksum, and where its entries start. Each blob is stored, not
     /// compressed, and starts with what could be an entry.
@@ -216,10 +218,15 @@ mod tests {
             hash: gix_hash::Kind::Sha1,
             existing: None,
             checks: &checks,
+            execution: &Execution::default(),
         };
-        let counters = Counters::default();
         let scan = |guesses: &[u64], threads| {
-            let scanned = scan_from(&data, 50, guesses, examination, threads, &counters);
+            let execution = Execution::with_threads(NonZeroUsize::new(threads).unwrap());
+            let examination = Examination {
+                execution: &execution,
+                ..examination
+            };
+            let scanned = scan_from(&data, 50, guesses, examination);
             scanned.unwrap().0.list
         };
         let expected = scan(&[12], 1);
@@ -257,6 +264,7 @@ mod tests {
             hash: gix_hash::Kind::Sha1,
             existing: None,
             checks: &checks,
+            execution: &Execution::with_threads(NonZeroUsize::new(2).unwrap()),
         };
         for (count, guesses) in [
             (4, vec![12]),
@@ -264,8 +272,7 @@ mod tests {
             (4, starts.clone()),
             (6, starts),
         ] {
-            let counters = Counters::default();
-            assert!(scan_from(&data, count, &guesses, examination, 2, &counters).is_err());
+            assert!(scan_from(&data, count, &guesses, examination).is_err());
         }
     }
 }

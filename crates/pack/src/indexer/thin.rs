@@ -34,7 +34,7 @@ pub(crate) fn complete(
 ) -> Result<Completed> {
     let mut at = end;
     let mut added = Vec::new();
-    let threads = options.threads.max(1);
+    let threads = options.execution.threads().get();
     for batch in concluded.outside.chunks(threads * BATCH_OBJECTS) {
         let parts = batch.chunks(batch.len().div_ceil(threads));
         let parts = each("bases", parts, |part| entries(part, options));

@@ -27,6 +27,6 @@ pub(crate) use read::MultiPackIndex;
 pub use remove::{midx_packs, remove_midx};
 pub use repack::midx_objects_to_repack;
 pub(crate) use select::Row;
-pub use verify::{verify_midx, MidxComplaint, MidxProgress};
+pub use verify::{verify_midx, MidxComplaint};
 pub use write::{write_midx, MidxOptions};
 pub use written::WrittenMidx;

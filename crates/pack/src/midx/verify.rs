@@ -4,7 +4,8 @@ use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
 use crate::pack::Pack;
 use crate::verified::VerifiedFiles;
-use crate::{HashKind, Result, Steps};
+use crate::{HashKind, Result};
+use hedgerow_engine::{Execution, Stage, Steps};
 use hedgerow_fs::FileKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -23,28 +24,18 @@ pub enum MidxComplaint {
     Fatal(String),
 }
 
-/// How far a check is. Its phases follow each other.
-#[derive(Debug, Default)]
-pub struct MidxProgress {
-    /// Objects whose order was checked.
-    pub ordered: Steps,
-    /// Objects whose places were checked.
-    pub placed: Steps,
-}
-
 /// Objects that one thread checks at a time.
 const BATCH: u32 = 1 << 14;
 
 /// Checks the multi-pack-index of the object directory `objects`, all layers of it, and tells
-/// `complain` what is wrong. Nothing is wrong if there is none. `progress` is told how far it is.
+/// `complain` what is wrong. Nothing is wrong if there is none.
 ///
 /// # Errors
 /// Only if a directory or a chain cannot be read.
 pub fn verify_midx(
     objects: &Path,
     hash: HashKind,
-    threads: NonZeroUsize,
-    progress: &MidxProgress,
+    execution: &Execution,
     complain: &mut dyn FnMut(MidxComplaint),
 ) -> Result<()> {
     let packs = objects.join("pack");
@@ -81,12 +72,19 @@ pub fn verify_midx(
     }
     for layer in loaded.layers.iter() {
         let count = u64::from(layer.file.count());
-        progress.ordered.expect(count);
+        let ordered = execution.progress.stage(Stage::CheckingOrder);
+        ordered.expect(count);
         verify_order(layer, &mut report);
-        progress.ordered.step(count);
+        ordered.step(count);
     }
-    let placed = &progress.placed;
-    if let Err(fatal) = verify_rows(&loaded.layers, &listed, threads, placed, &mut report) {
+    let placed = execution.progress.stage(Stage::CheckingOffsets);
+    if let Err(fatal) = verify_rows(
+        &loaded.layers,
+        &listed,
+        execution.threads(),
+        placed,
+        &mut report,
+    ) {
         complain(MidxComplaint::Fatal(fatal));
     }
     Ok(())

@@ -1,7 +1,9 @@
 use crate::repository::Repository;
+use hedgerow_engine::Execution;
 use hedgerow_fs::ReadFile;
-use hedgerow_pack::indexer::{index_pack_file, receive_pack, Counters, IndexOptions};
+use hedgerow_pack::indexer::{index_pack_file, receive_pack, IndexOptions};
 use hedgerow_pack::HashKind;
+use std::num::NonZeroUsize;
 
 /// Numbers that look random and are the same each time.
 fn scramble(seed: u64) -> u64 {
@@ -30,13 +32,13 @@ fn flipped_bits_are_refused_or_make_what_git_makes_of_them() {
         seal(&mut pack);
         std::fs::write(&path, &pack).unwrap();
         let options = IndexOptions {
-            threads: 2,
+            execution: Execution::with_threads(NonZeroUsize::new(2).unwrap()),
             ..IndexOptions::new(HashKind::Sha1)
         };
-        let here = index_pack_file(&path, &options, &Counters::default());
+        let here = index_pack_file(&path, &options);
         let input = ReadFile::open(&path).unwrap();
         let directory = repository.path("");
-        let streamed = receive_pack(&input, &[], &directory, &options, &Counters::default());
+        let streamed = receive_pack(&input, &[], &directory, &options);
         let entries = |indexed: &hedgerow_pack::indexer::IndexedPack| indexed.entries.clone();
         let (here, streamed) = (here.as_ref().map(entries), streamed.as_ref().map(entries));
         assert_eq!(here.as_ref().ok(), streamed.as_ref().ok(), "{seed}");
@@ -62,12 +64,12 @@ fn a_stream_that_ends_early_leaves_nothing() {
         std::fs::write(&path, &whole[..whole.len() * step / 100]).unwrap();
         let input = ReadFile::open(&path).unwrap();
         let options = IndexOptions {
-            threads: 2,
+            execution: Execution::with_threads(NonZeroUsize::new(2).unwrap()),
             ..IndexOptions::new(HashKind::Sha1)
         };
-        let received = receive_pack(&input, &[], &directory, &options, &Counters::default());
+        let received = receive_pack(&input, &[], &directory, &options);
         assert!(received.is_err());
-        assert!(index_pack_file(&path, &options, &Counters::default()).is_err());
+        assert!(index_pack_file(&path, &options).is_err());
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
     }
 }

@@ -1,6 +1,8 @@
 use crate::repository::Repository;
-use hedgerow_pack::indexer::{index_pack_file, receive_pack, Counters, IndexOptions};
+use hedgerow_engine::Execution;
+use hedgerow_pack::indexer::{index_pack_file, receive_pack, IndexOptions};
 use hedgerow_pack::{HashKind, IndexLayout};
+use std::num::NonZeroUsize;
 use std::process::Command;
 
 fn layouts() -> [(Vec<&'static str>, IndexLayout); 3] {
@@ -73,11 +75,11 @@ fn objects_are_told_as_verify_pack_does() {
     repository.git(&["index-pack", "a.pack"], b"");
     let told = repository.git(&["verify-pack", "-v", "a.idx"], b"");
     let options = IndexOptions {
-        threads: 2,
+        execution: Execution::with_threads(NonZeroUsize::new(2).unwrap()),
         statistics: true,
         ..IndexOptions::new(HashKind::Sha1)
     };
-    let indexed = index_pack_file(&pack, &options, &Counters::default()).unwrap();
+    let indexed = index_pack_file(&pack, &options).unwrap();
     let line = |object: &hedgerow_pack::indexer::PackedObject| {
         let (id, kind, size) = (object.id, object.kind.name(), object.size);
         let (in_pack, offset) = (object.size_in_pack, object.offset);
@@ -110,11 +112,11 @@ fn a_stream_gives_the_same_as_a_file_and_ends_where_the_pack_does() {
         hedgerow_fs::ReadFile::open(format!("/proc/self/fd/{number}").as_ref()).unwrap()
     };
     let options = IndexOptions {
-        threads: 2,
+        execution: Execution::with_threads(NonZeroUsize::new(2).unwrap()),
         ..IndexOptions::new(HashKind::Sha1)
     };
     let directory = repository.path("");
-    let received = receive_pack(&input, &[], &directory, &options, &Counters::default());
+    let received = receive_pack(&input, &[], &directory, &options);
     sender.kill().unwrap();
     sender.wait().unwrap();
     let mut places = repository.places("got", IndexLayout::default());

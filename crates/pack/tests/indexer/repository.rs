@@ -1,8 +1,10 @@
 //! Repositories and packs that git makes.
 
-use hedgerow_pack::indexer::{index_pack_file, Counters, IndexOptions, Installation};
+use hedgerow_engine::Execution;
+use hedgerow_pack::indexer::{index_pack_file, IndexOptions, Installation};
 use hedgerow_pack::{HashKind, IndexLayout};
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -114,10 +116,10 @@ impl Repository {
         threads: usize,
     ) -> (Vec<u8>, Vec<u8>) {
         let options = IndexOptions {
-            threads,
+            execution: Execution::with_threads(NonZeroUsize::new(threads).unwrap()),
             ..IndexOptions::new(self.hash)
         };
-        let mut indexed = index_pack_file(pack, &options, &Counters::default()).unwrap();
+        let mut indexed = index_pack_file(pack, &options).unwrap();
         let places = self.places("here", layout);
         indexed.install(&places).unwrap();
         let reverse = places.reverse.unwrap();
@@ -136,7 +138,7 @@ impl Repository {
             notes: Vec::new(),
             sync_pack: false,
             sync_indexes: false,
-            threads: 2,
+            threads: NonZeroUsize::new(2).unwrap(),
         }
     }
 }

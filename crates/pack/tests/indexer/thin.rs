@@ -1,7 +1,9 @@
 use crate::repository::Repository;
+use hedgerow_engine::Execution;
 use hedgerow_fs::ReadFile;
-use hedgerow_pack::indexer::{receive_pack, Counters, IndexOptions, Refusal};
+use hedgerow_pack::indexer::{receive_pack, IndexOptions, Refusal};
 use hedgerow_pack::{Error, HashKind, IndexLayout, ObjectStore, StoreOptions};
+use std::num::NonZeroUsize;
 
 #[test]
 fn a_thin_pack_is_completed_so_that_git_takes_it() {
@@ -24,18 +26,12 @@ fn a_thin_pack_is_completed_so_that_git_takes_it() {
     let receive = |fix_thin, threads| {
         let input = ReadFile::open(&repository.path("thin.pack")).unwrap();
         let options = IndexOptions {
-            threads,
+            execution: Execution::with_threads(NonZeroUsize::new(threads).unwrap()),
             fix_thin,
             store: Some(&store),
             ..IndexOptions::new(HashKind::Sha1)
         };
-        receive_pack(
-            &input,
-            &[],
-            &repository.path(""),
-            &options,
-            &Counters::default(),
-        )
+        receive_pack(&input, &[], &repository.path(""), &options)
     };
     let refused = receive(false, 2).unwrap_err();
     assert!(
@@ -71,7 +67,7 @@ fn links_must_lead_somewhere() {
             links: true,
             ..IndexOptions::new(HashKind::Sha1)
         };
-        hedgerow_pack::indexer::index_pack_file(&path, &options, &Counters::default())
+        hedgerow_pack::indexer::index_pack_file(&path, &options)
     };
     assert!(index(Some(&store)).unwrap().refers_outside);
     let refused = index(None).unwrap_err();

@@ -2,7 +2,8 @@
 
 use crate::scene::{add_pack, git_writes, lines, midx_path, options, write, FORMATS};
 use crate::support::Repository;
-use hedgerow_pack::{verify_midx, MidxComplaint, MidxProgress};
+use hedgerow_engine::Execution;
+use hedgerow_pack::{verify_midx, MidxComplaint};
 use std::path::PathBuf;
 
 /// A repository with a chain of three layers; `None`, said aloud, if git cannot make one.
@@ -35,8 +36,7 @@ fn complaints(repository: &Repository) -> Vec<MidxComplaint> {
     verify_midx(
         &repository.objects(),
         options.hash,
-        options.threads,
-        &MidxProgress::default(),
+        &Execution::with_threads(options.threads),
         &mut complain,
     )
     .unwrap();

@@ -2,9 +2,8 @@
 
 use crate::scene::{midx_path, options, overlapping, write, FORMATS};
 use crate::support::Repository;
-use hedgerow_pack::{
-    expire_midx_packs, verify_midx, MidxComplaint, MidxOptions, MidxProgress, Reader,
-};
+use hedgerow_engine::Execution;
+use hedgerow_pack::{expire_midx_packs, verify_midx, MidxComplaint, MidxOptions, Reader};
 use std::process::Command;
 
 /// What is wrong, in the form of git's messages.
@@ -22,8 +21,7 @@ fn complaints(repository: &Repository) -> Vec<String> {
     verify_midx(
         &repository.objects(),
         options.hash,
-        options.threads,
-        &MidxProgress::default(),
+        &Execution::with_threads(options.threads),
         &mut complain,
     )
     .unwrap();

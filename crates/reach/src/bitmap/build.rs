@@ -6,13 +6,11 @@ use super::pseudo_merges::{self, PseudoMergeGroup};
 use super::select::select;
 use super::workers::Workers;
 use crate::{Error, Result};
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::{CancelToken, Execution, Stage, Steps};
 use hedgerow_pack::{
-    BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Steps,
-    Words,
+    BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Words,
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
-use std::sync::Arc;
 
 /// How to make bitmaps.
 #[derive(Clone, Debug)]
@@ -31,12 +29,8 @@ pub struct BuildOptions {
     pub name_hashes: bool,
     /// Whether to write a lookup table (`pack.writeBitmapLookupTable`).
     pub lookup_table: bool,
-    /// How many threads.
-    pub threads: usize,
-    /// Ends the work early.
-    pub cancel: CancelToken,
-    /// How far it is, in commits that were compared with their parents.
-    pub progress: Arc<Steps>,
+    /// How it is run: [`Stage::Bitmaps`] counts the commits that were compared with their parents.
+    pub execution: Execution,
 }
 
 /// Makes the bitmaps of the packs of `order`, which are of `store`. What `previous` ones know is
@@ -57,9 +51,9 @@ pub fn build<'o>(
     };
     let workers = Workers {
         store,
-        threads: options.threads,
-        cancel: &options.cancel,
-        progress: &options.progress,
+        threads: options.execution.threads().get(),
+        cancel: &options.execution.cancel,
+        progress: options.execution.progress.stage(Stage::Bitmaps),
     };
     let mut material = Material::read(workers, order, scope)?;
     let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;

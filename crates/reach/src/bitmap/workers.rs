@@ -1,8 +1,8 @@
 //! Threads that read objects.
 
 use crate::{Error, Result};
-use hedgerow_engine::CancelToken;
-use hedgerow_pack::{ObjectStore, Reader, Steps};
+use hedgerow_engine::{CancelToken, Steps};
+use hedgerow_pack::{ObjectStore, Reader};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What reads objects for bitmaps.

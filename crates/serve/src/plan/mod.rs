@@ -7,6 +7,7 @@ mod reuse;
 
 use crate::verbatim::KeptPacks;
 use crate::{Contents, PackOptions, Result, Wanted};
+use hedgerow_engine::Stage;
 use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore, Reader};
 use places::Places;
 pub(crate) use reuse::is_intact;
@@ -96,7 +97,7 @@ impl<'s> Plan<'s> {
             sent: 0,
         };
         plan.list(contents, kept, options);
-        let counted = &options.progress.counted;
+        let counted = options.execution.progress.stage(Stage::Counting);
         counted.expect(plan.sent as u64);
         let places = Places::new(&plan.entries);
         let reuse = reuse::Reuse {

@@ -6,6 +6,7 @@ mod window;
 use crate::plan::{Base, Delta, Plan, Source};
 use crate::{PackOptions, Result};
 use hedgerow_engine::{run_ordered, Window};
+use hedgerow_engine::{Jobs, Stage};
 use hedgerow_pack::{Location, ObjectStore, Reader, SharedBases};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicU64;
@@ -47,15 +48,22 @@ pub(crate) fn search(
         .filter_map(|number| plan.entries.get(*number as usize))
         .map(|entry| entry.location)
         .collect();
-    let threads = options.threads.get();
+    let threads = options.execution.threads().get();
     let bases = SharedBases::plan_with_threads(store, &needed, SHARED_BASE_BYTES, threads)?;
-    options.progress.searched.expect(candidates.len() as u64);
+    options
+        .execution
+        .progress
+        .stage(Stage::Compressing)
+        .expect(candidates.len() as u64);
     let jobs = NonZeroUsize::new(threads.min(parts.len())).unwrap_or(NonZeroUsize::MIN);
     let cached = AtomicU64::new(0);
     let mut found = Vec::new();
     let whole: &Plan<'_> = plan;
     run_ordered(
-        &options.run("deltas", jobs),
+        &options
+            .execution
+            .with_jobs(Jobs::Fixed(jobs))
+            .options("deltas"),
         // What is found is kept in any case.
         Window { bytes: u64::MAX },
         parts.into_iter().map(|part| Ok((part, 1))),

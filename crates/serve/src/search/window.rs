@@ -4,6 +4,7 @@ use super::Found;
 use crate::plan::{Plan, Stored};
 use crate::{Error, PackOptions, Result};
 use hedgerow_codec::Deflater;
+use hedgerow_engine::Stage;
 use hedgerow_pack::{DeltaIndex, Location, Reader};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,12 +74,16 @@ impl<'p, 's> Search<'p, 's> {
         self.held_bytes = 0;
         let mut found = Vec::new();
         for number in part {
-            if self.options.cancel.is_cancelled() {
+            if self.options.execution.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             self.make_room();
             found.extend(self.try_all(*number)?);
-            self.options.progress.searched.step(1);
+            self.options
+                .execution
+                .progress
+                .stage(Stage::Compressing)
+                .step(1);
         }
         self.reader.shrink();
         Ok(found)

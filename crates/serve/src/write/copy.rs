@@ -5,6 +5,7 @@ use super::output::Output;
 use crate::plan::is_intact;
 use crate::verbatim::Kept;
 use crate::{PackOptions, Result};
+use hedgerow_engine::Stage;
 use hedgerow_pack::{EntryKind, Fault, ObjectId, RawEntry};
 
 /// Up to how many bytes of entries are copied at once.
@@ -67,7 +68,7 @@ pub(super) fn copy(
         }
         for entry in &batch {
             copy_entry(kept, entry, options, &mut moves, output)?;
-            options.progress.written.step(1);
+            options.execution.progress.stage(Stage::Writing).step(1);
         }
         if batch.len() < BATCH {
             return Ok(moves);
@@ -191,7 +192,11 @@ fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>)
         }
         let range = start as usize..end as usize;
         output.put(data.get(range).ok_or_else(outside)?)?;
-        options.progress.written.step(u64::from(order - first));
+        options
+            .execution
+            .progress
+            .stage(Stage::Writing)
+            .step(u64::from(order - first));
         start = end;
     }
     Ok(order)

@@ -15,6 +15,7 @@ use copy::Moves;
 use header::{Header, Written};
 use hedgerow_codec::StreamDeflater;
 use hedgerow_engine::{run_ordered, Window};
+use hedgerow_engine::{Jobs, Stage};
 use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore, TrailerHasher};
 use output::{Output, Trailer, HEADER};
 use std::collections::HashMap;
@@ -84,7 +85,11 @@ pub(crate) fn write(
 ) -> Result<PackWritten> {
     let count = kept.count() + plan.sent as u64;
     let objects = u32::try_from(count).map_err(|_| Error::TooMany(count))?;
-    options.progress.written.expect(count);
+    options
+        .execution
+        .progress
+        .stage(Stage::Writing)
+        .expect(count);
     let trailer = match whole_pack(plan, kept, options, list) {
         Some(pack) => Trailer::Copied(pack.entries.checksum()),
         None => Trailer::Hashed(TrailerHasher::new(store.hash_kind())),
@@ -159,10 +164,13 @@ impl<'p> Writer<'p, '_, '_> {
         let work: u64 = batches.iter().map(|(_, bytes)| bytes).sum();
         let jobs = match work {
             ..BATCH_BYTES => NonZeroUsize::MIN,
-            _ => options.threads,
+            _ => options.execution.threads(),
         };
         run_ordered(
-            &options.run("compress", jobs),
+            &options
+                .execution
+                .with_jobs(Jobs::Fixed(jobs))
+                .options("compress"),
             Window {
                 bytes: WAITING_BYTES,
             },
@@ -176,7 +184,11 @@ impl<'p> Writer<'p, '_, '_> {
                 Ok(bodies)
             },
             |_, bodies: Vec<Body<'p>>| {
-                options.progress.written.step(bodies.len() as u64);
+                options
+                    .execution
+                    .progress
+                    .stage(Stage::Writing)
+                    .step(bodies.len() as u64);
                 bodies.into_iter().try_for_each(|body| self.put(body))
             },
         )?;

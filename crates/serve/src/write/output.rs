@@ -1,4 +1,5 @@
 use crate::{PackOptions, Result};
+use hedgerow_engine::Stage;
 use hedgerow_pack::{IndexEntry, ObjectId, TrailerHasher};
 use std::io::Write;
 
@@ -106,7 +107,7 @@ impl<'o> Output<'o> {
         self.flush()?;
         // In pieces that are still in the cache when they are written.
         for piece in bytes.chunks(BUFFER_BYTES) {
-            if self.options.cancel.is_cancelled() {
+            if self.options.execution.cancel.is_cancelled() {
                 return Err(crate::Error::Cancelled);
             }
             self.trailer.update(piece);
@@ -126,7 +127,11 @@ impl<'o> Output<'o> {
         self.sink.write_all(hash.as_bytes())?;
         self.sink.flush()?;
         let bytes = self.position + hash.as_bytes().len() as u64;
-        self.options.progress.wrote(bytes);
+        self.options
+            .execution
+            .progress
+            .stage(Stage::Writing)
+            .set_bytes(bytes);
         Ok((hash, self.listed.unwrap_or_default(), bytes))
     }
 
@@ -134,7 +139,11 @@ impl<'o> Output<'o> {
         self.trailer.update(&self.buffer);
         self.sink.write_all(&self.buffer)?;
         self.buffer.clear();
-        self.options.progress.wrote(self.position);
+        self.options
+            .execution
+            .progress
+            .stage(Stage::Writing)
+            .set_bytes(self.position);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Repositories to pack, and git to look at what came of it.
 
+use hedgerow_engine::Execution;
 use hedgerow_pack::{HashKind, Location, ObjectId, ObjectStore, Reader, StoreOptions};
 use hedgerow_serve::{name_hash, write_pack, Contents, PackOptions, Wanted};
 use std::io::Write;
@@ -113,7 +114,7 @@ pub fn wanted(store: &ObjectStore, listed: &[(ObjectId, String)]) -> Vec<Wanted>
 
 pub fn with_threads(threads: usize) -> PackOptions {
     PackOptions {
-        threads: NonZeroUsize::new(threads).unwrap(),
+        execution: Execution::with_threads(NonZeroUsize::new(threads).unwrap()),
         delta_base_offset: true,
         ..PackOptions::default()
     }

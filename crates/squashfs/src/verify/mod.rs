@@ -17,7 +17,7 @@ mod xattrs;
 use crate::reader::{Image, ReadAt};
 use crate::{Damage, Error, Part};
 use findings::Findings;
-use hedgerow_engine::Options;
+use hedgerow_engine::{Execution, Options};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub enum VerifyError {
     Panicked(String),
 }
 
-/// Checks the image that begins at `offset` bytes, with workers as `options` say. The report is the
+/// Checks the image that begins at `offset` bytes, by the workers of `execution`. The report is the
 /// same for any number of them.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ pub enum VerifyError {
 pub fn verify(
     source: Box<dyn ReadAt>,
     offset: u64,
-    options: &Options,
+    execution: &Execution,
 ) -> Result<Report, VerifyError> {
     let opened = Image::new_damaged(source, offset);
     let (image, damage) = match opened {
@@ -77,7 +77,7 @@ pub fn verify(
     };
     let mut check = Check {
         image: &image,
-        options,
+        options: &execution.options("verify"),
         findings: Findings::default(),
         coverage: Vec::new(),
     };

@@ -40,7 +40,7 @@ use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
 use digest::LargeFiles;
 use gather::{gather, GatherOptions};
 use hedgerow_codec::block::Settings;
-use hedgerow_engine::{Jobs, Options, Window};
+use hedgerow_engine::{Execution, Jobs, Options, Window};
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::OutputFile;
 use hedgerow_tree::NodeError;
@@ -89,10 +89,22 @@ pub struct CreateOptions {
     pub replace: bool,
     /// Blocks that need not be compressed again.
     pub reuse: Option<Arc<Reuse>>,
+    /// How it is run. Contents are read by as many workers as the file system can use, and compressed
+    /// by one a processor, unless there is a number for both.
+    pub execution: Execution,
+}
+
+impl CreateOptions {
     /// The workers that read.
-    pub readers: Options,
-    /// The workers that compress.
-    pub packers: Options,
+    fn readers(&self) -> Options {
+        self.execution.options("read")
+    }
+
+    /// The workers that compress: more of them than processors would only wait.
+    fn packers(&self) -> Options {
+        let jobs = Jobs::Fixed(self.execution.threads());
+        self.execution.with_jobs(jobs).options("pack")
+    }
 }
 
 /// What of the files goes into blocks together with parts of other files.
@@ -144,7 +156,8 @@ pub fn create<I: Into<Item>>(
     }
     // Where tables will be is not known when they are compressed: see [`kernel`].
     let settings = options.settings.without_checksum();
-    let mut tree = Tree::new(&settings, &options.packers);
+    let packers = options.packers();
+    let mut tree = Tree::new(&settings, &packers);
     let packing = store_contents(items, options, &mut output, &mut tree)?;
     if tree.directories.is_empty() {
         return Err(WriteError::Limit {
@@ -160,6 +173,7 @@ pub fn create<I: Into<Item>>(
         tree,
         &packing,
         options,
+        &packers,
         &settings,
         &mut output,
     )?;
@@ -199,11 +213,12 @@ fn store_contents<I: Into<Item>>(
     let buffers = &Buffers::default();
     let (sender, receiver) = sync_channel(WAITING);
     std::thread::scope(|threads| {
+        let readers = options.readers();
         let read = move || {
             gather(
                 items,
-                &options.readers,
-                window(&options.readers),
+                &readers,
+                window(&readers),
                 wanted,
                 (large, buffers),
                 &sender,

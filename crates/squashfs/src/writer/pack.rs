@@ -102,12 +102,13 @@ pub(super) fn pack(
         let bytes = batch.bytes as u64;
         Ok((batch, bytes))
     });
+    let packers = options.packers();
     let compressor = options.settings.compressor();
     let mut packing = Packing::default();
     let mut current: Option<Current> = None;
     run_ordered(
-        &options.packers,
-        super::window(&options.packers),
+        &packers,
+        super::window(&packers),
         items,
         |_| Worker::new(options, buffers),
         Worker::compress,

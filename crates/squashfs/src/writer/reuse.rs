@@ -7,7 +7,7 @@ use crate::reader::data::Stored;
 use crate::reader::{Body, Image, ImageSource};
 use crate::{Damage, Part, Result};
 use hedgerow_codec::block::{BlockCompressor, BlockError, Compressor, Settings};
-use hedgerow_engine::{run_ordered, Options, Window};
+use hedgerow_engine::{run_ordered, Execution, Jobs, Window};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -72,7 +72,7 @@ impl Reuse {
         image: Image,
         settings: &Settings,
         block_bytes: u32,
-        workers: &Options,
+        execution: &Execution,
     ) -> std::result::Result<Self, NotReusable> {
         if image.superblock().block_size != block_bytes {
             return Err(NotReusable::BlockSize);
@@ -111,7 +111,10 @@ impl Reuse {
             }
             Ok(found)
         };
-        let read = run_ordered(workers, WINDOW, batches, worker, work, |_, found| {
+        let workers = execution
+            .with_jobs(Jobs::Fixed(execution.threads()))
+            .options("reuse");
+        let read = run_ordered(&workers, WINDOW, batches, worker, work, |_, found| {
             blocks.extend(found);
             Ok(())
         });

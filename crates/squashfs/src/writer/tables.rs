@@ -8,6 +8,7 @@ use super::tree::Tree;
 use super::{CreateOptions, FragmentPolicy, WriteError};
 use crate::format::{flags, Reference, SizeWord, Superblock, MAGIC, NO_TABLE, VERSION};
 use hedgerow_codec::block::Settings;
+use hedgerow_engine::Options;
 
 /// A superblock that does not know yet where the tables are.
 pub(super) fn superblock(
@@ -53,18 +54,19 @@ pub(super) fn append<'s>(
     superblock: &mut Superblock,
     mut tree: Tree<'s>,
     packing: &Packing,
-    options: &'s CreateOptions,
+    options: &CreateOptions,
+    packers: &'s Options,
     settings: &'s Settings,
     output: &mut Output,
 ) -> Result<(), WriteError> {
-    let tables = assemble(&mut tree, options.exportable, settings, &options.packers)?;
+    let tables = assemble(&mut tree, options.exportable, settings, packers)?;
     superblock.root_inode = tables.root;
     superblock.inode_table_start = output.position();
     output.append(&tables.inodes)?;
     superblock.directory_table_start = output.position();
     output.append(&tables.directories)?;
     let table = |entries: &mut dyn Iterator<Item = u8>, output: &mut Output| {
-        let mut table = MetadataTable::new(settings, &options.packers);
+        let mut table = MetadataTable::new(settings, packers);
         table.append(&entries.collect::<Vec<u8>>());
         append_table(table, output)
     };

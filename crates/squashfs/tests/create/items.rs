@@ -430,6 +430,6 @@ fn attributes_that_are_too_many_for_one_inode_are_told_of() {
     let created = create(items.into_iter().map(Ok), &path, &given).unwrap();
     assert_eq!(created.unstored_xattrs.count, 400 - (1 << 16) / 206);
     let image = Box::new(std::fs::read(&path).unwrap());
-    let report = hedgerow_squashfs::verify(image, 0, &given.readers).unwrap();
+    let report = hedgerow_squashfs::verify(image, 0, &given.execution).unwrap();
     assert_eq!(report.findings, []);
 }

@@ -16,7 +16,7 @@ mod reuse;
 mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::Execution;
 use hedgerow_squashfs::{create, CreateOptions, Created, FragmentPolicy, WriteError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::num::NonZeroUsize;
@@ -24,10 +24,7 @@ use std::path::Path;
 
 /// Options as a user would have them, with so many workers.
 pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> CreateOptions {
-    let jobs = Options {
-        jobs: Jobs::Fixed(NonZeroUsize::new(workers).unwrap()),
-        ..Options::default()
-    };
+    let execution = Execution::with_threads(NonZeroUsize::new(workers).unwrap());
     CreateOptions {
         settings: Settings::default_for(compressor, block_bytes),
         block_bytes,
@@ -41,8 +38,7 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
         padding_bytes: 4096,
         replace: true,
         reuse: None,
-        readers: jobs.clone(),
-        packers: jobs,
+        execution,
     }
 }
 
@@ -53,7 +49,7 @@ pub fn image_of(
     options: &CreateOptions,
 ) -> Result<Created, WriteError> {
     let walk = WalkOptions {
-        engine: options.readers.clone(),
+        execution: options.execution.clone(),
         ..WalkOptions::default()
     };
     let consume = |nodes| create(nodes, target, options);

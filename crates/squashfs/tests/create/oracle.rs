@@ -82,7 +82,7 @@ fn tree(seed: u64) {
         image_of(&tree, &image, &given).unwrap();
         let what = format!("{compressor}, seed {seed}");
         let file = hedgerow_fs::ReadFile::open(&image).unwrap();
-        let report = verify(Box::new(file), 0, &given.packers).unwrap();
+        let report = verify(Box::new(file), 0, &given.execution).unwrap();
         assert_eq!(report.findings, [], "{what}");
         if is_root() && compressor != Compressor::Lzma {
             mounted(&image, |mounted| {

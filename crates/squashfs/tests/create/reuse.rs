@@ -27,7 +27,7 @@ fn an_image_with_old_blocks_is_the_same_as_without() {
         fs::write(path("tree/x9"), vec![b'9'; 20_000]).unwrap();
         image_of(&path("tree"), &path("full"), &given).unwrap();
         let old = Image::open(&path("old"), 0).unwrap();
-        let reuse = Reuse::of(old, &given.settings, 4096, &given.packers).unwrap();
+        let reuse = Reuse::of(old, &given.settings, 4096, &given.execution).unwrap();
         given.reuse = Some(Arc::new(reuse));
         image_of(&path("tree"), &path("again"), &given).unwrap();
         let same = fs::read(path("full")).unwrap() == fs::read(path("again")).unwrap();
@@ -49,7 +49,7 @@ fn blocks_that_would_not_be_the_same_are_not_used() {
     image_of(&path("tree"), &path("old"), &given).unwrap();
     let of = |image: &Path, settings: &Settings, block| {
         let old = Image::open(image, 0).unwrap();
-        Reuse::of(old, settings, block, &given.packers).unwrap_err()
+        Reuse::of(old, settings, block, &given.execution).unwrap_err()
     };
     let other = of(&path("old"), &given.settings, 8192);
     assert!(matches!(other, NotReusable::BlockSize), "{other}");

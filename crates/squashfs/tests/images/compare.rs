@@ -2,7 +2,7 @@
 
 use super::support::*;
 use super::tree;
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Execution, Jobs};
 use hedgerow_fs::ReadFile;
 use hedgerow_squashfs::{verify, Image, ImageSource, Report};
 use hedgerow_tree::TreeSource;
@@ -12,9 +12,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 pub fn verified(image: &Path, jobs: usize) -> Report {
-    let options = Options {
+    let options = Execution {
         jobs: Jobs::Fixed(NonZeroUsize::new(jobs).unwrap()),
-        ..Options::default()
+        ..Execution::default()
     };
     verify(Box::new(ReadFile::open(image).unwrap()), 0, &options).unwrap()
 }

@@ -9,7 +9,7 @@
 use super::compare::{gensquashfs, mksquashfs};
 use super::support::*;
 use super::tree::{content, Random};
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Execution, Jobs};
 use hedgerow_squashfs::format::{flags, Superblock};
 use hedgerow_squashfs::{verify, Body, Image, ImageSource};
 use std::fs;
@@ -44,10 +44,10 @@ fn small_tree(root: &Path) {
     }
 }
 
-pub fn options() -> Options {
-    Options {
+pub fn options() -> Execution {
+    Execution {
         jobs: Jobs::Fixed(NonZeroUsize::MIN),
-        ..Options::default()
+        ..Execution::default()
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::{archive, both, line};
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Execution, Jobs};
 use hedgerow_tar::{write_nodes, NodeOptions, SinkOptions};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use std::num::NonZeroUsize;
@@ -21,9 +21,9 @@ fn nodes() -> Vec<Result<Node, NodeError>> {
 
 fn options() -> SinkOptions {
     SinkOptions {
-        readers: Options {
+        execution: Execution {
             jobs: Jobs::Fixed(NonZeroUsize::new(3).unwrap()),
-            ..Options::default()
+            ..Execution::default()
         },
         ..SinkOptions::default()
     }
@@ -48,7 +48,7 @@ fn what_is_written_is_what_is_read_and_the_same_bytes_for_any_number_of_workers(
     assert_eq!(without_places(lines(&first)), without_places(expected));
     for jobs in [1, 2, 8] {
         let mut options = options();
-        options.readers.jobs = Jobs::Fixed(NonZeroUsize::new(jobs).unwrap());
+        options.execution.jobs = Jobs::Fixed(NonZeroUsize::new(jobs).unwrap());
         let (bytes, _) = write_nodes(nodes().into_iter(), Vec::new(), &options).unwrap();
         assert!(bytes == first);
     }

@@ -85,9 +85,12 @@ where
         }),
     };
     let buffer = |_| ReadBuffer::default();
-    run_tasks(&options.engine, vec![()], buffer, |buffer, (), scope| {
-        sorted.run(buffer, scope)
-    })
+    run_tasks(
+        &options.execution.options("walk"),
+        vec![()],
+        buffer,
+        |buffer, (), scope| sorted.run(buffer, scope),
+    )
 }
 
 type Scope<'s> = hedgerow_engine::Scope<'s, ()>;

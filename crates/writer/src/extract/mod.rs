@@ -17,7 +17,7 @@ mod settings;
 use crate::Problem;
 use batches::{Batch, Batches};
 use entry::Worker;
-use hedgerow_engine::{run_ordered, Options, Window};
+use hedgerow_engine::{run_ordered, Execution, Window};
 use hedgerow_fs::Dir;
 use hedgerow_tree::{Node, NodeError};
 use links::Links;
@@ -32,7 +32,7 @@ const WINDOW: Window = Window { bytes: 64 << 20 };
 #[derive(Clone, Debug)]
 pub struct ExtractOptions {
     /// Workers, and what ends the run early.
-    pub engine: Options,
+    pub execution: Execution,
     /// Entries get their owners.
     pub owners: bool,
     /// Entries are setuid and setgid also if they do not get their owners.
@@ -131,7 +131,7 @@ pub fn extract(
     };
     let mut failed = 0;
     let ran = run_ordered(
-        &options.engine,
+        &options.execution.options("extract"),
         WINDOW,
         Batches::new(&run, nodes),
         |_| Worker::default(),

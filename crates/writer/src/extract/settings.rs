@@ -36,7 +36,7 @@ impl Settings {
         // Directories that exist may have their own rules for what is created in them.
         let known = !options.replace && !has_acl;
         Ok(Settings {
-            cancel: options.engine.cancel.clone(),
+            cancel: options.execution.cancel.clone(),
             replace: options.replace,
             root_attributes: options.root_attributes,
             permissions: options.permissions,

@@ -1,7 +1,7 @@
 //! Unpacking, through the same writer as `hedgerow image extract`.
 
 use super::{Arguments, CONSOLE};
-use hedgerow_engine::{CancelToken, Options};
+use hedgerow_engine::{CancelToken, Execution};
 use hedgerow_fs::Dir;
 use hedgerow_squashfs::{nodes_of_image, Body, Image};
 use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
@@ -102,10 +102,9 @@ fn directories_with_something(
 impl Arguments {
     fn extract_options(&self, cancel: CancelToken) -> ExtractOptions {
         ExtractOptions {
-            engine: Options {
+            execution: Execution {
                 cancel,
-                name: "unpack",
-                ..Options::default()
+                ..Execution::default()
             },
             owners: self.chown,
             setuid_anyway: true,

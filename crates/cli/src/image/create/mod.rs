@@ -9,14 +9,15 @@ mod source;
 use super::arguments::Create;
 use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
+use crate::execution;
 use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
-use crate::progress::{Meter, PassedNodes};
+use crate::progress::Meter;
 use crate::statistics;
-use crate::walk::{interrupted_by_user, jobs, not_started};
+use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{CancelToken, Jobs, Options, Recorder};
+use hedgerow_engine::{Execution, Stage};
 use hedgerow_squashfs::format::BLOCK_BYTES;
 use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow_tree::Node;
@@ -25,7 +26,6 @@ use recipe::{Recipe, RecipeFiles};
 use serde::Serialize;
 use source::{Packing, Source};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,10 +35,10 @@ use std::time::{Duration, Instant};
 const PADDING_BYTES: u64 = 4096;
 
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let cancel = CancelToken::from_static(interrupted);
+    let execution = execution::interruptible(global)?;
+    let cancel = execution.cancel.clone();
     let epoch = epoch().map_err(not_started)?;
-    let mut options = options(command, global, cancel.clone(), epoch, output)?;
+    let mut options = options(command, global, execution, epoch, output)?;
     let recipe = recipe_of(command, global)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     refuse_stream(&command.image)?;
@@ -46,10 +46,10 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
-    let passed = Arc::new(PassedNodes::default());
-    let meter = Meter::start(global, "Packing", &passed);
+    let progress = Arc::clone(&options.execution.progress);
+    let meter = Meter::start(global, "Packing", &progress, Stage::Entries);
     let change = |node| {
-        passed.add(&node);
+        super::pass(&node, progress.stage(Stage::Entries));
         changed(node, command, epoch)
     };
     let packing = Packing {
@@ -66,7 +66,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let created = written?;
     tell(command, global, output, &created, started.elapsed());
     tell_omissions(&created, output);
-    statistics::tell(global, options.packers.recorder.as_deref(), output)?;
+    statistics::tell(global, &options.execution, output)?;
     Ok(if created.skipped.is_empty() {
         0
     } else {
@@ -157,7 +157,7 @@ pub fn size_bytes(word: &str) -> Option<u64> {
 fn options(
     command: &Create,
     global: &Global,
-    cancel: CancelToken,
+    execution: Execution,
     epoch: Option<u32>,
     output: &Output,
 ) -> Result<CreateOptions, Failure> {
@@ -165,11 +165,10 @@ fn options(
     let block_bytes = block_bytes(&command.block_size)?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
-    let (readers, packers) = workers(jobs(global), &cancel, statistics::recorder(global));
     let settings =
         Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?;
     Ok(CreateOptions {
-        reuse: reuse::open(command, global, &settings, block_bytes, &packers, output)?,
+        reuse: reuse::open(command, global, &settings, block_bytes, &execution, output)?,
         settings,
         block_bytes,
         fragments: if command.no_fragments {
@@ -186,31 +185,8 @@ fn options(
         mtime_s: epoch.or(command.default_mtime),
         padding_bytes: PADDING_BYTES,
         replace: command.force,
-        readers,
-        packers,
+        execution,
     })
-}
-
-/// Those who read and those who compress.
-pub fn workers(
-    jobs: Jobs,
-    cancel: &CancelToken,
-    recorder: Option<Arc<Recorder>>,
-) -> (Options, Options) {
-    let options = |name, jobs| Options {
-        jobs,
-        cancel: cancel.clone(),
-        name,
-        recorder: recorder.clone(),
-        ..Default::default()
-    };
-    // To compress is to compute: more workers than processors would only wait.
-    let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
-    let packers = match jobs {
-        Jobs::Auto => Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN)),
-        fixed => fixed,
-    };
-    (options("read", jobs), options("pack", packers))
 }
 
 fn exclude(command: &Create) -> Patterns {

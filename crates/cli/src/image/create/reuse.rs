@@ -7,7 +7,7 @@ use crate::image::arguments::Create;
 use crate::image::unreadable;
 use crate::output::Output;
 use hedgerow_codec::block::Settings;
-use hedgerow_engine::Options;
+use hedgerow_engine::Execution;
 use hedgerow_squashfs::{Image, NotReusable, Reuse};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn open(
     global: &Global,
     settings: &Settings,
     block_bytes: u32,
-    workers: &Options,
+    execution: &Execution,
     output: &Output,
 ) -> Result<Option<Arc<Reuse>>, Failure> {
     let Some(old) = &command.reuse else {
@@ -26,7 +26,7 @@ pub fn open(
     };
     let image = Image::open(&from_directory(global, old), 0);
     let image = image.map_err(|error| unreadable(old, error))?;
-    match Reuse::of(image, settings, block_bytes, workers) {
+    match Reuse::of(image, settings, block_bytes, execution) {
         Ok(reuse) => Ok(Some(Arc::new(reuse))),
         Err(NotReusable::Failed(error)) => Err(super::unwritten(*error)),
         Err(reason) => {

@@ -9,7 +9,7 @@ use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::image::arguments::Create;
 use crate::walk::not_started;
-use hedgerow_engine::{CancelToken, Options};
+use hedgerow_engine::CancelToken;
 use hedgerow_fs::ReadFile;
 use hedgerow_git::archive::ArchiveOptions;
 use hedgerow_squashfs::recipe::Defaults;
@@ -159,10 +159,7 @@ fn labelled<'r>(
 
 fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
     WalkOptions {
-        engine: Options {
-            name: "walk",
-            ..options.readers.clone()
-        },
+        execution: options.execution.clone(),
         one_file_system: command.one_file_system,
         metadata: true,
         selection: Selection {

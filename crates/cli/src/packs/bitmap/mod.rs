@@ -4,12 +4,12 @@ mod explain;
 
 use crate::arguments::Global;
 use crate::environment;
+use crate::execution;
 use crate::failure::{Failure, REFUSED};
 use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
 use explain::Explain;
-use hedgerow_engine::CancelToken;
 use hedgerow_fs::cpu;
 use hedgerow_git::repository::Repository;
 use hedgerow_maintain::{build_bitmaps, BitmapRequest};
@@ -82,7 +82,7 @@ fn write(
     let contents = build_bitmaps(store, &order, previous.as_ref(), &options, &watcher);
     let contents = contents.map_err(hedgerow_maintain::Error::Reach)?;
     let path = contents
-        .write(options.threads, true)
+        .write(options.execution.threads().get(), true)
         .map_err(Failure::fatal)?;
     output.for_people(
         global,
@@ -113,9 +113,9 @@ fn verify(repository: &Repository, global: &Global, output: &Output) -> Result<u
     let store = repository.objects();
     let bitmaps = bitmaps(repository)?;
     let shallow = repository.grafts()?.shallow().iter().copied().collect();
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let cancel = CancelToken::from_static(interrupted);
-    let wrong = check(store, &bitmaps, &shallow, threads(global), &cancel);
+    let execution = execution::interruptible(global)?;
+    let (threads, cancel) = (execution.threads().get(), &execution.cancel);
+    let wrong = check(store, &bitmaps, &shallow, threads, cancel);
     let wrong = wrong.map_err(Failure::fatal)?;
     for id in &wrong {
         output.error(format_args!("the bitmap of commit {id} is wrong"));
@@ -150,10 +150,9 @@ fn bitmaps(repository: &Repository) -> Result<Bitmaps<'_>, Failure> {
 
 /// How the command line wants bitmaps to be made.
 pub fn bitmap_request(global: &Global) -> Result<BitmapRequest<'static>, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     Ok(BitmapRequest {
-        threads: threads(global),
-        cancel: CancelToken::from_static(interrupted),
+        execution,
         refs_snapshot: None,
     })
 }

@@ -40,7 +40,12 @@ pub fn verify(
     } else {
         None
     };
-    let verified = indexed.verify(index, &layout, reverse.as_deref(), options.threads);
+    let verified = indexed.verify(
+        index,
+        &layout,
+        reverse.as_deref(),
+        options.execution.threads().get(),
+    );
     verified.map_err(Failure::fatal)
 }
 
@@ -90,7 +95,7 @@ pub fn install(
         notes,
         sync_pack: fsync.pack,
         sync_indexes: fsync.pack_metadata,
-        threads: options.threads,
+        threads: options.execution.threads(),
     };
     let new_notes = indexed.install(&places).map_err(Failure::fatal)?;
     let is_kept = command.keep.is_some() && new_notes.first() == Some(&true);

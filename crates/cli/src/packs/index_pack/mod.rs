@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::progress::lines::{Lines, Showing};
 use clap::Args;
 use hedgerow_fs::ReadFile;
-use hedgerow_pack::indexer::{index_pack_file, receive_pack, Counters, IndexOptions, IndexedPack};
+use hedgerow_pack::indexer::{index_pack_file, receive_pack, IndexOptions, IndexedPack};
 use hedgerow_pack::Error;
 use install::{derive, install, refuse_existing, verify};
 use settings::{check_combination, hash, layout, options};
@@ -106,7 +106,7 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
     if let Some(pack) = pack.as_ref().filter(|_| command.stdin) {
         refuse_existing(pack)?;
     }
-    let counters = Arc::new(Counters::default());
+    let shown = Arc::clone(&options.execution.progress);
     let title = match (&command.progress_title, command.stdin) {
         (Some(title), _) => title,
         (None, true) => "Receiving objects",
@@ -118,13 +118,13 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
     } else {
         Showing::No
     };
-    let (title, is_received, shown) = (title.to_owned(), command.stdin, Arc::clone(&counters));
+    let (title, is_received) = (title.to_owned(), command.stdin);
     let lines = Lines::start(showing, move || {
         index_progress::phases(&title, is_received, &shown)
     });
     let indexed = match &pack {
-        Some(pack) if !command.stdin => index_pack_file(pack, &options, &counters),
-        _ => receive(command, &context, pack.as_deref(), &options, &counters),
+        Some(pack) if !command.stdin => index_pack_file(pack, &options),
+        _ => receive(command, &context, pack.as_deref(), &options),
     };
     let mut indexed = indexed.map_err(|error| tell(error, output))?;
     lines.finish();
@@ -171,7 +171,6 @@ fn receive(
     context: &RepositoryContext,
     pack: Option<&Path>,
     options: &IndexOptions<'_>,
-    counters: &Counters,
 ) -> Result<IndexedPack, Error> {
     let directory = match (pack.and_then(Path::parent), &context.repository) {
         (Some(parent), _) => parent.to_owned(),
@@ -184,13 +183,7 @@ fn receive(
     };
     let input = ReadFile::standard_input()?;
     let before = command.pack_header.as_deref().and_then(pack_header);
-    receive_pack(
-        &input,
-        &before.unwrap_or_default(),
-        &directory,
-        options,
-        counters,
-    )
+    receive_pack(&input, &before.unwrap_or_default(), &directory, options)
 }
 
 /// The bytes of the header that `text` (`VERSION,COUNT`) stands for.

@@ -6,6 +6,7 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::packs::context::RepositoryContext;
 use bstr::ByteSlice;
+use hedgerow_engine::Execution;
 use hedgerow_pack::indexer::{IndexOptions, Severities};
 use hedgerow_pack::{HashKind, IndexLayout};
 
@@ -64,7 +65,7 @@ pub fn options<'s>(
     let is_verified = command.verify || command.verify_stat || command.verify_stat_only;
     let links = command.strict.is_some() || command.check_self_contained_and_connected;
     Ok(IndexOptions {
-        threads: context.threads(command.threads, global)?,
+        execution: Execution::with_threads(context.threads(command.threads, global)?),
         store: store.filter(|store| store.hash_kind() == hash),
         fix_thin: command.fix_thin,
         rules: is_checked

@@ -2,13 +2,13 @@
 
 use crate::arguments::Global;
 use crate::environment;
+use crate::execution;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::pack_objects::threads;
+use crate::packs::pack_objects::jobs;
 use crate::packs::repack::repack;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
-use hedgerow_engine::CancelToken;
 use hedgerow_fs::LockFile;
 use hedgerow_git::repository::Repository;
 use hedgerow_maintain::maintenance::{choose, full, geometric, Choice, State, Task};
@@ -156,10 +156,9 @@ fn carry_out(
         Task::FullRepack => full(repository)?,
         Task::GeometricRepack => geometric(repository)?,
     };
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     let request = Request {
-        threads: threads(None, global),
-        cancel: CancelToken::from_static(interrupted),
+        execution: execution.with_jobs(jobs(None, global)),
         ..request
     };
     let watcher = Watcher {

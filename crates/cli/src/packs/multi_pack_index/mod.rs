@@ -9,13 +9,12 @@ use crate::failure::{Failure, FATAL, REFUSED};
 use crate::output::Output;
 use crate::progress::lines::{during, Lines, Phase, Showing};
 use clap::{Args, Subcommand};
+use hedgerow_engine::{Execution, Progress, Stage};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{
-    expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, MidxProgress, ObjectStore,
-    Steps, StoreOptions,
+    expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, ObjectStore, StoreOptions,
 };
 use repack::Repack;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use write::Write;
@@ -78,10 +77,9 @@ pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result
         Action::Verify => {
             let mut code = 0;
             let mut complain = |complaint| code = code.max(tell(complaint, output));
-            let progress = Arc::new(MidxProgress::default());
-            let lines = show_check(global, &progress);
-            let (hash, threads) = (options.hash, options.threads);
-            verify_midx(objects, hash, threads, &progress, &mut complain).map_err(failure)?;
+            let execution = Execution::with_threads(options.threads);
+            let lines = show_check(global, &execution.progress);
+            verify_midx(objects, options.hash, &execution, &mut complain).map_err(failure)?;
             lines.finish();
             return Ok(code);
         }
@@ -107,7 +105,7 @@ impl Place<'_> {
         let fsync = self
             .repository
             .fsync(&mut |warning| self.output.warn(warning))?;
-        let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
+        let execution = Execution::default().with_jobs(self.global.jobs());
         Ok(MidxOptions {
             hash: self.repository.hash_kind(),
             version: version as u8,
@@ -115,10 +113,7 @@ impl Place<'_> {
             packs: None,
             for_bitmap: false,
             sync: fsync.pack_metadata,
-            threads: match self.global.jobs() {
-                hedgerow_engine::Jobs::Fixed(count) => count,
-                hedgerow_engine::Jobs::Auto => processors.unwrap_or(NonZeroUsize::MIN),
-            },
+            threads: execution.threads(),
         })
     }
 
@@ -138,20 +133,25 @@ impl Place<'_> {
 }
 
 /// Shows how far a check is.
-fn show_check(global: &Global, progress: &Arc<MidxProgress>) -> Lines {
+fn show_check(global: &Global, progress: &Arc<Progress>) -> Lines {
     let progress = Arc::clone(progress);
     Lines::start(Showing::at_once(global), move || {
-        let phase = |title: &'static str, steps: &Steps| Phase {
-            title: title.into(),
-            done: steps.done(),
-            total: Some(steps.total()),
-            is_over: steps.is_over(),
-            ..Phase::default()
+        let phase = |title: &'static str, stage| {
+            let steps = progress.stage(stage);
+            Phase {
+                title: title.into(),
+                done: steps.done(),
+                total: Some(steps.total()),
+                is_over: steps.is_over(),
+                ..Phase::default()
+            }
         };
-        let MidxProgress { ordered, placed } = &*progress;
         vec![
-            phase("Verifying OID order in multi-pack-index", ordered),
-            phase("Verifying object offsets", placed),
+            phase(
+                "Verifying OID order in multi-pack-index",
+                Stage::CheckingOrder,
+            ),
+            phase("Verifying object offsets", Stage::CheckingOffsets),
         ]
     })
 }

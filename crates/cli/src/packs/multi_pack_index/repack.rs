@@ -2,12 +2,12 @@
 
 use super::write::TITLE;
 use super::{failure, Place};
+use crate::execution;
 use crate::failure::Failure;
 use crate::packs::pack_objects::parse_bytes;
 use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
-use hedgerow_engine::CancelToken;
 use hedgerow_maintain::{file_options, Observer};
 use hedgerow_pack::{
     midx_objects_to_repack, write_midx, MidxOptions, ObjectId, ObjectStore, Reader,
@@ -24,7 +24,7 @@ pub struct Repack {
 /// Puts the objects of the chosen packs into a new one, which the multi-pack-index then lists. The
 /// others stay, without an object that is needed, until they expire.
 pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result<(), Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(place.global)?;
     let Place {
         repository,
         objects,
@@ -49,12 +49,15 @@ pub fn run(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result
     let offsets = config.bool("repack.useDeltaBaseOffset")?.unwrap_or(true);
     let packing = PackOptions {
         delta_base_offset: offsets,
-        cancel: CancelToken::from_static(interrupted),
         ..PackOptions::configured(repository)?
+    };
+    let packing = PackOptions {
+        execution: execution.with_jobs(packing.execution.jobs),
+        ..packing
     };
     let watcher = Watcher::new(global, output);
     let files = file_options(repository, &watcher)?;
-    let finish = watcher.packing(contents.wanted.len() as u64, &packing.progress);
+    let finish = watcher.packing(contents.wanted.len() as u64, &packing.execution.progress);
     let base = objects.join("pack/pack");
     stage_pack(store, &contents, &packing, &files, &base)?.install()?;
     finish();

@@ -91,7 +91,7 @@ pub fn of_revisions(job: &PackJob<'_>) -> Result<Enumerated, Failure> {
         && !request.exclude_promised
         && !request.only_unpacked
         && !request.tips.iter().any(|tip| tip.is_uninteresting);
-    let threads = job.options.threads.get();
+    let threads = job.options.execution.threads().get();
     let mut wanted = match bitmaps_for(command, repository)? {
         Some(bitmaps) if can_be_by_bitmaps(command, &request) => {
             by_bitmaps(source, &bitmaps, request, threads)?

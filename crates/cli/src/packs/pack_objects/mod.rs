@@ -6,18 +6,18 @@ pub mod revisions;
 pub mod serve;
 mod settings;
 
-pub use settings::{parse_bytes, parse_count, threads};
+pub use settings::{jobs, parse_bytes, parse_count};
 
 use super::pack_progress;
 use super::watcher::Watcher;
 use crate::arguments::Global;
 use crate::environment;
+use crate::execution;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output::Output;
 use crate::progress::lines::Showing;
 use clap::Args;
 use enumerate::Enumerated;
-use hedgerow_engine::CancelToken;
 use hedgerow_fs::{StandardInput, StandardOutput};
 use hedgerow_git::repository::Repository;
 use hedgerow_maintain::{file_options, may_have_bitmaps, size_limit, write_bitmaps};
@@ -164,7 +164,7 @@ pub struct PackObjects {
 }
 
 pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    let execution = execution::interruptible(global)?;
     // Packs that stay are made to take the place of others, which are deleted then: they believe no
     // accelerator, unless bitmaps are asked for by name.
     let environment = match command.base_name {
@@ -173,10 +173,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     };
     let repository = Repository::discover(&environment)?;
     checks::check(command)?;
-    let options = PackOptions {
-        cancel: CancelToken::from_static(interrupted),
-        ..options(command, global, &repository)?
-    };
+    let options = options(command, execution, global, &repository)?;
     let job = PackJob {
         command,
         global,
@@ -295,7 +292,7 @@ impl PackJob<'_> {
         } else {
             Showing::at_once(self.global)
         };
-        let lines = pack_progress::show(showing, count, has_writing, &options.progress);
+        let lines = pack_progress::show(showing, count, has_writing, &options.execution.progress);
         let packs = self.write(contents, options, is_closed)?;
         lines.finish();
         let warnings = self.repository.objects().warnings();
@@ -356,9 +353,7 @@ impl PackJob<'_> {
             packs.push(pack.install()?);
         }
         if let Some(pack) = bitmaps {
-            let threads = options.threads.get();
-            let cancel = &options.cancel;
-            write_bitmaps(self.repository, &pack, threads, cancel, &watcher)?;
+            write_bitmaps(self.repository, &pack, &options.execution, &watcher)?;
         }
         Ok(packs)
     }

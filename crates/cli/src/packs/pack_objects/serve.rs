@@ -12,7 +12,7 @@ pub fn run(job: &PackJob<'_>) -> Result<u8, Failure> {
     let (command, repository) = (job.command, job.repository);
     let sources = Sources::read(repository)?;
     let source = sources.without_replacements(repository);
-    let threads = job.options.threads.get();
+    let threads = job.options.execution.threads().get();
     let question = question(
         repository,
         source,

@@ -3,6 +3,7 @@
 use super::PackObjects;
 use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
+use hedgerow_engine::{Execution, Jobs};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
 use hedgerow_serve::{compression_level, PackOptions};
@@ -11,6 +12,7 @@ use std::num::NonZeroUsize;
 /// What the command line asks for, over the configuration, over git's defaults.
 pub fn options(
     command: &PackObjects,
+    execution: Execution,
     global: &Global,
     repository: &Repository,
 ) -> Result<PackOptions, Failure> {
@@ -26,7 +28,10 @@ pub fn options(
         depth: command.depth.unwrap_or(usual.depth),
         window_memory_bytes: command.window_memory.unwrap_or(usual.window_memory_bytes),
         level,
-        threads: threads(command.threads, global).unwrap_or(usual.threads),
+        execution: execution.with_jobs(match jobs(command.threads, global) {
+            Jobs::Auto => usual.execution.jobs,
+            jobs => jobs,
+        }),
         delta_base_offset: command.delta_base_offset,
         thin: command.thin,
         reuse_deltas: !command.no_reuse_delta && !command.no_reuse_object,
@@ -36,17 +41,17 @@ pub fn options(
 }
 
 /// How many threads the command line asks for, by `--threads` or `-j`; 0 means as many as there are
-/// processors.
-pub fn threads(asked: Option<usize>, global: &Global) -> Option<NonZeroUsize> {
+/// processors. [`Jobs::Auto`] is what the configuration says.
+pub fn jobs(asked: Option<usize>, global: &Global) -> Jobs {
     let jobs = match global.jobs {
         Some(Workers::Count(count)) => Some(count.get()),
         _ => None,
     };
-    let threads = match asked.or(jobs)? {
-        0 => hedgerow_fs::cpu::available(),
-        threads => threads,
-    };
-    NonZeroUsize::new(threads)
+    match asked.or(jobs) {
+        None => Jobs::Auto,
+        Some(0) => Jobs::Fixed(Execution::default().threads()),
+        Some(threads) => NonZeroUsize::new(threads).map_or(Jobs::Auto, Jobs::Fixed),
+    }
 }
 
 /// A number of bytes, with a unit of `k`, `m` or `g`.

@@ -4,12 +4,12 @@ mod dry_run;
 
 use crate::arguments::Global;
 use crate::environment;
+use crate::execution;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::pack_objects::threads;
+use crate::packs::pack_objects::jobs;
 use crate::packs::watcher::Watcher;
 use clap::Args;
-use hedgerow_engine::CancelToken;
 use hedgerow_git::repository::Repository;
 use hedgerow_maintain::repack::{carry_out, Plan, Request, Settings};
 
@@ -96,7 +96,7 @@ pub struct Repack {
 
 impl Repack {
     fn request(&self, global: &Global) -> Result<Request, Failure> {
-        let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+        let execution = execution::interruptible(global)?;
         let one_of = |yes, no| match (yes, no) {
             (true, _) => Some(true),
             (_, true) => Some(false),
@@ -118,13 +118,12 @@ impl Repack {
             window: self.window,
             window_memory_bytes: self.window_memory,
             depth: self.depth,
-            threads: threads(self.threads, global),
             max_pack_bytes: self.max_pack_size,
             pack_kept_objects: one_of(self.pack_kept_objects, self.no_pack_kept_objects),
             keep_packs: self.keep_pack.clone(),
             geometric: self.geometric,
             write_midx: self.write_midx && !self.no_write_midx,
-            cancel: CancelToken::from_static(interrupted),
+            execution: execution.with_jobs(jobs(self.threads, global)),
         })
     }
 }

@@ -1,0 +1,18 @@
+//! How a command is run.
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use hedgerow_engine::{CancelToken, Execution, Recorder};
+use std::sync::Arc;
+
+/// By as many workers as `--jobs` says, until the user interrupts it, with figures for `--stats`.
+/// From now on a signal no longer ends the process at once.
+pub fn interruptible(global: &Global) -> Result<Execution, Failure> {
+    let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
+    Ok(Execution {
+        jobs: global.jobs(),
+        cancel: CancelToken::from_static(interrupted),
+        statistics: global.stats.as_ref().map(|_| Arc::new(Recorder::default())),
+        ..Execution::default()
+    })
+}

@@ -1,0 +1,163 @@
+//! How far some work is, for whoever shows it meanwhile.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A part of some work that has a count of its own. The parts of one piece of work follow each other in
+/// the order of the variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Finding out which objects there are and how each is stored.
+    Counting,
+    /// Searching a delta for each object that gets a new one.
+    Compressing,
+    /// Writing the objects of a pack.
+    Writing,
+    /// Reading the entries of a pack that is indexed.
+    Receiving,
+    /// Applying the deltas of a pack that is indexed.
+    Resolving,
+    /// Comparing the ids of a multi-pack-index with their order.
+    CheckingOrder,
+    /// Comparing the offsets of a multi-pack-index with its packs.
+    CheckingOffsets,
+    /// Building the bitmaps of selected commits.
+    Bitmaps,
+    /// Writing the files of a working tree.
+    Files,
+    /// Passing entries from a source to a sink.
+    Entries,
+}
+
+impl Stage {
+    /// All stages, in their order.
+    pub const ALL: [Stage; 10] = [
+        Stage::Counting,
+        Stage::Compressing,
+        Stage::Writing,
+        Stage::Receiving,
+        Stage::Resolving,
+        Stage::CheckingOrder,
+        Stage::CheckingOffsets,
+        Stage::Bitmaps,
+        Stage::Files,
+        Stage::Entries,
+    ];
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Counting => "Counting objects",
+            Stage::Compressing => "Compressing objects",
+            Stage::Writing => "Writing objects",
+            Stage::Receiving => "Receiving objects",
+            Stage::Resolving => "Resolving deltas",
+            Stage::CheckingOrder => "Checking the order of objects",
+            Stage::CheckingOffsets => "Checking offsets",
+            Stage::Bitmaps => "Building bitmaps",
+            Stage::Files => "Updating files",
+            Stage::Entries => "Processing entries",
+        })
+    }
+}
+
+/// The steps of one stage. Workers count; another thread reads at any time.
+#[derive(Debug, Default)]
+pub struct Steps {
+    done: AtomicU64,
+    total: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Steps {
+    /// Steps that are done.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Steps there are in all; 0 as long as that is not known.
+    pub fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that were read or written in the steps that are done, where the stage counts them.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the stage has started, and all of its steps are done.
+    pub fn is_over(&self) -> bool {
+        self.total() > 0 && self.done() >= self.total()
+    }
+
+    /// Adds to the number of steps there are.
+    pub fn expect(&self, steps: u64) {
+        self.total.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Adds to the number of steps that are done.
+    pub fn step(&self, steps: u64) {
+        self.done.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Adds to the bytes.
+    pub fn add_bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Sets the bytes, where one thread alone knows how many there are.
+    pub fn set_bytes(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
+/// How far some work is: the [`Steps`] of each [`Stage`] that it has.
+#[derive(Debug, Default)]
+pub struct Progress {
+    stages: [Steps; Stage::ALL.len()],
+}
+
+impl Progress {
+    /// The steps of `stage`.
+    pub fn stage(&self, stage: Stage) -> &Steps {
+        &self.stages[stage as usize]
+    }
+
+    /// The stage that is under way, or the last one if all are over; `None` before the first step is
+    /// known.
+    pub fn current(&self) -> Option<(Stage, &Steps)> {
+        let started = |stage: &Stage| {
+            let steps = self.stage(*stage);
+            steps.total() > 0 || steps.done() > 0
+        };
+        let stage = Stage::ALL.into_iter().rev().find(started)?;
+        Some((stage, self.stage(stage)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stage_has_its_own_steps() {
+        for (position, stage) in Stage::ALL.into_iter().enumerate() {
+            assert_eq!(stage as usize, position);
+        }
+        let progress = Progress::default();
+        assert!(progress.current().is_none());
+        progress.stage(Stage::Counting).expect(3);
+        progress.stage(Stage::Counting).step(3);
+        assert!(progress.stage(Stage::Counting).is_over());
+        assert!(!progress.stage(Stage::Writing).is_over());
+        progress.stage(Stage::Writing).expect(2);
+        progress.stage(Stage::Writing).step(1);
+        progress.stage(Stage::Writing).add_bytes(10);
+        let (stage, steps) = progress.current().unwrap();
+        assert_eq!(stage, Stage::Writing);
+        assert_eq!((steps.done(), steps.total(), steps.bytes()), (1, 2, 10));
+        assert!(!steps.is_over());
+    }
+}

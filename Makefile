@@ -8,7 +8,7 @@ PYTHON ?= python3
 .PHONY: build demo test torture fuzz fuzz-smoke sanitize lint dist bench bench-smoke clean help
 
 build: ## build the release binary, target/release/hedgerow
-	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow
+	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow-cli
 
 demo: ## check a repository out with git and with hedgerow, and compare (REPO=path DIR=path)
 	@REPO="$(REPO)" DIR="$(DIR)" bash scripts/demo.sh
@@ -18,7 +18,7 @@ test: ## install what the tests need (as root), run them all, count what was ski
 
 torture: ## every failing call, kill and power cut there is, instead of a sample (SEED=n): an hour
 	@. scripts/toolchain.sh && HEDGEROW_TORTURE=all HEDGEROW_TORTURE_SEED=$(or $(SEED),1) \
-		$(CARGO) test --locked -p hedgerow --test torture -- --nocapture
+		$(CARGO) test --locked -p hedgerow-cli --test torture -- --nocapture
 
 sanitize: ## the crates with unsafe code under AddressSanitizer (needs a nightly compiler)
 	@bash scripts/sanitize.sh

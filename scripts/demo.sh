@@ -190,7 +190,7 @@ show_walk() {
 require_tools
 . scripts/toolchain.sh
 echo "Building hedgerow ..."
-cargo build --locked --release -q -p hedgerow
+cargo build --locked --release -q -p hedgerow-cli
 hedgerow=${CARGO_TARGET_DIR:-$PWD/target}/release/hedgerow
 choose_place
 # What the user or the system has set must not favour either side.

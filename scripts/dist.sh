@@ -12,7 +12,7 @@ if ! command -v cargo-cyclonedx >/dev/null; then
     echo "installing: cargo-cyclonedx, into $target/tools"
     cargo install --locked --debug -q --root "$target/tools" cargo-cyclonedx
 fi
-cargo build --locked --release -p hedgerow
+cargo build --locked --release -p hedgerow-cli
 rm -rf "$target/dist"
 mkdir -p "$target/dist"
 cp "$target/release/hedgerow" LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES.md "$target/dist"

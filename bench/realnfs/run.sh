@@ -25,7 +25,7 @@ for needed in "$repository" "$boot"; do
     fi
 done
 
-cargo build --locked --release -q -p hedgerow
+cargo build --locked --release -q -p hedgerow-cli
 job=$(mktemp -d)
 trap 'rm -rf "$job"' EXIT
 git clone -q --bare --no-local --branch v1.30.0 --single-branch --depth 1 \

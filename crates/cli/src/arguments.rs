@@ -1,5 +1,5 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hedgerow_engine::Jobs;
+use hedgerow::Jobs;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -9,16 +9,28 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::quote::quoted;
 use crate::report::{summary, Report};
-use crate::request::{Paths, Request};
 use crate::statistics;
-use bstr::ByteSlice;
-use hedgerow_engine::{Execution, Jobs, Stage};
-use hedgerow_fs::Exit;
-use hedgerow_git::checkout::{
-    checkout_paths, switch, Done, Outcome, PathOptions, PathOutcome, SwitchOptions, Target,
+use bstr::{BString, ByteSlice};
+use hedgerow::checkout::{
+    checkout_paths, switch, Done, Outcome, PathOptions, PathOutcome, Request, RequestOptions,
+    RequestedPaths, SwitchOptions, Target,
 };
-use hedgerow_git::repository::Repository;
+use hedgerow::repository::Error;
+use hedgerow::repository::Repository;
+use hedgerow::{Execution, Jobs, Stage};
+use hedgerow_fs::Exit;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
+
+const SEVERAL_REMOTES: &str = "\
+If you meant to check out a remote tracking branch on, e.g. 'origin',
+you can do so by fully qualifying the name with the --track option:
+
+    git checkout --track origin/<name>
+
+If you'd like to always have checkouts of an ambiguous <name> prefer
+one remote, e.g. the 'origin' remote, consider setting
+checkout.defaultRemote=origin in your config.";
 
 /// What the steps of one command share.
 struct Run<'a> {
@@ -42,7 +54,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         .warnings()
         .iter()
         .for_each(|warning| output.warn(warning));
-    let request = Request::read(&repository, command, output)?;
+    let request = requested(&repository, command, output)?;
     let (jobs, threshold) = workers(&repository, command, global);
     let execution = execution.with_jobs(jobs);
     let run = Run {
@@ -66,6 +78,33 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
     }?;
     statistics::tell(global, &run.execution, output)?;
     Ok(code)
+}
+
+/// What the words of the command line ask for.
+fn requested(
+    repository: &Repository,
+    command: &Checkout,
+    output: &Output,
+) -> Result<Request, Failure> {
+    let words = command.words.iter().map(|word| word.as_bytes().into());
+    let words: Vec<BString> = words.collect();
+    let options = RequestOptions {
+        detach: command.detach,
+        guess: match (command.guess, command.no_guess) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        },
+    };
+    let request = Request::parse(repository, &words, options, &mut |it| output.warn(it));
+    request.map_err(|error| {
+        let advised = repository.advises("checkoutAmbiguousRemoteBranchName");
+        if matches!(error, Error::AmbiguousRemoteBranch { .. }) && advised.unwrap_or(true) {
+            let lines = SEVERAL_REMOTES.lines();
+            lines.for_each(|line| output.error_line(format!("hint: {line}").trim_end()));
+        }
+        error.into()
+    })
 }
 
 impl Run<'_> {
@@ -139,7 +178,7 @@ impl Run<'_> {
         }
     }
 
-    fn paths(&self, paths: &Paths, meter: Meter) -> Result<u8, Failure> {
+    fn paths(&self, paths: &RequestedPaths, meter: Meter) -> Result<u8, Failure> {
         let tree = paths.tree;
         let options = PathOptions {
             pathspecs: paths.pathspecs.clone(),
@@ -172,7 +211,7 @@ impl Run<'_> {
                     let report = Report::done(done, None, self.started.elapsed());
                     self.output.data(report.to_json().as_bytes());
                 }
-                if paths.count {
+                if paths.without_separator {
                     let from = match tree {
                         Some(id) => self.repository.short_id(&id)?,
                         None => "the index".into(),

@@ -7,7 +7,7 @@
 use crate::arguments::Global;
 use crate::failure::Failure;
 use bstr::ByteSlice;
-use hedgerow_git::repository::Environment;
+use hedgerow::repository::Environment;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn output_takes_colors(paged: bool) -> bool {
 
 fn pager_in_use() -> bool {
     let value = variable("GIT_PAGER_IN_USE").unwrap_or_default();
-    hedgerow_git::repository::boolean(value.as_bytes().as_bstr()).unwrap_or(false)
+    hedgerow::repository::boolean(value.as_bytes().as_bstr()).unwrap_or(false)
 }
 
 /// How many characters a line of standard output has: what `COLUMNS` says, or the terminal, or 80.
@@ -84,10 +84,12 @@ pub fn of_git_unaided(global: &Global) -> Result<Environment, Failure> {
 }
 
 /// What Mercurial takes from the environment, likewise. The directory is free of links.
-pub fn of_hg(global: &Global) -> Result<hedgerow_hg::Environment, Failure> {
+pub fn of_hg(global: &Global) -> Result<hedgerow::status::mercurial::Environment, Failure> {
     let directory = hedgerow_fs::real_path(&start(global)?).map_err(Failure::fatal)?;
     let vars = std::env::vars_os();
-    Ok(hedgerow_hg::Environment::from_vars(vars, directory))
+    Ok(hedgerow::status::mercurial::Environment::from_vars(
+        vars, directory,
+    ))
 }
 
 /// Refuses a `-C` that leads nowhere, before something in it is missed.

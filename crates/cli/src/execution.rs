@@ -2,7 +2,7 @@
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use hedgerow_engine::{CancelToken, Execution, Recorder};
+use hedgerow::{CancelToken, Execution, Recorder};
 use std::sync::Arc;
 
 /// By as many workers as `--jobs` says, until the user interrupts it, with figures for `--stats`.

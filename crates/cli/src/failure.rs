@@ -53,9 +53,9 @@ impl Failure {
     }
 }
 
-impl From<hedgerow_git::Error> for Failure {
-    fn from(error: hedgerow_git::Error) -> Self {
-        use hedgerow_git::Error;
+impl From<hedgerow::repository::Error> for Failure {
+    fn from(error: hedgerow::repository::Error) -> Self {
+        use hedgerow::repository::Error;
         let mut failure = Failure::fatal(&error);
         match &error {
             Error::Interrupted => {
@@ -92,27 +92,29 @@ impl From<hedgerow_git::Error> for Failure {
     }
 }
 
-impl From<hedgerow_maintain::Error> for Failure {
-    fn from(error: hedgerow_maintain::Error) -> Self {
-        use hedgerow_maintain::Error;
+impl From<hedgerow::pack::RepackError> for Failure {
+    fn from(error: hedgerow::pack::RepackError) -> Self {
+        use hedgerow::pack::RepackError as Error;
         let words = error.to_string();
         match error {
             Error::Git(error) => error.into(),
             Error::Serve(error) => error.into(),
             Error::MidxBitmap { .. } => Failure::refused(words),
-            Error::Interrupted | Error::Reach(hedgerow_reach::Error::Interrupted) => Failure {
-                severity: "error",
-                exit_code: INTERRUPTED,
-                ..Failure::fatal(words)
-            },
+            Error::Interrupted | Error::Reach(hedgerow::plumbing::reach::Error::Interrupted) => {
+                Failure {
+                    severity: "error",
+                    exit_code: INTERRUPTED,
+                    ..Failure::fatal(words)
+                }
+            }
             _ => Failure::fatal(words),
         }
     }
 }
 
-impl From<hedgerow_probe::Error> for Failure {
-    fn from(error: hedgerow_probe::Error) -> Self {
-        use hedgerow_probe::Error;
+impl From<hedgerow::tune::Error> for Failure {
+    fn from(error: hedgerow::tune::Error) -> Self {
+        use hedgerow::tune::Error;
         use std::io::ErrorKind;
         let mut failure = Failure::fatal(&error);
         match &error {
@@ -134,9 +136,9 @@ impl From<hedgerow_probe::Error> for Failure {
     }
 }
 
-impl From<hedgerow_hg::Error> for Failure {
-    fn from(error: hedgerow_hg::Error) -> Self {
-        use hedgerow_hg::Error;
+impl From<hedgerow::status::mercurial::Error> for Failure {
+    fn from(error: hedgerow::status::mercurial::Error) -> Self {
+        use hedgerow::status::mercurial::Error;
         let mut failure = Failure::fatal(&error);
         match &error {
             Error::Interrupted => {

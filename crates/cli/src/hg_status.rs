@@ -7,15 +7,15 @@ use crate::failure::{Failure, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
 use bstr::{BString, ByteSlice};
-use hedgerow_hg::status::{status, Options, State, States, Status, STATES};
-use hedgerow_hg::{Display, Repository};
+use hedgerow::status::mercurial::{status, Options, State, States, Status, STATES};
+use hedgerow::status::mercurial::{Display, Repository};
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 
 /// Shows how the working copy stands to its parent.
 pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, Failure> {
     let environment = environment::of_hg(global)?;
-    let root = hedgerow_hg::find_root(&environment.cwd).ok_or_else(|| {
+    let root = hedgerow::status::mercurial::find_root(&environment.cwd).ok_or_else(|| {
         let directory = environment.cwd.display();
         Failure::fatal(format_args!(
             "no repository found in '{directory}' (.hg not found)"

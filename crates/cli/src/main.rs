@@ -19,7 +19,6 @@ mod packs;
 mod progress;
 mod quote;
 mod report;
-mod request;
 mod spelling;
 mod statistics;
 mod stats;

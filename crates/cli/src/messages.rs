@@ -2,9 +2,9 @@
 
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::checkout::{short, Reason, Rejects, Switched, Target};
-use hedgerow_git::repository::{Head, Repository};
-use hedgerow_git::Error;
+use hedgerow::checkout::{short, Reason, Rejects, Switched, Target};
+use hedgerow::repository::Error;
+use hedgerow::repository::{Head, Repository};
 
 const DETACHED_ADVICE: &str = "\
 You are in 'detached HEAD' state. You can look around, make experimental
@@ -122,7 +122,7 @@ fn tracking(repository: &Repository, branch: &BStr, output: &Output) -> Result<S
 fn describe(
     repository: &Repository,
     words: &str,
-    id: &hedgerow_git::ObjectId,
+    id: &hedgerow::ObjectId,
     output: &Output,
 ) -> Result<(), Error> {
     let subject = repository.commit(id)?.subject();
@@ -139,8 +139,8 @@ fn describe(
 
 fn left_detached(
     repository: &Repository,
-    old: &hedgerow_git::ObjectId,
-    new: &hedgerow_git::ObjectId,
+    old: &hedgerow::ObjectId,
+    new: &hedgerow::ObjectId,
     output: &Output,
 ) -> Result<(), Error> {
     let orphans = repository.orphaned_commits(old, Some(new))?;

@@ -1,7 +1,7 @@
 //! The result of a checkout for people, in one line, and for programs, as JSON.
 
 use bstr::{BString, ByteSlice};
-use hedgerow_git::checkout::{Done, Outcome, Rejects};
+use hedgerow::checkout::{Done, Outcome, Rejects};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 use std::time::Duration;
@@ -84,11 +84,11 @@ impl<'a> From<&'a [u8]> for Path<'a> {
 impl<'a> Report<'a> {
     /// The report of a checkout that was done.
     pub fn done(done: &'a Done, commit: Option<String>, elapsed: Duration) -> Self {
-        let failed = |failure: &'a hedgerow_git::checkout::Failure| Failed {
+        let failed = |failure: &'a hedgerow::checkout::Failure| Failed {
             path: Path::from(&failure.path),
             reason: &failure.reason,
         };
-        let changed = |change: &'a hedgerow_git::checkout::LocalChange| Changed {
+        let changed = |change: &'a hedgerow::checkout::LocalChange| Changed {
             status: change.status,
             path: Path::from(&change.path),
         };

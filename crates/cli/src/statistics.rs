@@ -4,7 +4,7 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_engine::Execution;
+use hedgerow::Execution;
 use hedgerow_fs::{Destination, LockFile, ReadFile};
 use std::io::Write;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(
     };
     let statistics = recorder.snapshot();
     let Some(path) = wanted else {
-        output.error_line(hedgerow_stats::summary(&statistics).trim_end());
+        output.error_line(hedgerow::statistics::summary(&statistics).trim_end());
         return Ok(());
     };
     let mut json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;
@@ -41,7 +41,7 @@ fn holds_something_else(path: &Path) -> Result<bool, hedgerow_fs::Error> {
         return Ok(false);
     }
     let is_empty = ReadFile::open(&path)?.read_at(&mut [0], 0)? == 0;
-    Ok(!is_empty && hedgerow_stats::read(&path).is_err())
+    Ok(!is_empty && hedgerow::statistics::read(&path).is_err())
 }
 
 /// Writes to a file, beside its place first, or into what is no regular file. A file that is there

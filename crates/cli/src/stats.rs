@@ -5,7 +5,7 @@ use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::statistics;
-use hedgerow_stats::{draw, summary, Error};
+use hedgerow::statistics::{draw, summary, Error};
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn run(command: &Stats, global: &Global, output: &Output) -> Result<u8, Fail
         return Err(not_started("stats has no --json; the file is JSON already"));
     }
     let statistics =
-        hedgerow_stats::read(&from_directory(global, &command.file)).map_err(unreadable)?;
+        hedgerow::statistics::read(&from_directory(global, &command.file)).map_err(unreadable)?;
     match command.output.as_deref() {
         None => output.data(summary(&statistics).as_bytes()),
         Some(path) if path == Path::new("-") => output.data(draw(&statistics).as_bytes()),

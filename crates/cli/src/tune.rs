@@ -5,10 +5,10 @@ use crate::environment;
 use crate::failure::{Failure, NOWHERE_TO_SET};
 use crate::output::Output;
 use crate::tune_report::{words, Report};
-use hedgerow_engine::CancelToken;
-use hedgerow_git::repository::Repository;
-use hedgerow_git::Error;
-use hedgerow_probe::{advise, combined, measure, Advice, Measurements, Options, Spread};
+use hedgerow::repository::Error;
+use hedgerow::repository::Repository;
+use hedgerow::tune::{advise, combined, measure, Advice, Measurements, Options, Spread};
+use hedgerow::CancelToken;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! What `hedgerow tune` found: for people, and for programs as JSON.
 
-use hedgerow_probe as probe;
-use hedgerow_probe::{Advice, Latency, Measurements, Place, Rate, GIT_WORKER_START_US};
+use hedgerow::tune as probe;
+use hedgerow::tune::{Advice, Latency, Measurements, Place, Rate, GIT_WORKER_START_US};
 use indicatif::HumanCount;
 use serde::Serialize;
 use std::fmt::Write;

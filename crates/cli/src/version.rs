@@ -7,7 +7,7 @@ pub fn show(verbose: bool, output: &Output) {
     if verbose {
         text.push_str(&format!("commit: {}\n", env!("HEDGEROW_COMMIT")));
         text.push_str(&format!("compiler: {}\n", env!("HEDGEROW_RUSTC")));
-        for (codec, version) in hedgerow_codec::versions() {
+        for (codec, version) in hedgerow::codec_versions() {
             text.push_str(&format!("{codec}: {version}\n"));
         }
     }

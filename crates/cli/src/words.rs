@@ -102,7 +102,7 @@ fn is_mercurial(before: &[OsString]) -> bool {
     let git = directory
         .ancestors()
         .find(|path| hedgerow_fs::is_there(&path.join(".git")).unwrap_or(false));
-    let hg = hedgerow_hg::find_root(&directory);
+    let hg = hedgerow::status::mercurial::find_root(&directory);
     match (hg, git) {
         (Some(hg), Some(git)) => depth(&hg) > depth(git),
         (hg, _) => hg.is_some(),

@@ -63,6 +63,7 @@ mod scan;
 mod selection;
 mod sorted;
 mod source;
+mod totals;
 mod visitor;
 mod walk;
 
@@ -75,5 +76,6 @@ pub use scan::{scan, Options};
 pub use selection::Selection;
 pub use sorted::walk_sorted;
 pub use source::{DirectorySource, SourceError};
+pub use totals::{CountedLinks, Totals};
 pub use visitor::{Plan, Visitor, Wanted};
 pub use walk::{walk, Receiver, WalkOptions};

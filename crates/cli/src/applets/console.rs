@@ -3,8 +3,8 @@
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::sink::write;
 use clap::Parser;
+use hedgerow::image::Error;
 use hedgerow_fs::StandardOutput;
-use hedgerow_squashfs::Error;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;

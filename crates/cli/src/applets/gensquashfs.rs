@@ -3,12 +3,11 @@
 use super::console::Console;
 use super::packing::{number, Packing};
 use crate::image::create::epoch;
-use crate::image::create::recipe::{DirectoryImage, Recipe, RecipeFiles};
 use clap::{CommandFactory, Parser};
-use hedgerow_engine::CancelToken;
-use hedgerow_squashfs::recipe::Defaults;
-use hedgerow_tree::Node;
-use hedgerow_walk::{Selection, WalkOptions};
+use hedgerow::image::{create_with, Defaults, DirectorySource, Hooks, Recipe, RecipeFiles, Source};
+use hedgerow::plumbing::tree::Node;
+use hedgerow::walk::Selection;
+use hedgerow::CancelToken;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -118,21 +117,18 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         selinux: arguments.selinux.as_deref(),
     };
     let recipe = Recipe::read(files, arguments.keep_xattr, Path::to_owned);
-    let image = DirectoryImage {
+    let recipe = recipe.map_err(|error| error.to_string())?;
+    let source = Source::Directory(DirectorySource {
         directory: &directory,
-        recipe: recipe.map_err(|error| error.to_string())?,
+        selection: Selection::default(),
+        one_file_system: arguments.one_file_system,
         defaults,
-        walk: WalkOptions {
-            execution: options.execution.clone(),
-            one_file_system: arguments.one_file_system,
-            metadata: true,
-            selection: Selection::default(),
-        },
-        target: &target,
-        options: &options,
+    });
+    let hooks = Hooks {
+        change: &|node| changed(node, arguments, defaults),
+        warn: &|warning| CONSOLE.complain(warning),
     };
-    let change = |node| changed(node, arguments, defaults);
-    let created = image.create(change, &|warning| CONSOLE.complain(warning));
+    let created = create_with(source, recipe, &target, &options, hooks);
     packing.tell(&created.map_err(|error| error.to_string())?, CONSOLE);
     Ok(())
 }

@@ -4,11 +4,11 @@ use super::console::Console;
 use crate::image::create::{block_bytes, clamped, hole_limit_bytes, size_bytes};
 use crate::image::image_file;
 use clap::Args;
-use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{CancelToken, Execution, Jobs};
+use hedgerow::image::Defaults;
+use hedgerow::image::{Compressor, Settings};
+use hedgerow::image::{CreateOptions, Created, FragmentPolicy};
+use hedgerow::{CancelToken, Execution, Jobs};
 use hedgerow_fs::Destination;
-use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy};
-use hedgerow_tar::Defaults;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

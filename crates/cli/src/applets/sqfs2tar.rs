@@ -1,14 +1,13 @@
 //! `sqfs2tar`: an archive of what is in an image, on standard output.
 
 use super::console::{unreadable, Console};
-use crate::image::to_tar::{to_stdout, BufferedOutput};
 use clap::{CommandFactory, Parser, ValueEnum};
-use hedgerow_engine::{CancelToken, Execution};
-use hedgerow_squashfs::{nodes_of_image, Image};
-use hedgerow_tar::{
-    write_nodes, Compression, Compressor, Error, SinkError, SinkOptions, WriteOptions,
+use hedgerow::image::{
+    to_archive, ArchiveError, ArchiveOptions, ArchiveOutput, Compression, Image, SinkOptions,
+    WriteOptions,
 };
-use hedgerow_tree::{Node, NodeError, NodeKind};
+use hedgerow::{CancelToken, Execution};
+use hedgerow_fs::StandardOutput;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -73,14 +72,7 @@ fn export(arguments: &Arguments) -> Result<(), String> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(|error| error.to_string())?;
     let failed = |error| unreadable(&arguments.image, error);
     let image = Arc::new(Image::open(&arguments.image, 0).map_err(failed)?);
-    let subdirs: Vec<Vec<u8>> = arguments.subdir.iter().map(|name| path(name)).collect();
-    let paths: Vec<&[u8]> = subdirs.iter().map(Vec::as_slice).collect();
-    let nodes = nodes_of_image(&image, &paths).map_err(failed)?;
-    let root = match (&subdirs[..], arguments.keep_as_dir) {
-        ([subdir], false) => subdir.clone(),
-        _ => Vec::new(),
-    };
-    let nodes = nodes.filter_map(|node| below(node, &root));
+    let paths: Vec<Vec<u8>> = arguments.subdir.iter().map(|name| path(name)).collect();
     if let Some(name) = arguments.root_becomes.as_deref() {
         if path(name)
             .split(|byte| *byte == b'/')
@@ -90,20 +82,25 @@ fn export(arguments: &Arguments) -> Result<(), String> {
             return Err(format!("Invalid root directory '{name}'."));
         }
     }
-    let options = options(arguments, CancelToken::from_static(interrupted));
-    let compression = match arguments.compressor {
-        None => Compression::None,
-        Some(Name::Gzip) => Compression::Gzip,
-        Some(Name::Xz) => Compression::Xz,
-        Some(Name::Zstd) => Compression::Zstd,
+    let options = ArchiveOptions {
+        root: match (&paths[..], arguments.keep_as_dir) {
+            ([subdir], false) => subdir.clone(),
+            _ => Vec::new(),
+        },
+        paths,
+        compression: match arguments.compressor {
+            None => Compression::None,
+            Some(Name::Gzip) => Compression::Gzip,
+            Some(Name::Xz) => Compression::Xz,
+            Some(Name::Zstd) => Compression::Zstd,
+        },
+        sink: options(arguments, CancelToken::from_static(interrupted)),
     };
-    let skipped = to_stdout(|writer: BufferedOutput| {
-        let compressor = Compressor::new(writer, compression).map_err(Error::Write)?;
-        let (compressor, skipped) = write_nodes(nodes, compressor, &options)?;
-        let writer = compressor.finish().map_err(Error::Write)?;
-        Ok((writer, skipped))
-    });
-    let skipped: Vec<SinkError> = skipped.map_err(|error| error.to_string())?;
+    let written = to_archive(&image, ArchiveOutput::Stream(&mut StandardOutput), &options);
+    let skipped = written.map_err(|error| match error {
+        ArchiveError::Image(error) => failed(error),
+        error => error.to_string(),
+    })?;
     for error in skipped {
         CONSOLE.complain(format_args!("left out {error}"));
     }
@@ -137,25 +134,4 @@ fn path(name: &std::ffi::OsStr) -> Vec<u8> {
     let names = name.as_bytes().split(|byte| *byte == b'/');
     let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b".")).collect();
     names.join(&b'/')
-}
-
-/// A node as it is called below `root`, if it is there.
-fn below(node: Result<Node, NodeError>, root: &[u8]) -> Option<Result<Node, NodeError>> {
-    let mut node = match node {
-        Ok(node) if !root.is_empty() => node,
-        other => return Some(other),
-    };
-    let rest = node.path.strip_prefix(root)?;
-    node.path = match rest {
-        [] if node.kind != NodeKind::Directory => {
-            let name = String::from_utf8_lossy(root);
-            return Some(Err(NodeError::source(format!(
-                "'{name}' is not a directory"
-            ))));
-        }
-        [] => Vec::new(),
-        [b'/', rest @ ..] => rest.to_vec(),
-        _ => return None,
-    };
-    Some(Ok(node))
 }

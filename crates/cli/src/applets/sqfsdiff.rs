@@ -2,12 +2,12 @@
 
 use super::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
-use hedgerow_engine::{CancelToken, Execution};
+use hedgerow::image::Superblock;
+use hedgerow::image::{diff, nodes_of_image, Aspects, Difference, Image, Told};
+use hedgerow::plumbing::tree::NodeKind;
+use hedgerow::plumbing::writer::{extract, ExtractOptions, XattrRule};
+use hedgerow::{CancelToken, Execution};
 use hedgerow_fs::Dir;
-use hedgerow_squashfs::format::Superblock;
-use hedgerow_squashfs::{diff, nodes_of_image, Aspects, Difference, Image, Told};
-use hedgerow_tree::NodeKind;
-use hedgerow_writer::{extract, ExtractOptions, XattrRule};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

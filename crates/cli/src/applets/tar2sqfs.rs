@@ -2,15 +2,14 @@
 
 use super::console::Console;
 use super::packing::Packing;
-use crate::image::create::archive::{directory_of, ArchiveImage};
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
-use hedgerow_engine::CancelToken;
+use hedgerow::image::{
+    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, Recipe, Source,
+};
+use hedgerow::walk::Patterns;
+use hedgerow::CancelToken;
 use hedgerow_fs::ReadFile;
-use hedgerow_squashfs::WriteError;
-use hedgerow_tar::{NewRoot, NodeOptions};
-use hedgerow_tree::Node;
-use hedgerow_walk::Patterns;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
@@ -76,22 +75,18 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         .root_becomes
         .as_deref()
         .map(|name| root(name, arguments));
-    let image = ArchiveImage {
+    let source = Source::Archive(ArchiveSource {
         file: ReadFile::standard_input().map_err(text)?,
-        archive: NodeOptions {
-            spool_directory: directory_of(&target),
+        nodes: NodeOptions {
             defaults,
             new_root: new_root.transpose()?,
             skip_unusable: !arguments.no_skip,
-            cancel,
             ..NodeOptions::default()
         },
         exclude: Patterns::default(),
         skips_quietly: true,
         xattrs_must_fit: arguments.no_skip,
-        target: &target,
-        options: &options,
-    };
+    });
     let timed = |node: Node| {
         if arguments.no_keep_time {
             Node {
@@ -103,8 +98,12 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
             node
         }
     };
-    let created = image.create(timed, &|warning| CONSOLE.complain(warning));
-    let created = created.map_err(|error: WriteError| error.to_string())?;
+    let hooks = Hooks {
+        change: &timed,
+        warn: &|warning| CONSOLE.complain(warning),
+    };
+    let created = create_with(source, Recipe::default(), &target, &options, hooks);
+    let created = created.map_err(|error| error.to_string())?;
     packing.tell(&created, CONSOLE);
     Ok(())
 }

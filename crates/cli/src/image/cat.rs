@@ -1,3 +1,5 @@
+//! `hedgerow image cat`.
+
 use super::arguments::Cat;
 use super::{open, unreadable, unwritable};
 use crate::arguments::Global;
@@ -5,20 +7,10 @@ use crate::execution;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::statistics;
-use crate::walk::{closed_pipe_is_fine, interrupted_by_user, not_started, sink::write};
-use hedgerow_engine::{run_ordered, Window};
-use hedgerow_squashfs::{Body, Error};
-use std::io;
+use crate::walk::{closed_pipe_is_fine, interrupted_by_user, not_started};
+use hedgerow::image::{write_content, ContentError};
+use hedgerow_fs::StandardOutput;
 use std::os::unix::ffi::OsStrExt;
-
-/// Bytes that may be decompressed before they are written.
-const WINDOW: Window = Window { bytes: 16 << 20 };
-
-/// Why the rest of a file was not printed.
-enum Stopped {
-    Read(Error),
-    Write(io::Error),
-}
 
 pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failure> {
     if global.json {
@@ -28,39 +20,13 @@ pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failur
     }
     let execution = execution::interruptible(global)?;
     let image = open(&command.place, global)?;
-    let failed = |error| unreadable(&command.place.image, error);
     let path = command.path.as_bytes();
-    let inode = image.find(path).map_err(failed)?;
-    let Body::File(file) = &inode.body else {
-        return Err(failed(Error::Kind {
-            path: path.into(),
-            expected: "regular file",
-        }));
-    };
-    let pieces = image.pieces(file).map_err(failed)?;
-    let ran = run_ordered(
-        &execution.options("cat"),
-        WINDOW,
-        pieces.map(|piece| match piece {
-            Ok(piece) => Ok((piece, u64::from(piece.length))),
-            Err(error) => Err(Stopped::Read(error)),
-        }),
-        |_| (),
-        |(), piece| {
-            let mut content = Vec::new();
-            let read = image.read_piece(&piece, &mut content);
-            read.map(|()| content).map_err(Stopped::Read)
-        },
-        |_, content| write(&content).map_err(Stopped::Write),
-    );
-    match ran {
-        Ok(_) => {}
-        Err(hedgerow_engine::Failure::Failed(Stopped::Read(error))) => return Err(failed(error)),
-        Err(hedgerow_engine::Failure::Failed(Stopped::Write(error))) => {
-            closed_pipe_is_fine(error).map_err(unwritable)?;
-        }
-        Err(hedgerow_engine::Failure::Cancelled) => return Err(interrupted_by_user()),
-        Err(hedgerow_engine::Failure::Panicked(message)) => return Err(not_started(message)),
+    match write_content(&image, path, &mut StandardOutput, &execution) {
+        Ok(()) => {}
+        Err(ContentError::Image(error)) => return Err(unreadable(&command.place.image, error)),
+        Err(ContentError::Write(error)) => closed_pipe_is_fine(error).map_err(unwritable)?,
+        Err(ContentError::Cancelled) => return Err(interrupted_by_user()),
+        Err(ContentError::Panicked(message)) => return Err(not_started(message)),
     }
     statistics::tell(global, &execution, output)?;
     Ok(0)

@@ -12,8 +12,8 @@ use crate::statistics;
 use crate::walk::line::word;
 use crate::walk::{interrupted_by_user, not_started, NOT_STARTED};
 use bstr::ByteSlice;
+use hedgerow::image::{diff, Aspects, DiffError, Difference, Image, Told};
 use hedgerow_fs::device_numbers;
-use hedgerow_squashfs::{diff, Aspects, DiffError, Difference, Image, Told};
 use serde_json::{json, Value};
 use std::sync::Arc;
 

@@ -11,15 +11,11 @@ use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
-use hedgerow_engine::Stage;
-use hedgerow_fs::Dir;
-use hedgerow_squashfs::nodes_of_image;
-use hedgerow_tree::{Node, NodeError};
-use hedgerow_writer::XattrRule;
-use hedgerow_writer::{extract, ExtractError, ExtractOptions, Extracted, Failed, Problem};
+use hedgerow::image::{extract, ExtractError, ExtractOptions, Extracted, Failed, Problem};
+use hedgerow::plumbing::writer::ExtractError as Ended;
+use hedgerow::Stage;
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,103 +23,46 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     let execution = execution::interruptible(global)?;
     let started = Instant::now();
     let image = Arc::new(open(&command.place, global)?);
-    let paths: Vec<&[u8]> = command.paths.iter().map(|path| path.as_bytes()).collect();
-    let nodes = nodes_of_image(&image, &paths);
-    let nodes = nodes.map_err(|error| unreadable(&command.place.image, error))?;
-    let is_root = hedgerow_fs::effective_uid() == 0;
-    let foreign = if is_root && !command.keep_privileges {
-        foreign_directory(&from_directory(global, &command.target))?
-    } else {
-        None
-    };
-    if let Some((directory, owner)) = foreign.as_ref().filter(|_| !command.no_owner) {
-        return Err(refused(directory, *owner));
-    }
-    let (root, is_new) = target(&from_directory(global, &command.target), command)?;
+    let paths = command.paths.iter();
     let options = ExtractOptions {
-        execution,
-        owners: is_root && !command.no_owner,
-        setuid_anyway: false,
-        devices: foreign.is_none(),
-        xattrs: match (command.no_xattrs, is_root) {
-            (true, _) => XattrRule::None,
-            (false, true) if command.no_owner => XattrRule::User,
-            (false, true) => XattrRule::All,
-            (false, false) => XattrRule::User,
-        },
-        permissions: true,
-        times: true,
+        paths: paths.map(|path| path.as_bytes().to_vec()).collect(),
+        strip_components: command.strip_components,
         replace: command.force,
-        root_attributes: is_new && command.strip_components == 0,
+        owners: !command.no_owner,
+        xattrs: !command.no_xattrs,
+        keep_privileges: command.keep_privileges,
+        execution,
     };
-    let strip = command.strip_components;
-    let progress = Arc::clone(&options.execution.progress);
-    let meter = Meter::start(global, "Extracting", &progress, Stage::Entries);
-    let nodes = super::counted(nodes, &image, command.paths.is_empty(), &progress);
-    let nodes = nodes.filter_map(|node| stripped(node, strip));
-    let extracted = extract(&root, nodes, &options, |failed| tell(failed, output));
+    let progress = &options.execution.progress;
+    let meter = Meter::start(global, "Extracting", progress, Stage::Entries);
+    let target = from_directory(global, &command.target);
+    let extracted = extract(&image, &target, &options, |failed| tell(failed, output));
     drop(meter);
     let extracted = extracted.map_err(|error| match error {
-        ExtractError::Cancelled => interrupted_by_user(),
-        error => not_started(error),
+        ExtractError::Image(error) => unreadable(&command.place.image, error),
+        ExtractError::Ended(Ended::Cancelled) => interrupted_by_user(),
+        error => Failure {
+            hint: hint(&error).map(str::to_owned),
+            ..not_started(error)
+        },
     })?;
     summarize(&extracted, global, output, started.elapsed());
     statistics::tell(global, &options.execution, output)?;
     Ok(if extracted.failed == 0 { 0 } else { PARTIAL })
 }
 
-/// The directory that takes the entries, and whether it was made for them.
-fn target(path: &Path, command: &Extract) -> Result<(Dir, bool), Failure> {
-    let is_new = !hedgerow_fs::exists(path);
-    if is_new {
-        hedgerow_fs::create_directories(path).map_err(not_started)?;
-    }
-    let root = Dir::open(path).map_err(not_started)?;
-    if !is_new && !command.force && !root.list().map_err(not_started)?.is_empty() {
-        let path = path.display();
-        return Err(Failure {
-            hint: Some("-f extracts into it, and replaces what is in the way".into()),
-            ..not_started(format_args!("'{path}' is not empty"))
-        });
-    }
-    Ok((root, is_new))
-}
-
-/// The directory that takes the entries, or is above it, if it belongs to another user than root.
-fn foreign_directory(target: &Path) -> Result<Option<(PathBuf, u32)>, Failure> {
-    let exists = |path: &&Path| hedgerow_fs::exists(path);
-    let nearest = target.ancestors().find(exists);
-    let nearest = nearest.unwrap_or(Path::new("."));
-    let owner = Dir::open(nearest).and_then(|directory| directory.stat_self());
-    let owner = owner.map_err(not_started)?.uid;
-    Ok((owner != 0).then(|| (nearest.to_owned(), owner)))
-}
-
-/// What root extracts can give the rights of root to whoever owns the directory.
-fn refused(directory: &Path, owner: u32) -> Failure {
-    Failure {
-        hint: Some(
+/// What helps against `error`.
+fn hint(error: &ExtractError) -> Option<&'static str> {
+    match error {
+        ExtractError::NotEmpty { .. } => {
+            Some("-f extracts into it, and replaces what is in the way")
+        }
+        ExtractError::ForeignOwner { .. } => Some(
             "--no-owner extracts without owners, setuid bits, devices and attributes of root, \
-             --keep-privileges with them"
-                .into(),
+             --keep-privileges with them",
         ),
-        ..not_started(format_args!(
-            "'{}' belongs to user {owner}: setuid programs and devices that root extracts there \
-             could give that user the rights of root",
-            directory.display()
-        ))
+        _ => None,
     }
-}
-
-/// A node without the first components of its path; none if it has no others.
-fn stripped(node: Result<Node, NodeError>, components: usize) -> Option<Result<Node, NodeError>> {
-    let mut node = match node {
-        Ok(node) if components > 0 && !node.path.is_empty() => node,
-        other => return Some(other),
-    };
-    let mut names = node.path.splitn_str(components + 1, "/");
-    node.path = names.nth(components)?.to_vec();
-    Some(Ok(node))
 }
 
 fn tell(failed: Failed, output: &Output) {

@@ -7,7 +7,7 @@ mod diff;
 mod extract;
 mod info;
 mod list;
-pub mod to_tar;
+mod to_tar;
 mod verify;
 
 pub use arguments::Image;
@@ -19,10 +19,8 @@ use crate::output::Output;
 use crate::walk::not_started;
 use crate::walk::sink::write;
 use arguments::{Action, Place};
-use hedgerow_engine::{Progress, Stage, Steps};
+use hedgerow::image::Error;
 use hedgerow_fs::Destination;
-use hedgerow_squashfs::Error;
-use hedgerow_tree::{Node, NodeError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -39,30 +37,10 @@ pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Fail
     }
 }
 
-fn open(place: &Place, global: &Global) -> Result<hedgerow_squashfs::Image, Failure> {
+fn open(place: &Place, global: &Global) -> Result<hedgerow::image::Image, Failure> {
     let path = from_directory(global, &place.image);
-    let opened = hedgerow_squashfs::Image::open(&path, place.offset);
+    let opened = hedgerow::image::Image::open(&path, place.offset);
     opened.map_err(|error| unreadable(&place.image, error))
-}
-
-/// Counts the nodes of `image` that pass, against all of its inodes if `is_all` are wanted.
-fn counted<'p>(
-    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send + 'p,
-    image: &hedgerow_squashfs::Image,
-    is_all: bool,
-    progress: &'p Progress,
-) -> impl Iterator<Item = Result<Node, NodeError>> + Send + 'p {
-    let steps = progress.stage(Stage::Entries);
-    if is_all {
-        steps.expect(u64::from(image.superblock().inode_count));
-    }
-    nodes.inspect(|node| node.iter().for_each(|node| pass(node, steps)))
-}
-
-/// Counts a node that passes.
-fn pass(node: &Node, steps: &Steps) {
-    steps.step(1);
-    steps.add_bytes(node.size_bytes);
 }
 
 /// An error about an image as it was named.

@@ -8,8 +8,8 @@ use crate::output::Output;
 use crate::report::Path;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
+use hedgerow::image::{verify, Coverage, Damage, Report, VerifyError};
 use hedgerow_fs::ReadFile;
-use hedgerow_squashfs::{verify, Coverage, Damage, Report, VerifyError};
 use serde::Serialize;
 
 /// The exit code for an image in which something is wrong.

@@ -4,10 +4,10 @@ use crate::arguments::{Global, Workers};
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_engine::Execution;
-use hedgerow_git::repository::{Fsync, Repository};
-use hedgerow_git::Error;
-use hedgerow_pack::HashKind;
+use hedgerow::plumbing::git::repository::{Fsync, Repository};
+use hedgerow::plumbing::git::Error;
+use hedgerow::plumbing::pack::HashKind;
+use hedgerow::Execution;
 use std::num::NonZeroUsize;
 
 /// Where a command works.

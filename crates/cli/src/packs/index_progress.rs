@@ -1,7 +1,7 @@
 //! How far the indexing of a pack is, as git shows it.
 
 use crate::progress::lines::Phase;
-use hedgerow_engine::{Progress, Stage};
+use hedgerow::{Progress, Stage};
 
 /// The two passes. `title` is what git calls the first, in which a pack is received or read.
 pub fn phases(title: &str, is_received: bool, progress: &Progress) -> Vec<Phase> {

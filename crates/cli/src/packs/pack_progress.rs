@@ -1,7 +1,7 @@
 //! How far the making of a pack is, as git shows it.
 
 use crate::progress::lines::{Lines, Phase, Showing};
-use hedgerow_engine::{Progress, Stage, Steps};
+use hedgerow::{Progress, Stage, Steps};
 use std::sync::Arc;
 
 /// Shows how a pack of `count` objects is made; `has_writing`: to the end, which whoever receives it

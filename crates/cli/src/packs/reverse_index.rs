@@ -6,7 +6,7 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use hedgerow_pack::add_reverse_index;
+use hedgerow::plumbing::pack::add_reverse_index;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -8,10 +8,12 @@ use crate::environment;
 use crate::failure::{Failure, FATAL};
 use crate::output::Output;
 use clap::Args;
+use hedgerow::plumbing::git::repository::{Repository, ResponseCacheSettings, ServingSettings};
+use hedgerow::plumbing::serve::upload_pack::{
+    answer, Answered, Entry, NotAnswered, Request, ResponseStore,
+};
+use hedgerow::plumbing::serve::ResponseCache;
 use hedgerow_fs::{Exit, Process, StandardOutput};
-use hedgerow_git::repository::{Repository, ResponseCacheSettings, ServingSettings};
-use hedgerow_serve::upload_pack::{answer, Answered, Entry, NotAnswered, Request, ResponseStore};
-use hedgerow_serve::ResponseCache;
 use std::ffi::OsString;
 use std::io::Read;
 use std::time::Instant;

@@ -6,9 +6,9 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use hedgerow_engine::Execution;
-use hedgerow_pack::indexer::{index_pack_file, IndexOptions, IndexedPack, PackedObject};
-use hedgerow_pack::{Error, HashKind};
+use hedgerow::plumbing::pack::indexer::{index_pack_file, IndexOptions, IndexedPack, PackedObject};
+use hedgerow::plumbing::pack::{Error, HashKind};
+use hedgerow::Execution;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,9 @@ use super::pack_progress;
 use crate::arguments::Global;
 use crate::output::Output;
 use crate::progress::lines::{Lines, Phase, Showing};
-use hedgerow_engine::{Progress, Stage};
-use hedgerow_maintain::{Finish, Observer};
-use hedgerow_serve::PackWritten;
+use hedgerow::plumbing::maintain::{Finish, Observer};
+use hedgerow::plumbing::serve::PackWritten;
+use hedgerow::{Progress, Stage};
 use std::fmt::Display;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 pub mod lines;
 
 use crate::arguments::Global;
-use hedgerow_engine::{Progress, Stage};
+use hedgerow::{Progress, Stage};
 use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };

@@ -1,8 +1,9 @@
 //! What is checked out and how it stands to its upstream, as all formats need it.
 
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::{Head, Repository, Tracking};
-use hedgerow_git::{ObjectId, Result};
+use hedgerow::repository::Result;
+use hedgerow::repository::{Head, Repository, Tracking};
+use hedgerow::ObjectId;
 
 /// What is checked out.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::color_words::sequence;
 use super::when::When;
-use hedgerow_git::repository::Config;
-use hedgerow_git::{Error, Result};
+use hedgerow::repository::Config;
+use hedgerow::repository::{Error, Result};
 
 /// What follows a colored text.
 pub const RESET: &str = "\x1b[m";

@@ -4,7 +4,7 @@ use super::branch::Branch;
 use super::letters::letters;
 use crate::report::Path;
 use bstr::BString;
-use hedgerow_git::status::{Change, Status, SubmoduleState};
+use hedgerow::status::{Change, Status, SubmoduleState};
 use serde::Serialize;
 
 /// The document. Fields are only ever added. Paths begin at the top of the working tree; one that is

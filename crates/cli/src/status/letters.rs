@@ -1,6 +1,6 @@
 //! The two letters that stand for a change.
 
-use hedgerow_git::status::{Change, Conflict};
+use hedgerow::status::{Change, Conflict};
 
 /// The letters of a change for HEAD against the index and the index against the working tree; a
 /// space stands for no difference.
@@ -8,7 +8,7 @@ pub fn letters(change: &Change) -> (char, char) {
     if let Some(conflict) = &change.conflict {
         return of_conflict(conflict);
     }
-    let letter = |kind: Option<hedgerow_git::status::ChangeKind>| kind.map_or(' ', |k| k.letter());
+    let letter = |kind: Option<hedgerow::status::ChangeKind>| kind.map_or(' ', |k| k.letter());
     (letter(change.staged), letter(change.unstaged))
 }
 

@@ -25,9 +25,9 @@ use crate::output::Output;
 use crate::statistics;
 use branch::Branch;
 use document::Document;
-use hedgerow_git::index::Mode;
-use hedgerow_git::repository::Repository;
-use hedgerow_git::status::{status, Change, Remark, Status as Found};
+use hedgerow::repository::Mode;
+use hedgerow::repository::Repository;
+use hedgerow::status::{status, Change, Remark, Status as Found};
 use long::{long, LongOptions};
 use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
@@ -89,7 +89,7 @@ fn text(
     found: &Found,
     settings: &Settings,
     output: &Output,
-) -> Result<Vec<u8>, hedgerow_git::Error> {
+) -> Result<Vec<u8>, hedgerow::repository::Error> {
     let branch = if settings.branch {
         Some(Branch::read(repository, settings.ahead_behind)?)
     } else {

@@ -3,9 +3,9 @@
 use super::branch::Branch;
 use super::letters::letters;
 use super::paths::Shown;
-use hedgerow_git::index::Mode;
-use hedgerow_git::status::{Change, Conflict, Status, Version};
-use hedgerow_git::ObjectId;
+use hedgerow::repository::Mode;
+use hedgerow::status::{Change, Conflict, Status, Version};
+use hedgerow::ObjectId;
 
 /// How porcelain version 2 is written.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Lines<'_> {
             .into_iter()
             .for_each(|version| self.id(version));
         if let Some(rename) = &change.rename {
-            let renamed = |kind: Option<hedgerow_git::status::ChangeKind>| {
+            let renamed = |kind: Option<hedgerow::status::ChangeKind>| {
                 kind.map(|kind| kind.letter())
                     .filter(|letter| "RC".contains(*letter))
             };

@@ -9,10 +9,10 @@ use crate::arguments::Color;
 use crate::environment;
 use crate::failure::Failure;
 use bstr::{BString, ByteSlice};
-use hedgerow_engine::Execution;
-use hedgerow_git::repository::Repository;
-use hedgerow_git::status::rename::Score;
-use hedgerow_git::status::{IgnoredFiles, Options, RenameWish, UntrackedFiles};
+use hedgerow::repository::Repository;
+use hedgerow::status::Score;
+use hedgerow::status::{IgnoredFiles, Options, RenameWish, UntrackedFiles};
+use hedgerow::Execution;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 

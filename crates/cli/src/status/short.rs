@@ -4,7 +4,7 @@ use super::branch::Branch;
 use super::colors::{paint, Colors};
 use super::letters::{letters, letters_of_short};
 use super::paths::Shown;
-use hedgerow_git::status::{Change, Status};
+use hedgerow::status::{Change, Status};
 
 /// How the short format is written.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 use clap::{Args, ValueEnum};
-use hedgerow_tree::NodeKind;
+use hedgerow::walk::NodeKind;
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! An entry as one line.
 
 use crate::report::Path;
-use hedgerow_tree::{Entry, Metadata, NodeKind};
+use hedgerow::walk::{Entry, Metadata, NodeKind};
 
 /// The name of the JSON schema of entries and totals.
 pub const SCHEMA: &str = "hedgerow.walk.v1";

@@ -3,7 +3,7 @@
 mod arguments;
 pub mod line;
 pub mod sink;
-mod totals;
+mod summary;
 
 pub use arguments::Walk;
 
@@ -13,15 +13,16 @@ use crate::execution;
 use crate::failure::{Failure, INTERRUPTED, PARTIAL};
 use crate::output::Output;
 use crate::statistics;
-use hedgerow_engine::Execution;
+use hedgerow::walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
+use hedgerow::Execution;
 use hedgerow_fs::{OpenDirectory, StandardOutput};
-use hedgerow_walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
 use line::Form;
 use sink::Sink;
 use std::fmt::Display;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use summary::summary;
 
 /// The exit code of what cannot even start.
 pub const NOT_STARTED: u8 = 2;
@@ -47,13 +48,14 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     };
     let written = match walked {
         Ok(_) => sink.failure().map_or(Ok(()), Err),
-        Err(hedgerow_engine::Failure::Failed(error)) => Err(error),
-        Err(hedgerow_engine::Failure::Cancelled) => return Err(interrupted_by_user()),
+        Err(hedgerow::walk::Failure::Failed(error)) => Err(error),
+        Err(hedgerow::walk::Failure::Cancelled) => return Err(interrupted_by_user()),
         Err(error) => return Err(not_started(error)),
     };
     let written = written.and_then(|()| {
         if command.summary {
-            sink::write(sink.totals().shown(global.json, sink.omitted()).as_bytes())
+            let shown = summary(&sink.totals(), global.json, sink.omitted());
+            sink::write(shown.as_bytes())
         } else {
             Ok(())
         }

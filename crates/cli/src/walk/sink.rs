@@ -1,11 +1,9 @@
 //! Where entries go: as lines to standard output, or into totals.
 
 use super::line::Form;
-use super::totals::{Links, Totals};
 use crate::output::Output;
+use hedgerow::walk::{CountedLinks, Entry, Omission, Receiver, Totals};
 use hedgerow_fs::StandardOutput;
-use hedgerow_tree::{Entry, Omission};
-use hedgerow_walk::Receiver;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +25,7 @@ pub struct Sink<'o> {
     /// The tree's directory as it was named.
     root: Vec<u8>,
     output: &'o Output,
-    links: Links,
+    links: CountedLinks,
     totals: Mutex<Totals>,
     omitted: AtomicU64,
     /// Why the last buffer of a worker could not be written.
@@ -49,7 +47,7 @@ impl<'o> Sink<'o> {
             summary,
             root: root.as_os_str().as_bytes().to_vec(),
             output,
-            links: Links::default(),
+            links: CountedLinks::default(),
             totals: Mutex::default(),
             omitted: AtomicU64::new(0),
             failure: Mutex::default(),

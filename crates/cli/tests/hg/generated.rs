@@ -328,7 +328,7 @@ impl Copy<'_> {
             let parent = root.join(file.parent()?);
             let is_real =
                 parent != root && parent.is_dir() && parent.canonicalize().ok()? == parent;
-            (is_real && hedgerow_hg::find_root(&parent)? == root).then_some(parent)
+            (is_real && hedgerow::plumbing::hg::find_root(&parent)? == root).then_some(parent)
         }) else {
             return;
         };

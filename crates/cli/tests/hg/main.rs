@@ -108,7 +108,7 @@ impl Bench {
     /// Asserts that both print the same for each of the `sets` of options. Hedgerow goes first and
     /// must leave all below `.hg` as it was; Mercurial then does not.
     fn compare(&mut self, cwd: &Path, sets: &[&[&str]], context: &str) {
-        let root = hedgerow_hg::find_root(cwd).unwrap();
+        let root = hedgerow::plumbing::hg::find_root(cwd).unwrap();
         let before = untouched::snapshot(&root.join(".hg"));
         let ours: Vec<Output> = sets.iter().map(|words| self.ours(cwd, words)).collect();
         let after = untouched::snapshot(&root.join(".hg"));

@@ -4,8 +4,8 @@
 
 use super::generate::{scene, Graph, Scene, Storage};
 use super::oracle::random::Random;
-use hedgerow_pack::{Bitmaps, ObjectId, ObjectStore, StoreOptions};
-use hedgerow_reach::{reachable, IdMap, Question, Request, SeenIds, Source, Tip};
+use hedgerow::plumbing::pack::{Bitmaps, ObjectId, ObjectStore, StoreOptions};
+use hedgerow::plumbing::reach::{reachable, IdMap, Question, Request, SeenIds, Source, Tip};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn answer(store: &ObjectStore, want: &ObjectId, have: &ObjectId) -> Option<Vec<(
     };
     let bitmaps = Bitmaps::open(store);
     let answer = match reachable(source, bitmaps.as_ref(), &question) {
-        Err(hedgerow_reach::Error::DamagedBitmap) => reachable(source, None, &question),
+        Err(hedgerow::plumbing::reach::Error::DamagedBitmap) => reachable(source, None, &question),
         answer => answer,
     };
     let set = answer.ok()?.objects;
@@ -146,14 +146,15 @@ fn commit_graphs_end_every_walk() {
         let request = Request {
             tips: vec![Tip::new(want, false), Tip::new(have, true)],
             order: *random.pick(&[
-                hedgerow_reach::Order::Topological,
-                hedgerow_reach::Order::Date,
-                hedgerow_reach::Order::Met,
+                hedgerow::plumbing::reach::Order::Topological,
+                hedgerow::plumbing::reach::Order::Date,
+                hedgerow::plumbing::reach::Order::Met,
             ]),
             ..Request::default()
         };
-        let _ = hedgerow_reach::walk_set(source, request.clone(), 1, &SeenIds::default());
-        let Ok(walk) = hedgerow_reach::Walk::new(source, request) else {
+        let _ =
+            hedgerow::plumbing::reach::walk_set(source, request.clone(), 1, &SeenIds::default());
+        let Ok(walk) = hedgerow::plumbing::reach::Walk::new(source, request) else {
             continue;
         };
         let mut count = Count(0);
@@ -164,15 +165,15 @@ fn commit_graphs_end_every_walk() {
 
 struct Count(usize);
 
-impl hedgerow_reach::Visitor for Count {
+impl hedgerow::plumbing::reach::Visitor for Count {
     fn edge(&mut self, _: &ObjectId) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }
 
     fn commit(
         &mut self,
-        _: &hedgerow_reach::Walk<'_>,
-        _: hedgerow_reach::Found,
+        _: &hedgerow::plumbing::reach::Walk<'_>,
+        _: hedgerow::plumbing::reach::Found,
     ) -> std::ops::ControlFlow<()> {
         self.0 += 1;
         std::ops::ControlFlow::Continue(())
@@ -181,7 +182,7 @@ impl hedgerow_reach::Visitor for Count {
     fn object(
         &mut self,
         _: &ObjectId,
-        _: hedgerow_pack::ObjectKind,
+        _: hedgerow::plumbing::pack::ObjectKind,
         _: &[u8],
     ) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())

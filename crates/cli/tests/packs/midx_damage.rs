@@ -4,7 +4,7 @@ use super::oracle::program::{git, run, Program};
 use super::oracle::random::Random;
 use super::several::{beside_packs, midx, several_packs};
 use super::{answer, hedgerow, lines, printed};
-use hedgerow_pack::{HashKind, TrailerHasher};
+use hedgerow::plumbing::pack::{HashKind, TrailerHasher};
 use std::path::{Path, PathBuf};
 
 const WORDS: [&str; 6] = [

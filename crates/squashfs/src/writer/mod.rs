@@ -39,7 +39,7 @@ use crate::buffers::Buffers;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
 use digest::LargeFiles;
 use gather::{gather, GatherOptions};
-use hedgerow_codec::block::Settings;
+use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{Execution, Jobs, Options, Window};
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::OutputFile;
@@ -92,6 +92,28 @@ pub struct CreateOptions {
     /// How it is run. Contents are read by as many workers as the file system can use, and compressed
     /// by one a processor, unless there is a number for both.
     pub execution: Execution,
+}
+
+impl Default for CreateOptions {
+    /// Blocks of 128 KiB in zstd, everything stored, by as many workers as are of use.
+    fn default() -> Self {
+        const BLOCK_BYTES: u32 = 128 << 10;
+        CreateOptions {
+            settings: Settings::default_for(Compressor::Zstd, BLOCK_BYTES),
+            block_bytes: BLOCK_BYTES,
+            fragments: FragmentPolicy::Always,
+            dedup: true,
+            hole_limit_bytes: HOLE_LIMIT_BLOCKS * u64::from(BLOCK_BYTES),
+            xattrs: true,
+            skip_unreadable: false,
+            exportable: false,
+            mtime_s: None,
+            padding_bytes: 4096,
+            replace: false,
+            reuse: None,
+            execution: Execution::default(),
+        }
+    }
 }
 
 impl CreateOptions {

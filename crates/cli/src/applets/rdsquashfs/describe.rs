@@ -1,7 +1,7 @@
 //! A pack file: what gensquashfs makes the same image of.
 
-use hedgerow_squashfs::{nodes_of_image, Image};
-use hedgerow_tree::{NodeError, NodeKind};
+use hedgerow::image::{nodes_of_image, Image};
+use hedgerow::plumbing::tree::{NodeError, NodeKind};
 use std::sync::Arc;
 
 /// So much is collected before it is printed.

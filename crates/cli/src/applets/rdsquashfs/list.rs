@@ -1,7 +1,7 @@
 //! The listing of a directory, as `ls -l` has it.
 
-use hedgerow_squashfs::{Body, Error, Image, Inode};
-use hedgerow_tree::NodeKind;
+use hedgerow::image::{Body, Error, Image, Inode};
+use hedgerow::plumbing::tree::NodeKind;
 
 /// A line before it is known how wide the columns are.
 struct Line {

@@ -7,7 +7,7 @@ mod unpack;
 
 use super::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
-use hedgerow_squashfs::{Body, Image, Inode};
+use hedgerow::image::{Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -134,7 +134,7 @@ fn cat(image: &Image, path: &OsStr, inode: &Inode) -> Result<(), String> {
     let Body::File(file) = &inode.body else {
         return Err(format!("'{}' is not a regular file", path.display()));
     };
-    let failed = |error: hedgerow_squashfs::Error| format!("'{}': {error}", path.display());
+    let failed = |error: hedgerow::image::Error| format!("'{}': {error}", path.display());
     let mut content = Vec::new();
     for piece in image.pieces(file).map_err(failed)? {
         image
@@ -145,7 +145,7 @@ fn cat(image: &Image, path: &OsStr, inode: &Inode) -> Result<(), String> {
     Ok(())
 }
 
-fn xattrs(image: &Image, inode: &Inode) -> Result<Vec<u8>, hedgerow_squashfs::Error> {
+fn xattrs(image: &Image, inode: &Inode) -> Result<Vec<u8>, hedgerow::image::Error> {
     let mut text = Vec::new();
     let Some(index) = inode.xattrs else {
         return Ok(text);

@@ -1,7 +1,7 @@
 //! All that an inode says.
 
-use hedgerow_squashfs::{Body, Error, File, Image, Inode};
-use hedgerow_tree::NodeKind;
+use hedgerow::image::{Body, Error, File, Image, Inode};
+use hedgerow::plumbing::tree::NodeKind;
 use std::fmt::Write;
 
 /// What stands for a place that there is not.

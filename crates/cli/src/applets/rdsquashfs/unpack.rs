@@ -1,11 +1,11 @@
 //! Unpacking, through the same writer as `hedgerow image extract`.
 
 use super::{Arguments, CONSOLE};
-use hedgerow_engine::{CancelToken, Execution};
+use hedgerow::image::{nodes_of_image, Body, Image};
+use hedgerow::plumbing::tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
+use hedgerow::plumbing::writer::{extract, ExtractOptions, XattrRule};
+use hedgerow::{CancelToken, Execution};
 use hedgerow_fs::Dir;
-use hedgerow_squashfs::{nodes_of_image, Body, Image};
-use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
-use hedgerow_writer::{extract, ExtractOptions, XattrRule};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Unpacks what is in the directory at `path`, or the file itself.
 pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<(), String> {
     let text = |error: hedgerow_fs::Error| error.to_string();
-    let failed = |error: hedgerow_squashfs::Error| error.to_string();
+    let failed = |error: hedgerow::image::Error| error.to_string();
     let interrupted = hedgerow_fs::catch_interrupts().map_err(text)?;
     let names: Vec<&[u8]> = path
         .split(|byte| *byte == b'/')

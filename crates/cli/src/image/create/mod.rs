@@ -1,8 +1,5 @@
 //! `hedgerow image create`: an image of whatever source.
 
-pub mod archive;
-mod commit;
-pub mod recipe;
 mod reuse;
 mod source;
 
@@ -16,15 +13,15 @@ use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
-use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{Execution, Stage};
-use hedgerow_squashfs::format::BLOCK_BYTES;
-use hedgerow_squashfs::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
-use hedgerow_tree::Node;
-use hedgerow_walk::Patterns;
-use recipe::{Recipe, RecipeFiles};
+use hedgerow::image::Node;
+use hedgerow::image::BLOCK_BYTES;
+use hedgerow::image::{Compressor, Settings};
+use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
+use hedgerow::image::{Hooks, Recipe, RecipeFiles};
+use hedgerow::walk::Patterns;
+use hedgerow::{Execution, Stage};
 use serde::Serialize;
-use source::{Packing, Source};
+use source::NamedSource;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -36,34 +33,26 @@ const PADDING_BYTES: u64 = 4096;
 
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
-    let cancel = execution.cancel.clone();
     let epoch = epoch().map_err(not_started)?;
     let mut options = options(command, global, execution, epoch, output)?;
     let recipe = recipe_of(command, global)?;
     options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     refuse_stream(&command.image)?;
-    let source = Source::of(command, global, &recipe)?;
+    let source = NamedSource::of(command, global, &recipe)?;
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
     let progress = Arc::clone(&options.execution.progress);
     let meter = Meter::start(global, "Packing", &progress, Stage::Entries);
-    let change = |node| {
-        super::pass(&node, progress.stage(Stage::Entries));
-        changed(node, command, epoch)
-    };
-    let packing = Packing {
-        command,
-        global,
-        options: &options,
-        target: &target,
-        epoch,
-        cancel,
-    };
+    let change = |node| changed(node, command, epoch);
     let warn = |warning: String| output.warn(warning);
-    let written = packing.create(&source, recipe, change, &warn);
+    let hooks = Hooks {
+        change: &change,
+        warn: &warn,
+    };
+    let written = source.create(command, epoch, recipe, &target, &options, hooks);
     drop(meter);
-    let created = written?;
+    let created = written.map_err(unwritten)?;
     tell(command, global, output, &created, started.elapsed());
     tell_omissions(&created, output);
     statistics::tell(global, &options.execution, output)?;
@@ -279,7 +268,7 @@ fn tell(command: &Create, global: &Global, output: &Output, created: &Created, e
             stored_files: created.stored_files,
             fragments: created.fragments,
             compressor: Compressor::from_name(&command.compressor).map_or("", Compressor::name),
-            codecs: hedgerow_codec::versions().into_iter().collect(),
+            codecs: hedgerow::codec_versions().into_iter().collect(),
         };
         if let Ok(text) = serde_json::to_string(&document) {
             output.data(format!("{text}\n").as_bytes());

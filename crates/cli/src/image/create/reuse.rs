@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::image::arguments::Create;
 use crate::image::unreadable;
 use crate::output::Output;
-use hedgerow_codec::block::Settings;
-use hedgerow_engine::Execution;
-use hedgerow_squashfs::{Image, NotReusable, Reuse};
+use hedgerow::image::Settings;
+use hedgerow::image::{Image, NotReusable, Reuse};
+use hedgerow::Execution;
 use std::sync::Arc;
 
 /// The blocks of the older image that was given. If they are of no use, the user is told, and

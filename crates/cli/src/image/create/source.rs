@@ -1,170 +1,124 @@
 //! What an image is made of: a directory, a commit or an archive.
 
-use super::archive::{self, ArchiveImage};
-use super::commit::{self, CommitImage};
-use super::recipe::{DirectoryImage, Recipe};
-use super::{exclude, unwritten};
+use super::exclude;
 use crate::arguments::Global;
-use crate::environment::from_directory;
+use crate::environment::{from_directory, of_git};
 use crate::failure::Failure;
 use crate::image::arguments::Create;
 use crate::walk::not_started;
-use hedgerow_engine::CancelToken;
+use bstr::{BStr, ByteSlice};
+use hedgerow::image::{
+    create_with, ArchiveSource, CommitSource, CreateOptions, Created, Defaults, DirectorySource,
+    Hooks, NodeOptions, Recipe, Source, WriteError,
+};
+use hedgerow::walk::Selection;
+use hedgerow::Repository;
 use hedgerow_fs::ReadFile;
-use hedgerow_git::archive::ArchiveOptions;
-use hedgerow_squashfs::recipe::Defaults;
-use hedgerow_squashfs::{CreateOptions, Created};
-use hedgerow_tar::NodeOptions;
-use hedgerow_tree::Node;
-use hedgerow_walk::{Selection, WalkOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// What a source that is a commit begins with.
+const COMMIT_PREFIX: &[u8] = b"git:";
+
 /// The SOURCE of the command line.
-pub enum Source<'c> {
+pub enum NamedSource<'c> {
     /// Also what only has a description: it names the files that it wants.
     Directory(PathBuf),
-    /// The revision of a commit.
-    Commit(&'c [u8]),
-    /// A file that is an archive.
-    Archive(PathBuf),
-    /// An archive on standard input.
-    Stream,
+    /// The revision of a commit, in the repository that git would use here.
+    Commit(Box<Repository>, &'c BStr),
+    /// A file that is an archive, or standard input.
+    Archive(ReadFile),
 }
 
-impl<'c> Source<'c> {
+impl<'c> NamedSource<'c> {
     /// What `command` names. Refuses options that have no meaning for it.
     pub fn of(command: &'c Create, global: &Global, recipe: &Recipe) -> Result<Self, Failure> {
         let path = from_directory(global, &command.source);
         let is_stdin = command.source == Path::new("-");
         let is_directory = !is_stdin && hedgerow_fs::is_directory(&path);
-        let source = if is_directory || command.pack_file.is_some() {
-            Self::Directory(path)
-        } else if let Some(revision) = commit::revision(&command.source) {
-            Self::Commit(revision)
-        } else if is_stdin {
-            Self::Stream
-        } else {
-            Self::Archive(path)
-        };
-        let refused = if recipe.sorts() && !matches!(source, Self::Directory(_)) {
+        let takes_directory = is_directory || command.pack_file.is_some();
+        // A directory of such a name has `./` in front.
+        let revision = command.source.as_os_str().as_bytes();
+        let revision = revision.strip_prefix(COMMIT_PREFIX);
+        let revision = revision.filter(|_| !takes_directory);
+        let refused = if recipe.sorts() && !takes_directory {
             "--sort-file needs a directory as SOURCE"
         } else if command.one_file_system && !is_directory {
             "--one-file-system needs a directory as SOURCE"
-        } else if command.worktree_attributes && !matches!(source, Self::Commit(_)) {
+        } else if command.worktree_attributes && revision.is_none() {
             "--worktree-attributes needs git:REVISION as SOURCE"
+        } else if takes_directory {
+            return Ok(NamedSource::Directory(path));
+        } else if let Some(revision) = revision {
+            return Ok(NamedSource::Commit(
+                Box::new(repository(global)?),
+                revision.as_bstr(),
+            ));
+        } else if is_stdin {
+            let file = ReadFile::standard_input().map_err(not_started)?;
+            return Ok(NamedSource::Archive(file));
         } else {
-            return Ok(source);
+            let file = ReadFile::open_stream(&path).map_err(not_started)?;
+            return Ok(NamedSource::Archive(file));
         };
         Err(not_started(refused))
     }
-}
 
-/// How an image is made, whatever its source.
-pub struct Packing<'a> {
-    pub command: &'a Create,
-    pub global: &'a Global,
-    pub options: &'a CreateOptions,
-    /// The image's file.
-    pub target: &'a Path,
-    /// The newest time that an entry may have.
-    pub epoch: Option<u32>,
-    pub cancel: CancelToken,
-}
-
-impl Packing<'_> {
-    /// Makes the image of `source`, of entries as `change` wants them. `warn` is told what is
-    /// strange.
+    /// Makes the image `target`; no entry is newer than `epoch`, in seconds since 1970.
     pub fn create(
         self,
-        source: &Source<'_>,
+        command: &Create,
+        epoch: Option<u32>,
         recipe: Recipe,
-        change: impl Fn(Node) -> Node + Send + Sync,
-        warn: &dyn Fn(String),
-    ) -> Result<Created, Failure> {
-        let created = match source {
-            Source::Directory(path) => self.directory(path, recipe).create(change, warn),
-            Source::Commit(revision) => {
-                let repository = commit::repository(self.global)?;
-                let image = CommitImage {
-                    repository: &repository,
-                    revision,
-                    archive: ArchiveOptions {
-                        tree_mtime_s: self.epoch.map_or(0, i64::from),
-                        cancel: self.cancel,
-                        worktree_attributes: self.command.worktree_attributes,
+        target: &Path,
+        options: &CreateOptions,
+        hooks: Hooks<'_>,
+    ) -> Result<Created, WriteError> {
+        let create = |source| create_with(source, recipe, target, options, hooks);
+        match self {
+            NamedSource::Directory(directory) => {
+                let mtime_s = command.default_mtime.or(epoch).unwrap_or(0);
+                create(Source::Directory(DirectorySource {
+                    directory: &directory,
+                    selection: Selection {
+                        exclude: exclude(command),
+                        ..Selection::default()
                     },
-                    exclude: exclude(self.command),
-                    target: self.target,
-                    options: self.options,
-                };
-                image.create(labelled(&recipe, change), warn)
+                    one_file_system: command.one_file_system,
+                    defaults: Defaults {
+                        mtime_s: mtime_s.into(),
+                        ..Defaults::default()
+                    },
+                }))
             }
-            Source::Archive(path) => {
-                let file = ReadFile::open_stream(path).map_err(not_started)?;
-                self.archive(file).create(labelled(&recipe, change), warn)
-            }
-            Source::Stream => {
-                let file = ReadFile::standard_input().map_err(not_started)?;
-                self.archive(file).create(labelled(&recipe, change), warn)
-            }
-        };
-        created.map_err(unwritten)
-    }
-}
-
-impl<'a> Packing<'a> {
-    fn directory(&self, directory: &'a Path, recipe: Recipe) -> DirectoryImage<'a> {
-        let mtime_s = self.command.default_mtime.or(self.epoch).unwrap_or(0);
-        DirectoryImage {
-            directory,
-            recipe,
-            defaults: Defaults {
-                mtime_s: mtime_s.into(),
-                ..Defaults::default()
-            },
-            walk: walk(self.command, self.options),
-            target: self.target,
-            options: self.options,
-        }
-    }
-
-    fn archive(self, file: ReadFile) -> ArchiveImage<'a> {
-        ArchiveImage {
-            file,
-            archive: NodeOptions {
-                spool_directory: archive::directory_of(self.target),
-                skip_unusable: self.command.skip_unreadable,
-                cancel: self.cancel,
-                ..NodeOptions::default()
-            },
-            exclude: exclude(self.command),
-            skips_quietly: false,
-            xattrs_must_fit: false,
-            target: self.target,
-            options: self.options,
+            NamedSource::Commit(repository, revision) => create(Source::Commit(CommitSource {
+                repository: &repository,
+                revision,
+                exclude: exclude(command),
+                worktree_attributes: command.worktree_attributes,
+                tree_mtime_s: epoch.map_or(0, i64::from),
+            })),
+            NamedSource::Archive(file) => create(Source::Archive(ArchiveSource {
+                file,
+                nodes: NodeOptions {
+                    skip_unusable: command.skip_unreadable,
+                    ..NodeOptions::default()
+                },
+                exclude: exclude(command),
+                skips_quietly: false,
+                xattrs_must_fit: false,
+            })),
         }
     }
 }
 
-/// An entry with the attributes that a recipe gives it.
-fn labelled<'r>(
-    recipe: &'r Recipe,
-    change: impl Fn(Node) -> Node + Send + 'r,
-) -> impl Fn(Node) -> Node + Send + 'r {
-    move |node| {
-        let path = node.path.clone();
-        recipe.labels.applied(change(node), &path)
-    }
-}
-
-fn walk(command: &Create, options: &CreateOptions) -> WalkOptions {
-    WalkOptions {
-        execution: options.execution.clone(),
-        one_file_system: command.one_file_system,
-        metadata: true,
-        selection: Selection {
-            exclude: exclude(command),
-            ..Selection::default()
-        },
-    }
+fn repository(global: &Global) -> Result<Repository, Failure> {
+    let found = Repository::discover(&of_git(global)?);
+    found.map_err(|error| {
+        let failure = Failure::from(error);
+        Failure {
+            hint: failure.hint,
+            ..not_started(failure.message)
+        }
+    })
 }

@@ -10,11 +10,11 @@ use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
 use explain::Explain;
+use hedgerow::plumbing::maintain::{build_bitmaps, BitmapRequest};
+use hedgerow::plumbing::pack::{BitOrder, Bitmaps};
+use hedgerow::plumbing::reach::check;
+use hedgerow::Repository;
 use hedgerow_fs::cpu;
-use hedgerow_git::repository::Repository;
-use hedgerow_maintain::{build_bitmaps, BitmapRequest};
-use hedgerow_pack::{BitOrder, Bitmaps};
-use hedgerow_reach::check;
 use std::path::{Path, PathBuf};
 
 /// Write, check or list reachability bitmaps
@@ -80,7 +80,7 @@ fn write(
     let options = bitmap_request(global)?.options(repository, &watcher)?;
     let previous = if anew { None } else { Bitmaps::open(store) };
     let contents = build_bitmaps(store, &order, previous.as_ref(), &options, &watcher);
-    let contents = contents.map_err(hedgerow_maintain::Error::Reach)?;
+    let contents = contents.map_err(hedgerow::plumbing::maintain::Error::Reach)?;
     let path = contents
         .write(options.execution.threads().get(), true)
         .map_err(Failure::fatal)?;
@@ -159,7 +159,7 @@ pub fn bitmap_request(global: &Global) -> Result<BitmapRequest<'static>, Failure
 
 fn threads(global: &Global) -> usize {
     match global.jobs() {
-        hedgerow_engine::Jobs::Fixed(count) => count.get(),
+        hedgerow::Jobs::Fixed(count) => count.get(),
         _ => cpu::available(),
     }
 }

@@ -4,9 +4,9 @@ use super::facts::{write_content, write_line, Subject};
 use super::Batch;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
+use hedgerow::plumbing::pack::{oid, Location, ObjectId, ObjectStore, Reader};
+use hedgerow::Repository;
 use hedgerow_fs::threads;
-use hedgerow_git::repository::Repository;
-use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -189,7 +189,7 @@ impl All<'_> {
         })
     }
 
-    fn lines(&self, batch: &Batch, items: &[Item]) -> hedgerow_pack::Result<Vec<u8>> {
+    fn lines(&self, batch: &Batch, items: &[Item]) -> hedgerow::plumbing::pack::Result<Vec<u8>> {
         let mut buffer = Vec::with_capacity(items.len() * 64);
         let mut reader = Reader::new(self.store);
         for item in items {

@@ -5,8 +5,8 @@ use super::Batch;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::{Followed, IndexPaths, Repository, Wanted};
-use hedgerow_pack::{Location, ObjectId, Reader};
+use hedgerow::plumbing::git::repository::{Followed, IndexPaths, Repository, Wanted};
+use hedgerow::plumbing::pack::{Location, ObjectId, Reader};
 use std::io::BufRead;
 use std::ops::ControlFlow;
 
@@ -206,15 +206,15 @@ impl Printer<'_> {
             Ok(Followed::Dangling) => link("dangling"),
             Ok(Followed::Loop) => link("loop"),
             Ok(Followed::NotDirectory) => link("notdir"),
-            Err(hedgerow_git::Error::Revision { reason, .. }) => {
+            Err(hedgerow::plumbing::git::Error::Revision { reason, .. }) => {
                 let is_ambiguous = reason.ends_with("is ambiguous");
                 let word = if is_ambiguous { "ambiguous" } else { "missing" };
                 Ok(Named::Nothing(word))
             }
             // A tree on the way is not there.
-            Err(hedgerow_git::Error::Pack(hedgerow_pack::Error::Missing { .. })) => {
-                Ok(Named::Nothing("missing"))
-            }
+            Err(hedgerow::plumbing::git::Error::Pack(
+                hedgerow::plumbing::pack::Error::Missing { .. },
+            )) => Ok(Named::Nothing("missing")),
             Err(error) => Err(error.into()),
         }
     }

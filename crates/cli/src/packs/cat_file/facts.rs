@@ -3,7 +3,7 @@
 use super::format::Facts;
 use super::Batch;
 use crate::packs::stream::Stream;
-use hedgerow_pack::{oid, Location, ObjectKind, ObjectStore, Reader, Result};
+use hedgerow::plumbing::pack::{oid, Location, ObjectKind, ObjectStore, Reader, Result};
 use std::ops::ControlFlow;
 
 /// From this size on, contents pass through in pieces, in bytes.

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, push_number};
-use hedgerow_pack::{ObjectId, ObjectKind};
+use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
 
 /// A compiled format.
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@ use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
 use format::Format;
-use hedgerow_git::repository::Repository;
-use hedgerow_pack::ObjectKind;
-use hedgerow_reach::Filter;
+use hedgerow::plumbing::pack::ObjectKind;
+use hedgerow::plumbing::reach::Filter;
+use hedgerow::Repository;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 

@@ -4,9 +4,9 @@ use super::CatFile;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
-use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
-use hedgerow_pack::{ObjectId, ObjectKind, Reader};
-use hedgerow_reach::object::{EntryKind, TreeEntries};
+use hedgerow::plumbing::git::repository::{IndexPaths, Repository, Wanted};
+use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
+use hedgerow::plumbing::reach::object::{EntryKind, TreeEntries};
 use std::os::unix::ffi::OsStrExt;
 
 pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
@@ -122,7 +122,7 @@ fn resolve(repository: &Repository, name: &BStr) -> Result<ObjectId, Failure> {
     let index = |path: &BStr, stage| paths.find(path, stage);
     match repository.resolve_with(name, Wanted::Any, Some(&index)) {
         Ok(found) => Ok(found.id),
-        Err(hedgerow_git::Error::Revision { .. }) => Err(invalid()),
+        Err(hedgerow::plumbing::git::Error::Revision { .. }) => Err(invalid()),
         Err(error) => Err(error.into()),
     }
 }

@@ -5,8 +5,8 @@ use super::IndexPack;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::context::RepositoryContext;
-use hedgerow_pack::indexer::{IndexOptions, IndexedPack, Installation};
-use hedgerow_pack::IndexLayout;
+use hedgerow::plumbing::pack::indexer::{IndexOptions, IndexedPack, Installation};
+use hedgerow::plumbing::pack::IndexLayout;
 use std::path::{Path, PathBuf};
 
 /// Refuses to receive a pack under a name that somebody gave, if that is taken.

@@ -6,9 +6,9 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::packs::context::RepositoryContext;
 use bstr::ByteSlice;
-use hedgerow_engine::Execution;
-use hedgerow_pack::indexer::{IndexOptions, Severities};
-use hedgerow_pack::{HashKind, IndexLayout};
+use hedgerow::plumbing::pack::indexer::{IndexOptions, Severities};
+use hedgerow::plumbing::pack::{HashKind, IndexLayout};
+use hedgerow::Execution;
 
 /// zlib's fastest level.
 const BEST_SPEED: i32 = 1;
@@ -143,7 +143,7 @@ pub fn wants_reverse(command: &IndexPack, context: &RepositoryContext) -> Result
     }
     let forbidden = environment::variable("GIT_TEST_NO_WRITE_REV_INDEX").unwrap_or_default();
     let forbidden = forbidden.to_string_lossy();
-    if hedgerow_git::repository::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
+    if hedgerow::plumbing::git::repository::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
         return Ok(false);
     }
     context.boolean("pack.writeReverseIndex", true)

@@ -9,10 +9,10 @@ use crate::packs::pack_objects::jobs;
 use crate::packs::repack::repack;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
+use hedgerow::plumbing::maintain::maintenance::{choose, full, geometric, Choice, State, Task};
+use hedgerow::plumbing::maintain::repack::Request;
+use hedgerow::Repository;
 use hedgerow_fs::LockFile;
-use hedgerow_git::repository::Repository;
-use hedgerow_maintain::maintenance::{choose, full, geometric, Choice, State, Task};
-use hedgerow_maintain::repack::Request;
 
 /// Repack a repository when it needs it
 #[derive(Debug, Args)]

@@ -9,11 +9,11 @@ use crate::failure::{Failure, FATAL, REFUSED};
 use crate::output::Output;
 use crate::progress::lines::{during, Lines, Phase, Showing};
 use clap::{Args, Subcommand};
-use hedgerow_engine::{Execution, Progress, Stage};
-use hedgerow_git::repository::Repository;
-use hedgerow_pack::{
+use hedgerow::plumbing::pack::{
     expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, ObjectStore, StoreOptions,
 };
+use hedgerow::Repository;
+use hedgerow::{Execution, Progress, Stage};
 use repack::Repack;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -181,6 +181,6 @@ fn tell(complaint: MidxComplaint, output: &Output) -> u8 {
 fn failure(error: Error) -> Failure {
     match error {
         Error::MultiPackIndex { .. } => Failure::refused(error),
-        error => hedgerow_git::Error::from(error).into(),
+        error => hedgerow::plumbing::git::Error::from(error).into(),
     }
 }

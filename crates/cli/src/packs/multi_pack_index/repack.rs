@@ -8,11 +8,11 @@ use crate::packs::pack_objects::parse_bytes;
 use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
-use hedgerow_maintain::{file_options, Observer};
-use hedgerow_pack::{
+use hedgerow::plumbing::maintain::{file_options, Observer};
+use hedgerow::plumbing::pack::{
     midx_objects_to_repack, write_midx, MidxOptions, ObjectId, ObjectStore, Reader,
 };
-use hedgerow_serve::{stage_pack, Contents, PackOptions, Wanted};
+use hedgerow::plumbing::serve::{stage_pack, Contents, PackOptions, Wanted};
 
 #[derive(Debug, Args)]
 pub struct Repack {

@@ -7,8 +7,8 @@ use crate::packs::bitmap::bitmap_request;
 use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
-use hedgerow_maintain::{commit_with_bitmap, BitmapRequest};
-use hedgerow_pack::{write_midx, MidxOptions};
+use hedgerow::plumbing::maintain::{commit_with_bitmap, BitmapRequest};
+use hedgerow::plumbing::pack::{write_midx, MidxOptions};
 use std::io::BufRead;
 use std::path::PathBuf;
 

@@ -7,16 +7,16 @@ use super::{PackJob, PackObjects};
 use crate::failure::Failure;
 use crate::packs::watcher::Watcher;
 use bstr::ByteSlice;
-use hedgerow_fs::StandardInput;
-use hedgerow_git::reachability::{Roots, Sources};
-use hedgerow_git::repository::Repository;
-use hedgerow_maintain::{add_loose, add_packed, follow, Limits};
-use hedgerow_pack::{Bitmaps, ObjectKind};
-use hedgerow_reach::{Missing, Question, Request, Source, Tip};
-use hedgerow_serve::{
+use hedgerow::plumbing::git::reachability::{Roots, Sources};
+use hedgerow::plumbing::maintain::{add_loose, add_packed, follow, Limits};
+use hedgerow::plumbing::pack::{Bitmaps, ObjectKind};
+use hedgerow::plumbing::reach::{Missing, Question, Request, Source, Tip};
+use hedgerow::plumbing::serve::{
     name_objects, objects_of_pack, own_loose_objects, reached, tags, walked, PackReuse, Selected,
     Selection, Selector, Wanted,
 };
+use hedgerow::Repository;
+use hedgerow_fs::StandardInput;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{BufRead, BufReader};
 

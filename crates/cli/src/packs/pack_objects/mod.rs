@@ -18,15 +18,15 @@ use crate::output::Output;
 use crate::progress::lines::Showing;
 use clap::Args;
 use enumerate::Enumerated;
-use hedgerow_fs::{StandardInput, StandardOutput};
-use hedgerow_git::repository::Repository;
-use hedgerow_maintain::{file_options, may_have_bitmaps, size_limit, write_bitmaps};
-use hedgerow_pack::IndexLayout;
-use hedgerow_reach::Filter;
-use hedgerow_serve::{
+use hedgerow::plumbing::maintain::{file_options, may_have_bitmaps, size_limit, write_bitmaps};
+use hedgerow::plumbing::pack::IndexLayout;
+use hedgerow::plumbing::reach::Filter;
+use hedgerow::plumbing::serve::{
     read_object_list, stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions,
     PackOptions, PackWritten,
 };
+use hedgerow::Repository;
+use hedgerow_fs::{StandardInput, StandardOutput};
 use settings::{options, parse_layout};
 use std::io::{BufReader, ErrorKind};
 use std::path::PathBuf;

@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use hedgerow::plumbing::git::reachability::{exists, RevisionArguments};
+use hedgerow::plumbing::reach::{Filter, Question, Source, Tip};
+use hedgerow::Repository;
 use hedgerow_fs::StandardInput;
-use hedgerow_git::reachability::{exists, RevisionArguments};
-use hedgerow_git::repository::Repository;
-use hedgerow_reach::{Filter, Question, Source, Tip};
 use std::io::BufReader;
 
 /// The revisions that standard input names, one a line, up to an empty line.

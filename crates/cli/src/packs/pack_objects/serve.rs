@@ -3,10 +3,10 @@
 use super::revisions::question;
 use super::{PackJob, PackObjects};
 use crate::failure::Failure;
-use hedgerow_git::reachability::{bitmaps, Sources};
-use hedgerow_git::repository::Repository;
-use hedgerow_pack::{oid, Bitmaps};
-use hedgerow_serve::{tags, PackReuse, Selected};
+use hedgerow::plumbing::git::reachability::{bitmaps, Sources};
+use hedgerow::plumbing::pack::{oid, Bitmaps};
+use hedgerow::plumbing::serve::{tags, PackReuse, Selected};
+use hedgerow::Repository;
 
 pub fn run(job: &PackJob<'_>) -> Result<u8, Failure> {
     let (command, repository) = (job.command, job.repository);

@@ -3,10 +3,10 @@
 use super::PackObjects;
 use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
-use hedgerow_engine::{Execution, Jobs};
-use hedgerow_git::repository::Repository;
-use hedgerow_pack::IndexLayout;
-use hedgerow_serve::{compression_level, PackOptions};
+use hedgerow::plumbing::pack::IndexLayout;
+use hedgerow::plumbing::serve::{compression_level, PackOptions};
+use hedgerow::Repository;
+use hedgerow::{Execution, Jobs};
 use std::num::NonZeroUsize;
 
 /// What the command line asks for, over the configuration, over git's defaults.

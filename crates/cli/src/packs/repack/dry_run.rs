@@ -2,9 +2,11 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_git::repository::Repository;
-use hedgerow_maintain::repack::{count_loose, ExistingPack, NewRole, Plan, Role, Settings};
-use hedgerow_pack::{Location, ObjectId};
+use hedgerow::plumbing::maintain::repack::{
+    count_loose, ExistingPack, NewRole, Plan, Role, Settings,
+};
+use hedgerow::plumbing::pack::{Location, ObjectId};
+use hedgerow::Repository;
 use std::collections::HashSet;
 
 pub fn tell(
@@ -16,7 +18,7 @@ pub fn tell(
     let store = repository.objects();
     let mut lines = String::new();
     for new in plan.packs.iter().filter(|new| !new.wanted.is_empty()) {
-        let size = |object: &hedgerow_serve::Wanted| {
+        let size = |object: &hedgerow::plumbing::serve::Wanted| {
             store.size_on_disk(&object.id, object.location).unwrap_or(0)
         };
         let bytes: u64 = new.wanted.iter().map(size).sum();

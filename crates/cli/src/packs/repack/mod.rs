@@ -10,8 +10,8 @@ use crate::output::Output;
 use crate::packs::pack_objects::jobs;
 use crate::packs::watcher::Watcher;
 use clap::Args;
-use hedgerow_git::repository::Repository;
-use hedgerow_maintain::repack::{carry_out, Plan, Request, Settings};
+use hedgerow::plumbing::maintain::repack::{carry_out, Plan, Request, Settings};
+use hedgerow::Repository;
 
 /// Repack objects
 #[derive(Debug, Default, Args)]

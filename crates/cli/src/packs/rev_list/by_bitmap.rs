@@ -6,8 +6,8 @@ use super::output::disk_usage;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::packs::stream::{push_hex, Stream};
-use hedgerow_pack::{Bitmaps, ObjectKind};
-use hedgerow_reach::{reachable, Error, Objects, Source};
+use hedgerow::plumbing::pack::{Bitmaps, ObjectKind};
+use hedgerow::plumbing::reach::{reachable, Error, Objects, Source};
 
 /// The kinds in the order that git lists them in here.
 const KINDS: [ObjectKind; 4] = [

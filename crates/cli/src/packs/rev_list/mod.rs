@@ -10,9 +10,9 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use hedgerow_git::reachability::{bitmaps, Sources};
-use hedgerow_git::repository::Repository;
-use hedgerow_reach::Walk;
+use hedgerow::plumbing::git::reachability::{bitmaps, Sources};
+use hedgerow::plumbing::reach::Walk;
+use hedgerow::Repository;
 use options::Options;
 use output::Printer;
 use std::ffi::OsString;
@@ -71,6 +71,6 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
     Ok(0)
 }
 
-fn failure(error: hedgerow_reach::Error) -> Failure {
+fn failure(error: hedgerow::plumbing::reach::Error) -> Failure {
     Failure::fatal(error)
 }

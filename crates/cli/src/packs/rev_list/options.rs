@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, ByteSlice};
+use hedgerow::plumbing::git::dates::date_seconds;
+use hedgerow::plumbing::git::reachability::RevisionArguments;
+use hedgerow::plumbing::reach::{Filter, Missing, Objects, Order, Request, Side, Source};
+use hedgerow::Repository;
 use hedgerow_fs::StandardInput;
-use hedgerow_git::dates::date_seconds;
-use hedgerow_git::reachability::RevisionArguments;
-use hedgerow_git::repository::Repository;
-use hedgerow_reach::{Filter, Missing, Objects, Order, Request, Side, Source};
 use std::ffi::OsString;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt;

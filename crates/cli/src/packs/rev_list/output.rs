@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::humanised::humanised;
 use crate::packs::stream::{push_hex, push_number, Stream};
 use crate::quote::quoted_with_spaces;
-use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::{Found, MissingObject, Remainder, Source, Visitor, Walk};
+use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
+use hedgerow::plumbing::reach::{Found, MissingObject, Remainder, Source, Visitor, Walk};
 use std::ops::ControlFlow;
 
 pub struct Printer<'o> {
@@ -111,7 +111,7 @@ impl<'o> Printer<'o> {
         }
         let store = self.source.store;
         let size = store.locate(id).and_then(|location| {
-            let missing = || hedgerow_pack::Error::Missing { id: *id };
+            let missing = || hedgerow::plumbing::pack::Error::Missing { id: *id };
             store.size_on_disk(id, location.ok_or_else(missing)?)
         });
         match size {

@@ -5,8 +5,8 @@ use super::options::Options;
 use super::output::disk_usage;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_pack::{oid, Location, ObjectKind};
-use hedgerow_reach::{walk_set, Objects, Seen, SeenIds, Source};
+use hedgerow::plumbing::pack::{oid, Location, ObjectKind};
+use hedgerow::plumbing::reach::{walk_set, Objects, Seen, SeenIds, Source};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The sum of what objects take on disk.

@@ -12,10 +12,10 @@ pub use options::LongOptions;
 use super::branch::Branch;
 use crate::tracking;
 use bstr::{BString, ByteSlice};
-use hedgerow_git::repository::Repository;
-use hedgerow_git::status::operation::Rebase;
-use hedgerow_git::status::{operation, Operation, Sparse, Status, UntrackedFiles};
-use hedgerow_git::Result;
+use hedgerow::repository::Repository;
+use hedgerow::repository::Result;
+use hedgerow::status::ongoing::{operation, Operation, Rebase};
+use hedgerow::status::{Sparse, Status, UntrackedFiles};
 use lines::Lines;
 
 /// The status of `repository`. `warn` is told of settings that mean nothing.

@@ -6,7 +6,7 @@ use crate::status::colors::Colors;
 use crate::status::paths::Shown;
 use crate::status::settings::Settings;
 use bstr::BStr;
-use hedgerow_git::status::{IgnoredFiles, UntrackedFiles};
+use hedgerow::status::{IgnoredFiles, UntrackedFiles};
 
 /// How the long form is written.
 #[derive(Debug)]

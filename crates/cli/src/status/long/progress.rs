@@ -2,9 +2,9 @@
 
 use super::{onto, Long};
 use bstr::{BString, ByteSlice};
-use hedgerow_git::repository::Repository;
-use hedgerow_git::status::operation::{Bisect, Rebase, Replay, Steps};
-use hedgerow_git::Result;
+use hedgerow::repository::Repository;
+use hedgerow::repository::Result;
+use hedgerow::status::ongoing::{Bisect, Rebase, Replay, Steps};
 use std::path::Path;
 
 impl Long<'_> {

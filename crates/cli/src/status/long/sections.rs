@@ -4,7 +4,7 @@ use super::table::Table;
 use super::Long;
 use crate::status::colors::{Colors, RESET};
 use bstr::BString;
-use hedgerow_git::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
+use hedgerow::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
 
 /// The width of what stands before a changed path, and before one in conflict.
 const CHANGE_WIDTH: usize = "typechange: ".len();

@@ -1,7 +1,7 @@
 //! Packs made by hand, with what git would not write.
 
 use gix_hash::{Kind, ObjectId};
-use hedgerow_codec::deflate;
+use hedgerow::plumbing::codec::deflate;
 
 pub const COMMIT: u8 = 1;
 pub const TREE: u8 = 2;

@@ -5,7 +5,7 @@ use super::twins::Twins;
 use super::{grow, pack, FORMATS};
 use crate::oracle::random::Random;
 use gix_hash::Kind;
-use hedgerow_codec::deflate;
+use hedgerow::plumbing::codec::deflate;
 
 /// Both refuse the pack as a file and as a stream; what hedgerow says has these words in it.
 fn refuse(twins: &Twins, pack: &[u8], words: &str) {

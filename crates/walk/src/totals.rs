@@ -1,45 +1,36 @@
 //! What a tree adds up to.
 
-use super::line::SCHEMA;
 use hedgerow_tree::{Entry, NodeKind};
-use serde::Serialize;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 /// Numbers of entries and what they take. Each worker has its own, and they are added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    files: u64,
-    directories: u64,
-    symlinks: u64,
-    others: u64,
-    bytes: u64,
-    allocated_bytes: u64,
-    repeated_links: u64,
+    /// Regular files, by their names.
+    pub files: u64,
+    /// Directories.
+    pub directories: u64,
+    /// Symbolic links.
+    pub symlinks: u64,
+    /// Everything else: devices, FIFOs, sockets.
+    pub others: u64,
+    /// Bytes of files and of the targets of symbolic links, each file once.
+    pub bytes: u64,
+    /// Bytes that the file system has allocated.
+    pub allocated_bytes: u64,
+    /// Further names of files that were counted under another one.
+    pub repeated_links: u64,
 }
 
 /// Files with several names that were counted. Only they take memory.
 #[derive(Debug, Default)]
-pub struct Links {
+pub struct CountedLinks {
     /// By device and inode, spread over several sets so that workers seldom meet.
     sets: [Mutex<HashSet<(u64, u64)>>; 16],
 }
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    r#type: &'static str,
-    files: u64,
-    directories: u64,
-    symlinks: u64,
-    others: u64,
-    bytes: u64,
-    allocated_bytes: u64,
-    repeated_links: u64,
-    omitted: u64,
-}
-
-impl Links {
+impl CountedLinks {
     /// Whether this name is the first of its file.
     fn is_first(&self, dev: u64, ino: u64) -> bool {
         let set = &self.sets[(ino % self.sets.len() as u64) as usize];
@@ -50,7 +41,7 @@ impl Links {
 
 impl Totals {
     /// Counts an entry.
-    pub fn add(&mut self, entry: &Entry<'_>, links: &Links) {
+    pub fn add(&mut self, entry: &Entry<'_>, links: &CountedLinks) {
         match entry.kind {
             NodeKind::File => self.files += 1,
             NodeKind::Directory => self.directories += 1,
@@ -80,37 +71,5 @@ impl Totals {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.allocated_bytes = self.allocated_bytes.saturating_add(other.allocated_bytes);
         self.repeated_links += other.repeated_links;
-    }
-
-    /// The totals in lines of a name and a number, or as one JSON object.
-    pub fn shown(&self, json: bool, omitted: u64) -> String {
-        if !json {
-            let lines = [
-                ("files", self.files),
-                ("directories", self.directories),
-                ("symlinks", self.symlinks),
-                ("others", self.others),
-                ("bytes", self.bytes),
-                ("allocated_bytes", self.allocated_bytes),
-                ("repeated_links", self.repeated_links),
-                ("omitted", omitted),
-            ];
-            let line = |(name, number)| format!("{name} {number}\n");
-            return lines.map(line).concat();
-        }
-        let document = Document {
-            schema: SCHEMA,
-            r#type: "summary",
-            files: self.files,
-            directories: self.directories,
-            symlinks: self.symlinks,
-            others: self.others,
-            bytes: self.bytes,
-            allocated_bytes: self.allocated_bytes,
-            repeated_links: self.repeated_links,
-            omitted,
-        };
-        // Plain numbers and strings always become JSON.
-        serde_json::to_string(&document).unwrap_or_default() + "\n"
     }
 }

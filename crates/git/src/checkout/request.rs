@@ -1,50 +1,55 @@
-//! What the words of `checkout` ask for: git-checkout(1). A word that may be both a revision and a
-//! path is refused, because to guess wrong overwrites files.
+//! What the words of a command line ask a checkout for: git-checkout(1). A word that may be both a
+//! revision and a path is refused, because a wrong guess overwrites files.
 
-use crate::arguments::Checkout;
-use crate::failure::Failure;
-use crate::output::Output;
+use super::paths::check_pathspecs;
+use super::target::{Named, Target};
+use crate::reachability::Sources;
+use crate::repository::{IndexPaths, Repository, Wanted};
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::checkout::{check_pathspecs, Named, Target};
-use hedgerow_git::reachability::Sources;
-use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
-use hedgerow_git::{Error, ObjectId};
+use gix_hash::ObjectId;
 use hedgerow_reach::merge_bases;
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// Characters that make a pathspec a pattern.
 const WILD: &[u8] = b"*?[\\";
 
-const SEVERAL_REMOTES: &str = "\
-If you meant to check out a remote tracking branch on, e.g. 'origin',
-you can do so by fully qualifying the name with the --track option:
-
-    git checkout --track origin/<name>
-
-If you'd like to always have checkouts of an ambiguous <name> prefer
-one remote, e.g. the 'origin' remote, consider setting
-checkout.defaultRemote=origin in your config.";
-
 /// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
+    /// To move HEAD and the working tree ([`super::switch`]).
     Switch(Target),
-    Paths(Paths),
+    /// To restore paths; HEAD stays ([`super::checkout_paths`]).
+    Paths(RequestedPaths),
 }
 
-/// Paths to check out; HEAD stays.
-pub struct Paths {
+/// Paths to check out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedPaths {
     /// The tree to take them from; the index if there is none.
     pub tree: Option<ObjectId>,
+    /// What names them, relative to where the user is.
     pub pathspecs: Vec<BString>,
-    /// Say how many were updated: git does where no `--` was given.
-    pub count: bool,
+    /// No `--` was given: git tells then how many paths were updated.
+    pub without_separator: bool,
+}
+
+/// How words are understood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestOptions {
+    /// HEAD is not to follow a branch.
+    pub detach: bool,
+    /// Whether a word that names nothing may stand for the branch of a remote; `None` is what
+    /// `checkout.guess` says.
+    pub guess: Option<bool>,
 }
 
 /// One command line.
-struct Reader<'a> {
+struct Words<'a> {
     repository: &'a Repository,
-    output: &'a Output,
+    warn: RefCell<&'a mut dyn FnMut(String)>,
     detach: bool,
     guess: bool,
     /// A `--` says what is a path.
@@ -54,34 +59,32 @@ struct Reader<'a> {
 }
 
 impl Request {
-    /// Understands the words. Of those in `command`, one may be `--`.
-    pub fn read(
+    /// Understands `words`, of which one may be `--`. `warn` is told what git would warn of.
+    ///
+    /// # Errors
+    /// [`Error::Setup`], in git's words, if they make no sense; [`Error::AmbiguousRemoteBranch`].
+    pub fn parse(
         repository: &Repository,
-        command: &Checkout,
-        output: &Output,
-    ) -> Result<Self, Failure> {
-        let words: Vec<BString> = command
-            .words
-            .iter()
-            .map(|word| word.as_bytes().into())
-            .collect();
+        words: &[BString],
+        options: RequestOptions,
+        warn: &mut dyn FnMut(String),
+    ) -> Result<Self> {
         let separator = words.iter().position(|word| word == "--");
-        if separator.is_some_and(|at| at > 1) {
-            let given = separator.unwrap_or_default();
-            return Err(Failure::fatal(format_args!(
+        if let Some(given) = separator.filter(|at| *at > 1) {
+            return Err(refused(format!(
                 "only one reference expected, {given} given."
             )));
         }
-        let reader = Reader {
+        let reader = Words {
             repository,
-            output,
-            detach: command.detach,
-            guess: command.guess || repository.settings().guess && !command.no_guess,
+            warn: RefCell::new(warn),
+            detach: options.detach,
+            guess: options.guess.unwrap_or(repository.settings().guess),
             is_separated: separator.is_some(),
             is_alone: words.len() == 1 + usize::from(separator.is_some()),
         };
         let (named, rest) = match words.split_first() {
-            None => (None, &words[..]),
+            None => (None, words),
             Some((_, rest)) if separator == Some(0) => (None, rest),
             Some((first, rest)) => match reader.first_word(first.as_bstr(), !rest.is_empty())? {
                 Word::Switch(target) => return Ok(Request::Switch(target)),
@@ -89,7 +92,7 @@ impl Request {
                     let after = usize::from(separator.is_some());
                     (Some((first, named)), rest.get(after..).unwrap_or_default())
                 }
-                Word::Path => (None, &words[..]),
+                Word::Path => (None, words),
             },
         };
         reader.finish(named, rest)
@@ -104,14 +107,14 @@ enum Word {
     Path,
 }
 
-impl Reader<'_> {
-    fn first_word(&self, word: &BStr, has_more: bool) -> Result<Word, Failure> {
+impl Words<'_> {
+    fn first_word(&self, word: &BStr, has_more: bool) -> Result<Word> {
         let word = if word == "-" { "@{-1}".into() } else { word };
         if let Some(id) = self.resolve(word)? {
             let named = Target::named(self.repository, word, id, self.detach);
             let named = named.map_err(in_gits_words)?;
             if has_more && !self.is_separated && self.is_file(word)? {
-                return Err(Failure::fatal(format_args!(
+                return Err(refused(format!(
                     "ambiguous argument '{word}': both revision and filename\n\
                      Use '--' to separate paths from revisions, like this:\n\
                      'git <command> [<revision>...] -- [<file>...]'"
@@ -123,14 +126,14 @@ impl Reader<'_> {
             return Ok(Word::Switch(target));
         }
         if self.is_separated {
-            Err(Failure::fatal(format_args!("invalid reference: {word}")))
+            Err(refused(format!("invalid reference: {word}")))
         } else {
             Ok(Word::Path)
         }
     }
 
     /// The object that the word names. `A...B` is the one commit where their lines meet.
-    fn resolve(&self, word: &BStr) -> Result<Option<ObjectId>, Failure> {
+    fn resolve(&self, word: &BStr) -> Result<Option<ObjectId>> {
         let Some((left, right)) = word.split_once_str("...") else {
             return self.object(word, Wanted::Any);
         };
@@ -140,7 +143,7 @@ impl Reader<'_> {
         };
         let (left, right) = (side(left), side(right));
         let commit = |name: &BString| match self.object(name.as_ref(), Wanted::Commit)? {
-            Some(id) => Ok::<_, Failure>(self.repository.peel_to_commit(&id)?),
+            Some(id) => Ok::<_, Error>(self.repository.peel_to_commit(&id)?),
             None => Ok(None),
         };
         let Some(left) = commit(&left)? else {
@@ -151,14 +154,14 @@ impl Reader<'_> {
         };
         let sources = Sources::read(self.repository)?;
         let bases = merge_bases(sources.of(self.repository), &left, &right);
-        let bases = bases.map_err(Failure::fatal)?;
+        let bases = bases?;
         Ok(match bases.as_slice() {
             [base] => Some(*base),
             _ => None,
         })
     }
 
-    fn object(&self, word: &BStr, wanted: Wanted) -> Result<Option<ObjectId>, Failure> {
+    fn object(&self, word: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
         let paths = IndexPaths::new(self.repository);
         let index = |path: &BStr, stage| paths.find(path, stage);
         let found = self
@@ -166,33 +169,29 @@ impl Reader<'_> {
             .resolve_if_named(word, wanted, Some(&index))
             .map_err(in_gits_words)?;
         Ok(found.map(|found| {
-            found.warnings.iter().for_each(|it| self.output.warn(it));
+            found
+                .warnings
+                .into_iter()
+                .for_each(|it| (self.warn.borrow_mut())(it));
             found.id
         }))
     }
 
     /// The branch of a remote that the word stands for, if it names nothing else.
-    fn guessed(&self, word: &BStr) -> Result<Option<Target>, Failure> {
+    fn guessed(&self, word: &BStr) -> Result<Option<Target>> {
         let is_pattern = !self.is_separated && word.find_byteset(WILD).is_some();
         if !self.guess || !self.is_alone || is_pattern {
             return Ok(None);
         }
         let is_file = !self.is_separated && self.is_file(word)?;
-        let target = Target::of_remote(self.repository, word).map_err(|error| {
-            let advised = self.repository.advises("checkoutAmbiguousRemoteBranchName");
-            if matches!(error, Error::AmbiguousRemoteBranch { .. }) && advised.unwrap_or(true) {
-                let lines = SEVERAL_REMOTES.lines();
-                lines.for_each(|line| self.output.error_line(format!("hint: {line}").trim_end()));
-            }
-            Failure::from(error)
-        })?;
+        let target = Target::of_remote(self.repository, word)?;
         match target {
-            Some(_) if is_file => Err(Failure::fatal(format_args!(
+            Some(_) if is_file => Err(refused(format!(
                 "'{word}' could be both a local file and a tracking branch.\n\
                  Please use -- (and optionally --no-guess) to disambiguate"
             ))),
-            Some(_) if self.detach => Err(Failure::fatal(
-                "'--detach' cannot be used with '-b/-B/--orphan'",
+            Some(_) if self.detach => Err(refused(
+                "'--detach' cannot be used with '-b/-B/--orphan'".into(),
             )),
             target => Ok(target),
         }
@@ -200,7 +199,7 @@ impl Reader<'_> {
 
     /// Whether the word names something that is there, as git looks for it: without most of the
     /// magic of pathspecs.
-    fn is_file(&self, word: &BStr) -> Result<bool, Failure> {
+    fn is_file(&self, word: &BStr) -> Result<bool> {
         let top = self.repository.require_work_tree()?;
         let (prefix, rest) = match word.as_bytes() {
             [b':', b'/', rest @ ..] => (BStr::new(""), rest),
@@ -213,32 +212,28 @@ impl Reader<'_> {
         let path = top
             .join(OsStr::from_bytes(prefix))
             .join(OsStr::from_bytes(rest));
-        Ok(hedgerow_fs::lstat(&path).map_err(Failure::fatal)?.is_some())
+        Ok(hedgerow_fs::lstat(&path)?.is_some())
     }
 
-    fn finish(
-        &self,
-        named: Option<(&BString, Named)>,
-        pathspecs: &[BString],
-    ) -> Result<Request, Failure> {
+    fn finish(&self, named: Option<(&BString, Named)>, pathspecs: &[BString]) -> Result<Request> {
         if let Some(path) = pathspecs.first() {
             check_pathspecs(self.repository, pathspecs)?;
             if self.detach {
-                return Err(Failure::fatal(format_args!(
+                return Err(refused(format!(
                     "git checkout: --detach does not take a path argument '{path}'"
                 )));
             }
-            return Ok(Request::Paths(Paths {
+            return Ok(Request::Paths(RequestedPaths {
                 tree: named.map(|(_, named)| named.tree),
                 pathspecs: pathspecs.to_vec(),
-                count: !self.is_separated,
+                without_separator: !self.is_separated,
             }));
         }
         match named {
             None => Ok(Request::Switch(Target::head(self.repository, self.detach)?)),
             Some((word, named)) => match named.target {
                 Some(target) => Ok(Request::Switch(target)),
-                None => Err(Failure::fatal(format_args!(
+                None => Err(refused(format!(
                     "Cannot switch branch to a non-commit '{word}'"
                 ))),
             },
@@ -247,9 +242,27 @@ impl Reader<'_> {
 }
 
 /// Git does not say before the reason what it could not resolve.
-fn in_gits_words(error: Error) -> Failure {
+fn in_gits_words(error: Error) -> Error {
     match error {
-        Error::Revision { reason, .. } => Failure::fatal(reason),
-        error => error.into(),
+        Error::Revision { reason, .. } => refused(reason),
+        error => error,
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::Setup { reason }
+}
+
+impl Target {
+    /// The branch or commit that `revision` names, as `git checkout` understands it.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if it names neither.
+    pub fn of_revision(repository: &Repository, revision: &BStr) -> Result<Target> {
+        let words = [revision.to_owned(), "--".into()];
+        match Request::parse(repository, &words, RequestOptions::default(), &mut |_| {})? {
+            Request::Switch(target) => Ok(target),
+            Request::Paths(_) => Err(refused(format!("invalid reference: {revision}"))),
+        }
     }
 }

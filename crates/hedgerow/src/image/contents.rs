@@ -1,0 +1,79 @@
+//! The content of one file of an image.
+
+use bstr::ByteSlice;
+use hedgerow_engine::{run_ordered, Execution, Failure, Window};
+use hedgerow_squashfs::{Body, Error, Image};
+use std::io::{self, Write};
+
+/// Bytes that may be decompressed before they are written.
+const WINDOW: Window = Window { bytes: 16 << 20 };
+
+/// Why the content was not written, or not all of it.
+#[derive(Debug, thiserror::Error)]
+pub enum ContentError {
+    /// The image cannot be read, or has no such file.
+    #[error(transparent)]
+    Image(#[from] Error),
+    /// The output takes no more.
+    #[error(transparent)]
+    Write(io::Error),
+    /// The run was cancelled.
+    #[error("interrupted")]
+    Cancelled,
+    /// A worker panicked: a defect of this program.
+    #[error("a worker panicked: {0}")]
+    Panicked(String),
+}
+
+/// Writes the content of the regular file `path` of `image` to `output`. Blocks are decompressed in
+/// parallel, and no more than 16 MiB of them wait to be written.
+///
+/// # Errors
+/// See [`ContentError`]; part of the content may have been written.
+///
+/// ```no_run
+/// use hedgerow::image::{write_content, Image};
+/// use hedgerow::Execution;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let image = Image::open("tree.sqfs".as_ref(), 0)?;
+/// let mut content = Vec::new();
+/// write_content(&image, b"README.md", &mut content, &Execution::default())?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn write_content(
+    image: &Image,
+    path: &[u8],
+    output: &mut dyn Write,
+    execution: &Execution,
+) -> Result<(), ContentError> {
+    let inode = image.find(path)?;
+    let Body::File(file) = &inode.body else {
+        return Err(ContentError::Image(Error::Kind {
+            path: path.as_bstr().to_owned(),
+            expected: "regular file",
+        }));
+    };
+    let ran = run_ordered(
+        &execution.options("cat"),
+        WINDOW,
+        image.pieces(file)?.map(|piece| {
+            let piece = piece?;
+            let bytes = u64::from(piece.length);
+            Ok((piece, bytes))
+        }),
+        |_| (),
+        |(), piece| {
+            let mut content = Vec::new();
+            image.read_piece(&piece, &mut content)?;
+            Ok(content)
+        },
+        |_, content| output.write_all(&content).map_err(ContentError::Write),
+    );
+    ran.map(drop).map_err(|failure| match failure {
+        Failure::Failed(error) => error,
+        Failure::Cancelled => ContentError::Cancelled,
+        Failure::Panicked(message) => ContentError::Panicked(message),
+    })
+}

@@ -1,0 +1,347 @@
+//! Images of directories, commits and archives.
+
+use super::progress::count;
+use super::recipe::Recipe;
+use bstr::BStr;
+use hedgerow_fs::ReadFile;
+use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
+use hedgerow_git::repository::Repository;
+use hedgerow_squashfs::recipe::{Defaults, Description, SortRules};
+use hedgerow_squashfs::{CreateOptions, Created, WriteError};
+use hedgerow_tar::{nodes_of_archive, NodeOptions, Warning};
+use hedgerow_tree::{Node, NodeError, NodeKind};
+use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What an image is made of.
+#[derive(Debug)]
+pub enum Source<'s> {
+    /// A directory: all of it, or what the recipe's description takes from it.
+    Directory(DirectorySource<'s>),
+    /// A commit, as `git archive` would list it.
+    Commit(CommitSource<'s>),
+    /// A tar archive.
+    Archive(ArchiveSource),
+}
+
+/// A directory as a source.
+#[derive(Debug)]
+pub struct DirectorySource<'s> {
+    /// The directory.
+    pub directory: &'s Path,
+    /// Which entries are taken; a description takes what it names.
+    pub selection: Selection,
+    /// Whether the walk stays on one file system.
+    pub one_file_system: bool,
+    /// What directories are like that a description does not describe.
+    pub defaults: Defaults,
+}
+
+/// A commit as a source.
+#[derive(Debug)]
+pub struct CommitSource<'s> {
+    /// The repository.
+    pub repository: &'s Repository,
+    /// The commit or tree.
+    pub revision: &'s BStr,
+    /// Which entries are left out.
+    pub exclude: Patterns,
+    /// Whether attributes files in the working tree count before those in the tree.
+    pub worktree_attributes: bool,
+    /// The time of the entries of a tree, which has none, in seconds since 1970.
+    pub tree_mtime_s: i64,
+}
+
+/// An archive as a source.
+#[derive(Debug)]
+pub struct ArchiveSource {
+    /// The archive, compressed or not; a regular file is read from where it stands.
+    pub file: ReadFile,
+    /// How its members become a tree. What has to be put aside goes beside the image.
+    pub nodes: NodeOptions,
+    /// Which entries are left out.
+    pub exclude: Patterns,
+    /// Whether members that were skipped are no more than something to warn of.
+    pub skips_quietly: bool,
+    /// Whether extended attributes that SquashFS cannot hold are errors.
+    pub xattrs_must_fit: bool,
+}
+
+impl<'s> Source<'s> {
+    /// All of a directory.
+    pub fn directory(directory: &'s Path) -> Self {
+        Source::Directory(DirectorySource {
+            directory,
+            selection: Selection::default(),
+            one_file_system: false,
+            defaults: Defaults::default(),
+        })
+    }
+
+    /// All of a commit.
+    pub fn commit(repository: &'s Repository, revision: &'s BStr) -> Self {
+        Source::Commit(CommitSource {
+            repository,
+            revision,
+            exclude: Patterns::default(),
+            worktree_attributes: false,
+            tree_mtime_s: 0,
+        })
+    }
+
+    /// All of an archive; a member that no image can hold is an error.
+    pub fn archive(file: ReadFile) -> Self {
+        Source::Archive(ArchiveSource {
+            file,
+            nodes: NodeOptions::default(),
+            exclude: Patterns::default(),
+            skips_quietly: false,
+            xattrs_must_fit: false,
+        })
+    }
+}
+
+/// What the caller does while an image is made.
+#[derive(Clone, Copy)]
+pub struct Hooks<'h> {
+    /// Changes an entry before it is stored. Workers call it at the same time.
+    pub change: &'h (dyn Fn(Node) -> Node + Sync),
+    /// Is told of what is strange and no error.
+    pub warn: &'h dyn Fn(String),
+}
+
+impl Default for Hooks<'_> {
+    /// Entries stay as they are; nobody is warned.
+    fn default() -> Self {
+        Hooks {
+            change: &|node| node,
+            warn: &|_| {},
+        }
+    }
+}
+
+/// Makes the image `target` of `source`. [`Stage::Entries`](crate::Stage::Entries) counts the entries
+/// that were read.
+///
+/// # Errors
+/// See [`WriteError`]; there is no image then, or the one that was there.
+///
+/// ```no_run
+/// use hedgerow::image::{create, CreateOptions, Source};
+///
+/// # fn main() -> Result<(), hedgerow::image::WriteError> {
+/// let source = Source::directory("tree".as_ref());
+/// let created = create(source, "tree.sqfs".as_ref(), &CreateOptions::default())?;
+/// println!("{} inodes in {} bytes", created.inodes, created.bytes);
+/// # Ok(())
+/// # }
+/// ```
+pub fn create(
+    source: Source<'_>,
+    target: &Path,
+    options: &CreateOptions,
+) -> Result<Created, WriteError> {
+    create_with(source, Recipe::default(), target, options, Hooks::default())
+}
+
+/// As [`create`], with the entries, the order and the attributes that `recipe` says, and with `hooks`.
+///
+/// # Errors
+/// As [`create`]; only a directory can be described or sorted.
+pub fn create_with(
+    source: Source<'_>,
+    recipe: Recipe,
+    target: &Path,
+    options: &CreateOptions,
+    hooks: Hooks<'_>,
+) -> Result<Created, WriteError> {
+    let change = |node: Node| {
+        count(&node, &options.execution);
+        (hooks.change)(node)
+    };
+    let making = Making {
+        target,
+        options,
+        change: &change,
+        warn: hooks.warn,
+    };
+    let is_directory = matches!(source, Source::Directory(_));
+    if !is_directory && (recipe.sorts() || recipe.description.is_some()) {
+        return Err(WriteError::Limit {
+            reason: "only a directory can be described or sorted".into(),
+        });
+    }
+    match source {
+        Source::Directory(source) => making.of_directory(source, recipe),
+        Source::Commit(source) => making.of_commit(source, &recipe),
+        Source::Archive(source) => making.of_archive(source, &recipe),
+    }
+}
+
+/// An image that is being made.
+struct Making<'m> {
+    target: &'m Path,
+    options: &'m CreateOptions,
+    change: &'m (dyn Fn(Node) -> Node + Sync),
+    warn: &'m dyn Fn(String),
+}
+
+impl Making<'_> {
+    fn of_directory(
+        &self,
+        source: DirectorySource<'_>,
+        recipe: Recipe,
+    ) -> Result<Created, WriteError> {
+        let sort = recipe.sort.as_ref();
+        if let Some((file, content)) = recipe.description {
+            let parsed = Description::parse(&file, &content, source.directory, source.defaults);
+            drop(content);
+            let nodes = parsed.map_err(NodeError::source)?.into_nodes(recipe.labels);
+            let change = self.change;
+            return self.store(nodes.map(move |node| node.map(change)), sort);
+        }
+        let walk = WalkOptions {
+            execution: self.options.execution.clone(),
+            one_file_system: source.one_file_system,
+            metadata: true,
+            selection: source.selection,
+        };
+        let labelled = self.labelled(&recipe);
+        let own = own_path(source.directory, self.target);
+        let is_own = |node: &Node| own.as_deref() == Some(node.path.as_slice());
+        nodes_of_directory(source.directory, walk, |nodes| {
+            let nodes = nodes.filter(|node| !node.as_ref().is_ok_and(is_own));
+            self.store(nodes.map(|node| node.map(&labelled)), sort)
+        })?
+    }
+
+    fn of_commit(&self, source: CommitSource<'_>, recipe: &Recipe) -> Result<Created, WriteError> {
+        let archive = ArchiveOptions {
+            worktree_attributes: source.worktree_attributes,
+            tree_mtime_s: source.tree_mtime_s,
+            cancel: self.options.execution.cancel.clone(),
+        };
+        let labelled = self.labelled(recipe);
+        let repository = source.repository;
+        let listed = nodes_of_commit(repository, source.revision, &archive, |nodes| {
+            let nodes = nodes.filter(kept(&source.exclude));
+            let nodes = nodes.map(|node| node.map(&labelled));
+            hedgerow_squashfs::create(nodes, self.target, self.options)
+        });
+        let listed = listed.map_err(|error| match error {
+            hedgerow_git::Error::Interrupted => WriteError::Cancelled,
+            error => WriteError::Source(NodeError::source(error)),
+        })?;
+        let warnings = repository.objects().warnings().into_iter();
+        warnings.chain(listed.warnings).for_each(self.warn);
+        listed.outcome
+    }
+
+    fn of_archive(&self, source: ArchiveSource, recipe: &Recipe) -> Result<Created, WriteError> {
+        let (options, warn) = (self.options, self.warn);
+        let nodes = NodeOptions {
+            spool_directory: directory_of(self.target),
+            cancel: options.execution.cancel.clone(),
+            ..source.nodes
+        };
+        let mut nodes = nodes_of_archive(source.file, &nodes)?;
+        if source.skips_quietly {
+            let skipped = nodes.take_skipped();
+            skipped.iter().for_each(|error| warn(error.to_string()));
+        }
+        for warning in nodes.warnings() {
+            // A label says nothing about what is in the archive.
+            if !matches!(warning, Warning::VolumeLabel(_)) {
+                warn(warning.to_string());
+            }
+        }
+        let lists = nodes.access_control_lists();
+        if lists > 0 && options.xattrs {
+            warn(format!(
+                "SquashFS has no access control lists: those of {lists} members are left out"
+            ));
+        }
+        if source.xattrs_must_fit && options.xattrs {
+            if let Some(name) = nodes.xattr_names().find(|name| !fits(name)) {
+                return Err(WriteError::Limit {
+                    reason: format!("SquashFS has no room for attributes such as '{name}'"),
+                });
+            }
+        }
+        let exclude = source.exclude;
+        let nodes = nodes.without(move |path, is_directory| exclude.excludes(path, is_directory));
+        let labelled = self.labelled(recipe);
+        let nodes = nodes.map(|node| node.map(&labelled));
+        hedgerow_squashfs::create(nodes, self.target, options)
+    }
+
+    /// Changes an entry, and gives it the attributes that the recipe has for it.
+    fn labelled<'l>(&'l self, recipe: &'l Recipe) -> impl Fn(Node) -> Node + Sync + 'l {
+        let change = self.change;
+        move |node| {
+            let path = node.path.clone();
+            recipe.labels.applied(change(node), &path)
+        }
+    }
+
+    /// Stores the nodes in their order, or in that of the sort file.
+    fn store(
+        &self,
+        nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
+        sort: Option<&SortRules>,
+    ) -> Result<Created, WriteError> {
+        let Some(rules) = sort else {
+            return hedgerow_squashfs::create(nodes, self.target, self.options);
+        };
+        let arranged = rules.arrange(nodes)?;
+        rules.ignored().chain(arranged.unused).for_each(self.warn);
+        hedgerow_squashfs::create(arranged.items, self.target, self.options)
+    }
+}
+
+/// Where below `directory` the image is to be, if it is there: an older one under that name is no
+/// part of it, or each would hold the one before.
+fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
+    let name = target.file_name()?;
+    let mut parent = directory_of(target);
+    if parent.as_os_str().is_empty() {
+        parent.push(".");
+    }
+    let directory = hedgerow_fs::real_path(directory).ok()?;
+    let target = hedgerow_fs::real_path(&parent).ok()?.join(name);
+    let path = target.strip_prefix(directory).ok()?;
+    Some(path.as_os_str().as_bytes().to_vec())
+}
+
+/// The directory in which a file is to be.
+fn directory_of(target: &Path) -> PathBuf {
+    target.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Whether an entry stays; what is below a directory that does not, comes right behind it.
+fn kept(exclude: &Patterns) -> impl FnMut(&Result<Node, NodeError>) -> bool + '_ {
+    let mut excluded: Option<Vec<u8>> = None;
+    move |node| {
+        let Ok(node) = node else { return true };
+        let below = |directory: &Vec<u8>| {
+            let rest = node.path.strip_prefix(directory.as_slice());
+            rest.is_some_and(|rest| rest.starts_with(b"/"))
+        };
+        if node.path.is_empty() || excluded.as_ref().is_some_and(below) {
+            return node.path.is_empty();
+        }
+        let is_directory = node.kind == NodeKind::Directory;
+        let is_excluded = exclude.excludes(&node.path, is_directory);
+        if is_excluded && is_directory {
+            excluded = Some(node.path.clone());
+        }
+        !is_excluded
+    }
+}
+
+/// Whether SquashFS has a number for the prefix of an attribute's name.
+fn fits(name: &[u8]) -> bool {
+    let prefixes: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
+}

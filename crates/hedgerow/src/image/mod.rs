@@ -1,0 +1,32 @@
+//! SquashFS images: made of a directory, a commit or an archive ([`create()`]), taken apart into a
+//! directory ([`extract()`]) or an archive ([`to_archive`]), checked ([`verify`]) and compared ([`diff`]).
+//!
+//! The same source and options give the same bytes, whatever the number of workers. Images are not
+//! trusted: no length is believed, and nothing is written outside the target.
+
+mod contents;
+mod create;
+mod extract;
+mod progress;
+mod recipe;
+mod to_archive;
+
+pub use contents::{write_content, ContentError};
+pub use create::{
+    create, create_with, ArchiveSource, CommitSource, DirectorySource, Hooks, Source,
+};
+pub use extract::{extract, ExtractError, ExtractOptions};
+pub use recipe::{Recipe, RecipeFiles};
+pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
+
+pub use hedgerow_codec::block::{Compressor, Settings};
+pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
+pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};
+pub use hedgerow_squashfs::{
+    diff, nodes_of_image, verify, Aspects, Body, Coverage, CreateOptions, Created, Damage,
+    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable,
+    Report, Reuse, Told, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
+};
+pub use hedgerow_tar::{Compression, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions};
+pub use hedgerow_tree::{Content, Handle, Node, NodeError, Xattr};
+pub use hedgerow_writer::{Extracted, Failed, Problem};

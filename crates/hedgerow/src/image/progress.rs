@@ -1,0 +1,26 @@
+//! Counting the entries that pass from a source to a sink.
+
+use hedgerow_engine::{Execution, Stage};
+use hedgerow_squashfs::Image;
+use hedgerow_tree::{Node, NodeError};
+
+/// Counts an entry as done, with the bytes of its content.
+pub(super) fn count(node: &Node, execution: &Execution) {
+    let steps = execution.progress.stage(Stage::Entries);
+    steps.step(1);
+    steps.add_bytes(node.size_bytes);
+}
+
+/// The nodes of `image`, counted while they pass; against all of its inodes if `is_all` are wanted.
+pub(super) fn counted<'p>(
+    nodes: impl Iterator<Item = Result<Node, NodeError>> + Send + 'p,
+    image: &Image,
+    is_all: bool,
+    execution: &'p Execution,
+) -> impl Iterator<Item = Result<Node, NodeError>> + Send + 'p {
+    if is_all {
+        let total = u64::from(image.superblock().inode_count);
+        execution.progress.stage(Stage::Entries).expect(total);
+    }
+    nodes.inspect(|node| node.iter().for_each(|node| count(node, execution)))
+}

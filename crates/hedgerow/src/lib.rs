@@ -1,0 +1,64 @@
+//! hedgerow moves whole file trees between Git packs, working trees, tar streams and SquashFS
+//! images: in parallel, in a deterministic order, and with the latency of the file system hidden.
+//!
+//! There is a module for each verb. Each takes an `Options`, whose [`Execution`] says by how many
+//! workers it is done, until when, and who is shown how far it is; and each returns what came of it.
+//! Nothing here prints, exits, or reads the environment of the process.
+//!
+//! | to | call |
+//! |---|---|
+//! | move a working tree to another commit | [`checkout::switch`] |
+//! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
+//! | see what changed in a working tree | [`status::status`], [`status::mercurial::status`] |
+//! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
+//! | make an image of a directory, a commit or an archive | [`image::create`] |
+//! | take an image apart | [`image::extract`], [`image::to_archive`] |
+//! | see whether an image is sound | [`image::verify`] |
+//! | index a pack | [`pack::index`] |
+//! | repack a repository | [`pack::repack`] |
+//! | make a pack for a fetch | [`pack::serve`] |
+//!
+//! # From a sentence to a program
+//!
+//! Everything about Git starts with a [`Repository`]:
+//!
+//! ```no_run
+//! use hedgerow::{checkout, Environment, Repository};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directory = std::path::absolute("linux")?;
+//! let environment = Environment::from_vars(std::env::vars_os(), directory)?;
+//! let repository = Repository::discover(&environment)?;
+//! let target = checkout::Target::of_revision(&repository, "v6.9".into())?;
+//! let switched = checkout::switch(&repository, &target, &checkout::SwitchOptions::default())?;
+//! if let checkout::Outcome::Done(done) = switched.outcome {
+//!     println!("{} files written, {} removed", done.written, done.removed);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The directory `examples` has a whole program for each verb.
+//!
+//! # Cancelling, progress, statistics
+//!
+//! [`Execution`] is the same for all verbs. To show how far a command is, keep a clone of
+//! [`Execution::progress`] and read it from another thread; to end it early, cancel
+//! [`Execution::cancel`]; to learn what its workers did with their time, give it a [`Recorder`].
+
+pub mod checkout;
+pub mod image;
+pub mod pack;
+pub mod plumbing;
+pub mod repository;
+pub mod statistics;
+pub mod status;
+pub mod tune;
+pub mod walk;
+
+pub use hedgerow_engine::{CancelToken, Execution, Jobs, Progress, Recorder, Stage, Steps};
+pub use hedgerow_git::ObjectId;
+pub use repository::{Environment, Repository};
+
+/// The versions of the C libraries that compress and decompress, by name.
+pub use hedgerow_codec::versions as codec_versions;

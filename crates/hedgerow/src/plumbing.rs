@@ -1,0 +1,18 @@
+//! The crates behind the verbs, for programs that need more than those: reading objects, walking
+//! history, bitmaps, multi-pack-indexes, the layers of an image.
+//!
+//! What is here changes more often than the verbs do.
+
+pub use hedgerow_codec as codec;
+pub use hedgerow_engine as engine;
+pub use hedgerow_git as git;
+pub use hedgerow_hg as hg;
+pub use hedgerow_maintain as maintain;
+pub use hedgerow_pack as pack;
+pub use hedgerow_reach as reach;
+pub use hedgerow_serve as serve;
+pub use hedgerow_squashfs as squashfs;
+pub use hedgerow_tar as tar;
+pub use hedgerow_tree as tree;
+pub use hedgerow_walk as walk;
+pub use hedgerow_writer as writer;

@@ -1,0 +1,20 @@
+//! What changed in a working tree: of Git ([`status`]) and of Mercurial ([`mercurial::status`]). See
+//! `examples/status.rs`.
+
+pub use hedgerow_git::status::rename::Score;
+pub use hedgerow_git::status::{
+    status, Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename,
+    RenameWish, Sparse, Status, SubmoduleState, UntrackedFiles, Version,
+};
+
+/// What is going on in a repository, as `git status` tells it: a merge, a rebase, a bisection.
+pub mod ongoing {
+    pub use hedgerow_git::status::operation::{Bisect, Rebase, Replay, Steps};
+    pub use hedgerow_git::status::{operation, Operation};
+}
+
+/// The status of Mercurial's working copies.
+pub mod mercurial {
+    pub use hedgerow_hg::status::{status, Options, State, States, Status, STATES};
+    pub use hedgerow_hg::{find_root, Display, Environment, Error, Repository};
+}

@@ -1,0 +1,6 @@
+//! Measuring how a file system answers, and what follows for the number of workers.
+
+pub use hedgerow_probe::{
+    advise, combined, measure, Advice, Error, Latency, Measurements, Options, Place, Rate, Spread,
+    GIT_WORKER_START_US,
+};

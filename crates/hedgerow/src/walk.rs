@@ -1,0 +1,9 @@
+//! Listing directory trees as fast as the file system answers: in any order ([`walk`]) or in the
+//! canonical one ([`walk_sorted`]). See `examples/walk.rs`.
+
+pub use hedgerow_engine::Failure;
+pub use hedgerow_fs::OpenDirectory;
+pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
+pub use hedgerow_walk::{
+    walk, walk_sorted, CountedLinks, Patterns, Receiver, Selection, Totals, WalkOptions,
+};

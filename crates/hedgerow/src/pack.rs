@@ -81,6 +81,10 @@ pub fn index(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Pac
 /// # Ok(())
 /// # }
 /// ```
+#[allow(
+    clippy::result_large_err,
+    reason = "an error ends the command: it is returned once"
+)]
 pub fn repack(
     repository: &Repository,
     request: &RepackRequest,

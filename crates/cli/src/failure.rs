@@ -100,13 +100,11 @@ impl From<hedgerow::pack::RepackError> for Failure {
             Error::Git(error) => error.into(),
             Error::Serve(error) => error.into(),
             Error::MidxBitmap { .. } => Failure::refused(words),
-            Error::Interrupted | Error::Reach(hedgerow::plumbing::reach::Error::Interrupted) => {
-                Failure {
-                    severity: "error",
-                    exit_code: INTERRUPTED,
-                    ..Failure::fatal(words)
-                }
-            }
+            Error::Interrupted | Error::Reach(hedgerow::pack::ReachError::Interrupted) => Failure {
+                severity: "error",
+                exit_code: INTERRUPTED,
+                ..Failure::fatal(words)
+            },
             _ => Failure::fatal(words),
         }
     }

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 18] = [
+const LAYERS: [(&str, u32); 19] = [
     ("tree", 0),
     ("fs", 0),
     ("codec", 0),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, u32); 18] = [
     ("tar", 3),
     ("serve", 5),
     ("maintain", 6),
+    ("hedgerow", 7),
     ("cli", 8),
 ];
 
@@ -47,6 +48,9 @@ const UNSAFE: [&str; 3] = [
 ];
 
 const FILE_LINES: usize = 1000;
+
+/// The size of the command line, without tests.
+const CLI_LINES: usize = 15_000;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -75,13 +79,22 @@ fn sources() -> Vec<(String, String)> {
     found
 }
 
+/// What the crate in the directory `name` is called.
+fn package(name: &str) -> String {
+    if name == "hedgerow" {
+        name.to_owned()
+    } else {
+        format!("hedgerow-{name}")
+    }
+}
+
 #[test]
 fn dependencies_go_down_only() {
     for (name, layer) in LAYERS {
         let manifest = root().join("crates").join(name).join("Cargo.toml");
         let manifest = fs::read_to_string(manifest).unwrap();
         for (other, other_layer) in LAYERS {
-            if manifest.contains(&format!("\nhedgerow-{other}.")) {
+            if manifest.contains(&format!("\n{}.", package(other))) {
                 assert!(other_layer < layer, "{name} depends on {other}");
             }
         }
@@ -101,7 +114,7 @@ fn nothing_that_is_shipped_depends_on_a_crate_for_tests() {
         let manifest = fs::read_to_string(manifest).unwrap();
         let shipped = manifest.split("[dev-dependencies]").next().unwrap();
         for development in DEVELOPMENT {
-            let dependency = format!("\nhedgerow-{development}.");
+            let dependency = format!("\n{}.", package(development));
             assert!(!shipped.contains(&dependency), "{name} ships {development}");
             if name == development {
                 assert!(manifest.contains("\npublish = false\n"), "{name}");
@@ -122,6 +135,32 @@ fn system_calls_are_made_in_one_place() {
             assert!(!depends || CALLERS.contains(&name), "{name} uses {library}");
         }
     }
+}
+
+/// The command line holds words: it calls the facade, and the system where it has to. Only commands
+/// about packs and the tools of squashfs-tools-ng reach through the facade to the crates behind it.
+#[test]
+fn the_command_line_calls_the_facade_only() {
+    const PLUMBERS: [&str; 2] = ["crates/cli/src/packs/", "crates/cli/src/applets/"];
+    let manifest = fs::read_to_string(root().join("crates/cli/Cargo.toml")).unwrap();
+    let shipped = manifest.split("[dev-dependencies]").next().unwrap();
+    let own = shipped.lines().filter(|line| line.starts_with("hedgerow"));
+    let own: Vec<&str> = own.collect();
+    assert_eq!(
+        own,
+        ["hedgerow.workspace = true", "hedgerow-fs.workspace = true"]
+    );
+    let mut lines = 0;
+    for (name, text) in sources() {
+        if !name.starts_with("crates/cli/src/") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        lines += code.lines().count();
+        let may_reach_through = PLUMBERS.iter().any(|place| name.starts_with(place));
+        assert!(may_reach_through || !code.contains("plumbing::"), "{name}");
+    }
+    assert!(lines <= CLI_LINES, "the command line has {lines} lines");
 }
 
 #[test]

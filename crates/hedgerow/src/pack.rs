@@ -5,7 +5,7 @@ pub use hedgerow_maintain::repack::Request as RepackRequest;
 pub use hedgerow_maintain::{Error as RepackError, Observer};
 pub use hedgerow_pack::indexer::{IndexOptions, IndexedPack, Installation, Severities};
 pub use hedgerow_pack::{Error as PackError, HashKind, IndexLayout};
-pub use hedgerow_reach::Question;
+pub use hedgerow_reach::{Error as ReachError, Question};
 pub use hedgerow_serve::{Error as ServeError, PackOptions, PackWritten};
 
 use crate::Repository;

@@ -9,10 +9,10 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
+use hedgerow::image::TarError as Error;
 use hedgerow::image::{
     to_archive, ArchiveError, ArchiveOptions, ArchiveOutput, SinkError, SinkOptions, WriteOptions,
 };
-use hedgerow::plumbing::tar::Error;
 use hedgerow::Stage;
 use hedgerow_fs::{Destination, StandardOutput};
 use std::io;

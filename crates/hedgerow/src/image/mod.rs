@@ -27,6 +27,8 @@ pub use hedgerow_squashfs::{
     DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable,
     Report, Reuse, Told, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
 };
-pub use hedgerow_tar::{Compression, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions};
+pub use hedgerow_tar::{
+    Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,
+};
 pub use hedgerow_tree::{Content, Handle, Node, NodeError, Xattr};
-pub use hedgerow_writer::{Extracted, Failed, Problem};
+pub use hedgerow_writer::{ExtractError as WriteTreeError, Extracted, Failed, Problem};

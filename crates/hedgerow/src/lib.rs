@@ -46,6 +46,9 @@
 //! [`Execution::progress`] and read it from another thread; to end it early, cancel
 //! [`Execution::cancel`]; to learn what its workers did with their time, give it a [`Recorder`].
 
+/// Numbers and sizes as users write them.
+pub use hedgerow_numbers as numbers;
+
 pub mod checkout;
 pub mod image;
 pub mod pack;

@@ -1,12 +1,13 @@
 //! Options that the tools have which make images.
 
 use super::console::Console;
-use crate::image::create::{block_bytes, clamped, hole_limit_bytes, size_bytes};
+use crate::image::create::{block_bytes, clamped, hole_limit_bytes};
 use crate::image::image_file;
 use clap::Args;
 use hedgerow::image::Defaults;
 use hedgerow::image::{Compressor, Settings};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy};
+use hedgerow::numbers::{c_number, size_bytes};
 use hedgerow::{CancelToken, Execution, Jobs};
 use hedgerow_fs::Destination;
 use std::num::NonZeroUsize;
@@ -96,7 +97,7 @@ impl Packing {
         defaults: &Defaults,
     ) -> Result<CreateOptions, String> {
         let block_bytes = block_bytes(&self.block_size).map_err(|failure| failure.message)?;
-        let padding_bytes = size_bytes(&self.dev_block_size)
+        let padding_bytes = size_bytes(self.dev_block_size.as_bytes())
             .filter(|bytes| *bytes >= LEAST_PADDING_BYTES)
             .ok_or(format!(
                 "blocks of a device of '{}' bytes: it must be {LEAST_PADDING_BYTES} at least",
@@ -217,12 +218,5 @@ fn settings_of(compressor: Compressor) -> &'static str {
 
 /// A number as C writes it: `0755` is octal, `0x1ed` hexadecimal.
 pub fn number(word: &str) -> Option<u32> {
-    let (digits, base) = match word.strip_prefix("0x").or(word.strip_prefix("0X")) {
-        Some(digits) => (digits, 16),
-        None if word.starts_with('0') => (word, 8),
-        None => (word, 10),
-    };
-    let is_number = digits.chars().all(|digit| digit.is_digit(base));
-    let number = u32::from_str_radix(digits, base).ok();
-    number.filter(|_| is_number)
+    u32::try_from(c_number(word.as_bytes())?).ok()
 }

@@ -1,9 +1,10 @@
 //! What is listed: which tree, and what its commit says about all entries.
 
 use super::ArchiveOptions;
-use crate::repository::{integer, BadNumber, Commit, Repository, Wanted};
+use crate::repository::{Commit, Repository, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_numbers::{integer, BadNumber};
 use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_tree::EntryKind;
 use std::path::Path;

@@ -124,7 +124,7 @@ impl Config {
             return Ok(None);
         };
         let text = required(key, found.value)?;
-        match values::integer(text.as_ref()) {
+        match hedgerow_numbers::integer(text.as_ref()) {
             Ok(number) => Ok(Some(number)),
             Err(why) => Err(bad(format!(
                 "bad numeric config value '{text}' for '{}'{}: {}",

@@ -103,7 +103,7 @@ impl Reader {
             match name.as_slice() {
                 b"repositoryformatversion" => {
                     let text = required("core.repositoryformatversion", value)?;
-                    let number = values::integer(text.as_ref()).map_err(|why| {
+                    let number = hedgerow_numbers::integer(text.as_ref()).map_err(|why| {
                         let key = "core.repositoryformatversion";
                         let why = why.words();
                         bad(format!(

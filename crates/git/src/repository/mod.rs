@@ -69,7 +69,6 @@ pub use settings::{
 };
 pub use sharing::Sharing;
 pub use values::boolean;
-pub(crate) use values::{integer, BadNumber};
 
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};

@@ -1,27 +1,10 @@
 //! How git reads the text of a value: gitglossary(7), git-config(1) under "Values".
 
 use bstr::{BStr, ByteSlice};
+use hedgerow_numbers::integer;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// Why a number is none, in git's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BadNumber {
-    /// Not digits with an optional unit.
-    InvalidUnit,
-    /// More than 64 bits hold.
-    OutOfRange,
-}
-
-impl BadNumber {
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            BadNumber::InvalidUnit => "invalid unit",
-            BadNumber::OutOfRange => "out of range",
-        }
-    }
-}
 
 /// A boolean: the words git knows, or a number that is or is not zero.
 pub fn boolean(text: &BStr) -> Option<bool> {
@@ -33,52 +16,6 @@ pub fn boolean(text: &BStr) -> Option<bool> {
             .ok()
             .map(|number| number != 0),
     }
-}
-
-/// A number as C reads one (decimal, `0x` or a leading `0` for octal), with an optional unit
-/// `k`, `m` or `g`, powers of 1024.
-pub(crate) fn integer(text: &BStr) -> Result<i64, BadNumber> {
-    let text = text.trim_start();
-    let (negative, text) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
-    let (radix, text) = match text {
-        [b'0', b'x' | b'X', rest @ ..] if rest.first().is_some_and(u8::is_ascii_hexdigit) => {
-            (16, rest)
-        }
-        [b'0', rest @ ..] if rest.first().is_some_and(u8::is_ascii_digit) => (8, rest),
-        _ => (10, text),
-    };
-    let digit = |byte: &u8| char::from(*byte).to_digit(radix);
-    let count = text.iter().take_while(|byte| digit(byte).is_some()).count();
-    let (digits, unit) = text.split_at(count);
-    let factor: i64 = match unit {
-        b"" => 1,
-        b"k" | b"K" => 1 << 10,
-        b"m" | b"M" => 1 << 20,
-        b"g" | b"G" => 1 << 30,
-        _ => return Err(BadNumber::InvalidUnit),
-    };
-    if digits.is_empty() {
-        return Err(BadNumber::InvalidUnit);
-    }
-    let mut number: i64 = 0;
-    for value in digits.iter().filter_map(digit) {
-        let value = i64::from(value);
-        number = number
-            .checked_mul(i64::from(radix))
-            .and_then(|number| {
-                if negative {
-                    number.checked_sub(value)
-                } else {
-                    number.checked_add(value)
-                }
-            })
-            .ok_or(BadNumber::OutOfRange)?;
-    }
-    number.checked_mul(factor).ok_or(BadNumber::OutOfRange)
 }
 
 /// A path with `~/`, `~user/` or `%(prefix)/` in front replaced. `None` if the home directory it
@@ -116,29 +53,6 @@ mod tests {
         }
         for neither in ["y", "tru", "1x", " ", "2g"] {
             assert_eq!(boolean(neither.into()), None, "{neither}");
-        }
-    }
-
-    #[test]
-    fn numbers() {
-        for (text, number) in [
-            ("0", 0),
-            ("512m", 512 << 20),
-            ("1K", 1024),
-            ("-2g", -(2 << 30)),
-            ("0x10", 16),
-            ("010", 8),
-            ("+7", 7),
-            ("9223372036854775807", i64::MAX),
-            ("-9223372036854775808", i64::MIN),
-        ] {
-            assert_eq!(integer(text.into()), Ok(number), "{text}");
-        }
-        for text in ["", "k", "1t", "1 k", "ten", "0x", "1.5", "08"] {
-            assert_eq!(integer(text.into()), Err(BadNumber::InvalidUnit), "{text}");
-        }
-        for text in ["9223372036854775808", "9007199254740993k"] {
-            assert_eq!(integer(text.into()), Err(BadNumber::OutOfRange), "{text}");
         }
     }
 

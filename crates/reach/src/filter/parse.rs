@@ -2,6 +2,7 @@
 
 use super::Filter;
 use crate::{Error, Result};
+use hedgerow_numbers::unsigned;
 use hedgerow_pack::ObjectKind;
 
 /// Characters that must be escaped in the parts of a combination.
@@ -24,11 +25,11 @@ fn parse(spec: &[u8], depth: usize) -> Result<Filter> {
         return Ok(Filter::BlobNone);
     }
     if let Some(limit) = spec.strip_prefix(b"blob:limit=") {
-        let limit = number(limit).map(Filter::BlobLimit);
+        let limit = unsigned(limit).ok().map(Filter::BlobLimit);
         return limit.ok_or_else(|| invalid(spec));
     }
     if let Some(levels) = spec.strip_prefix(b"tree:") {
-        let levels = number(levels).map(Filter::TreeDepth);
+        let levels = unsigned(levels).ok().map(Filter::TreeDepth);
         return levels.ok_or_else(|| Error::Filter("expected 'tree:<depth>'".into()));
     }
     if spec.starts_with(b"sparse:oid=") {
@@ -106,33 +107,6 @@ fn unescape(part: &[u8]) -> Vec<u8> {
 
 fn after_one(rest: &[u8]) -> &[u8] {
     rest.get(1..).unwrap_or_default()
-}
-
-/// A number with an optional unit `k`, `m` or `g`, as in git's configuration.
-fn number(text: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(text).ok()?.trim_ascii_start();
-    let text = text.strip_prefix('+').unwrap_or(text);
-    let end = text
-        .bytes()
-        .position(|byte| byte.is_ascii_alphabetic() && byte != b'x');
-    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    if let Some(hex) = hex {
-        return u64::from_str_radix(hex, 16).ok();
-    }
-    let (digits, unit) = text.split_at(end.unwrap_or(text.len()));
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let octal = digits.len() > 1 && digits.starts_with('0');
-    let value = u64::from_str_radix(digits, if octal { 8 } else { 10 }).ok()?;
-    let factor: u64 = match unit {
-        "" => 1,
-        "k" | "K" => 1 << 10,
-        "m" | "M" => 1 << 20,
-        "g" | "G" => 1 << 30,
-        _ => return None,
-    };
-    value.checked_mul(factor)
 }
 
 fn invalid(spec: &[u8]) -> Error {

@@ -18,6 +18,7 @@ use hedgerow::image::BLOCK_BYTES;
 use hedgerow::image::{Compressor, Settings};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow::image::{Hooks, Recipe, RecipeFiles};
+use hedgerow::numbers::size_bytes;
 use hedgerow::walk::Patterns;
 use hedgerow::{Execution, Stage};
 use serde::Serialize;
@@ -127,20 +128,10 @@ pub fn clamped(created: &Created) -> Option<String> {
 pub fn hole_limit_bytes(word: Option<&str>, block_bytes: u32) -> Result<u64, String> {
     match word {
         None => Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)),
-        Some(word) => size_bytes(word).ok_or_else(|| format!("'{word}' is not a number of bytes")),
+        Some(word) => {
+            size_bytes(word.as_bytes()).ok_or_else(|| format!("'{word}' is not a number of bytes"))
+        }
     }
-}
-
-/// A number of bytes such as `4096`, `64K` or `20T`.
-pub fn size_bytes(word: &str) -> Option<u64> {
-    let last = word.chars().last()?.to_ascii_uppercase();
-    let unit = "KMGTPE".find(last);
-    let digits = match unit {
-        Some(_) => word.get(..word.len() - 1)?,
-        None => word,
-    };
-    let shift = unit.map_or(0, |unit| 10 * (unit + 1));
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 fn options(
@@ -233,13 +224,7 @@ pub fn epoch() -> Result<Option<u32>, String> {
 
 /// A number of bytes such as `131072`, `128K` or `1M`.
 pub fn block_bytes(word: &str) -> Result<u32, Failure> {
-    let (digits, unit) = match word.as_bytes().last() {
-        Some(b'K' | b'k') => (&word[..word.len() - 1], 1 << 10),
-        Some(b'M' | b'm') => (&word[..word.len() - 1], 1 << 20),
-        _ => (word, 1),
-    };
-    let bytes = digits.parse::<u32>().ok();
-    let bytes = bytes.and_then(|count| count.checked_mul(unit));
+    let bytes = size_bytes(word.as_bytes()).and_then(|bytes| u32::try_from(bytes).ok());
     let is_block = |bytes: &u32| bytes.is_power_of_two() && BLOCK_BYTES.contains(bytes);
     bytes.filter(is_block).ok_or_else(|| {
         not_started(format_args!(

@@ -3,6 +3,7 @@
 use super::PackObjects;
 use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
+use hedgerow::numbers::{c_number, unsigned};
 use hedgerow::plumbing::pack::IndexLayout;
 use hedgerow::plumbing::serve::{compression_level, PackOptions};
 use hedgerow::Repository;
@@ -54,17 +55,9 @@ pub fn jobs(asked: Option<usize>, global: &Global) -> Jobs {
     }
 }
 
-/// A number of bytes, with a unit of `k`, `m` or `g`.
+/// A number of bytes, as git reads one.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (text.get(..text.len() - 1), 10),
-        Some(b'm' | b'M') => (text.get(..text.len() - 1), 20),
-        Some(b'g' | b'G') => (text.get(..text.len() - 1), 30),
-        _ => (Some(text), 0),
-    };
-    let number: Option<u64> = digits.and_then(|digits| digits.parse().ok());
-    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "not a number of bytes".to_owned())
+    unsigned(text.as_bytes()).map_err(|_| "not a number of bytes".to_owned())
 }
 
 /// A number of which one below 0 is as good as 0.
@@ -87,12 +80,8 @@ pub fn parse_layout(text: &str) -> Result<IndexLayout, String> {
         ..IndexLayout::default()
     };
     if let Some(offset) = offset {
-        let (digits, radix) = match offset.strip_prefix("0x") {
-            Some(digits) => (digits, 16),
-            None => (offset, 10),
-        };
-        let offset = u32::from_str_radix(digits, radix);
-        layout.last_small_offset = offset.map_err(|_| "the offset is no number".to_owned())?;
+        let offset = c_number(offset.as_bytes()).and_then(|offset| u32::try_from(offset).ok());
+        layout.last_small_offset = offset.ok_or("the offset is no number")?;
     }
     Ok(layout)
 }

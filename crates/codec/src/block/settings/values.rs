@@ -1,5 +1,6 @@
 use super::SettingsError;
 use crate::block::Compressor;
+use hedgerow_numbers::size_bytes;
 use std::ops::RangeInclusive;
 
 /// One option as it was given.
@@ -62,14 +63,7 @@ impl<'a> KeyValue<'a> {
             let bytes = u64::from(block_size) * u64::from(tenths) / 1000;
             return u32::try_from(bytes).ok();
         }
-        let unit = |suffix: &[char]| value.strip_suffix(suffix).and_then(decimal);
-        if let Some(kibibytes) = unit(&['k', 'K']) {
-            return kibibytes.checked_mul(1 << 10);
-        }
-        if let Some(mebibytes) = unit(&['m', 'M']) {
-            return mebibytes.checked_mul(1 << 20);
-        }
-        decimal(value)
+        u32::try_from(size_bytes(value.as_bytes())?).ok()
     }
 
     pub(super) fn bad(self, allowed: impl Into<String>) -> SettingsError {

@@ -1,9 +1,10 @@
 //! How renames are looked for: git-config(1) under `status.renames`.
 
 use super::Score;
-use crate::repository::{boolean, integer, BadNumber, Config, Repository};
+use crate::repository::{boolean, Config, Repository};
 use crate::{Error, Result};
 use bstr::BString;
+use hedgerow_numbers::{integer, BadNumber};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

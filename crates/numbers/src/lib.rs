@@ -1,0 +1,194 @@
+//! Numbers and sizes as users write them: git's, in options, configuration and filters ([`integer`],
+//! [`unsigned`]), and those of squashfs-tools-ng ([`size_bytes`], [`c_number`]).
+//!
+//! Everything is read from bytes, in one pass, and nothing wraps around.
+
+/// Why a text is no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadNumber {
+    /// It is not digits with an optional unit.
+    InvalidUnit,
+    /// It is more than 64 bits hold.
+    OutOfRange,
+}
+
+impl BadNumber {
+    /// What git calls it.
+    pub fn words(self) -> &'static str {
+        match self {
+            BadNumber::InvalidUnit => "invalid unit",
+            BadNumber::OutOfRange => "out of range",
+        }
+    }
+}
+
+/// A signed number as `git config --type=int` reads it: white space, a sign, digits (decimal, `0x`, or
+/// octal after a leading `0`), and an optional unit `k`, `m` or `g`, powers of 1024.
+///
+/// # Errors
+/// [`BadNumber`].
+pub fn integer(text: &[u8]) -> Result<i64, BadNumber> {
+    const LIMIT: u64 = i64::MAX as u64;
+    let (is_negative, magnitude, rest) = signed(text)?;
+    // The C library can read -2^63; git then refuses it, but after it has looked at the unit.
+    if magnitude > LIMIT + u64::from(is_negative) {
+        return Err(BadNumber::OutOfRange);
+    }
+    let magnitude = magnitude.checked_mul(git_unit(rest)?);
+    let magnitude = magnitude.and_then(|magnitude| i64::try_from(magnitude).ok());
+    let magnitude = magnitude.ok_or(BadNumber::OutOfRange)?;
+    Ok(if is_negative { -magnitude } else { magnitude })
+}
+
+/// A number that is not negative, as git reads options and filters that are sizes: as [`integer`],
+/// but a `-` anywhere is refused.
+///
+/// # Errors
+/// [`BadNumber`].
+pub fn unsigned(text: &[u8]) -> Result<u64, BadNumber> {
+    if text.contains(&b'-') {
+        return Err(BadNumber::InvalidUnit);
+    }
+    let (_, magnitude, rest) = signed(text)?;
+    let factor = git_unit(rest)?;
+    magnitude.checked_mul(factor).ok_or(BadNumber::OutOfRange)
+}
+
+/// A number as C writes a constant, without sign and unit: `493`, `0755`, `0x1ed`. `None` if it is
+/// anything else, or more than 64 bits hold.
+pub fn c_number(text: &[u8]) -> Option<u64> {
+    let (number, rest) = c_digits(text).ok()?;
+    rest.is_empty().then_some(number)
+}
+
+/// A number of bytes such as `4096`, `64K` or `20T`: decimal digits with an optional unit up to `E`,
+/// powers of 1024. `None` if it is anything else, or more than 64 bits hold.
+pub fn size_bytes(text: &[u8]) -> Option<u64> {
+    const UNITS: &[u8] = b"KMGTPE";
+    let (last, before) = text.split_last()?;
+    let unit = last.to_ascii_uppercase();
+    let (digits, shift) = match UNITS.iter().position(|known| *known == unit) {
+        Some(position) => (before, 10 * (position + 1)),
+        None => (text, 0),
+    };
+    let (number, rest) = digits_of(digits, 10).ok()?;
+    number.checked_mul(1 << shift).filter(|_| rest.is_empty())
+}
+
+/// A sign, the magnitude, and what follows the digits.
+fn signed(text: &[u8]) -> Result<(bool, u64, &[u8]), BadNumber> {
+    // What isspace(3) takes for white space in the C locale.
+    let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let text = &text[text.iter().take_while(is_space).count()..];
+    let (is_negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    let (magnitude, rest) = c_digits(digits)?;
+    Ok((is_negative, magnitude, rest))
+}
+
+/// The digits at the start of `text`, by their prefix, and what follows them.
+fn c_digits(text: &[u8]) -> Result<(u64, &[u8]), BadNumber> {
+    match text {
+        [b'0', b'x' | b'X', rest @ ..] if rest.first().is_some_and(u8::is_ascii_hexdigit) => {
+            digits_of(rest, 16)
+        }
+        [b'0', rest @ ..] if rest.first().is_some_and(u8::is_ascii_digit) => digits_of(rest, 8),
+        _ => digits_of(text, 10),
+    }
+}
+
+fn digits_of(text: &[u8], radix: u32) -> Result<(u64, &[u8]), BadNumber> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(radix);
+    let count = text.iter().take_while(|byte| digit(byte).is_some()).count();
+    if count == 0 {
+        return Err(BadNumber::InvalidUnit);
+    }
+    let (digits, rest) = text.split_at(count);
+    let number = digits
+        .iter()
+        .filter_map(digit)
+        .try_fold(0_u64, |number, digit| {
+            number
+                .checked_mul(u64::from(radix))?
+                .checked_add(u64::from(digit))
+        });
+    Ok((number.ok_or(BadNumber::OutOfRange)?, rest))
+}
+
+fn git_unit(unit: &[u8]) -> Result<u64, BadNumber> {
+    match unit {
+        b"" => Ok(1),
+        b"k" | b"K" => Ok(1 << 10),
+        b"m" | b"M" => Ok(1 << 20),
+        b"g" | b"G" => Ok(1 << 30),
+        _ => Err(BadNumber::InvalidUnit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_have_a_sign_a_radix_and_a_unit() {
+        for (text, number) in [
+            ("0", 0),
+            ("512m", 512 << 20),
+            ("1K", 1024),
+            ("-2g", -(2 << 30)),
+            ("0x10", 16),
+            ("010", 8),
+            (" \t+7", 7),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775807", -i64::MAX),
+        ] {
+            assert_eq!(integer(text.as_bytes()), Ok(number), "{text}");
+        }
+        for text in ["", "k", "1t", "1 k", "ten", "0x", "1.5", "08", "--1", "1 "] {
+            let read = integer(text.as_bytes());
+            assert_eq!(read, Err(BadNumber::InvalidUnit), "{text}");
+        }
+        for text in [
+            "9223372036854775808",
+            "-9223372036854775808",
+            "9007199254740993k",
+            "99999999999999999999",
+        ] {
+            let read = integer(text.as_bytes());
+            assert_eq!(read, Err(BadNumber::OutOfRange), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_not_negative() {
+        assert_eq!(unsigned(b"18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(unsigned(b"0x10k"), Ok(16 << 10));
+        assert_eq!(unsigned(b"17179869184g"), Err(BadNumber::OutOfRange));
+        assert_eq!(unsigned(b"-1"), Err(BadNumber::InvalidUnit));
+    }
+
+    #[test]
+    fn sizes_of_images_are_decimal_with_units_up_to_e() {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("64K", 64 << 10),
+            ("20t", 20 << 40),
+            ("15E", 15 << 60),
+            ("010", 10),
+        ] {
+            assert_eq!(size_bytes(text.as_bytes()), Some(bytes), "{text}");
+        }
+        for text in ["", "K", "16E", "0x10", "-1", "+1", " 1", "1KK", "1B"] {
+            assert_eq!(size_bytes(text.as_bytes()), None, "{text}");
+        }
+        for (text, number) in [("493", 493), ("0755", 493), ("0x1ed", 493), ("0", 0)] {
+            assert_eq!(c_number(text.as_bytes()), Some(number), "{text}");
+        }
+        for text in ["", "0x", "08", "1k", "-1"] {
+            assert_eq!(c_number(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -9,8 +9,17 @@ const LEAST_SECONDS: i64 = 100_000_000;
 /// The last second before 2100.
 const LAST_SECONDS: i64 = 4_102_444_799;
 
-/// The time that `text` says, in seconds since 1970; `None` if a part is missing.
-pub(super) fn parse(text: &[u8], now: i64, zone: &Zone) -> Option<i64> {
+/// A time with the offset from UTC that it was given with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// Seconds since 1970.
+    pub seconds: i64,
+    /// Minutes east of UTC: what the text says, or local time.
+    pub offset_minutes: i64,
+}
+
+/// The time that `text` says, as git's `parse_date` reads it; `None` if a part is missing.
+pub(super) fn parse(text: &[u8], now: i64, zone: &Zone) -> Option<Stamp> {
     let plain = text.strip_prefix(b"@").and_then(raw);
     if plain.is_some() {
         return plain;
@@ -32,25 +41,37 @@ pub(super) fn parse(text: &[u8], now: i64, zone: &Zone) -> Option<i64> {
         rest = rest.get(taken.max(1)..).unwrap_or_default();
     }
     let shown = date.fields.shown_exactly()?;
-    if date.is_utc {
-        return Some(shown);
-    }
-    let offset_seconds = match date.offset_minutes {
-        Some(minutes) => minutes * 60,
-        None => (shown - zone.seconds(shown, None)) / 60 * 60,
+    let local = || (shown - zone.seconds(shown, None)) / 60;
+    let offset_minutes = date.offset_minutes.unwrap_or_else(local);
+    let seconds = if date.is_utc {
+        shown
+    } else {
+        shown - offset_minutes * 60
     };
-    let seconds = shown - offset_seconds;
-    (0..=LAST_SECONDS).contains(&seconds).then_some(seconds)
+    let stamp = Stamp {
+        seconds,
+        offset_minutes,
+    };
+    (date.is_utc || (0..=LAST_SECONDS).contains(&seconds)).then_some(stamp)
 }
 
-/// Seconds since 1970 with an offset, which makes no difference, as objects have them.
-fn raw(text: &[u8]) -> Option<i64> {
+/// Seconds since 1970 with an offset, as objects have them.
+fn raw(text: &[u8]) -> Option<Stamp> {
     let (seconds, length) = number(text);
     let rest = text.get(length..)?.strip_prefix(b" ")?;
-    let rest = rest.strip_prefix(b"+").or(rest.strip_prefix(b"-"))?;
-    let (_, digits) = number(rest);
+    let (is_west, rest) = match rest.split_first()? {
+        (b'+', rest) => (false, rest),
+        (b'-', rest) => (true, rest),
+        _ => return None,
+    };
+    let (offset, digits) = number(rest);
     let is_end = rest.get(4).is_none_or(|byte| *byte == b'\n');
-    (length > 0 && digits == 4 && is_end && seconds < i64::MAX).then_some(seconds)
+    let minutes = offset / 100 * 60 + offset % 100;
+    let stamp = Stamp {
+        seconds,
+        offset_minutes: if is_west { -minutes } else { minutes },
+    };
+    (length > 0 && digits == 4 && is_end && seconds < i64::MAX).then_some(stamp)
 }
 
 struct Exact {

@@ -20,6 +20,14 @@ pub fn date_seconds(text: &BStr) -> Option<i64> {
     seconds_at(text, zone.now(), &zone)
 }
 
+/// The date of a signature, as `GIT_COMMITTER_DATE` gives it: seconds since 1970, and minutes east of
+/// UTC. `None` unless `text` has a day and a time of day; words such as `yesterday` are no such date.
+pub fn signature_date(text: &BStr) -> Option<(i64, i64)> {
+    let zone = Zone::Local;
+    let stamp = exact::parse(text.as_bytes(), zone.now(), &zone)?;
+    Some((stamp.seconds, stamp.offset_minutes))
+}
+
 /// The time before which something has expired, in seconds since 1970, as git's options and
 /// settings have it: [`date_seconds`], or a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +53,10 @@ impl Expiry {
 
 fn seconds_at(text: &BStr, now: i64, zone: &Zone) -> Option<i64> {
     let text = text.as_bytes();
-    exact::parse(text, now, zone).or_else(|| rough::parse(text, now, zone))
+    match exact::parse(text, now, zone) {
+        Some(stamp) => Some(stamp.seconds),
+        None => rough::parse(text, now, zone),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::environment::Person;
 use super::Repository;
+use crate::dates::signature_date;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 
@@ -67,12 +68,11 @@ fn now() -> gix_date::Time {
 }
 
 fn parse_date(date: &BString) -> Result<gix_date::Time> {
-    date.to_str()
-        .ok()
-        .and_then(|text| gix_date::parse(text.strip_prefix('@').unwrap_or(text), None).ok())
-        .ok_or_else(|| Error::Setup {
-            reason: format!("invalid date format: {date}"),
-        })
+    let (seconds, minutes) = signature_date(date.as_ref()).ok_or_else(|| Error::Setup {
+        reason: format!("invalid date format: {date}"),
+    })?;
+    let offset = i32::try_from(minutes * 60).expect("an offset has four digits at most");
+    Ok(gix_date::Time::new(seconds, offset))
 }
 
 /// The full name of the account: up to the first comma, `&` standing for the login name.

@@ -50,3 +50,50 @@ fn huge_numbers_are_no_harm() {
         }
     }
 }
+
+/// What git makes of the same text in `GIT_COMMITTER_DATE`.
+#[test]
+fn dates_of_signatures_are_those_of_git() {
+    let kept = include_str!("expected.txt").lines();
+    let kept = kept.filter_map(|line| line.split('\t').nth(2)).step_by(3);
+    let own = [
+        "@1700000000 +0530",
+        "@1700000000 -0130",
+        "@1700000000",
+        "1700000000 +0100",
+        "1700000000",
+        "99999999",
+        "2005-04-07T22:13:13",
+        "2005-04-07T22:13:13Z",
+        "2005-04-07 22:13:13 +02:00",
+        "Thu, 07 Apr 2005 22:13:13 -0700",
+        "07.04.2005 22:13",
+        "4/7/2005",
+        "2005-04-07",
+        "yesterday",
+        "now",
+        "noon",
+        "1 week ago",
+    ];
+    let mut wrong = Vec::new();
+    for text in kept.chain(own).filter(|text| !text.is_empty()) {
+        let output = std::process::Command::new("git")
+            .args(["-c", "user.name=A", "-c", "user.email=a@b"])
+            .args(["var", "GIT_COMMITTER_IDENT"])
+            .env("GIT_COMMITTER_DATE", text)
+            .env_remove("GIT_COMMITTER_NAME")
+            .env_remove("GIT_COMMITTER_EMAIL")
+            .output()
+            .unwrap();
+        let line = String::from_utf8(output.stdout).unwrap();
+        let expected = line.trim().strip_prefix("A <a@b> ").map(str::to_owned);
+        let found = signature_date(text.into()).map(|(seconds, minutes)| {
+            let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
+            format!("{seconds} {sign}{:02}{:02}", minutes / 60, minutes % 60)
+        });
+        if found != expected {
+            wrong.push(format!("{text}: {found:?}, git {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
+}

@@ -43,7 +43,7 @@ const CALLERS: [&str; 2] = ["fs", "latencyfs"];
 const UNSAFE: [&str; 3] = [
     "crates/fs/src/",
     "crates/codec/src/",
-    "crates/pack/src/map.rs",
+    "crates/pack/src/format/map.rs",
 ];
 
 const FILE_LINES: usize = 1000;

@@ -1,6 +1,10 @@
-use crate::{Fault, ObjectHeader, ObjectKind};
+//! Loose objects: where they are, their header, and how one is written.
+
+use crate::format::hashed_file::READ_ONLY;
+use crate::{Fault, ObjectHeader, ObjectKind, Result};
 use gix_hash::{oid, ObjectId};
-use hedgerow_codec::StreamInflater;
+use hedgerow_codec::{Deflater, StreamInflater};
+use hedgerow_fs::{OutputFile, Timestamp};
 use std::path::{Path, PathBuf};
 
 /// Enough for the longest kind, the most digits and the NUL.
@@ -74,6 +78,40 @@ fn parse_size(digits: &[u8]) -> Option<u64> {
         let digit = char::from(*digit).to_digit(10)?;
         value.checked_mul(10)?.checked_add(u64::from(digit))
     })
+}
+
+/// Writes the object `id`, whose content is `content`, as a file of its own below the object
+/// directory `objects`, changed last at `mtime`: that decides when an object that nothing reaches
+/// is too old. One that is there already stays as it is.
+///
+/// # Errors
+/// If it cannot be written; then there is no new file.
+pub fn write_loose(
+    objects: &Path,
+    id: &oid,
+    kind: ObjectKind,
+    content: &[u8],
+    deflater: &mut Deflater,
+    mtime: Timestamp,
+) -> Result<()> {
+    let target = path(objects, id);
+    if hedgerow_fs::exists(&target) {
+        return Ok(());
+    }
+    if let Some(directory) = target.parent() {
+        hedgerow_fs::create_directories(directory)?;
+    }
+    let mut bytes = format!("{} {}\0", kind.name(), content.len()).into_bytes();
+    bytes.extend_from_slice(content);
+    let file = OutputFile::create(&target)?;
+    file.write_at(&deflater.zlib(&bytes), 0)?;
+    file.set_permissions(READ_ONLY)?;
+    file.set_mtime(mtime)?;
+    file.sync()?;
+    match file.commit(false) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        outcome => Ok(outcome?),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
 use super::{midx, BitOrder, Words};
-use crate::verified::VerifiedFiles;
+use crate::format::verified::VerifiedFiles;
 use crate::{ObjectKind, ObjectStore};
 use gix_hash::oid;
 use std::path::Path;

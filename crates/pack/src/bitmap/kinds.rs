@@ -1,7 +1,7 @@
 //! The kinds of all objects that bitmaps are of, by the headers of their entries.
 
 use super::{BitOrder, Words};
-use crate::entry::EntryKind;
+use crate::pack_file::entry::EntryKind;
 use crate::{Fault, Location};
 
 impl BitOrder<'_> {

@@ -1,6 +1,6 @@
-use crate::index::PackIndex;
 use crate::midx::{MultiPackIndex, Row};
-use crate::pack::Pack;
+use crate::pack_file::index::PackIndex;
+use crate::pack_file::pack::Pack;
 use crate::{Location, ObjectStore};
 use gix_hash::{Kind, ObjectId};
 use std::path::{Path, PathBuf};

@@ -3,9 +3,9 @@
 use super::members::{beside_midx, Members, MidxMembers};
 use super::order::Rows;
 use super::BitOrder;
-use crate::generation::MultiIndex;
+use crate::database::generation::MultiIndex;
 use crate::midx::{pseudo_pack_order, MultiPackIndex};
-use crate::reverse::ReverseIndex;
+use crate::pack_file::reverse::ReverseIndex;
 use crate::ObjectStore;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;

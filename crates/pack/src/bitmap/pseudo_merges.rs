@@ -2,7 +2,7 @@
 
 use super::ewah::encode;
 use super::write::PseudoMerge;
-use crate::hashed_file::HashedFile;
+use crate::format::hashed_file::HashedFile;
 use crate::Result;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@ use super::ewah::{encode, Change, Ewah};
 use super::file::{self, Sections};
 use super::pseudo_merges;
 use super::{BitOrder, Words};
-use crate::hashed_file::HashedFile;
+use crate::format::hashed_file::HashedFile;
 use crate::{Error, Result};
 use std::path::PathBuf;
 

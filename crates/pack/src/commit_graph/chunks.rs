@@ -1,6 +1,6 @@
 //! The table of chunks that a commit-graph and a multi-pack-index begin with.
 
-use crate::big_endian::u64_at;
+use crate::format::big_endian::u64_at;
 use std::ops::Range;
 
 const ROW_BYTES: usize = 12;

@@ -1,8 +1,8 @@
 use super::parents::{Parents, MARK, NO_PARENT};
 use super::{chunks, GraphCommit};
-use crate::big_endian::{u32_at, u64_at};
-use crate::id_table::{IdTable, FANOUT_BYTES};
-use crate::map::Map;
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::id_table::{IdTable, FANOUT_BYTES};
+use crate::format::map::Map;
 use gix_hash::{oid, Kind, ObjectId};
 use std::ops::Range;
 use std::path::Path;

@@ -1,4 +1,4 @@
-use crate::big_endian::u32_at;
+use crate::format::big_endian::u32_at;
 
 /// In the place of a parent: there is none.
 pub(super) const NO_PARENT: u32 = 0x7000_0000;

@@ -3,7 +3,7 @@
 use super::record::{Form, Record};
 use super::resolve::{bad, ResolveInput};
 use super::Refusal;
-use crate::reader::SMALL_BYTES;
+use crate::read::reader::SMALL_BYTES;
 use crate::{delta, Error, Fault, ObjectKind, Reader, Result};
 use hedgerow_codec::Inflater;
 

@@ -7,7 +7,7 @@ use super::record::{Form, Record, Records};
 use super::resolve::{is_delta, resolve, ResolveInput, Resolved};
 use super::statistics::{self, PackedObject};
 use super::{large, named, Counters, IndexOptions, IndexedPack, Refusal};
-use crate::index_writer::{sort_index_entries, IndexEntry};
+use crate::pack_file::index_writer::{sort_index_entries, IndexEntry};
 use crate::{Error, ObjectKind, ObjectStore, Reader, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::OutputFile;

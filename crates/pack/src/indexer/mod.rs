@@ -15,7 +15,6 @@ mod large;
 mod named;
 mod receive;
 mod record;
-mod refusal;
 mod resolve;
 mod scan;
 mod segments;
@@ -23,13 +22,13 @@ mod statistics;
 mod thin;
 mod verify;
 
+pub use crate::refusal::Refusal;
 pub use check::{Severities, Severity};
 pub use install::Installation;
-pub use refusal::Refusal;
 pub use statistics::PackedObject;
 
-use crate::index_writer::{IndexEntry, IndexLayout};
-use crate::map::Map;
+use crate::format::map::Map;
+use crate::pack_file::index_writer::{IndexEntry, IndexLayout};
 use crate::{Error, ObjectStore, Result};
 use check::Checks;
 use conclude::Conclusion;
@@ -151,7 +150,7 @@ pub fn index_pack_file(
         }
     }
     let end = map.len().checked_sub(options.hash.len_in_bytes());
-    let end = end.filter(|end| *end as u64 >= crate::entry::PACK_HEADER_BYTES);
+    let end = end.filter(|end| *end as u64 >= crate::pack_file::entry::PACK_HEADER_BYTES);
     let (data, trailer) = map.split_at(end.ok_or(Refusal::EarlyEnd)?);
     counters
         .total
@@ -163,7 +162,7 @@ pub fn index_pack_file(
         checks: &checks,
     };
     let hash_all = || {
-        let mut hasher = crate::hashed_file::TrailerHasher::new(options.hash);
+        let mut hasher = crate::format::hashed_file::TrailerHasher::new(options.hash);
         hasher.update(data);
         hasher.finish()
     };

@@ -7,9 +7,9 @@ use super::examine::Examination;
 use super::record::Records;
 use super::scan::{is_streamed, unknown, Scanner};
 use super::{Counters, Refusal};
-use crate::big_endian::u32_at;
-use crate::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
-use crate::hashed_file::TrailerHasher;
+use crate::format::big_endian::u32_at;
+use crate::format::hashed_file::TrailerHasher;
+use crate::pack_file::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
 use crate::{Error, Fault, Result};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_codec::{can_expand_to, crc32};
@@ -222,7 +222,7 @@ fn scan_at_once(feed: &Feed<'_>, scanner: &mut Scanner<'_>, entry: &Entry) -> Op
     if is_streamed(entry) || !can_expand_to(input.len() as u64, entry.size) {
         return None;
     }
-    let buffer = crate::reader::prepare(&mut scanner.buffer, entry.size as usize);
+    let buffer = crate::read::reader::prepare(&mut scanner.buffer, entry.size as usize);
     scanner.inflater.zlib_into(input, buffer).ok()
 }
 

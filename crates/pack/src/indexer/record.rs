@@ -1,4 +1,4 @@
-use crate::entry::{Entry, EntryKind};
+use crate::pack_file::entry::{Entry, EntryKind};
 use crate::ObjectKind;
 use gix_hash::ObjectId;
 

@@ -2,8 +2,8 @@
 
 use super::conclude::Conclusion;
 use super::{IndexOptions, Refusal};
-use crate::hashed_file::TrailerHasher;
-use crate::index_writer::IndexEntry;
+use crate::format::hashed_file::TrailerHasher;
+use crate::pack_file::index_writer::IndexEntry;
 use crate::{Error, ObjectKind, Reader, Result};
 use gix_hash::ObjectId;
 use hedgerow_codec::{crc32, StockDeflater};

@@ -1,11 +1,12 @@
 //! Compares an index and a reverse index with what the pack says.
 
 use super::{IndexedPack, Refusal};
-use crate::big_endian::{u32_at, u64_at};
-use crate::hashed_file::TrailerHasher;
-use crate::index_writer::{self, IndexLayout};
-use crate::map::Map;
-use crate::{reverse_positions, reverse_writer, Result};
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::hashed_file::TrailerHasher;
+use crate::format::map::Map;
+use crate::pack_file::index_writer::{self, IndexLayout};
+use crate::pack_file::reverse_writer::{self, reverse_positions};
+use crate::Result;
 use gix_hash::Kind;
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use super::chunks::CHUNK_ROW_BYTES;
 use super::order::Order;
 use super::read::{hash_version, HEADER_BYTES, LARGE, OFFSET_ROW_BYTES, SIGNATURE};
 use super::select::Bucket;
-use crate::hashed_file::TrailerHasher;
-use crate::id_table::FANOUT_BYTES;
+use crate::format::hashed_file::TrailerHasher;
+use crate::format::id_table::FANOUT_BYTES;
 use gix_hash::ObjectId;
 use hedgerow_fs::{LockFile, Result};
 

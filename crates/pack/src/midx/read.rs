@@ -1,10 +1,10 @@
 use super::bitmapped::{preferred_pack, PseudoPackOrder, BITMAPPED_ROW_BYTES};
 use super::chunks::Chunks;
 use super::refusal::Refusal;
-use crate::big_endian::{u32_at, u64_at};
-use crate::hashed_file::is_whole;
-use crate::id_table::{IdTable, FANOUT_BYTES};
-use crate::map::Map;
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::hashed_file::is_whole;
+use crate::format::id_table::{IdTable, FANOUT_BYTES};
+use crate::format::map::Map;
 use std::ops::Range;
 use std::path::Path;
 

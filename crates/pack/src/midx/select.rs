@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::split::in_parallel;
-use crate::big_endian::u64_at;
+use crate::format::big_endian::u64_at;
 use std::num::NonZeroUsize;
 
 /// Where the entry of an object starts.

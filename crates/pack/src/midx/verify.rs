@@ -2,8 +2,8 @@
 
 use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
-use crate::pack::Pack;
-use crate::verified::VerifiedFiles;
+use crate::format::verified::VerifiedFiles;
+use crate::pack_file::pack::Pack;
 use crate::{HashKind, Result, Steps};
 use hedgerow_fs::FileKind;
 use std::num::NonZeroUsize;

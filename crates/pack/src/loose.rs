@@ -1,7 +1,9 @@
 //! Loose objects: where they are, their header, and how one is written.
 
+use crate::error::Result;
+use crate::fault::Fault;
 use crate::format::hashed_file::READ_ONLY;
-use crate::{Fault, ObjectHeader, ObjectKind, Result};
+use crate::object::{ObjectHeader, ObjectKind};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{Deflater, StreamInflater};
 use hedgerow_fs::{OutputFile, Timestamp};

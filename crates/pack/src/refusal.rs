@@ -1,4 +1,5 @@
-use crate::{Fault, ObjectKind};
+use crate::fault::Fault;
+use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 
 /// Why a pack is not indexed, in git's words.

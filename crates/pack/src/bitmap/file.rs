@@ -5,7 +5,7 @@ use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::hashed_file::is_whole;
 use crate::format::map::Map;
 use crate::format::verified::VerifiedFiles;
-use crate::ObjectKind;
+use crate::object::ObjectKind;
 use gix_hash::Kind;
 use std::path::Path;
 use std::sync::OnceLock;

@@ -1,8 +1,9 @@
 //! The kinds of all objects that bitmaps are of, by the headers of their entries.
 
 use super::{BitOrder, Words};
+use crate::fault::Fault;
+use crate::object::Location;
 use crate::pack_file::entry::EntryKind;
-use crate::{Fault, Location};
 
 impl BitOrder<'_> {
     /// The kinds of all objects, by what their entries say; those that are deltas have that of

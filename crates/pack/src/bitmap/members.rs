@@ -1,7 +1,8 @@
+use crate::database::store::ObjectStore;
 use crate::midx::{MultiPackIndex, Row};
+use crate::object::Location;
 use crate::pack_file::index::PackIndex;
 use crate::pack_file::pack::Pack;
-use crate::{Location, ObjectStore};
 use gix_hash::{Kind, ObjectId};
 use std::path::{Path, PathBuf};
 

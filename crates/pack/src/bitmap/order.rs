@@ -1,10 +1,11 @@
 use super::members::{Key, Members};
+use crate::database::store::ObjectStore;
 use crate::format::big_endian::u32_at;
 use crate::midx::PseudoPackOrder;
+use crate::object::Location;
 use crate::pack_file::pack::Pack;
 use crate::pack_file::pack_order::PackOrder;
 use crate::pack_file::reverse::ReverseIndex;
-use crate::{Location, ObjectStore};
 use gix_hash::{oid, Kind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};

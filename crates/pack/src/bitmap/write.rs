@@ -1,9 +1,9 @@
 use super::ewah::{encode, Change, Ewah};
 use super::file::{self, Sections};
-use super::pseudo_merges;
+use super::pseudo_merges::{self, PseudoMerge};
 use super::{BitOrder, Words};
+use crate::error::{Error, Result};
 use crate::format::hashed_file::HashedFile;
-use crate::{Error, Result};
 use std::path::PathBuf;
 
 /// How far back the base of an entry may be: readers have limits, and git looks no further.
@@ -18,15 +18,6 @@ pub struct CommitBitmap {
     pub commit: u32,
     /// What is reachable from it, itself included, compressed.
     set: Vec<u8>,
-}
-
-/// What some commits reach together, compressed.
-#[derive(Clone, Debug)]
-pub struct PseudoMerge {
-    /// The bits of the commits.
-    pub(super) commits: Words,
-    /// What is reachable from them, themselves included, compressed.
-    pub(super) set: Vec<u8>,
 }
 
 /// The bitmaps to write, of the objects of a pack or a multi-pack-index.
@@ -66,16 +57,6 @@ impl CommitBitmap {
         let applied =
             Ewah::parse(&self.set).and_then(|(set, _)| set.apply(change, target.as_mut_slice()));
         applied.expect("a set that was compressed here");
-    }
-}
-
-impl PseudoMerge {
-    /// What is `reached` from the commits with the bits `commits`.
-    pub fn new(commits: Words, reached: &Words) -> Self {
-        PseudoMerge {
-            commits,
-            set: encode(reached),
-        }
     }
 }
 

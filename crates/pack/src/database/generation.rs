@@ -1,10 +1,10 @@
 //! The packs of an object store as they were listed at one time.
 
 use super::options::StoreOptions;
+use crate::error::Result;
 use crate::format::verified::VerifiedFiles;
 use crate::midx::{Layers, Loaded, MultiPackIndex, PLAIN_NAME};
 use crate::pack_file::pack::Pack;
-use crate::Result;
 use hedgerow_fs::Timestamp;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;

@@ -1,6 +1,9 @@
 use super::generation::MultiIndex;
+use super::store::ObjectStore;
+use crate::error::{Error, Result};
+use crate::loose;
+use crate::object::Location;
 use crate::pack_file::pack::Pack;
-use crate::{loose, Error, Location, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
 use std::collections::HashSet;
 

@@ -1,6 +1,8 @@
 //! The loose objects of the object directories.
 
-use crate::{loose, ObjectStore, Result};
+use super::store::ObjectStore;
+use crate::error::Result;
+use crate::loose;
 use gix_hash::{oid, ObjectId};
 use std::path::PathBuf;
 

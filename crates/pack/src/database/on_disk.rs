@@ -1,7 +1,10 @@
 //! How objects are stored: bytes taken, and delta bases.
 
+use super::store::ObjectStore;
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::object::Location;
 use crate::pack_file::entry::EntryKind;
-use crate::{Error, Fault, Location, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
 
 impl ObjectStore {

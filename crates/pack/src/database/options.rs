@@ -1,11 +1,11 @@
-use gix_hash::Kind as HashKind;
+use gix_hash::Kind;
 use std::path::PathBuf;
 
 /// How to open an [`ObjectStore`](crate::ObjectStore).
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// The hash function of the repository.
-    pub hash: HashKind,
+    pub hash: Kind,
     /// Whether to use `.rev` files (`pack.readReverseIndex`).
     pub read_reverse_index: bool,
     /// Whether to use a multi-pack-index (`core.multiPackIndex`).
@@ -28,7 +28,7 @@ pub struct StoreOptions {
 impl Default for StoreOptions {
     fn default() -> Self {
         StoreOptions {
-            hash: HashKind::Sha1,
+            hash: Kind::Sha1,
             read_reverse_index: true,
             read_multi_pack_index: true,
             unaided: false,

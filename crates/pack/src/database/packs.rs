@@ -1,10 +1,12 @@
 //! The packs by their numbers: what each is, and what it holds.
 
+use super::store::ObjectStore;
+use crate::fault::Fault;
+use crate::object::Location;
 use crate::pack_file::index::PackIndex;
 use crate::pack_file::pack::Pack;
 use crate::pack_file::raw_entries::{PackEntries, RawEntry};
 use crate::pack_file::sizes::PackedEntry;
-use crate::{Fault, Location, ObjectStore};
 use gix_hash::oid;
 use std::path::Path;
 

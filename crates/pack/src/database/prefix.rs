@@ -1,5 +1,7 @@
+use super::store::ObjectStore;
+use crate::error::Result;
+use crate::loose;
 use crate::pack_file::index::PackIndex;
-use crate::{loose, ObjectStore, Result};
 use gix_hash::{oid, ObjectId, Prefix};
 use std::cmp::Ordering;
 

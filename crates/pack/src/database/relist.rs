@@ -3,8 +3,9 @@
 
 use super::directory_state::DirectoryStates;
 use super::generation::{Generation, Known};
+use super::store::ObjectStore;
+use crate::error::Result;
 use crate::pack_file::pack::Pack;
-use crate::{ObjectStore, Result};
 use std::sync::PoisonError;
 
 /// How often new packs are added. What was mapped stays mapped, and takes its disk space, for as

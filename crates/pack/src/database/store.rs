@@ -2,8 +2,8 @@ use super::alternates::object_directories;
 use super::directory_state::DirectoryStates;
 use super::generation::{Generation, Known};
 use super::options::StoreOptions;
-use crate::Result;
-use gix_hash::Kind as HashKind;
+use crate::error::Result;
+use gix_hash::Kind;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -64,7 +64,7 @@ impl ObjectStore {
     }
 
     /// The hash function of the repository.
-    pub fn hash_kind(&self) -> HashKind {
+    pub fn hash_kind(&self) -> Kind {
         self.options.hash
     }
 

@@ -1,7 +1,7 @@
 //! Applies deltas.
 
+use crate::fault::Fault;
 use crate::pack_file::entry::widen;
-use crate::Fault;
 
 /// The two lengths a delta starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

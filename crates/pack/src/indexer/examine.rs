@@ -4,8 +4,9 @@
 use super::check::{Checks, Findings};
 use super::existing::{Comparison, Existing};
 use super::Refusal;
+use crate::error::Result;
 use crate::object::start_hash;
-use crate::{ObjectKind, Result};
+use crate::object::ObjectKind;
 use gix_hash::{Hasher, Kind, ObjectId};
 
 /// What is to be done with each object.

@@ -7,38 +7,17 @@
 
 use super::build::Builder;
 use super::check::Findings;
-use super::delta_trees::DeltaTrees;
 use super::examine::{Examination, Examiner};
-use super::record::{Form, Record};
+use super::resolve_input::{ResolveInput, Resolved};
 use super::{Counters, Refusal};
-use crate::{Error, Fault, ObjectKind, ObjectStore, Result};
+use crate::error::{Error, Result};
+use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Contents that all workers together may hold for later, in bytes.
 const HELD_BYTES: usize = 48 << 20;
-
-/// A delta that was resolved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resolved {
-    pub number: u32,
-    pub id: ObjectId,
-    pub kind: ObjectKind,
-}
-
-/// What the workers read.
-#[derive(Clone, Copy)]
-pub(crate) struct ResolveInput<'g> {
-    /// The pack up to its checksum.
-    pub data: &'g [u8],
-    pub records: &'g [Record],
-    pub delta_trees: &'g DeltaTrees,
-    /// Bases from outside the pack; their numbers follow those of the records.
-    pub outside: &'g [ObjectId],
-    /// Where those are.
-    pub store: Option<&'g ObjectStore>,
-}
 
 /// Resolves all deltas that stand on `roots`, largest family first. Returns them in no order.
 pub(crate) fn resolve(
@@ -394,15 +373,4 @@ impl<'g> Worker<'g> {
         });
         Ok(())
     }
-}
-
-/// The error of the entry of `record`.
-pub(super) fn bad(record: &Record, fault: Fault) -> Error {
-    let offset = record.offset;
-    Refusal::BadEntry { offset, fault }.into()
-}
-
-/// Whether `record` is a delta.
-pub(super) fn is_delta(record: &Record) -> bool {
-    !matches!(record.form, Form::Whole(_))
 }

@@ -3,9 +3,11 @@
 use super::examine::{Examination, Examiner};
 use super::record::Records;
 use super::Refusal;
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::object::ObjectKind;
 use crate::pack_file::entry::{self, Entry, EntryKind};
 use crate::read::reader::prepare;
-use crate::{Error, Fault, ObjectKind, Result};
 use gix_hash::ObjectId;
 use hedgerow_codec::{can_expand_to, crc32, Inflater, StreamInflater};
 

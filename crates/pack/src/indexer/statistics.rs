@@ -1,7 +1,7 @@
 use super::delta_trees::DeltaTrees;
 use super::record::{Form, Record};
-use super::resolve::Resolved;
-use crate::ObjectKind;
+use super::resolve_input::Resolved;
+use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 
 /// One object of a pack, as git-verify-pack(1) tells of it.

@@ -2,9 +2,11 @@
 
 use super::conclude::Conclusion;
 use super::{IndexOptions, Refusal};
+use crate::error::{Error, Result};
 use crate::format::hashed_file::TrailerHasher;
+use crate::object::ObjectKind;
 use crate::pack_file::index_writer::IndexEntry;
-use crate::{Error, ObjectKind, Reader, Result};
+use crate::read::reader::Reader;
 use gix_hash::ObjectId;
 use hedgerow_codec::{crc32, StockDeflater};
 use hedgerow_fs::threads::each;

@@ -1,11 +1,11 @@
 //! Deleting packs whose objects are all in others.
 
-use super::layers::{Layers, Loaded};
-use super::write::{failed, write, MidxOptions};
+use super::layers::{failed, Layers, Loaded};
+use super::write::{write, MidxOptions};
+use crate::error::Result;
 use crate::format::verified::VerifiedFiles;
 use crate::pack_file::pack::Pack;
 use crate::pack_file::sidecars::delete_pack;
-use crate::Result;
 use gix_hash::oid;
 use std::collections::HashSet;
 use std::path::Path;

@@ -2,9 +2,11 @@
 
 use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
+use crate::error::Result;
 use crate::format::verified::VerifiedFiles;
 use crate::pack_file::pack::Pack;
-use crate::{HashKind, Result, Steps};
+use crate::steps::Steps;
+use gix_hash::Kind;
 use hedgerow_fs::FileKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -42,7 +44,7 @@ const BATCH: u32 = 1 << 14;
 /// Only if a directory or a chain cannot be read.
 pub fn verify_midx(
     objects: &Path,
-    hash: HashKind,
+    hash: Kind,
     threads: NonZeroUsize,
     progress: &MidxProgress,
     complain: &mut dyn FnMut(MidxComplaint),
@@ -96,7 +98,7 @@ pub fn verify_midx(
 fn list_packs(
     packs: &Path,
     layers: &Layers,
-    hash: HashKind,
+    hash: Kind,
     report: &mut dyn FnMut(String),
 ) -> Vec<Option<Pack>> {
     let mut listed = Vec::new();

@@ -1,4 +1,5 @@
-use crate::{Fault, ObjectKind};
+use crate::fault::Fault;
+use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 
 /// Bytes in front of the first entry of a pack.

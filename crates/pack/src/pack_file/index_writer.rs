@@ -2,8 +2,8 @@
 //! files have the following format").
 
 use super::sort;
+use crate::error::Result;
 use crate::format::hashed_file::HashedFile;
-use crate::Result;
 use gix_hash::{oid, ObjectId};
 use hedgerow_fs::OutputFile;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! The ages of the objects of a cruft pack (`.mtimes`): gitformat-pack, "pack-*.mtimes files have
 //! the format".
 
+use crate::error::Result;
 use crate::format::big_endian::u32_at;
 use crate::format::hashed_file::{HashedFile, TrailerHasher};
-use crate::Result;
 use gix_hash::{oid, Kind};
 use hedgerow_fs::OutputFile;
 use std::path::Path;

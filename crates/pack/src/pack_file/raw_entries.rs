@@ -4,7 +4,7 @@ use super::entry::{self, EntryKind};
 use super::index::PackIndex;
 use super::pack::Pack;
 use super::pack_order::PackOrder;
-use crate::Fault;
+use crate::fault::Fault;
 use gix_hash::{oid, ObjectId};
 
 /// An entry of a pack as it is stored.

@@ -4,8 +4,8 @@
 use super::index::PackIndex;
 use super::reverse::ReverseIndex;
 use super::sort;
+use crate::error::{Error, Result};
 use crate::format::hashed_file::HashedFile;
-use crate::Result;
 use gix_hash::{oid, Kind, ObjectId};
 use hedgerow_fs::OutputFile;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn sealed(
 /// [`crate::Error::BadIndex`] if the index cannot be used, [`crate::Error::Fs`] if the reverse
 /// index cannot be written.
 pub fn add_reverse_index(index: &Path, hash: Kind, threads: usize, sync: bool) -> Result<bool> {
-    let bad = |reason| crate::Error::BadIndex {
+    let bad = |reason| Error::BadIndex {
         path: index.to_owned(),
         reason,
     };
@@ -109,8 +109,8 @@ const CHUNK: usize = 1 << 14;
 
 #[cfg(test)]
 mod tests {
+    use super::super::index_writer::{sort_index_entries, write_index, IndexEntry, IndexLayout};
     use super::*;
-    use crate::{sort_index_entries, write_index, IndexEntry, IndexLayout};
 
     #[test]
     fn what_is_written_is_read() {

@@ -1,7 +1,7 @@
 //! The files that belong to a pack: they have its name and other extensions (gitformat-pack(5),
 //! gitrepository-layout(5)).
 
-use crate::Result;
+use crate::error::Result;
 use std::path::Path;
 
 /// The extensions of a pack and of all that belongs to it, in the order in which they are deleted.

@@ -1,6 +1,8 @@
+use crate::database::store::ObjectStore;
+use crate::error::{Error, Result};
 use crate::object::Place;
+use crate::object::{Location, ObjectKind};
 use crate::pack_file::entry::EntryKind;
-use crate::{Error, Location, ObjectKind, ObjectStore, Result};
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,10 @@
 use super::bases::Base;
 use super::failure::{detour, Failure};
+use crate::database::store::ObjectStore;
+use crate::fault::Fault;
 use crate::object::Place;
+use crate::object::{Location, ObjectKind};
 use crate::pack_file::entry::EntryKind;
-use crate::{Fault, Location, ObjectKind, ObjectStore};
 use gix_hash::{oid, ObjectId};
 
 /// The deltas between an object and the first thing below it that can be had whole.

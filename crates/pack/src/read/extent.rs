@@ -1,8 +1,10 @@
 use super::chain::Root;
 use super::failure::Failure;
 use super::reader::Reader;
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::object::{Location, ObjectKind};
 use crate::pack_file::entry::EntryKind;
-use crate::{Fault, Location, ObjectKind};
 use gix_hash::oid;
 
 /// A loose object whose file is smaller than this is taken for small: what it inflates to is not
@@ -40,7 +42,7 @@ impl Reader<'_> {
 
     /// Bytes of the content of the object `id`, which is at `location`: what its own header says,
     /// or the start of its delta. Neither its kind nor its delta bases are looked at.
-    pub fn size_bytes(&mut self, id: &oid, location: Location) -> crate::Result<u64> {
+    pub fn size_bytes(&mut self, id: &oid, location: Location) -> Result<u64> {
         match self.packed_size(location) {
             Ok(size) => Ok(size),
             // A loose object; or a damaged one, of which there may be another copy.
@@ -50,7 +52,7 @@ impl Reader<'_> {
 
     /// The kind of the object `id`, which is at `location`: that of the end of its chain of deltas.
     /// Only headers are read.
-    pub fn kind(&mut self, id: &oid, location: Location) -> crate::Result<ObjectKind> {
+    pub fn kind(&mut self, id: &oid, location: Location) -> Result<ObjectKind> {
         self.repairing(id, location, |reader, location| {
             match reader.walk_down(id, location)? {
                 Root::Entry { kind, .. } => Ok(kind),

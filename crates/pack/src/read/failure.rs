@@ -1,7 +1,11 @@
 //! Why an object could not be read from one place, and where else it is.
 
+use crate::database::store::ObjectStore;
+use crate::error::Error;
+use crate::fault::Fault;
+use crate::loose;
+use crate::object::Location;
 use crate::object::Place;
-use crate::{loose, Error, Fault, Location, ObjectStore};
 use gix_hash::{oid, ObjectId};
 
 /// Why, and at which copy of which object, building failed.

@@ -2,7 +2,8 @@
 
 use super::failure::Failure;
 use super::reader::Reader;
-use crate::{Error, Location, Result};
+use crate::error::{Error, Result};
+use crate::object::Location;
 use gix_hash::{oid, ObjectId};
 
 /// How many damaged copies are worked around for one object.

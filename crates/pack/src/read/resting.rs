@@ -5,7 +5,9 @@ use super::bases::SharedBases;
 use super::chain::Chain;
 use super::reader::Built;
 use super::reader::Reader;
-use crate::{Location, ObjectKind, ObjectStore, Result};
+use crate::database::store::ObjectStore;
+use crate::error::Result;
+use crate::object::{Location, ObjectKind};
 use gix_hash::oid;
 use hedgerow_codec::{Inflater, StreamInflater};
 

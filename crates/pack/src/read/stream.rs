@@ -3,8 +3,12 @@
 use super::chain::Root;
 use super::failure::Failure;
 use super::reader::Reader;
+use crate::database::store::ObjectStore;
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::loose;
 use crate::object::Place;
-use crate::{loose, Error, Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Result};
+use crate::object::{Location, ObjectHeader, ObjectKind};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::StreamInflater;
 use std::io;

@@ -1,10 +1,24 @@
+//! What a commit-graph tells of a commit.
+
 use crate::format::big_endian::u32_at;
+use gix_hash::oid;
 
 /// In the place of a parent: there is none.
 pub(super) const NO_PARENT: u32 = 0x7000_0000;
 /// In the place of the second parent: the other bits are where a list of further parents starts.
 /// In that list: this is the last one.
 pub(super) const MARK: u32 = 1 << 31;
+
+/// What a commit-graph knows of a commit, but for its parents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphCommit<'g> {
+    /// Its tree.
+    pub tree: &'g oid,
+    /// When it was committed, in seconds since the epoch.
+    pub seconds: u64,
+    /// One more than the largest of its parents'; 1 without parents; 0 if it was not computed.
+    pub level: u32,
+}
 
 /// The positions of a commit's parents: see [`super::CommitGraph::parents`].
 #[derive(Clone, Debug)]

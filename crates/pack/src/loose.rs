@@ -51,7 +51,11 @@ pub(crate) fn header(
 ) -> Result<(ObjectHeader, usize), Fault> {
     let mut start = [0; MAX_HEADER_BYTES];
     let length = inflater.prefix(input, &mut start)?;
-    parse_header(start.get(..length).unwrap_or_default())
+    parse_header(
+        start
+            .get(..length)
+            .expect("no more is inflated than there is room for"),
+    )
 }
 
 /// Parses `kind SP size NUL` at the start of `data`.
@@ -60,14 +64,15 @@ pub(crate) fn parse_header(data: &[u8]) -> Result<(ObjectHeader, usize), Fault> 
         .iter()
         .position(|byte| *byte == 0)
         .ok_or(Fault::LooseHeader)?;
-    let header = data.get(..end).unwrap_or_default();
+    let (header, _) = data.split_at(end);
     let space = header
         .iter()
         .position(|byte| *byte == b' ')
         .ok_or(Fault::LooseHeader)?;
     let (name, digits) = header.split_at(space);
     let kind = ObjectKind::from_name(name).ok_or(Fault::LooseHeader)?;
-    let size = parse_size(digits.get(1..).unwrap_or_default()).ok_or(Fault::LooseHeader)?;
+    let (_, digits) = digits.split_at(1);
+    let size = parse_size(digits).ok_or(Fault::LooseHeader)?;
     Ok((ObjectHeader { kind, size }, end + 1))
 }
 

@@ -61,9 +61,7 @@ impl BitOrder<'_> {
 }
 
 fn set_kind(kinds: &mut [Words; 4], bit: u32, number: usize) {
-    if let Some(words) = kinds.get_mut(number) {
-        words.insert(bit);
-    }
+    kinds[number].insert(bit);
 }
 
 fn kind_number(kinds: &[Words; 4], bit: u32) -> Option<usize> {

@@ -75,9 +75,7 @@ impl ObjectStore {
                 None => self.last_resort(id)?,
                 found => found,
             };
-            if let Some(slot) = found.get_mut(*index) {
-                *slot = location;
-            }
+            found[*index] = location;
         }
         Ok(())
     }

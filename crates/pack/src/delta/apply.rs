@@ -30,7 +30,7 @@ fn length(data: &[u8]) -> Result<(u64, &[u8]), Fault> {
     for (index, byte) in data.iter().enumerate() {
         value |= widen(*byte, index as u32 * 7)?;
         if byte & 0x80 == 0 {
-            return Ok((value, data.get(index + 1..).unwrap_or_default()));
+            return Ok((value, data.split_at(index + 1).1));
         }
     }
     Err(Fault::DeltaTruncated)

@@ -8,7 +8,8 @@ const FILTER_BITS: usize = 16;
 /// The hash of a block.
 #[inline]
 pub(super) fn hash(block: &[u8]) -> u32 {
-    let (low, high) = (word(block), word(block.get(8..).unwrap_or_default()));
+    let (low, high) = block.split_at(8);
+    let (low, high) = (word(low), word(high));
     let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ high.rotate_left(32);
     (mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32) as u32
 }
@@ -124,9 +125,8 @@ impl Blocks {
     /// Where the blocks of that hash are, from the start of the base on.
     pub fn of(&self, hash: u32) -> impl Iterator<Item = usize> + '_ {
         let bucket = (hash >> self.shift) as usize;
-        let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
-        let range = bounds.map_or(0..0, |(start, end)| *start as usize..*end as usize);
-        let blocks = self.blocks.get(range).unwrap_or_default();
+        let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
+        let blocks = &self.blocks[start as usize..end as usize];
         let same = blocks.iter().filter(move |(other, _)| *other == hash);
         same.map(|(_, at)| *at as usize)
     }

@@ -57,11 +57,11 @@ impl DeltaIndex {
             let Some(found) = self.next_match(base, target, done, last) else {
                 break;
             };
-            out.insert(target.get(done..found.target).unwrap_or_default());
+            out.insert(&target[done..found.target]);
             out.copy(found.base, found.length);
             done = found.target + found.length;
         }
-        out.insert(target.get(done..).unwrap_or_default());
+        out.insert(&target[done..]);
         (LEAST_BYTES..=max_bytes).contains(&out.len())
     }
 
@@ -76,10 +76,9 @@ impl DeltaIndex {
             if !self.blocks.may_have(hash) {
                 continue;
             }
-            let tail = rest.get(skipped..).unwrap_or_default();
+            let (before, tail) = rest.split_at(skipped);
             if let Some((at, length)) = self.longest(base, tail, hash) {
-                let before = rest.get(..skipped).unwrap_or_default();
-                let back = common_end(base.get(..at).unwrap_or_default(), before);
+                let back = common_end(&base[..at], before);
                 return Some(Match {
                     base: at - back,
                     target: done + skipped - back,
@@ -96,7 +95,7 @@ impl DeltaIndex {
     fn longest(&self, base: &[u8], tail: &[u8], hash: u32) -> Option<(usize, usize)> {
         let mut best: Option<(usize, usize)> = None;
         for at in self.blocks.of(hash) {
-            let candidate = base.get(at..).unwrap_or_default();
+            let candidate = &base[at..];
             let longest = best.map_or(BLOCK - 1, |(_, length)| length);
             // Later blocks have less of the base left.
             if candidate.len() <= longest {

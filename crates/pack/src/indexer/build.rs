@@ -96,7 +96,7 @@ impl<'g> Builder<'g> {
         if self.delta.len() < size || self.delta.len() > SPARE_BYTES {
             self.delta = vec![0; size.max(64 << 10)];
         }
-        let delta = self.delta.get_mut(..size).unwrap_or_default();
+        let (delta, _) = self.delta.split_at_mut(size);
         self.inflater
             .zlib_into(input(self.ground.data, record), delta)?;
         let (header, instructions) = delta::parse_header(delta)?;

@@ -127,7 +127,9 @@ impl Conclusion {
         drop(self.records);
         let added_count = added.len();
         entries.extend(added);
+        let count = entries.len();
         sort_index_entries(&mut entries, options.threads);
+        assert_eq!(entries.len(), count, "sorting loses no entry");
         if options.unique {
             let twice = entries.windows(2).find(|pair| pair[0].id == pair[1].id);
             if let Some(twice) = twice.and_then(|pair| pair.first()) {

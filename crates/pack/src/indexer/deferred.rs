@@ -39,9 +39,8 @@ impl Known {
             );
         }
         for done in resolved {
-            if let Some(record) = records.get_mut(done.number as usize) {
-                record.id = done.id;
-            }
+            let record = records.get_mut(done.number as usize);
+            record.expect("what was resolved is an entry").id = done.id;
             if is_needed {
                 list.push((done.id, done.kind, done.number));
             }
@@ -126,9 +125,8 @@ pub(crate) fn compare_large(
     let mut comparison = Comparison::new(existing);
     for (id, offset, size) in &findings.large {
         let found = records.binary_search_by_key(offset, |record| record.offset);
-        let Some(record) = found.ok().and_then(|at| records.get(at)) else {
-            continue;
-        };
+        let at = found.expect("every large blob that was found is an entry");
+        let record = &records[at];
         let mut rest = input(data, record);
         let mut stream = StreamInflater::new();
         comparison.compare_pieces(id, *size, &mut |piece| {
@@ -149,7 +147,9 @@ fn is_next(stream: &mut StreamInflater, input: &mut &[u8], piece: &[u8]) -> bool
         let Ok(step) = stream.step(input, room) else {
             return false;
         };
-        *input = input.get(step.consumed..).unwrap_or_default();
+        *input = input
+            .get(step.consumed..)
+            .expect("no more is consumed than is there");
         filled += step.written;
         if step.written == 0 && (step.finished || step.consumed == 0) {
             return false;

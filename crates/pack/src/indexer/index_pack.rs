@@ -82,7 +82,9 @@ pub fn receive_pack(
     let limit = options.max_input_bytes;
     let received = receive::receive(input, before, &file, limit, examination, counters)?;
     let map = Map::of(&file, &target)?;
-    let data = map.get(..received.end as usize).unwrap_or_default();
+    let data = map.get(..received.end as usize);
+    // Somebody may have cut the file meanwhile.
+    let data = data.ok_or(Refusal::EarlyEnd)?;
     let (records, findings) = (received.records, received.findings);
     let concluded =
         Conclusion::resolve_and_check(data, records, findings, options, examination, counters)?;

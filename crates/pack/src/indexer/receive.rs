@@ -83,10 +83,10 @@ pub(crate) fn receive(
             }
         };
         let (records, findings) = trailer?;
-        let rest = window.get(start..).unwrap_or_default();
+        let (_, rest) = window.split_at(start);
         let (trailer, rest) = rest
             .split_at_checked(hash.len_in_bytes())
-            .unwrap_or_default();
+            .expect("the checksum was waited for");
         if trailer != written.as_bytes() {
             return Err(Refusal::Checksum.into());
         }
@@ -183,7 +183,8 @@ pub(crate) fn parse_header(data: &[u8]) -> Result<u32> {
     }
     match u32_at(data, 4) {
         Some(2 | 3) => {}
-        version => return Err(Refusal::Version(version.unwrap_or_default()).into()),
+        Some(version) => return Err(Refusal::Version(version).into()),
+        None => return Err(Refusal::EarlyEnd.into()),
     }
     u32_at(data, 8).ok_or(Refusal::EarlyEnd.into())
 }
@@ -247,7 +248,11 @@ fn scan_slowly(
             .step(feed.available(), &mut piece)
             .map_err(bad)?;
         feed.take(step.consumed);
-        content.extend_from_slice(piece.get(..step.written).unwrap_or_default());
+        content.extend_from_slice(
+            piece
+                .get(..step.written)
+                .expect("no more is inflated than there is room for"),
+        );
         if content.len() as u64 > entry.size {
             return Err(bad(hedgerow_codec::Error::TooLong));
         }
@@ -304,13 +309,16 @@ struct Feed<'f> {
 
 impl Feed<'_> {
     fn available(&self) -> &[u8] {
-        self.window.get(self.start..).unwrap_or_default()
+        self.window
+            .get(self.start..)
+            .expect("what was scanned is in the window")
     }
 
     /// Passes over `count` bytes that are there.
     fn take(&mut self, count: usize) {
-        let end = (self.start + count).min(self.window.len());
-        let taken = self.window.get(self.start..end).unwrap_or_default();
+        let end = self.start + count;
+        let taken = self.window.get(self.start..end);
+        let taken = taken.expect("no more is taken than is there");
         self.crc32 = crc32(self.crc32, taken);
         self.offset += taken.len() as u64;
         self.start = end;
@@ -331,7 +339,7 @@ impl Feed<'_> {
         (self.start, self.flushed) = (0, 0);
         let held = self.window.len();
         self.window.resize(held + READ_BYTES, 0);
-        let room = self.window.get_mut(held..).unwrap_or_default();
+        let (_, room) = self.window.split_at_mut(held);
         let count = self.input.read(room)?;
         self.window.truncate(held + count);
         if count == 0 {
@@ -350,7 +358,7 @@ impl Feed<'_> {
         let piece = self
             .window
             .get(self.flushed..self.start)
-            .unwrap_or_default();
+            .expect("what was passed on was scanned before");
         if !piece.is_empty() {
             match &mut self.out {
                 Out::Here(writer) => writer.add(piece)?,

@@ -269,14 +269,10 @@ impl<'g> Worker<'g> {
     }
 
     fn resolve_next(&mut self) -> Result<()> {
-        let Some(delta) = self.pending.pop() else {
-            return Ok(());
-        };
+        let delta = self.pending.pop().expect("something is pending");
         let base = self.content_of_top()?;
-        let (kind, is_last) = match self.frames.last() {
-            Some(top) => (top.kind, self.pending.len() == top.pending),
-            None => return Ok(()),
-        };
+        let top = self.frames.last().expect("what is pending has a base");
+        let (kind, is_last) = (top.kind, self.pending.len() == top.pending);
         let content = self.builder.apply(delta, &base)?;
         drop(base);
         if is_last {
@@ -323,9 +319,7 @@ impl<'g> Worker<'g> {
 
     /// Drops what will be needed last, until the rest fits; never what is needed next.
     fn drop_over_budget(&mut self) {
-        let Some((_, below)) = self.frames.split_last_mut() else {
-            return;
-        };
+        let (_, below) = self.frames.split_last_mut().expect("a base was pushed");
         for frame in below {
             if self.held <= self.budget {
                 return;
@@ -338,26 +332,21 @@ impl<'g> Worker<'g> {
 
     /// The content of the base whose turn it is, built again if it was dropped.
     fn content_of_top(&mut self) -> Result<Arc<Vec<u8>>> {
-        let Some(top) = self.frames.last() else {
-            return Err(Error::ForeignLocation);
-        };
+        let top = self.frames.last().expect("what is pending has a base");
         if let Some(content) = &top.content {
             return Ok(content.clone());
         }
         let content = Arc::new(self.builder.rebuild(top.number)?);
         self.held += content.len();
-        if let Some(top) = self.frames.last_mut() {
-            top.content = Some(content.clone());
-        }
+        let top = self.frames.last_mut().expect("it was there just now");
+        top.content = Some(content.clone());
         self.drop_over_budget();
         Ok(content)
     }
 
     /// Gives half of what is pending for the base whose turn it is to whoever has nothing to do.
     fn share(&mut self) -> Result<()> {
-        let Some(top) = self.frames.last() else {
-            return Ok(());
-        };
+        let top = self.frames.last().expect("what is pending has a base");
         let (base, kind) = (top.number, top.kind);
         let count = (self.pending.len() - top.pending) / 2;
         if count == 0 {

@@ -33,7 +33,8 @@ pub(crate) struct ResolveInput<'g> {
 /// The compressed bytes of the entry, with all that follows.
 pub(crate) fn input<'d>(data: &'d [u8], record: &Record) -> &'d [u8] {
     let start = record.offset as usize + usize::from(record.header_len);
-    data.get(start..).unwrap_or_default()
+    data.get(start..)
+        .expect("entries that were scanned are within the pack")
 }
 
 /// The error of the entry of `record`.

@@ -44,6 +44,8 @@ pub(crate) fn complete(
             .into_iter()
             .map(|part| part.expect("compressing does not panic"));
         let parts: Vec<Vec<Vec<u8>>> = joined.collect::<Result<_>>()?;
+        let made: usize = parts.iter().map(Vec::len).sum();
+        assert_eq!(made, batch.len(), "every missing base becomes an entry");
         for (id, entry) in batch.iter().zip(parts.into_iter().flatten()) {
             file.write_at(&entry, at)?;
             added.push(IndexEntry {
@@ -89,7 +91,7 @@ fn hash(file: &OutputFile, end: u64, kind: gix_hash::Kind) -> Result<ObjectId> {
     let mut at = 0;
     while at < end {
         let length = (end - at).min(BUFFER_BYTES as u64) as usize;
-        let piece = buffer.get_mut(..length).unwrap_or_default();
+        let (piece, _) = buffer.split_at_mut(length);
         file.read_exact_at(piece, at)?;
         hasher.update(piece);
         at += length as u64;

@@ -97,7 +97,7 @@ impl MultiPackIndex {
     /// The hash the file ends with, by which its bitmap is named.
     pub fn checksum(&self) -> &[u8] {
         let end = self.map.len() - self.hash_len;
-        self.map.get(end..).unwrap_or_default()
+        self.map.split_at(end).1
     }
 
     /// The id at `position`.
@@ -279,7 +279,7 @@ fn parse_names(chunk: &[u8], count: u32, version: u8) -> Result<Vec<String>, Ref
             )));
         }
         names.push(name.to_owned());
-        rest = after.get(1..).unwrap_or_default();
+        rest = after.split_at(1).1;
     }
     Ok(names)
 }

@@ -212,7 +212,8 @@ fn verify_row(
     packs: &[Option<Pack>],
     position: u32,
 ) -> Result<Option<WrongRow>, String> {
-    let id = layers.id(position).unwrap_or_default();
+    let id = layers.id(position);
+    let id = id.expect("the table of ids has as many as there are positions");
     let Some(found) = layers.position_of(id) else {
         return Ok(Some(WrongRow::NoEntry));
     };
@@ -224,6 +225,7 @@ fn verify_row(
     else {
         return Ok(Some(WrongRow::NoEntry));
     };
-    let expected = index.lookup(id).unwrap_or_default();
+    // What the pack does not have is at 0 for git.
+    let expected = index.lookup(id).unwrap_or(0);
     Ok((expected != offset).then_some(WrongRow::Offset(offset, expected)))
 }

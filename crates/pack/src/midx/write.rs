@@ -180,7 +180,9 @@ fn assemble(
         let rows = buckets
             .iter()
             .flat_map(|bucket| bucket.rows.iter().copied());
-        pseudo_pack_order(rows, names.len(), preferred, options.threads)
+        let order = pseudo_pack_order(rows, names.len(), preferred, options.threads);
+        assert_eq!(order.positions.len(), count, "every object has a bit");
+        order
     });
     Ok(Assembled {
         names,

@@ -111,7 +111,8 @@ impl PackIndex {
     /// The checksum of the pack it was made for.
     pub fn pack_checksum(&self) -> &[u8] {
         let end = self.map.len() - self.hash_len;
-        self.map.get(end - self.hash_len..end).unwrap_or_default()
+        let checksum = self.map.get(end - self.hash_len..end);
+        checksum.expect("an index is as long as its tables and two hashes")
     }
 }
 

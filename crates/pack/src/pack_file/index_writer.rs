@@ -56,10 +56,15 @@ impl IndexLayout {
 /// Brings `entries` into the order an index needs, by id. Those of one id stay in the order they
 /// have, by offset in a list as a pack has them. Uses up to `threads` threads.
 pub fn sort_index_entries(entries: &mut Vec<IndexEntry>, threads: usize) {
-    let key = |number: usize| entries.get(number).map_or(0, |entry| prefix(&entry.id));
+    let key = |number: usize| prefix(&entries[number].id);
     let sorted = sort::sorted(entries.len(), key, threads);
-    let in_order = sorted.iter().filter_map(|at| entries.get(*at as usize));
-    let mut in_order: Vec<IndexEntry> = in_order.copied().collect();
+    assert_eq!(
+        sorted.len(),
+        entries.len(),
+        "an index has 2^32 entries at most"
+    );
+    let in_order = sorted.iter().map(|at| entries[*at as usize]);
+    let mut in_order: Vec<IndexEntry> = in_order.collect();
     for run in in_order.chunk_by_mut(|a, b| prefix(&a.id) == prefix(&b.id)) {
         if run.len() > 1 {
             run.sort_by_key(|entry| entry.id);

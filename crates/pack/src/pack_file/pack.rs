@@ -155,7 +155,7 @@ impl Pack {
             .data()
             .map_err(|reason| Fault::Unreadable(reason.to_owned()))?;
         let entry = entry::parse(data, offset, self.hash.len_in_bytes())?;
-        Ok((entry, data.get(entry.data..).unwrap_or_default()))
+        Ok((entry, data.split_at(entry.data).1))
     }
 
     /// Whether the entry at `offset` is long enough to inflate to `size` bytes. How long it is
@@ -306,7 +306,7 @@ impl Entries {
     }
 
     fn data(&self) -> &[u8] {
-        self.map.get(..self.end).unwrap_or_default()
+        self.map.split_at(self.end).0
     }
 }
 

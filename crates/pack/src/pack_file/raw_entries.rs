@@ -23,7 +23,7 @@ pub struct RawEntry<'s> {
 impl<'s> RawEntry<'s> {
     /// The zlib stream of the object or the delta.
     pub fn compressed(&self) -> &'s [u8] {
-        self.bytes.get(self.header_len..).unwrap_or_default()
+        self.bytes.split_at(self.header_len).1
     }
 }
 

@@ -76,7 +76,7 @@ pub fn add_reverse_index(index: &Path, hash: Kind, threads: usize, sync: bool) -
         let offset = opened.offset(position);
         offsets.push(offset.ok_or_else(|| bad("an offset is outside its table".into()))?);
     }
-    let offset = |at: usize| offsets.get(at).copied().unwrap_or_default();
+    let offset = |at: usize| offsets[at];
     let positions = reverse_positions(offsets.len(), offset, threads);
     let checksum = ObjectId::from_bytes_or_panic(opened.pack_checksum());
     write_reverse_index(&target, &positions, &checksum, sync)?;

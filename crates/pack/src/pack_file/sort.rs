@@ -56,6 +56,7 @@ fn bucketed(count: usize, key: &impl Fn(usize) -> u64) -> Buckets {
         things[*next] = (key, number);
         *next += 1;
     }
+    assert_eq!(ends.last(), Some(&count), "every thing is in a bucket");
     Buckets { things, ends }
 }
 

@@ -21,6 +21,10 @@ pub(crate) const KEEP_BYTES: usize = 512 << 10;
 /// The two lengths at the start of a delta take ten bytes each at most.
 const DELTA_HEADER_BYTES: usize = 20;
 
+/// Why a built object is in the buffer of results, or is held.
+const BUILT: &str = "an object that was built is in the buffer of results";
+const HELD: &str = "an object is shared only while its base is held";
+
 /// Reads objects of one store, one after the other, reusing its inflaters and buffers: one for
 /// each thread.
 #[derive(Debug)]
@@ -134,7 +138,9 @@ impl<'s> Reader<'s> {
             )) => leading_literals(input, start),
             _ => 0,
         };
-        start.get(..length).unwrap_or_default()
+        start
+            .get(..length)
+            .expect("no more is inflated than there is room for")
     }
 
     /// As [`Reader::read`], for those who keep the content while they read others.
@@ -207,9 +213,8 @@ impl<'s> Reader<'s> {
 
     fn content(&self, built: Built) -> &[u8] {
         match (built, &self.held) {
-            (Built::Own { start, end }, _) => self.result.get(start..end).unwrap_or_default(),
-            (Built::Shared, Some(base)) => &base.content,
-            (Built::Shared, None) => &[],
+            (Built::Own { start, end }, _) => self.result.get(start..end).expect(BUILT),
+            (Built::Shared, base) => &base.as_ref().expect(HELD).content,
         }
     }
 
@@ -264,12 +269,11 @@ impl<'s> Reader<'s> {
     /// Applies the delta at `place` to `base`, into the source buffer. Returns the length.
     fn apply(&mut self, place: Place, base: Built) -> Result<usize, Fault> {
         let length = self.inflate_entry(place, Target::Delta)?;
-        let delta = self.delta.get(..length).unwrap_or_default();
+        let (delta, _) = self.delta.split_at(length);
         let (header, instructions) = delta::parse_header(delta)?;
         let base = match (base, &self.held) {
-            (Built::Own { start, end }, _) => self.result.get(start..end).unwrap_or_default(),
-            (Built::Shared, Some(base)) => &base.content,
-            (Built::Shared, None) => &[],
+            (Built::Own { start, end }, _) => self.result.get(start..end).expect(BUILT),
+            (Built::Shared, base) => &base.as_ref().expect(HELD).content,
         };
         if header.source != base.len() as u64 {
             return Err(Fault::DeltaSource {
@@ -394,13 +398,19 @@ impl<'s> Reader<'s> {
         let usual = start.first_chunk_mut::<6>();
         let usual = usual.map_or(&[][..], |usual| {
             let length = leading_literals(input, usual);
-            usual.get(..length).unwrap_or_default()
+            usual
+                .get(..length)
+                .expect("no more is inflated than there is room for")
         });
         if let Ok((header, _)) = delta::parse_header(usual) {
             return Ok(header.result);
         }
         let length = self.stream.prefix(input, &mut start)?;
-        let (header, _) = delta::parse_header(start.get(..length).unwrap_or_default())?;
+        let (header, _) = delta::parse_header(
+            start
+                .get(..length)
+                .expect("no more is inflated than there is room for"),
+        )?;
         Ok(header.result)
     }
 
@@ -410,7 +420,7 @@ impl<'s> Reader<'s> {
         // The header comes out of far fewer bytes than this.
         let input = prepare(&mut self.input, 512);
         let length = file.read(input).map_err(unreadable)?;
-        let input = self.input.get(..length).unwrap_or_default();
+        let (input, _) = self.input.split_at(length);
         Ok(loose::header(&mut self.stream, input)?.0)
     }
 }

@@ -66,7 +66,10 @@ impl RestingReader {
     /// The content of the object that was read last; nothing if that failed.
     pub fn content(&self) -> &[u8] {
         match (self.built, &self.held) {
-            (Some(Built::Own { start, end }), _) => self.result.get(start..end).unwrap_or_default(),
+            (Some(Built::Own { start, end }), _) => {
+                let content = self.result.get(start..end);
+                content.expect("an object that was built is in the buffer of results")
+            }
             (Some(Built::Shared), Some(base)) => &base.content,
             _ => &[],
         }

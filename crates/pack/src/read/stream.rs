@@ -100,7 +100,12 @@ impl Reader<'_> {
                     size: stream.size_bytes(),
                 });
             }
-            sink(piece.get(..count).unwrap_or_default()).map_err(|source| Error::Sink {
+            sink(
+                piece
+                    .get(..count)
+                    .expect("no more is inflated than there is room for"),
+            )
+            .map_err(|source| Error::Sink {
                 id: id.to_owned(),
                 source,
             })?;
@@ -201,7 +206,8 @@ impl ObjectStream {
                 Source::Entry { place, consumed } => {
                     let pack = store.pack(place.pack).ok_or(Fault::Outside)?;
                     let (_, input) = pack.entry(place.offset)?;
-                    let input = input.get(*consumed..).unwrap_or_default();
+                    let input = input.get(*consumed..);
+                    let input = input.expect("no more is consumed than is there");
                     let step = self.inflater.step(input, buffer)?;
                     *consumed += step.consumed;
                     self.is_finished = step.finished;
@@ -249,7 +255,8 @@ impl LooseSource {
         if self.start == self.end {
             (self.start, self.end) = (0, self.file.read(&mut self.input).map_err(unreadable)?);
         }
-        let input = self.input.get(self.start..self.end).unwrap_or_default();
+        let input = self.input.get(self.start..self.end);
+        let input = input.expect("no more is consumed than was read");
         let mut small = [0; loose::MAX_HEADER_BYTES];
         let out = if self.has_header {
             buffer
@@ -264,7 +271,9 @@ impl LooseSource {
         let mut count = step.written;
         if !self.has_header {
             count = 0;
-            let written = small.get(..step.written).unwrap_or_default();
+            let written = small
+                .get(..step.written)
+                .expect("no more is inflated than there is room for");
             self.inflated.extend_from_slice(written);
             if self.inflated.contains(&0) || self.inflated.len() >= loose::MAX_HEADER_BYTES {
                 let (_, length) = loose::parse_header(&self.inflated)?;

@@ -372,3 +372,20 @@ impl Feed<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_is_cut_short_has_no_version() {
+        let fault = |data: &[u8]| parse_header(data).unwrap_err().to_string();
+        assert_eq!(fault(b"PACK\0\0"), "early EOF");
+        assert_eq!(fault(b"PACK\0\0\0\x02\0"), "early EOF");
+        assert_eq!(
+            fault(b"PACK\0\0\0\x05\0\0\0\0"),
+            "pack version 5 unsupported"
+        );
+        assert_eq!(parse_header(b"PACK\0\0\0\x02\0\0\0\x07").unwrap(), 7);
+    }
+}

@@ -240,6 +240,7 @@ mod tests {
     #[test]
     fn what_was_copied_is_found_where_it_is_now() {
         let mut moves = Moves::default();
+        assert_eq!(moves.moved(12), None);
         for (old, new) in [(12, 12), (30, 30), (100, 50), (120, 70), (200, 90)] {
             moves.note(old, new);
         }

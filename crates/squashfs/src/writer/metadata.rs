@@ -211,3 +211,18 @@ fn block(
         .for_each(|(byte, new)| *byte = new);
     Ok(block)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_codec::block::{BlockError, Compressor};
+
+    #[test]
+    fn a_compressor_that_cannot_be_made_is_an_error() {
+        let mut missing = Err(BlockError::OutOfMemory(Compressor::Xz));
+        assert!(block(&mut missing, b"metadata").is_err());
+        let settings = Settings::default_for(Compressor::Gzip, 1 << 17);
+        let stored = block(&mut BlockCompressor::new(&settings), b"metadata").unwrap();
+        assert_eq!(stored, b"\x08\x80metadata");
+    }
+}

@@ -45,7 +45,27 @@ const CALLERS: [&str; 2] = ["fs", "latencyfs"];
 const UNSAFE: [&str; 3] = [
     "crates/fs/src/",
     "crates/codec/src/",
-    "crates/pack/src/map.rs",
+    "crates/pack/src/format/map.rs",
+];
+
+/// The rooms of `pack`, the lowest first: each names only what stands before it.
+const PACK_ROOMS: [&str; 16] = [
+    "steps",
+    "object",
+    "fault",
+    "refusal",
+    "error",
+    "format",
+    "pack_file",
+    "delta",
+    "loose",
+    "midx",
+    "database",
+    "read",
+    "commit_graph",
+    "bitmap",
+    "indexer",
+    "lib",
 ];
 
 const FILE_LINES: usize = 1000;
@@ -106,6 +126,30 @@ fn dependencies_go_down_only() {
         LAYERS.len(),
         "a crate is missing from the list of layers"
     );
+}
+
+#[test]
+fn rooms_of_pack_name_lower_ones_only() {
+    let height = |room: &str| PACK_ROOMS.iter().position(|other| *other == room);
+    for (name, text) in sources() {
+        let Some(path) = name.strip_prefix("crates/pack/src/") else {
+            continue;
+        };
+        let room = path.split(['/', '.']).next().unwrap();
+        let own = height(room).unwrap_or_else(|| panic!("{name} is in no room of the list"));
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let code = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let used = code.flat_map(|line| line.split("crate::").skip(1));
+        for used in used {
+            let end = used.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let other = &used[..end.unwrap_or(used.len())];
+            if let Some(other_height) = height(other) {
+                assert!(other_height <= own, "{name} names {other}");
+            }
+        }
+    }
 }
 
 #[test]

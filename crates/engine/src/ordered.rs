@@ -138,7 +138,10 @@ where
             return self.run_alone(commit);
         }
         let _end = End(self);
+        let mut expected = Ticket::default();
         while let Some((ticket, output)) = self.window.next() {
+            assert_eq!(ticket, expected, "outputs come in the order of the items");
+            expected = ticket.next();
             if self.options.cancel.is_cancelled() {
                 return Err(Failure::Cancelled);
             }

@@ -227,12 +227,14 @@ impl<T, E> Queue<T, E> {
             if !surplus {
                 if let Some(task) = state.pop() {
                     state.running += 1;
+                    debug_assert!(state.running + state.arriving <= state.threads);
                     state.peak = state.peak.max(state.running);
                     self.publish(&mut state);
                     return Some(task);
                 }
             }
             if state.running == 0 && state.is_empty() {
+                assert!(state.failure.is_none(), "a failure ends the run at once");
                 let asleep = state.end();
                 self.publish(&mut state);
                 drop(state);

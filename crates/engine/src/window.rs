@@ -110,8 +110,14 @@ impl<O> ReorderWindow<O> {
         let place = ticket.0.checked_sub(state.first);
         let place = place.and_then(|place| usize::try_from(place).ok());
         match place.and_then(|place| state.places.get_mut(place)) {
-            Some(place) => place.output = Some(output),
-            None => return drop(state),
+            Some(place) => {
+                debug_assert!(place.output.is_none(), "an item is delivered once");
+                place.output = Some(output);
+            }
+            None => {
+                assert!(state.stopped, "an item is delivered before its turn");
+                return drop(state);
+            }
         }
         if place == Some(0) && std::mem::take(&mut state.waits_for_ready) {
             drop(state);
@@ -128,7 +134,11 @@ impl<O> ReorderWindow<O> {
         let mut state = self.lock();
         self.give_back(&mut state);
         loop {
-            if state.stopped || (state.finished && state.places.is_empty()) {
+            if state.stopped {
+                return None;
+            }
+            if state.finished && state.places.is_empty() {
+                debug_assert_eq!(state.in_flight_bytes, 0, "all bytes are given back");
                 return None;
             }
             let output = state
@@ -136,8 +146,8 @@ impl<O> ReorderWindow<O> {
                 .front_mut()
                 .and_then(|place| place.output.take());
             if let Some(output) = output {
-                let cost_bytes = state.places.pop_front().map_or(0, |place| place.cost_bytes);
-                state.committing_bytes = cost_bytes;
+                let place = state.places.pop_front();
+                state.committing_bytes = place.expect("it was there just now").cost_bytes;
                 state.first += 1;
                 return Some((Ticket(state.first - 1), output));
             }

@@ -1,4 +1,7 @@
-use gix_hash::ObjectId;
+use crate::fault::Fault;
+use crate::object::ObjectKind;
+use crate::refusal::Refusal;
+use gix_hash::{oid, ObjectId};
 use std::path::PathBuf;
 
 /// The result of looking for or reading an object.
@@ -89,9 +92,9 @@ pub enum Error {
         /// The object.
         id: ObjectId,
         /// What it is.
-        found: crate::ObjectKind,
+        found: ObjectKind,
         /// What it is to be.
-        expected: crate::ObjectKind,
+        expected: ObjectKind,
     },
     /// The index of a pack cannot be used.
     #[error("cannot use '{}': {reason}", path.display())]
@@ -103,12 +106,12 @@ pub enum Error {
     },
     /// A pack cannot be indexed.
     #[error(transparent)]
-    Refused(#[from] crate::indexer::Refusal),
+    Refused(#[from] Refusal),
     /// A pack cannot be indexed because an object breaks rules of git-fsck.
     #[error("{refusal}")]
     Checked {
         /// What follows.
-        refusal: crate::indexer::Refusal,
+        refusal: Refusal,
         /// Each broken rule that matters, in git's words.
         errors: Vec<String>,
         /// Each that does not.
@@ -124,81 +127,20 @@ pub enum Error {
     },
 }
 
-/// What is wrong with the stored form of an object.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// The compressed bytes.
-    #[error(transparent)]
-    Zlib(#[from] hedgerow_codec::Error),
-    /// The index points outside the entries of the pack.
-    #[error("offset is outside the pack")]
-    Outside,
-    /// The pack ends within the header of the entry.
-    #[error("truncated entry header")]
-    TruncatedHeader,
-    /// A kind of entry that does not exist.
-    #[error("unknown entry type {0}")]
-    EntryType(u8),
-    /// A length of more than 64 bits.
-    #[error("length does not fit 64 bits")]
-    LengthOverflow,
-    /// More than can come out of the compressed bytes, or out of the delta.
-    #[error("declared size {0} is not plausible")]
-    Implausible(u64),
-    /// More than the store's limit.
-    #[error("size {size} is over the limit of {limit} bytes")]
-    TooLarge {
-        /// The declared size in bytes.
-        size: u64,
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// A base before the first entry of the pack, or the entry itself.
-    #[error("delta base offset is out of bounds")]
-    BaseOffset,
-    /// A base that is nowhere.
-    #[error("delta base {0} is missing")]
-    BaseMissing(ObjectId),
-    /// A delta that is, through others, its own base.
-    #[error("delta chain is a loop")]
-    Loop,
-    /// A delta made for a base of another length.
-    #[error("delta is for a base of {declared} bytes, not {actual}")]
-    DeltaSource {
-        /// The length the delta says.
-        declared: u64,
-        /// The length of the base.
-        actual: u64,
-    },
-    /// A delta that copies from outside its base.
-    #[error("delta copies from outside its base")]
-    DeltaCopy,
-    /// A delta whose pieces do not add up to the length it declares.
-    #[error("delta does not make the {declared} bytes it declares")]
-    DeltaResult {
-        /// The length the delta says.
-        declared: u64,
-    },
-    /// The reserved instruction 0.
-    #[error("delta has the reserved instruction 0")]
-    DeltaInstruction,
-    /// A delta that ends within its header or an instruction.
-    #[error("truncated delta")]
-    DeltaTruncated,
-    /// A loose object that does not start with a kind and a size.
-    #[error("bad header of a loose object")]
-    LooseHeader,
-    /// Bytes after the end of a loose object.
-    #[error("garbage at the end of a loose object")]
-    LooseGarbage,
-    /// It was read without a fault, but is another object.
-    #[error("content hashes to {0}")]
-    OtherContent(ObjectId),
-    /// Content that carries the marks of a collision attack on SHA-1.
-    #[error("content is part of a SHA-1 collision attack")]
-    Attack,
-    /// The file could not be opened, mapped or read.
-    #[error("{0}")]
-    Unreadable(String),
+impl ObjectKind {
+    /// Nothing, if the object `id`, which is of this kind, is to be of the kind `expected`.
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] otherwise.
+    pub fn expect(self, expected: ObjectKind, id: &oid) -> Result<()> {
+        if self == expected {
+            Ok(())
+        } else {
+            Err(Error::WrongKind {
+                id: id.to_owned(),
+                found: self,
+                expected,
+            })
+        }
+    }
 }

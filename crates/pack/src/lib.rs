@@ -8,80 +8,53 @@
 //! before they are followed, and chains of deltas are walked, never recursed into. An accelerator
 //! (multi-pack-index, reverse index) that is broken costs a warning and time, not correctness.
 
-mod alternates;
-mod bases;
-mod big_endian;
 mod bitmap;
-mod chain;
 mod commit_graph;
-mod count;
+mod database;
 mod delta;
-mod delta_encode;
-mod directory_state;
-mod entry;
 mod error;
-mod extent;
-mod generation;
-mod hashed_file;
-mod id_table;
-mod index;
-mod index_writer;
+mod fault;
+mod format;
 pub mod indexer;
-mod locate;
 mod loose;
-mod loose_writer;
-mod map;
 mod midx;
-mod mtimes;
 mod object;
-mod on_disk;
-mod order;
-mod pack;
-mod pack_order;
-mod prefix;
-mod pull;
-mod raw_entry;
-mod reader;
-mod recent;
-mod relist;
-mod repair;
-mod resting;
-mod reverse;
-mod reverse_writer;
-mod sidecars;
-mod store;
-mod stream;
-mod verified;
+mod pack_file;
+mod read;
+mod refusal;
 
-pub use bases::SharedBases;
 pub use bitmap::{
     BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, PseudoMerge, Words,
 };
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
-pub use delta::apply_delta;
-pub use delta_encode::DeltaIndex;
-pub use entry::EntryKind;
-pub use error::{Error, Fault, Result};
+pub use database::options::StoreOptions;
+pub use database::store::ObjectStore;
+pub use delta::{apply_delta, DeltaIndex};
+pub use error::{Error, Result};
+pub use fault::Fault;
+pub use format::hashed_file::TrailerHasher;
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
-pub use hashed_file::TrailerHasher;
-pub use index_writer::{sort_index_entries, stage_index, write_index, IndexEntry, IndexLayout};
-pub use loose_writer::write_loose;
+pub use loose::write_loose;
 pub use midx::{
     expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
     MidxComplaint, MidxOptions, WrittenMidx,
 };
-pub use mtimes::{read_mtimes, stage_mtimes};
 pub use object::{Location, ObjectHeader, ObjectKind};
-pub use on_disk::PackedEntry;
-pub use pull::ObjectStream;
-pub use raw_entry::{PackEntries, RawEntry};
-pub use reader::Reader;
-pub use resting::RestingReader;
-pub use reverse_writer::{
+pub use pack_file::entry::EntryKind;
+pub use pack_file::index_writer::{
+    sort_index_entries, stage_index, write_index, IndexEntry, IndexLayout,
+};
+pub use pack_file::mtimes::{read_mtimes, stage_mtimes};
+pub use pack_file::raw_entries::{PackEntries, RawEntry};
+pub use pack_file::reverse_writer::{
     add_reverse_index, reverse_positions, stage_reverse_index, write_reverse_index,
 };
-pub use sidecars::{delete_pack, is_kept, OPTIONAL_EXTENSIONS, PACK_EXTENSIONS};
-pub use store::{ObjectStore, StoreOptions};
+pub use pack_file::sidecars::{delete_pack, is_kept, OPTIONAL_EXTENSIONS, PACK_EXTENSIONS};
+pub use pack_file::sizes::PackedEntry;
+pub use read::bases::SharedBases;
+pub use read::reader::Reader;
+pub use read::resting::RestingReader;
+pub use read::stream::ObjectStream;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,12 @@
-use crate::{Fault, ObjectHeader, ObjectKind};
+//! Loose objects: where they are, their header, and how one is written.
+
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::format::hashed_file::READ_ONLY;
+use crate::object::{ObjectHeader, ObjectKind};
 use gix_hash::{oid, ObjectId};
-use hedgerow_codec::StreamInflater;
+use hedgerow_codec::{Deflater, StreamInflater};
+use hedgerow_fs::{OutputFile, Timestamp};
 use std::path::{Path, PathBuf};
 
 /// Enough for the longest kind, the most digits and the NUL.
@@ -45,7 +51,11 @@ pub(crate) fn header(
 ) -> Result<(ObjectHeader, usize), Fault> {
     let mut start = [0; MAX_HEADER_BYTES];
     let length = inflater.prefix(input, &mut start)?;
-    parse_header(start.get(..length).unwrap_or_default())
+    parse_header(
+        start
+            .get(..length)
+            .expect("no more is inflated than there is room for"),
+    )
 }
 
 /// Parses `kind SP size NUL` at the start of `data`.
@@ -54,14 +64,15 @@ pub(crate) fn parse_header(data: &[u8]) -> Result<(ObjectHeader, usize), Fault> 
         .iter()
         .position(|byte| *byte == 0)
         .ok_or(Fault::LooseHeader)?;
-    let header = data.get(..end).unwrap_or_default();
+    let (header, _) = data.split_at(end);
     let space = header
         .iter()
         .position(|byte| *byte == b' ')
         .ok_or(Fault::LooseHeader)?;
     let (name, digits) = header.split_at(space);
     let kind = ObjectKind::from_name(name).ok_or(Fault::LooseHeader)?;
-    let size = parse_size(digits.get(1..).unwrap_or_default()).ok_or(Fault::LooseHeader)?;
+    let (_, digits) = digits.split_at(1);
+    let size = parse_size(digits).ok_or(Fault::LooseHeader)?;
     Ok((ObjectHeader { kind, size }, end + 1))
 }
 
@@ -74,6 +85,40 @@ fn parse_size(digits: &[u8]) -> Option<u64> {
         let digit = char::from(*digit).to_digit(10)?;
         value.checked_mul(10)?.checked_add(u64::from(digit))
     })
+}
+
+/// Writes the object `id`, whose content is `content`, as a file of its own below the object
+/// directory `objects`, changed last at `mtime`: that decides when an object that nothing reaches
+/// is too old. One that is there already stays as it is.
+///
+/// # Errors
+/// If it cannot be written; then there is no new file.
+pub fn write_loose(
+    objects: &Path,
+    id: &oid,
+    kind: ObjectKind,
+    content: &[u8],
+    deflater: &mut Deflater,
+    mtime: Timestamp,
+) -> Result<()> {
+    let target = path(objects, id);
+    if hedgerow_fs::exists(&target) {
+        return Ok(());
+    }
+    if let Some(directory) = target.parent() {
+        hedgerow_fs::create_directories(directory)?;
+    }
+    let mut bytes = format!("{} {}\0", kind.name(), content.len()).into_bytes();
+    bytes.extend_from_slice(content);
+    let file = OutputFile::create(&target)?;
+    file.write_at(&deflater.zlib(&bytes), 0)?;
+    file.set_permissions(READ_ONLY)?;
+    file.set_mtime(mtime)?;
+    file.sync()?;
+    match file.commit(false) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        outcome => Ok(outcome?),
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-use crate::{Error, Result};
-use gix_hash::{oid, ObjectId};
+use gix_hash::ObjectId;
 
 /// The four kinds of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,22 +40,6 @@ pub enum Location {
 }
 
 impl ObjectKind {
-    /// Nothing, if the object `id`, which is of this kind, is to be of the kind `expected`.
-    ///
-    /// # Errors
-    /// [`Error::WrongKind`] otherwise.
-    pub fn expect(self, expected: ObjectKind, id: &oid) -> Result<()> {
-        if self == expected {
-            Ok(())
-        } else {
-            Err(Error::WrongKind {
-                id: id.to_owned(),
-                found: self,
-                expected,
-            })
-        }
-    }
-
     /// Its name: what starts a loose object and every hashed object.
     pub fn name(self) -> &'static str {
         match self {

@@ -54,7 +54,7 @@ impl Hasher for IdHasher {
     fn write(&mut self, bytes: &[u8]) {
         let mut words = bytes.chunks_exact(8);
         for word in &mut words {
-            let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
+            let word = u64::from_le_bytes(word.try_into().expect("chunks of eight bytes"));
             self.mix(word);
         }
         let rest = words.remainder();

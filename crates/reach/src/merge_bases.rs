@@ -82,9 +82,8 @@ impl Search<'_> {
 
     /// Notes that `commit` waits no more; returns its marks.
     fn leave(&mut self, commit: CommitIndex) -> u8 {
-        let Some((marks, waits)) = self.marks.get_mut(&commit) else {
-            return 0;
-        };
+        let noted = self.marks.get_mut(&commit);
+        let (marks, waits) = noted.expect("a commit waits only with marks");
         *waits = false;
         self.fresh -= usize::from(*marks & STALE == 0);
         *marks

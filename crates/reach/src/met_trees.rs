@@ -108,7 +108,7 @@ impl MetTrees {
         while at < content.len() {
             let skipped = old.skip_common(content, at, &mut bounds);
             at += skipped;
-            let rest = content.get(at..).unwrap_or_default();
+            let (_, rest) = content.split_at(at);
             let mut entries = TreeEntries::new(rest, hash_len);
             let Some(entry) = entries.next_entry()? else {
                 break;
@@ -174,18 +174,18 @@ impl<'p> Cursor<'p> {
         let Some(start) = self.tree.bounds.get(self.row).copied() else {
             return 0;
         };
-        let old = self.tree.content.get(start as usize..).unwrap_or_default();
-        let common = common_length(old, content.get(at..).unwrap_or_default());
-        let rest = self.tree.bounds.get(self.row..).unwrap_or_default();
+        let (_, old) = self.tree.content.split_at(start as usize);
+        let common = common_length(old, content.split_at(at).1);
+        let (_, rest) = self.tree.bounds.split_at(self.row);
         let limit = u64::from(start) + common as u64;
         // The last bound within what is common; the first one is.
         let count = rest
             .partition_point(|bound| u64::from(*bound) <= limit)
             .saturating_sub(1);
-        let passed = rest.get(..count).unwrap_or_default();
+        let (passed, _) = rest.split_at(count);
         bounds.extend(passed.iter().map(|bound| bound - start + at as u32));
         self.row += count;
-        let end = rest.get(count).copied().unwrap_or(start);
+        let end = rest[count];
         (end - start) as usize
     }
 

@@ -47,15 +47,15 @@ fn parts(store: &ObjectStore, wanted: Vec<Wanted>, limit_bytes: u64) -> Vec<Vec<
     let mut parts = vec![Vec::new()];
     let mut bytes = 0;
     for object in wanted {
+        // What cannot be told now is told when the object is read.
         let size = store.size_on_disk(&object.id, object.location).unwrap_or(0);
         if bytes > 0 && bytes + size > limit_bytes {
             parts.push(Vec::new());
             bytes = 0;
         }
         bytes += size;
-        if let Some(part) = parts.last_mut() {
-            part.push(object);
-        }
+        let part = parts.last_mut().expect("there is a first part");
+        part.push(object);
     }
     parts
 }

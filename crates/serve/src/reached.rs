@@ -93,19 +93,17 @@ impl Seen for Gathered {
         if !self.seen.insert(id, kind, name_hash) {
             return false;
         }
-        let last = id.as_bytes().last().copied().unwrap_or_default();
+        let last = id.as_bytes().last().expect("an id has bytes");
         let list = match kind {
-            ObjectKind::Commit => Some(&self.commits),
-            _ => self.others.get(usize::from(last) % SHARDS),
+            ObjectKind::Commit => &self.commits,
+            _ => &self.others[usize::from(*last) % SHARDS],
         };
-        if let Some(list) = list {
-            let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-            list.push(Met {
-                id: id.to_owned(),
-                kind,
-                name_hash,
-            });
-        }
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(Met {
+            id: id.to_owned(),
+            kind,
+            name_hash,
+        });
         true
     }
 }

@@ -61,13 +61,13 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        &self.bytes[..self.length]
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.bytes.get_mut(..self.length).unwrap_or_default()
+        &mut self.bytes[..self.length]
     }
 }
 

@@ -152,7 +152,10 @@ impl<V: Visitor> Scan<'_, V> {
         match task {
             Task::Directory { place, parent } => self.directory(worker, place, parent, scope),
             Task::Stat { batch, span } => {
-                let wanted = batch.wanted.get(span).unwrap_or_default();
+                let wanted = batch
+                    .wanted
+                    .get(span)
+                    .expect("the span of a task is within its batch");
                 self.stat(
                     worker,
                     &batch.directory,
@@ -334,7 +337,10 @@ impl<V: Visitor> Scan<'_, V> {
         span: Range<usize>,
         scope: &Tasks<'_, V>,
     ) -> Done<V> {
-        let entries = unknown.entries.get(span).unwrap_or_default();
+        let entries = unknown
+            .entries
+            .get(span)
+            .expect("the span of a task is within its batch");
         let ask = |entry: &u32| {
             let name = unknown.listing.name_of(*entry);
             let state = scope.operation(|| unknown.directory.handle.stat(name));
@@ -401,7 +407,7 @@ impl<V: Visitor> Scan<'_, V> {
             if own == 0 {
                 return Ok(());
             }
-            let wanted = batch.wanted.get(..own).unwrap_or_default();
+            let wanted = &batch.wanted[..own];
             let (listing, states) = (&batch.listing, &batch.states);
             return self.stat(worker, directory, listing, states, wanted, scope);
         }

@@ -1,4 +1,5 @@
 use super::generate::{scene, Graph, Scene, Storage};
+use super::midx_damage::{hash_len, seal};
 use super::oracle::random::Random;
 use super::{beside_pack, hedgerow, lines, printed};
 
@@ -332,4 +333,23 @@ fn preferred_tips_are_below_a_directory_and_need_a_name() {
     let outcome = super::hedgerow(&scene, &["repack", "-adbq"]);
     let said = "error: missing value for 'pack.preferbitmaptips'\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, said));
+}
+
+/// Where a bitmap cannot be listed, nothing is known of those that are there.
+#[test]
+fn bitmaps_that_cannot_be_listed_are_not_right() {
+    let scene = scene(9, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["config", "pack.writeBitmapLookupTable", "true"]);
+    scene.git(&["config", "pack.writeBitmapHashCache", "false"]);
+    printed(&scene, &["bitmap", "write"]);
+    let path = beside_pack(&scene, "bitmap");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The last row of the table, in front of the checksum, is that of no object.
+    let row = bytes.len() - hash_len("sha1") - 16;
+    bytes[row..row + 4].copy_from_slice(&[0xff, 0xff, 0xff, 0]);
+    seal(&mut bytes, "sha1");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let verified = hedgerow(&scene, &["bitmap", "verify"]);
+    assert_ne!(verified.code, 0, "{}", verified.stderr);
 }

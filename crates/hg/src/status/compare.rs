@@ -312,10 +312,9 @@ fn compare(
     flags: &HashMap<BString, Flags>,
 ) -> io::Result<std::result::Result<Verdict, hedgerow_fs::Error>> {
     let (parent, name) = match path.rfind_byte(b'/') {
-        Some(at) => (path.get(..at), path.get(at + 1..)),
-        None => (Some(b"".as_slice()), Some(path.as_slice())),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"".as_slice(), path.as_slice()),
     };
-    let (parent, name) = (parent.unwrap_or_default(), name.unwrap_or_default());
     let found = root
         .open_dir(parent)
         .and_then(|parent| parent.stat(name).map(|stat| (parent, stat)));
@@ -384,12 +383,12 @@ fn compare_file(
     let mut actual = vec![0; PIECE_BYTES];
     loop {
         let wanted = data.read(&mut expected)?;
-        let wanted = expected.get(..wanted).unwrap_or_default();
+        let (wanted, _) = expected.split_at(wanted);
         let mut filled = 0;
         // One byte more than wanted, at the end, tells that the file is longer.
         while filled < wanted.len().max(1) {
-            let rest = actual.get_mut(filled..wanted.len().max(1));
-            match file.read(rest.unwrap_or_default()) {
+            let rest = &mut actual[filled..wanted.len().max(1)];
+            match file.read(rest) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) => return Ok(Err(error)),

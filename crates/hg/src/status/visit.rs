@@ -106,16 +106,14 @@ impl<'v> Visit<'v> {
     }
 
     fn judge(&self, entry: usize, verdict: Verdict) {
-        if let Some(place) = self.verdicts.get(entry) {
-            place.store(verdict.number(), Ordering::Relaxed);
-        }
+        self.verdicts[entry].store(verdict.number(), Ordering::Relaxed);
     }
 
     fn entries(&self, range: &Range<usize>) -> &'v [Entry] {
         self.dirstate
             .entries()
             .get(range.clone())
-            .unwrap_or_default()
+            .expect("ranges are within the dirstate")
     }
 
     /// Where in `range` the entry for `path` is. Paths there begin with the first `shared` bytes
@@ -133,7 +131,7 @@ impl<'v> Visit<'v> {
         let tail = path.get(shared..).unwrap_or_default();
         let order = |entry: &Entry| compare_to_directory(self.tail(entry, shared), tail);
         let start = entries.partition_point(|entry| order(entry) == Order::Less);
-        let rest = entries.get(start..).unwrap_or_default();
+        let (_, rest) = entries.split_at(start);
         let count = rest.partition_point(|entry| order(entry) == Order::Equal);
         range.start + start..range.start + start + count
     }
@@ -234,11 +232,10 @@ impl Visitor for Visit<'_> {
                 }
                 continue;
             };
-            let entry = self.dirstate.entries().get(index);
-            let Some(entry) = entry.filter(|entry| entry.tracked && self.selection.has(path))
-            else {
+            let entry = &self.dirstate.entries()[index];
+            if !entry.tracked || !self.selection.has(path) {
                 continue;
-            };
+            }
             let verdict = if self.takes_anything(data) {
                 None
             } else {
@@ -272,9 +269,7 @@ impl Visitor for Visit<'_> {
     ) -> Result<(), Error> {
         for (wanted, state) in states {
             let index = wanted.tag as usize;
-            let Some(entry) = self.dirstate.entries().get(index) else {
-                continue;
-            };
+            let entry = &self.dirstate.entries()[index];
             match state {
                 Err(error) if is_absence(error) => {}
                 Err(error) => {

@@ -54,7 +54,7 @@ impl ExistingPacks {
         let store = repository.objects();
         let mut packs = Vec::new();
         for (number, path, count) in store.pack_files() {
-            let stem = path.file_stem().unwrap_or_default();
+            let stem = path.file_stem().expect("a pack has a name");
             let stem = stem.to_string_lossy().into_owned();
             let has = |extension| {
                 let mark = hedgerow_fs::lstat(&path.with_extension(extension));

@@ -150,7 +150,13 @@ fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<()
         }
         NewRole::Cruft(ages) => {
             let entries = pack.written.index.iter();
-            let ages = entries.map(|entry| ages.get(&entry.id).copied().unwrap_or(0));
+            // Without an age it would be the first to go.
+            let age = |id| {
+                *ages
+                    .get(id)
+                    .expect("every object of a cruft pack has an age")
+            };
+            let ages = entries.map(|entry| age(&entry.id));
             let ages: Vec<u32> = ages.collect();
             let (path, sync) = (pack.path(".mtimes"), settings.files.sync_indexes);
             let table = stage_mtimes(&path, &ages, &pack.written.checksum, sync);

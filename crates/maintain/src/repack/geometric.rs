@@ -81,8 +81,8 @@ pub fn divide(
             TooLarge::ToConsider(at) => (at, "too large to consider in geometric progression"),
             TooLarge::ToRollUp(at) => (at, "too large to roll up"),
         };
-        let path = packs.get(at).map(|pack| pack.path.display().to_string());
-        refused(format_args!("pack {} {why}", path.unwrap_or_default()))
+        let path = packs[at].path.display();
+        refused(format_args!("pack {path} {why}"))
     })?;
     let above = packs.split_off(at);
     Ok((packs, above))

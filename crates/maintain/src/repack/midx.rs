@@ -113,6 +113,6 @@ fn included(
 
 fn index_name(pack: &std::path::Path) -> String {
     let name = pack.with_extension("idx");
-    let name = name.file_name().unwrap_or_default();
+    let name = name.file_name().expect("a pack has a name");
     name.to_string_lossy().into_owned()
 }

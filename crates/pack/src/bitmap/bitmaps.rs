@@ -1,8 +1,9 @@
 use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
 use super::{midx, BitOrder, Words};
-use crate::verified::VerifiedFiles;
-use crate::{ObjectKind, ObjectStore};
+use crate::database::store::ObjectStore;
+use crate::format::verified::VerifiedFiles;
+use crate::object::ObjectKind;
 use gix_hash::oid;
 use std::path::Path;
 use std::sync::OnceLock;

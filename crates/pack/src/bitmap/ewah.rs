@@ -5,7 +5,7 @@
 
 use super::words::WORD_BITS;
 use super::Words;
-use crate::big_endian::{u32_at, u64_at};
+use crate::format::big_endian::{u32_at, u64_at};
 
 /// The lengths before the words: of the set in bits, and of the words.
 const HEAD_BYTES: usize = 8;

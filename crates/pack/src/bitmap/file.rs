@@ -1,11 +1,11 @@
 use super::ewah::{Change, Ewah};
 use super::order::{checksum_at, number_at};
 use super::words::WORD_BITS;
-use crate::big_endian::{u32_at, u64_at};
-use crate::hashed_file::is_whole;
-use crate::map::Map;
-use crate::verified::VerifiedFiles;
-use crate::ObjectKind;
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::hashed_file::is_whole;
+use crate::format::map::Map;
+use crate::format::verified::VerifiedFiles;
+use crate::object::ObjectKind;
 use gix_hash::Kind;
 use std::path::Path;
 use std::sync::OnceLock;

@@ -1,8 +1,9 @@
 //! The kinds of all objects that bitmaps are of, by the headers of their entries.
 
 use super::{BitOrder, Words};
-use crate::entry::EntryKind;
-use crate::{Fault, Location};
+use crate::fault::Fault;
+use crate::object::Location;
+use crate::pack_file::entry::EntryKind;
 
 impl BitOrder<'_> {
     /// The kinds of all objects, by what their entries say; those that are deltas have that of
@@ -60,9 +61,7 @@ impl BitOrder<'_> {
 }
 
 fn set_kind(kinds: &mut [Words; 4], bit: u32, number: usize) {
-    if let Some(words) = kinds.get_mut(number) {
-        words.insert(bit);
-    }
+    kinds[number].insert(bit);
 }
 
 fn kind_number(kinds: &[Words; 4], bit: u32) -> Option<usize> {

@@ -1,7 +1,8 @@
-use crate::index::PackIndex;
+use crate::database::store::ObjectStore;
 use crate::midx::{MultiPackIndex, Row};
-use crate::pack::Pack;
-use crate::{Location, ObjectStore};
+use crate::object::Location;
+use crate::pack_file::index::PackIndex;
+use crate::pack_file::pack::Pack;
 use gix_hash::{Kind, ObjectId};
 use std::path::{Path, PathBuf};
 

@@ -3,10 +3,11 @@
 use super::members::{beside_midx, Members, MidxMembers};
 use super::order::Rows;
 use super::BitOrder;
-use crate::generation::MultiIndex;
-use crate::midx::{pseudo_pack_order, MultiPackIndex};
-use crate::reverse::ReverseIndex;
-use crate::ObjectStore;
+use crate::database::generation::MultiIndex;
+use crate::database::store::ObjectStore;
+use crate::error;
+use crate::midx::{failed, pseudo_pack_order, MultiPackIndex, WrittenMidx};
+use crate::pack_file::reverse::ReverseIndex;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,22 @@ impl<'s> BitOrder<'s> {
         };
         let rows = Rows::Sorted(rows.to_vec());
         Ok(Self::new(Members::Midx(members), rows))
+    }
+}
+
+impl WrittenMidx {
+    /// The order of the bits of its bitmap, if it was written for one with any objects. Its packs
+    /// are those of `store`.
+    ///
+    /// # Errors
+    /// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if one of them is not in the store.
+    pub fn bit_order<'s>(&'s self, store: &'s ObjectStore) -> error::Result<Option<BitOrder<'s>>> {
+        let rows = self.pseudo_pack_order();
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let order = BitOrder::of_written(store, &self.file, &self.path, rows);
+        order.map(Some).map_err(|why| failed(&self.packs, why))
     }
 }
 

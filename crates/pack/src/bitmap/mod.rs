@@ -15,5 +15,6 @@ mod write;
 
 pub use bitmaps::{Bitmaps, DamagedBitmap};
 pub use order::{BitOrder, OrderPart};
+pub use pseudo_merges::PseudoMerge;
 pub use words::Words;
-pub use write::{BitmapContents, CommitBitmap, PseudoMerge};
+pub use write::{BitmapContents, CommitBitmap};

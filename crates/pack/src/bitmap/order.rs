@@ -1,10 +1,11 @@
 use super::members::{Key, Members};
-use crate::big_endian::u32_at;
+use crate::database::store::ObjectStore;
+use crate::format::big_endian::u32_at;
 use crate::midx::PseudoPackOrder;
-use crate::pack::Pack;
-use crate::pack_order::PackOrder;
-use crate::reverse::ReverseIndex;
-use crate::Location;
+use crate::object::Location;
+use crate::pack_file::pack::Pack;
+use crate::pack_file::pack_order::PackOrder;
+use crate::pack_file::reverse::ReverseIndex;
 use gix_hash::{oid, Kind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -173,6 +174,17 @@ impl<'s> BitOrder<'s> {
             }
         }
         bits
+    }
+}
+
+impl ObjectStore {
+    /// The order in which bitmaps number the objects of the pack `number`.
+    ///
+    /// # Errors
+    /// The reason why the pack or its index cannot be used.
+    pub fn pack_order(&self, number: u32) -> Result<BitOrder<'_>, &str> {
+        let pack = self.pack(number).ok_or("no such pack")?;
+        BitOrder::of_pack(pack, number)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The section of pseudo-merges of a file of bitmaps: gitformat-bitmap(5), "Pseudo-merge bitmaps".
 
 use super::ewah::encode;
-use super::write::PseudoMerge;
-use crate::hashed_file::HashedFile;
-use crate::Result;
+use super::words::Words;
+use crate::error::Result;
+use crate::format::hashed_file::HashedFile;
 use std::collections::BTreeMap;
 
 /// Bytes of a row of the table of commits: a bit, and where its pseudo-merges are.
@@ -12,6 +12,25 @@ const ROW_BYTES: u64 = 12;
 const SEVERAL: u64 = 1 << 63;
 /// Bytes of the numbers at the end.
 const TAIL_BYTES: u64 = 24;
+
+/// What some commits reach together, compressed.
+#[derive(Clone, Debug)]
+pub struct PseudoMerge {
+    /// The bits of the commits.
+    commits: Words,
+    /// What is reachable from them, themselves included, compressed.
+    set: Vec<u8>,
+}
+
+impl PseudoMerge {
+    /// What is `reached` from the commits with the bits `commits`.
+    pub fn new(commits: Words, reached: &Words) -> Self {
+        PseudoMerge {
+            commits,
+            set: encode(reached),
+        }
+    }
+}
 
 /// Writes the section for `merges`, of which there are some.
 pub(super) fn write(file: &mut HashedFile, merges: &[PseudoMerge]) -> Result<()> {

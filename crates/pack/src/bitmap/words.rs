@@ -41,9 +41,7 @@ impl Words {
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
         }
-        let Some(found) = self.words.get_mut(word) else {
-            return false;
-        };
+        let found = &mut self.words[word];
         let is_new = *found & mask == 0;
         *found |= mask;
         is_new

@@ -1,9 +1,9 @@
 use super::ewah::{encode, Change, Ewah};
 use super::file::{self, Sections};
-use super::pseudo_merges;
+use super::pseudo_merges::{self, PseudoMerge};
 use super::{BitOrder, Words};
-use crate::hashed_file::HashedFile;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
+use crate::format::hashed_file::HashedFile;
 use std::path::PathBuf;
 
 /// How far back the base of an entry may be: readers have limits, and git looks no further.
@@ -18,15 +18,6 @@ pub struct CommitBitmap {
     pub commit: u32,
     /// What is reachable from it, itself included, compressed.
     set: Vec<u8>,
-}
-
-/// What some commits reach together, compressed.
-#[derive(Clone, Debug)]
-pub struct PseudoMerge {
-    /// The bits of the commits.
-    pub(super) commits: Words,
-    /// What is reachable from them, themselves included, compressed.
-    pub(super) set: Vec<u8>,
 }
 
 /// The bitmaps to write, of the objects of a pack or a multi-pack-index.
@@ -66,16 +57,6 @@ impl CommitBitmap {
         let applied =
             Ewah::parse(&self.set).and_then(|(set, _)| set.apply(change, target.as_mut_slice()));
         applied.expect("a set that was compressed here");
-    }
-}
-
-impl PseudoMerge {
-    /// What is `reached` from the commits with the bits `commits`.
-    pub fn new(commits: Words, reached: &Words) -> Self {
-        PseudoMerge {
-            commits,
-            set: encode(reached),
-        }
     }
 }
 
@@ -160,6 +141,7 @@ impl BitmapContents<'_> {
                 set,
             });
         }
+        assert_eq!(planned.len(), count, "every commit gets an entry");
         Ok(planned)
     }
 
@@ -177,12 +159,12 @@ impl BitmapContents<'_> {
         window.extend(
             self.commits
                 .get(before)
-                .unwrap_or_default()
+                .expect("what comes before a part is in the list")
                 .iter()
                 .map(decode),
         );
         let mut all = Vec::with_capacity(range.len());
-        for commit in self.commits.get(range).unwrap_or_default() {
+        for commit in self.commits.get(range).expect("parts are within the list") {
             let own = decode(commit);
             let mut found: Vec<(u64, usize)> = Vec::new();
             for (distance, base) in (1..).zip(window.iter().rev()) {
@@ -191,11 +173,7 @@ impl BitmapContents<'_> {
             found.sort_unstable();
             let mut encoded: Vec<(usize, Vec<u8>)> = Vec::new();
             for (_, distance) in found.into_iter().take(2) {
-                let base = window
-                    .len()
-                    .checked_sub(distance)
-                    .and_then(|at| window.get(at));
-                let Some(base) = base else { continue };
+                let base = &window[window.len() - distance];
                 let words = own.as_slice().iter().zip(base.as_slice());
                 let set = encode(&Words::from_words(words.map(|(a, b)| a ^ b).collect()));
                 if set.len() < commit.set.len() {
@@ -215,7 +193,8 @@ impl BitmapContents<'_> {
         for row in 0..self.order.count() {
             let bit = self.order.bit_of_row(row);
             let hash = bit.and_then(|bit| self.name_hashes.get(bit as usize));
-            file.write(&hash.copied().unwrap_or_default().to_be_bytes())?;
+            let hash = hash.ok_or(Error::ForeignLocation)?;
+            file.write(&hash.to_be_bytes())?;
         }
         Ok(())
     }
@@ -228,26 +207,29 @@ fn changed_words(a: &Words, b: &Words) -> u64 {
 }
 
 fn write_lookup_table(file: &mut HashedFile, planned: &[Planned], offsets: &[u64]) -> Result<()> {
+    assert_eq!(planned.len(), offsets.len(), "every entry was written");
+    assert!(
+        offsets.is_sorted(),
+        "entries were written one after the other"
+    );
     let mut numbers: Vec<usize> = (0..planned.len()).collect();
     numbers.sort_unstable_by_key(|number| planned.get(*number).map(|entry| entry.row));
     let mut places = vec![0_u32; planned.len()];
     for (place, number) in (0..).zip(&numbers) {
-        if let Some(slot) = places.get_mut(*number) {
-            *slot = place;
-        }
+        places[*number] = place;
     }
     for number in numbers {
-        let (Some(entry), Some(offset)) = (planned.get(number), offsets.get(number)) else {
-            continue;
-        };
+        let (entry, offset) = (&planned[number], offsets[number]);
         let base = match usize::from(entry.distance) {
-            0 => None,
-            distance => number.checked_sub(distance),
+            0 => file::NO_BASE,
+            distance => {
+                let base = number.checked_sub(distance);
+                places[base.expect("a base comes before what is stored against it")]
+            }
         };
-        let base = base.and_then(|base| places.get(base)).copied();
         file.write(&entry.row.to_be_bytes())?;
         file.write(&offset.to_be_bytes())?;
-        file.write(&base.unwrap_or(file::NO_BASE).to_be_bytes())?;
+        file.write(&base.to_be_bytes())?;
     }
     Ok(())
 }

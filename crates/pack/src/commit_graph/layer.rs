@@ -1,13 +1,14 @@
-use super::parents::{Parents, MARK, NO_PARENT};
-use super::{chunks, GraphCommit};
-use crate::big_endian::{u32_at, u64_at};
-use crate::id_table::{IdTable, FANOUT_BYTES};
-use crate::map::Map;
+use super::commit::{GraphCommit, Parents, MARK, NO_PARENT};
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::id_table::{IdTable, FANOUT_BYTES};
+use crate::format::map::Map;
 use gix_hash::{oid, Kind, ObjectId};
 use std::ops::Range;
 use std::path::Path;
 
 const HEADER_BYTES: usize = 8;
+/// Bytes of a row of the table of chunks: a name and where the chunk starts.
+const CHUNK_ROW_BYTES: usize = 12;
 /// What follows the tree in a row: two parents, level and date.
 const ROW_REST_BYTES: usize = 16;
 
@@ -162,7 +163,7 @@ fn parse(data: &[u8], hash: Kind, bases: &[ObjectId]) -> Result<Parts, String> {
         return Err("made for another chain".into());
     }
     let end = data.len().saturating_sub(hash_len);
-    let chunk = |name: &[u8; 4]| chunks::find(data, HEADER_BYTES, chunks.into(), end, name);
+    let chunk = |name: &[u8; 4]| find_chunk(data, HEADER_BYTES, chunks.into(), end, name);
     let required = |name: &'static [u8; 4]| {
         chunk(name)?.ok_or_else(|| format!("no chunk {}", String::from_utf8_lossy(name)))
     };
@@ -203,6 +204,31 @@ fn parse(data: &[u8], hash: Kind, bases: &[ObjectId]) -> Result<Parts, String> {
         large_date_offsets: chunk(b"GDO2")?,
         hash_len,
     })
+}
+
+/// Looks through the table of `count` chunks at `table` for `name`. The chunk ends where the next
+/// one starts, and no later than `end`.
+fn find_chunk(
+    data: &[u8],
+    table: usize,
+    count: usize,
+    end: usize,
+    name: &[u8; 4],
+) -> Result<Option<Range<usize>>, String> {
+    let position = |row: usize| {
+        let offset = u64_at(data, table + row * CHUNK_ROW_BYTES + 4)?;
+        usize::try_from(offset).ok()
+    };
+    for row in 0..count {
+        let start = table + row * CHUNK_ROW_BYTES;
+        if data.get(start..start + 4) == Some(name) {
+            return match (position(row), position(row + 1)) {
+                (Some(from), Some(to)) if from <= to && to <= end => Ok(Some(from..to)),
+                _ => Err("a chunk is outside the file".into()),
+            };
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -5,17 +5,19 @@
 //! file is hashed when it is opened: positions are checked when they are followed, and what cannot
 //! be followed is `None`, for which the commit itself is to be read.
 
-mod chain;
-mod chunks;
+mod commit;
 mod layer;
-mod parents;
 
-pub use parents::Parents;
+pub use commit::{GraphCommit, Parents};
 
-use crate::{ObjectStore, Result};
-use gix_hash::oid;
+use crate::database::store::ObjectStore;
+use crate::error::Result;
+use gix_hash::{oid, Kind, ObjectId};
 use layer::Layer;
 use std::path::Path;
+
+/// Upper size limit of the list of layers, in bytes; larger files are an error.
+const LIMIT_BYTES: u64 = 1 << 20;
 
 /// The commits of an object directory as its commit-graph tells them.
 #[derive(Debug)]
@@ -26,25 +28,14 @@ pub struct CommitGraph {
     has_corrected_dates: bool,
 }
 
-/// What a commit-graph knows of a commit, but for its parents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GraphCommit<'g> {
-    /// Its tree.
-    pub tree: &'g oid,
-    /// When it was committed, in seconds since the epoch.
-    pub seconds: u64,
-    /// One more than the largest of its parents'; 1 without parents; 0 if it was not computed.
-    pub level: u32,
-}
-
 impl CommitGraph {
     /// Opens the commit-graph of the object directory `objects`: `info/commit-graph`, else the
     /// chain of `info/commit-graphs`. `Ok(None)` if there is neither; an error is a reason.
-    pub(crate) fn open(objects: &Path, hash: gix_hash::Kind) -> Result<Option<Self>, String> {
+    pub(crate) fn open(objects: &Path, hash: Kind) -> Result<Option<Self>, String> {
         let info = objects.join("info");
         let layers = match Layer::open(&info.join("commit-graph"), hash, 0, &[])? {
             Some(layer) => vec![layer],
-            None => chain::open(&info.join("commit-graphs"), hash)?,
+            None => open_chain(&info.join("commit-graphs"), hash)?,
         };
         if layers.is_empty() {
             return Ok(None);
@@ -101,6 +92,32 @@ impl CommitGraph {
         let at = self.layers.partition_point(|layer| layer.end() <= position);
         self.layers.get(at)
     }
+}
+
+/// Opens the layers that the file `commit-graph-chain` in `directory` names, base first; none if
+/// there is no such file.
+fn open_chain(directory: &Path, hash: Kind) -> Result<Vec<Layer>, String> {
+    let list = directory.join("commit-graph-chain");
+    let list = hedgerow_fs::read_file(&list, LIMIT_BYTES).map_err(|error| error.to_string())?;
+    let mut layers: Vec<Layer> = Vec::new();
+    let mut names: Vec<ObjectId> = Vec::new();
+    for line in list.unwrap_or_default().split(|byte| *byte == b'\n') {
+        if line.is_empty() {
+            continue;
+        }
+        let name = ObjectId::from_hex(line).ok();
+        let name = name.filter(|name| name.kind() == hash);
+        let name = name.ok_or("a line of the chain is no hash")?;
+        let path = directory.join(format!("graph-{name}.graph"));
+        let before = layers.last().map_or(0, Layer::end);
+        let layer = Layer::open(&path, hash, before, &names)?;
+        layers.push(layer.ok_or_else(|| format!("'{}' is missing", path.display()))?);
+        names.push(name);
+        if names.len() > usize::from(u8::MAX) {
+            return Err("the chain is too long".into());
+        }
+    }
+    Ok(layers)
 }
 
 impl ObjectStore {

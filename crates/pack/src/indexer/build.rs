@@ -1,10 +1,14 @@
 //! Content of objects out of the pack that is being indexed.
 
 use super::record::{Form, Record};
-use super::resolve::{bad, ResolveInput};
+use super::resolve_input::{bad, input, ResolveInput};
 use super::Refusal;
-use crate::reader::SMALL_BYTES;
-use crate::{delta, Error, Fault, ObjectKind, Reader, Result};
+use crate::delta;
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::object::ObjectKind;
+use crate::read::reader::Reader;
+use crate::read::reader::SMALL_BYTES;
 use hedgerow_codec::Inflater;
 
 /// Buffers that are kept to be used again.
@@ -92,7 +96,7 @@ impl<'g> Builder<'g> {
         if self.delta.len() < size || self.delta.len() > SPARE_BYTES {
             self.delta = vec![0; size.max(64 << 10)];
         }
-        let delta = self.delta.get_mut(..size).unwrap_or_default();
+        let (delta, _) = self.delta.split_at_mut(size);
         self.inflater
             .zlib_into(input(self.ground.data, record), delta)?;
         let (header, instructions) = delta::parse_header(delta)?;
@@ -135,10 +139,4 @@ impl<'g> Builder<'g> {
         }
         Ok(content)
     }
-}
-
-/// The compressed bytes of the entry, with all that follows.
-pub(crate) fn input<'d>(data: &'d [u8], record: &Record) -> &'d [u8] {
-    let start = record.offset as usize + usize::from(record.header_len);
-    data.get(start..).unwrap_or_default()
 }

@@ -1,14 +1,16 @@
 //! From the first pass to an index: the second pass, and what can be checked only then.
 
 use super::check::Findings;
+use super::deferred::{check_named, compare_large, Known};
 use super::delta_trees::DeltaTrees;
 use super::examine::Examination;
-use super::record::{Form, Record, Records};
-use super::resolve::{is_delta, resolve, ResolveInput, Resolved};
+use super::record::{Record, Records};
+use super::resolve::resolve;
+use super::resolve_input::{is_delta, ResolveInput};
 use super::statistics::{self, PackedObject};
-use super::{large, named, IndexOptions, IndexedPack, Refusal};
-use crate::index_writer::{sort_index_entries, IndexEntry};
-use crate::{Error, ObjectKind, ObjectStore, Reader, Result};
+use super::{IndexOptions, IndexedPack, Refusal};
+use crate::error::Result;
+use crate::pack_file::index_writer::{sort_index_entries, IndexEntry};
 use gix_hash::ObjectId;
 use hedgerow_engine::Stage;
 use hedgerow_fs::OutputFile;
@@ -75,7 +77,7 @@ impl Conclusion {
         if count > 0 {
             return Err(Refusal::Unresolved { count }.into());
         }
-        large::compare(data, &records.list, &findings, examination)?;
+        compare_large(data, &records.list, &findings, examination)?;
         let known = Known::new(&mut records.list, &resolved, options);
         let outside = delta_trees.added(&records.list, is_open, &candidates);
         let refers_outside = options.links && known.check_links(&findings, options.store)?;
@@ -86,7 +88,7 @@ impl Conclusion {
             outside: &candidates,
             store: options.store,
         };
-        let missing_modules = named::check(ground, &known, examination, &mut findings)?;
+        let missing_modules = check_named(ground, &known, examination, &mut findings)?;
         let objects = if options.statistics {
             statistics::gather(data, &records.list, &delta_trees, &resolved)
         } else {
@@ -124,7 +126,9 @@ impl Conclusion {
         drop(self.records);
         let added_count = added.len();
         entries.extend(added);
+        let count = entries.len();
         sort_index_entries(&mut entries, options.execution.threads().get());
+        assert_eq!(entries.len(), count, "sorting loses no entry");
         if options.unique {
             let twice = entries.windows(2).find(|pair| pair[0].id == pair[1].id);
             if let Some(twice) = twice.and_then(|pair| pair.first()) {
@@ -178,101 +182,4 @@ fn candidates(delta_trees: &DeltaTrees, options: &IndexOptions<'_>) -> Result<Ve
         }
     }
     Ok(candidates)
-}
-
-/// The objects of the pack by their ids.
-pub(crate) struct Known {
-    /// In order of ids, if anything is to be looked up.
-    list: Vec<(ObjectId, ObjectKind, u32)>,
-}
-
-impl Known {
-    /// Fills in what was resolved.
-    fn new(records: &mut [Record], resolved: &[Resolved], options: &IndexOptions<'_>) -> Self {
-        let is_needed = options.links || options.rules.is_some();
-        let mut list = Vec::new();
-        if is_needed {
-            list.extend(
-                records
-                    .iter()
-                    .zip(0..)
-                    .filter_map(|(record, number)| match record.form {
-                        Form::Whole(kind) => Some((record.id, kind, number)),
-                        _ => None,
-                    }),
-            );
-        }
-        for done in resolved {
-            if let Some(record) = records.get_mut(done.number as usize) {
-                record.id = done.id;
-            }
-            if is_needed {
-                list.push((done.id, done.kind, done.number));
-            }
-        }
-        list.sort_unstable_by_key(|(id, _, number)| (*id, *number));
-        Known { list }
-    }
-
-    /// The kind and number of an object of the pack.
-    pub fn find(&self, id: &ObjectId) -> Option<(ObjectKind, u32)> {
-        let at = self.list.partition_point(|(known, _, _)| known < id);
-        let (known, kind, number) = self.list.get(at)?;
-        (known == id).then_some((*kind, *number))
-    }
-
-    /// Refuses a pack whose objects refer to what is nowhere, or to other kinds than there are.
-    /// Returns whether they refer to objects that only the repository has.
-    fn check_links(&self, findings: &Findings, store: Option<&ObjectStore>) -> Result<bool> {
-        if let Some(id) = findings.mismatch {
-            return Err(Refusal::KindMismatch(id).into());
-        }
-        let mut missing = Vec::new();
-        for (id, wanted) in &findings.links {
-            match self.find(id) {
-                None => missing.push((*id, *wanted)),
-                Some((kind, _)) if wanted.is_some_and(|wanted| wanted != kind) => {
-                    return Err(Refusal::KindMismatch(*id).into());
-                }
-                Some(_) => {}
-            }
-        }
-        missing.sort_unstable_by_key(|(id, _)| *id);
-        let mut reader = store.map(Reader::new);
-        for (id, wanted) in &missing {
-            let found = existing_kind(*id, reader.as_mut(), store)?;
-            let found = found.ok_or(Refusal::NotReceived(*id))?;
-            let expected = wanted.unwrap_or(found);
-            if expected != found {
-                let id = *id;
-                return Err(Refusal::OtherKind {
-                    id,
-                    expected,
-                    found,
-                }
-                .into());
-            }
-        }
-        Ok(!missing.is_empty())
-    }
-}
-
-/// The kind of an object of the repository; `None` if it has none such.
-fn existing_kind(
-    id: ObjectId,
-    reader: Option<&mut Reader<'_>>,
-    store: Option<&ObjectStore>,
-) -> Result<Option<ObjectKind>> {
-    let (Some(reader), Some(store)) = (reader, store) else {
-        return Ok(None);
-    };
-    let found = match store.locate(&id) {
-        Ok(found) => found,
-        Err(Error::UnusablePack { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    match found {
-        Some(location) => Ok(Some(reader.header(&id, location)?.kind)),
-        None => Ok(None),
-    }
 }

@@ -33,7 +33,8 @@ impl DeltaTrees {
                     pairs.extend(find(list, record.offset - distance).map(|base| (base, number)));
                 }
                 Form::ReferenceDelta { row } => {
-                    waiting.extend(records.bases.get(row as usize).map(|base| (*base, number)));
+                    let base = records.bases.get(row as usize);
+                    waiting.push((*base.expect("each reference has a row"), number));
                 }
             }
         }
@@ -52,6 +53,10 @@ impl DeltaTrees {
             children[*at as usize] = number;
             *at += 1;
         }
+        debug_assert!(next
+            .iter()
+            .zip(&starts[1..])
+            .all(|(end, start)| end == start));
         DeltaTrees {
             starts,
             children,
@@ -71,10 +76,11 @@ impl DeltaTrees {
         let start = list.len();
         let named = self.named(id).iter().map(|(_, child)| child);
         for child in self.placed(number).iter().chain(named) {
-            let parent = self.parents.get(*child as usize);
+            let slot = self.parents.get(*child as usize);
+            let slot = slot.expect("every delta has a slot for its base");
             let relaxed = Ordering::Relaxed;
-            let claim = |slot: &AtomicU32| slot.compare_exchange(NONE, number, relaxed, relaxed);
-            if parent.is_some_and(|slot| claim(slot).is_ok()) {
+            let claimed = slot.compare_exchange(NONE, number, relaxed, relaxed);
+            if claimed.is_ok() {
                 list.push(*child);
             }
         }
@@ -169,10 +175,14 @@ impl DeltaTrees {
 
     fn placed(&self, number: u32) -> &[u32] {
         let at = |number: usize| self.starts.get(number).map(|at| *at as usize);
-        let range = at(number as usize).zip(at(number as usize + 1));
-        range
-            .and_then(|(start, end)| self.children.get(start..end))
-            .unwrap_or_default()
+        // The numbers of bases outside the pack follow those of the entries.
+        match at(number as usize).zip(at(number as usize + 1)) {
+            Some((start, end)) => self
+                .children
+                .get(start..end)
+                .expect("the starts are within the children"),
+            None => &[],
+        }
     }
 
     fn named(&self, id: &ObjectId) -> &[(ObjectId, u32)] {
@@ -180,9 +190,9 @@ impl DeltaTrees {
             return &[];
         }
         let start = self.waiting.partition_point(|(base, _)| base < id);
-        let rest = self.waiting.get(start..).unwrap_or_default();
+        let (_, rest) = self.waiting.split_at(start);
         let count = rest.partition_point(|(base, _)| base == id);
-        rest.get(..count).unwrap_or_default()
+        rest.split_at(count).0
     }
 }
 

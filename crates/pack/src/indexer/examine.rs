@@ -4,8 +4,9 @@
 use super::check::{Checks, Findings};
 use super::existing::{Comparison, Existing};
 use super::Refusal;
+use crate::error::{Error, Result};
 use crate::object::start_hash;
-use crate::{Error, ObjectKind, Result};
+use crate::object::ObjectKind;
 use gix_hash::{Hasher, Kind, ObjectId};
 use hedgerow_engine::Execution;
 

@@ -1,7 +1,11 @@
 //! What the repository has already: an object that comes again must be the same.
 
 use super::Refusal;
-use crate::{loose, Error, Location, ObjectKind, ObjectStore, Reader, Result};
+use crate::database::store::ObjectStore;
+use crate::error::{Error, Result};
+use crate::loose;
+use crate::object::{Location, ObjectKind};
+use crate::read::reader::Reader;
 use gix_hash::{oid, ObjectId};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

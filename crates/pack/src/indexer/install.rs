@@ -1,9 +1,10 @@
 //! Puts a pack and what belongs to it in their places.
 
 use super::IndexedPack;
-use crate::hashed_file::{HashedFile, READ_ONLY, TEMPORARY};
-use crate::index_writer::{self, IndexLayout};
-use crate::{reverse_positions, reverse_writer, Result};
+use crate::error::Result;
+use crate::format::hashed_file::{HashedFile, READ_ONLY, TEMPORARY};
+use crate::pack_file::index_writer::{self, IndexLayout};
+use crate::pack_file::reverse_writer::{self, reverse_positions};
 use hedgerow_fs::OutputFile;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -7,10 +7,11 @@ use super::examine::Examination;
 use super::record::Records;
 use super::scan::{is_streamed, unknown, Scanner};
 use super::Refusal;
-use crate::big_endian::u32_at;
-use crate::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
-use crate::hashed_file::TrailerHasher;
-use crate::{Error, Fault, Result};
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::format::big_endian::u32_at;
+use crate::format::hashed_file::TrailerHasher;
+use crate::pack_file::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_codec::{can_expand_to, crc32};
 use hedgerow_engine::Stage;
@@ -81,10 +82,10 @@ pub(crate) fn receive(
             }
         };
         let (records, findings) = trailer?;
-        let rest = window.get(start..).unwrap_or_default();
+        let (_, rest) = window.split_at(start);
         let (trailer, rest) = rest
             .split_at_checked(hash.len_in_bytes())
-            .unwrap_or_default();
+            .expect("the checksum was waited for");
         if trailer != written.as_bytes() {
             return Err(Refusal::Checksum.into());
         }
@@ -179,7 +180,8 @@ pub(crate) fn parse_header(data: &[u8]) -> Result<u32> {
     }
     match u32_at(data, 4) {
         Some(2 | 3) => {}
-        version => return Err(Refusal::Version(version.unwrap_or_default()).into()),
+        Some(version) => return Err(Refusal::Version(version).into()),
+        None => return Err(Refusal::EarlyEnd.into()),
     }
     u32_at(data, 8).ok_or(Refusal::EarlyEnd.into())
 }
@@ -219,7 +221,7 @@ fn scan_at_once(feed: &Feed<'_>, scanner: &mut Scanner<'_>, entry: &Entry) -> Op
     if is_streamed(entry) || !can_expand_to(input.len() as u64, entry.size) {
         return None;
     }
-    let buffer = crate::reader::prepare(&mut scanner.buffer, entry.size as usize);
+    let buffer = crate::read::reader::prepare(&mut scanner.buffer, entry.size as usize);
     scanner.inflater.zlib_into(input, buffer).ok()
 }
 
@@ -243,7 +245,11 @@ fn scan_slowly(
             .step(feed.available(), &mut piece)
             .map_err(bad)?;
         feed.take(step.consumed);
-        content.extend_from_slice(piece.get(..step.written).unwrap_or_default());
+        content.extend_from_slice(
+            piece
+                .get(..step.written)
+                .expect("no more is inflated than there is room for"),
+        );
         if content.len() as u64 > entry.size {
             return Err(bad(hedgerow_codec::Error::TooLong));
         }
@@ -300,13 +306,16 @@ struct Feed<'f> {
 
 impl Feed<'_> {
     fn available(&self) -> &[u8] {
-        self.window.get(self.start..).unwrap_or_default()
+        self.window
+            .get(self.start..)
+            .expect("what was scanned is in the window")
     }
 
     /// Passes over `count` bytes that are there.
     fn take(&mut self, count: usize) {
-        let end = (self.start + count).min(self.window.len());
-        let taken = self.window.get(self.start..end).unwrap_or_default();
+        let end = self.start + count;
+        let taken = self.window.get(self.start..end);
+        let taken = taken.expect("no more is taken than is there");
         self.crc32 = crc32(self.crc32, taken);
         self.offset += taken.len() as u64;
         self.start = end;
@@ -327,7 +336,7 @@ impl Feed<'_> {
         (self.start, self.flushed) = (0, 0);
         let held = self.window.len();
         self.window.resize(held + READ_BYTES, 0);
-        let room = self.window.get_mut(held..).unwrap_or_default();
+        let (_, room) = self.window.split_at_mut(held);
         let count = self.input.read(room)?;
         self.window.truncate(held + count);
         if count == 0 {
@@ -346,7 +355,7 @@ impl Feed<'_> {
         let piece = self
             .window
             .get(self.flushed..self.start)
-            .unwrap_or_default();
+            .expect("what was passed on was scanned before");
         if !piece.is_empty() {
             match &mut self.out {
                 Out::Here(writer) => writer.add(piece)?,
@@ -358,5 +367,22 @@ impl Feed<'_> {
         }
         self.flushed = self.start;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_is_cut_short_has_no_version() {
+        let fault = |data: &[u8]| parse_header(data).unwrap_err().to_string();
+        assert_eq!(fault(b"PACK\0\0"), "early EOF");
+        assert_eq!(fault(b"PACK\0\0\0\x02\0"), "early EOF");
+        assert_eq!(
+            fault(b"PACK\0\0\0\x05\0\0\0\0"),
+            "pack version 5 unsupported"
+        );
+        assert_eq!(parse_header(b"PACK\0\0\0\x02\0\0\0\x07").unwrap(), 7);
     }
 }

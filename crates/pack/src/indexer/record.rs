@@ -1,5 +1,5 @@
-use crate::entry::{Entry, EntryKind};
-use crate::ObjectKind;
+use crate::object::ObjectKind;
+use crate::pack_file::entry::{Entry, EntryKind};
 use gix_hash::ObjectId;
 
 /// What the first pass learns of one entry of a pack.

@@ -7,11 +7,11 @@
 
 use super::build::Builder;
 use super::check::Findings;
-use super::delta_trees::DeltaTrees;
 use super::examine::{Examination, Examiner};
-use super::record::{Form, Record};
+use super::resolve_input::{ResolveInput, Resolved};
 use super::Refusal;
-use crate::{Error, Fault, ObjectKind, ObjectStore, Result};
+use crate::error::{Error, Result};
+use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 use hedgerow_engine::Stage;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,27 +19,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Contents that all workers together may hold for later, in bytes.
 const HELD_BYTES: usize = 48 << 20;
-
-/// A delta that was resolved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resolved {
-    pub number: u32,
-    pub id: ObjectId,
-    pub kind: ObjectKind,
-}
-
-/// What the workers read.
-#[derive(Clone, Copy)]
-pub(crate) struct ResolveInput<'g> {
-    /// The pack up to its checksum.
-    pub data: &'g [u8],
-    pub records: &'g [Record],
-    pub delta_trees: &'g DeltaTrees,
-    /// Bases from outside the pack; their numbers follow those of the records.
-    pub outside: &'g [ObjectId],
-    /// Where those are.
-    pub store: Option<&'g ObjectStore>,
-}
 
 /// Resolves all deltas that stand on `roots`, largest family first. Returns them in no order.
 pub(crate) fn resolve(
@@ -290,14 +269,10 @@ impl<'g> Worker<'g> {
     }
 
     fn resolve_next(&mut self) -> Result<()> {
-        let Some(delta) = self.pending.pop() else {
-            return Ok(());
-        };
+        let delta = self.pending.pop().expect("something is pending");
         let base = self.content_of_top()?;
-        let (kind, is_last) = match self.frames.last() {
-            Some(top) => (top.kind, self.pending.len() == top.pending),
-            None => return Ok(()),
-        };
+        let top = self.frames.last().expect("what is pending has a base");
+        let (kind, is_last) = (top.kind, self.pending.len() == top.pending);
         let content = self.builder.apply(delta, &base)?;
         drop(base);
         if is_last {
@@ -348,9 +323,7 @@ impl<'g> Worker<'g> {
 
     /// Drops what will be needed last, until the rest fits; never what is needed next.
     fn drop_over_budget(&mut self) {
-        let Some((_, below)) = self.frames.split_last_mut() else {
-            return;
-        };
+        let (_, below) = self.frames.split_last_mut().expect("a base was pushed");
         for frame in below {
             if self.held <= self.budget {
                 return;
@@ -363,26 +336,21 @@ impl<'g> Worker<'g> {
 
     /// The content of the base whose turn it is, built again if it was dropped.
     fn content_of_top(&mut self) -> Result<Arc<Vec<u8>>> {
-        let Some(top) = self.frames.last() else {
-            return Err(Error::ForeignLocation);
-        };
+        let top = self.frames.last().expect("what is pending has a base");
         if let Some(content) = &top.content {
             return Ok(content.clone());
         }
         let content = Arc::new(self.builder.rebuild(top.number)?);
         self.held += content.len();
-        if let Some(top) = self.frames.last_mut() {
-            top.content = Some(content.clone());
-        }
+        let top = self.frames.last_mut().expect("it was there just now");
+        top.content = Some(content.clone());
         self.drop_over_budget();
         Ok(content)
     }
 
     /// Gives half of what is pending for the base whose turn it is to whoever has nothing to do.
     fn share(&mut self) -> Result<()> {
-        let Some(top) = self.frames.last() else {
-            return Ok(());
-        };
+        let top = self.frames.last().expect("what is pending has a base");
         let (base, kind) = (top.number, top.kind);
         let count = (self.pending.len() - top.pending) / 2;
         if count == 0 {
@@ -398,15 +366,4 @@ impl<'g> Worker<'g> {
         });
         Ok(())
     }
-}
-
-/// The error of the entry of `record`.
-pub(super) fn bad(record: &Record, fault: Fault) -> Error {
-    let offset = record.offset;
-    Refusal::BadEntry { offset, fault }.into()
-}
-
-/// Whether `record` is a delta.
-pub(super) fn is_delta(record: &Record) -> bool {
-    !matches!(record.form, Form::Whole(_))
 }

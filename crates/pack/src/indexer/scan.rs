@@ -3,9 +3,11 @@
 use super::examine::{Examination, Examiner};
 use super::record::Records;
 use super::Refusal;
-use crate::entry::{self, Entry, EntryKind};
-use crate::reader::prepare;
-use crate::{Error, Fault, ObjectKind, Result};
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::object::ObjectKind;
+use crate::pack_file::entry::{self, Entry, EntryKind};
+use crate::read::reader::prepare;
 use gix_hash::ObjectId;
 use hedgerow_codec::{can_expand_to, crc32, Inflater, StreamInflater};
 
@@ -48,7 +50,7 @@ impl<'e> Scanner<'e> {
             Fault::Outside => Refusal::EarlyEnd.into(),
             fault => bad(fault),
         })?;
-        let input = data.get(entry.data..).unwrap_or_default();
+        let (_, input) = data.split_at(entry.data);
         if !can_expand_to(input.len() as u64, entry.size) {
             return Err(bad(Fault::Implausible(entry.size)));
         }
@@ -62,14 +64,16 @@ impl<'e> Scanner<'e> {
         };
         let start = offset as usize;
         let end = entry.data + consumed;
-        let crc32 = crc32(0, data.get(start..end).unwrap_or_default());
+        let bytes = data.get(start..end);
+        let crc32 = crc32(0, bytes.expect("no more is consumed than is there"));
         records.push(offset, &entry, entry.data - start, id, crc32);
         Ok(end as u64)
     }
 
     /// The id of the object that was inflated into the buffer, if it is one.
     pub fn examine(&mut self, entry: &Entry) -> Result<ObjectId> {
-        let content = self.buffer.get(..entry.size as usize).unwrap_or_default();
+        let content = self.buffer.get(..entry.size as usize);
+        let content = content.expect("the entry was inflated into the buffer");
         match entry.kind {
             EntryKind::Whole(kind) => self.examiner.examine(kind, content),
             _ => Ok(unknown(self.hash())),
@@ -92,7 +96,7 @@ impl<'e> Scanner<'e> {
     ) -> Result<(usize, ObjectId)> {
         let mut at = 0;
         let id = self.pass_pieces(offset, entry, &mut |stream, piece| {
-            let rest = input.get(at..).unwrap_or_default();
+            let rest = input.get(at..).expect("no more is consumed than is there");
             let step = stream.step(rest, piece).map_err(Fault::from)?;
             at += step.consumed;
             if step.consumed == 0 && step.written == 0 && !step.finished {
@@ -130,7 +134,11 @@ impl<'e> Scanner<'e> {
                 return Err(bad(hedgerow_codec::Error::TooLong.into()));
             }
             if let Some(hasher) = &mut hasher {
-                hasher.update(piece.get(..written).unwrap_or_default());
+                hasher.update(
+                    piece
+                        .get(..written)
+                        .expect("no more is inflated than there is room for"),
+                );
             }
             if finished {
                 break;

@@ -1,7 +1,7 @@
 use super::delta_trees::DeltaTrees;
 use super::record::{Form, Record};
-use super::resolve::Resolved;
-use crate::ObjectKind;
+use super::resolve_input::Resolved;
+use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 
 /// One object of a pack, as git-verify-pack(1) tells of it.
@@ -32,9 +32,7 @@ pub(crate) fn gather(
 ) -> Vec<PackedObject> {
     let mut kinds: Vec<Option<ObjectKind>> = vec![None; records.len()];
     for done in resolved {
-        if let Some(kind) = kinds.get_mut(done.number as usize) {
-            *kind = Some(done.kind);
-        }
+        kinds[done.number as usize] = Some(done.kind);
     }
     let depths = depths(records, delta_trees);
     let ends = records.iter().skip(1).map(|record| record.offset);
@@ -55,7 +53,7 @@ pub(crate) fn gather(
             size: record.size,
             size_in_pack: end - record.offset,
             offset: record.offset,
-            depth: depths.get(at).copied().unwrap_or_default(),
+            depth: depths[at],
             base: base.map(|base| base.id),
         }));
     }
@@ -75,7 +73,8 @@ fn depths(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
             chain.push(at);
             at = parent;
         }
-        let mut depth = depths.get(at as usize).copied().unwrap_or_default();
+        // A base outside the pack is no delta.
+        let mut depth = depths.get(at as usize).copied().unwrap_or(0);
         while let Some(delta) = chain.pop() {
             depth += 1;
             depths[delta as usize] = depth;

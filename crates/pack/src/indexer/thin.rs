@@ -2,9 +2,11 @@
 
 use super::conclude::Conclusion;
 use super::{IndexOptions, Refusal};
-use crate::hashed_file::TrailerHasher;
-use crate::index_writer::IndexEntry;
-use crate::{Error, ObjectKind, Reader, Result};
+use crate::error::{Error, Result};
+use crate::format::hashed_file::TrailerHasher;
+use crate::object::ObjectKind;
+use crate::pack_file::index_writer::IndexEntry;
+use crate::read::reader::Reader;
 use gix_hash::ObjectId;
 use hedgerow_codec::{crc32, StockDeflater};
 use hedgerow_fs::threads::each;
@@ -42,6 +44,8 @@ pub(crate) fn complete(
             .into_iter()
             .map(|part| part.expect("compressing does not panic"));
         let parts: Vec<Vec<Vec<u8>>> = joined.collect::<Result<_>>()?;
+        let made: usize = parts.iter().map(Vec::len).sum();
+        assert_eq!(made, batch.len(), "every missing base becomes an entry");
         for (id, entry) in batch.iter().zip(parts.into_iter().flatten()) {
             file.write_at(&entry, at)?;
             added.push(IndexEntry {
@@ -87,7 +91,7 @@ fn hash(file: &OutputFile, end: u64, kind: gix_hash::Kind) -> Result<ObjectId> {
     let mut at = 0;
     while at < end {
         let length = (end - at).min(BUFFER_BYTES as u64) as usize;
-        let piece = buffer.get_mut(..length).unwrap_or_default();
+        let (piece, _) = buffer.split_at_mut(length);
         file.read_exact_at(piece, at)?;
         hasher.update(piece);
         at += length as u64;

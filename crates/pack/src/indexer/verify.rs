@@ -1,11 +1,12 @@
 //! Compares an index and a reverse index with what the pack says.
 
 use super::{IndexedPack, Refusal};
-use crate::big_endian::{u32_at, u64_at};
-use crate::hashed_file::TrailerHasher;
-use crate::index_writer::{self, IndexLayout};
-use crate::map::Map;
-use crate::{reverse_positions, reverse_writer, Result};
+use crate::error::Result;
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::hashed_file::TrailerHasher;
+use crate::format::map::Map;
+use crate::pack_file::index_writer::{self, IndexLayout};
+use crate::pack_file::reverse_writer::{self, reverse_positions};
 use gix_hash::Kind;
 use std::path::Path;
 
@@ -13,6 +14,14 @@ const LARGE: u32 = 1 << 31;
 const HEADER_AND_FANOUT: usize = 8 + 1024;
 
 impl IndexedPack {
+    /// How the offsets are laid out in the index at `path`: a new one is compared with it.
+    ///
+    /// # Errors
+    /// A reason, if there is no such index or it cannot be used.
+    pub fn layout_of(path: &Path, hash: Kind) -> Result<IndexLayout, String> {
+        layout(path, hash)
+    }
+
     /// Whether the files are, byte for byte, those of this pack: the index at `index`, laid out as
     /// `layout` says, and the reverse index at `reverse`. Uses up to `threads` threads.
     ///
@@ -71,7 +80,7 @@ fn compare(
 }
 
 /// How the index at `path` is laid out.
-pub(super) fn layout(path: &Path, hash: Kind) -> std::result::Result<IndexLayout, String> {
+fn layout(path: &Path, hash: Kind) -> Result<IndexLayout, String> {
     let map = Map::open(path).map_err(|error| error.to_string())?;
     if map.get(..4) != Some(b"\xfftOc") {
         return Ok(IndexLayout {

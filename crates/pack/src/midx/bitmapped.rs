@@ -1,6 +1,6 @@
 //! The chunks of a multi-pack-index that are there for its bitmap: gitformat-pack(5), RIDX and BTMP.
 
-use crate::big_endian::u32_at;
+use crate::format::big_endian::u32_at;
 
 /// Bytes of a row of the chunk BTMP: the first bit of a pack, and how many it has.
 pub(super) const BITMAPPED_ROW_BYTES: usize = 8;

@@ -1,7 +1,7 @@
 //! The table of contents of a file made of chunks.
 
 use super::refusal::Refusal;
-use crate::big_endian::{u32_at, u64_at};
+use crate::format::big_endian::{u32_at, u64_at};
 use std::ops::Range;
 
 /// Bytes of a row of the table: a name of four bytes, and where the chunk starts.

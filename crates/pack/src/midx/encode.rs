@@ -4,8 +4,8 @@ use super::chunks::CHUNK_ROW_BYTES;
 use super::order::Order;
 use super::read::{hash_version, HEADER_BYTES, LARGE, OFFSET_ROW_BYTES, SIGNATURE};
 use super::select::Bucket;
-use crate::hashed_file::TrailerHasher;
-use crate::id_table::FANOUT_BYTES;
+use crate::format::hashed_file::TrailerHasher;
+use crate::format::id_table::FANOUT_BYTES;
 use gix_hash::ObjectId;
 use hedgerow_fs::{LockFile, Result};
 
@@ -33,9 +33,10 @@ impl Content<'_> {
             file,
             buffer: Vec::with_capacity(BUFFER_BYTES + 64),
             hasher: TrailerHasher::new(self.hash),
+            written: 0,
         };
         let large_count = self.large_count();
-        self.write_header(&mut out, large_count)?;
+        let end = self.write_header(&mut out, large_count)?;
         self.write_names(&mut out)?;
         let mut count = 0;
         for bucket in self.buckets {
@@ -55,6 +56,10 @@ impl Content<'_> {
                 out.put(&count.to_be_bytes())?;
             }
         }
+        assert_eq!(
+            out.written, end,
+            "the chunks are as long as their table says"
+        );
         out.finish()
     }
 
@@ -70,7 +75,8 @@ impl Content<'_> {
         is_needed.then(|| self.offsets().filter(|offset| is_large(*offset)).count() as u64)
     }
 
-    fn write_header(&self, out: &mut Output<'_>, large_count: Option<u64>) -> Result<()> {
+    /// Writes the header and the table of chunks. Returns where the last chunk is to end.
+    fn write_header(&self, out: &mut Output<'_>, large_count: Option<u64>) -> Result<u64> {
         let objects: u64 = self.buckets.iter().map(|b| b.rows.len() as u64).sum();
         let hash_len = self.hash.len_in_bytes() as u64;
         let packs = self.names.len();
@@ -99,7 +105,8 @@ impl Content<'_> {
             start += bytes;
         }
         out.put(&[0; 4])?;
-        out.put(&start.to_be_bytes())
+        out.put(&start.to_be_bytes())?;
+        Ok(start)
     }
 
     fn names_bytes(&self) -> usize {
@@ -113,7 +120,7 @@ impl Content<'_> {
         }
         let bytes = self.names_bytes();
         let padding = bytes.next_multiple_of(ALIGNMENT) - bytes;
-        out.put([0; ALIGNMENT].get(..padding).unwrap_or_default())
+        out.put(&[0; ALIGNMENT][..padding])
     }
 
     /// Writes the rows of pack number and offset, and the 64-bit offsets if there are any.
@@ -147,10 +154,13 @@ struct Output<'f> {
     file: &'f mut LockFile,
     buffer: Vec<u8>,
     hasher: TrailerHasher,
+    /// Bytes that were put so far.
+    written: u64,
 }
 
 impl Output<'_> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.written += bytes.len() as u64;
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush()?;

@@ -1,12 +1,11 @@
 //! Deleting packs whose objects are all in others.
 
-use super::layers::{Layers, Loaded};
-use super::write::{failed, write, MidxOptions};
-use crate::locate::usable_offset;
-use crate::pack::Pack;
-use crate::sidecars::delete_pack;
-use crate::verified::VerifiedFiles;
-use crate::Result;
+use super::layers::{failed, Layers, Loaded};
+use super::write::{write, MidxOptions};
+use crate::error::Result;
+use crate::format::verified::VerifiedFiles;
+use crate::pack_file::pack::Pack;
+use crate::pack_file::sidecars::delete_pack;
 use gix_hash::oid;
 use std::collections::HashSet;
 use std::path::Path;
@@ -77,7 +76,7 @@ fn check(
         .names()
         .map(|name| stays(name).then(|| open(name)))
         .collect();
-    let has = |pack: &Pack, id: &oid| usable_offset(pack, id).is_some();
+    let has = |pack: &Pack, id: &oid| pack.usable_offset(id).is_some();
     for name in dropped {
         let pack = open(name);
         let unusable = |reason: &str| failed(packs, format!("cannot expire '{name}': {reason}"));

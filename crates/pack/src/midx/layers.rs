@@ -2,6 +2,7 @@
 
 use super::read::MultiPackIndex;
 use super::refusal::Refusal;
+use crate::error::Error;
 use gix_hash::ObjectId;
 use hedgerow_fs::Result;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,12 @@ pub(crate) fn chain_directory(packs: &Path) -> PathBuf {
 /// The file that lists the layers.
 pub(crate) fn chain_path(packs: &Path) -> PathBuf {
     chain_directory(packs).join("multi-pack-index-chain")
+}
+
+/// The error of the multi-pack-index of the pack directory `packs`.
+pub(crate) fn failed(packs: &Path, reason: String) -> Error {
+    let path = plain_path(packs);
+    Error::MultiPackIndex { path, reason }
 }
 
 impl Loaded {

@@ -3,7 +3,6 @@
 
 mod bitmapped;
 mod chunks;
-mod clear;
 mod encode;
 mod expire;
 mod layers;
@@ -17,16 +16,14 @@ mod source;
 mod split;
 mod verify;
 mod write;
-mod written;
 
 pub(crate) use bitmapped::PseudoPackOrder;
 pub use expire::expire_midx_packs;
-pub(crate) use layers::{Layers, Loaded, PLAIN_NAME};
+pub(crate) use layers::{failed, Layers, Loaded, PLAIN_NAME};
 pub(crate) use order::pseudo_pack_order;
 pub(crate) use read::MultiPackIndex;
 pub use remove::{midx_packs, remove_midx};
 pub use repack::midx_objects_to_repack;
 pub(crate) use select::Row;
 pub use verify::{verify_midx, MidxComplaint};
-pub use write::{write_midx, MidxOptions};
-pub use written::WrittenMidx;
+pub use write::{write_midx, MidxOptions, WrittenMidx};

@@ -30,11 +30,10 @@ pub(crate) fn pseudo_pack_order(
     }
     let of_packs: Vec<_> = of_packs.into_iter().map(Mutex::new).collect();
     let sorted = in_parallel(packs, threads, |number| {
-        let lock = of_packs.get(number).map(Mutex::lock);
-        let lock = lock.map(|lock| lock.unwrap_or_else(PoisonError::into_inner));
-        let mut objects = lock
-            .map(|mut lock| std::mem::take(&mut *lock))
-            .unwrap_or_default();
+        let lock = of_packs[number].lock();
+        let mut lock = lock.unwrap_or_else(PoisonError::into_inner);
+        let mut objects = std::mem::take(&mut *lock);
+        drop(lock);
         objects.sort_unstable();
         let positions = objects.into_iter().map(|(_, position)| position);
         Ok::<Vec<u32>, std::convert::Infallible>(positions.collect())
@@ -47,9 +46,9 @@ pub(crate) fn pseudo_pack_order(
     let preferred = preferred.map(|number| number as usize);
     let others = (0..packs).filter(|number| Some(*number) != preferred);
     for number in preferred.into_iter().chain(others) {
-        let objects = sorted.get(number).map(Vec::as_slice).unwrap_or_default();
-        if let Some(bits) = order.packs.get_mut(number).filter(|_| !objects.is_empty()) {
-            *bits = (order.positions.len() as u32, objects.len() as u32);
+        let objects = &sorted[number];
+        if !objects.is_empty() {
+            order.packs[number] = (order.positions.len() as u32, objects.len() as u32);
         }
         order.positions.extend_from_slice(objects);
     }

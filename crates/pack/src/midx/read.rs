@@ -1,10 +1,10 @@
 use super::bitmapped::{preferred_pack, PseudoPackOrder, BITMAPPED_ROW_BYTES};
 use super::chunks::Chunks;
 use super::refusal::Refusal;
-use crate::big_endian::{u32_at, u64_at};
-use crate::hashed_file::is_whole;
-use crate::id_table::{IdTable, FANOUT_BYTES};
-use crate::map::Map;
+use crate::format::big_endian::{u32_at, u64_at};
+use crate::format::hashed_file::is_whole;
+use crate::format::id_table::{IdTable, FANOUT_BYTES};
+use crate::format::map::Map;
 use std::ops::Range;
 use std::path::Path;
 
@@ -97,7 +97,7 @@ impl MultiPackIndex {
     /// The hash the file ends with, by which its bitmap is named.
     pub fn checksum(&self) -> &[u8] {
         let end = self.map.len() - self.hash_len;
-        self.map.get(end..).unwrap_or_default()
+        self.map.split_at(end).1
     }
 
     /// The id at `position`.
@@ -279,7 +279,7 @@ fn parse_names(chunk: &[u8], count: u32, version: u8) -> Result<Vec<String>, Ref
             )));
         }
         names.push(name.to_owned());
-        rest = after.get(1..).unwrap_or_default();
+        rest = after.split_at(1).1;
     }
     Ok(names)
 }

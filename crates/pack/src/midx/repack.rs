@@ -1,10 +1,9 @@
 //! Which packs of a multi-pack-index are worth putting into one.
 
-use super::layers::{Layers, Loaded};
+use super::layers::{failed, Layers, Loaded};
 use super::source::Candidate;
-use super::write::failed;
-use crate::{HashKind, Result};
-use gix_hash::ObjectId;
+use crate::error::Result;
+use gix_hash::{Kind, ObjectId};
 use std::path::Path;
 
 /// A pack that may be repacked.
@@ -26,7 +25,7 @@ struct Small {
 /// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain.
 pub fn midx_objects_to_repack(
     objects: &Path,
-    hash: HashKind,
+    hash: Kind,
     batch_bytes: u64,
     with_kept: bool,
     warn: &mut dyn FnMut(String),
@@ -66,12 +65,7 @@ pub fn midx_objects_to_repack(
 }
 
 /// The packs that may be taken.
-fn candidates(
-    packs: &Path,
-    layers: &Layers,
-    hash: HashKind,
-    with_kept: bool,
-) -> Result<Vec<Small>> {
+fn candidates(packs: &Path, layers: &Layers, hash: Kind, with_kept: bool) -> Result<Vec<Small>> {
     let mut used = vec![0_u64; layers.pack_count() as usize];
     for (pack, _) in (0..layers.count()).filter_map(|position| layers.row(position)) {
         if let Some(count) = used.get_mut(pack as usize) {

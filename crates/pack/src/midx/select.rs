@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::split::in_parallel;
-use crate::big_endian::u64_at;
+use crate::format::big_endian::u64_at;
 use std::num::NonZeroUsize;
 
 /// Where the entry of an object starts.
@@ -54,7 +54,7 @@ fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, S
                 return Err(UNSORTED.into());
             }
             if !source.skips(position) {
-                let key = u64_at(id, 1).unwrap_or_default();
+                let key = u64_at(id, 1).expect("an id has more than eight bytes");
                 found.push(Found {
                     key,
                     rank,
@@ -63,8 +63,8 @@ fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, S
             }
         }
     }
-    let source = |found: &Found| sources.get(found.rank as usize);
-    let id = |found: &Found| source(found).and_then(|source| source.id(found.position));
+    let source = |found: &Found| &sources[found.rank as usize];
+    let id = |found: &Found| source(found).id(found.position);
     found.sort_by(|a, b| {
         let by_key = a.key.cmp(&b.key);
         by_key.then_with(|| id(a).cmp(&id(b)).then(a.rank.cmp(&b.rank)))
@@ -73,14 +73,14 @@ fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, S
     let mut bucket = Bucket::default();
     bucket.rows.reserve_exact(found.len());
     for found in &found {
-        let (pack, offset) = source(found)
-            .and_then(|source| source.row(found.position))
-            .ok_or(NO_OFFSET)?;
+        let row = source(found).row(found.position);
+        let (pack, offset) = row.ok_or(NO_OFFSET)?;
         let number = numbers.get(pack as usize).copied();
         let pack = number
             .filter(|number| *number != DROPPED)
             .ok_or(NO_OFFSET)?;
-        bucket.ids.extend_from_slice(id(found).unwrap_or_default());
+        let id = id(found).expect("it was read before");
+        bucket.ids.extend_from_slice(id);
         bucket.rows.push(Row { pack, offset });
     }
     Ok(bucket)

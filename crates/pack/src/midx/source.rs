@@ -1,7 +1,7 @@
 //! What a multi-pack-index is made from: indexes of packs, and the file there was before.
 
 use super::layers::Layer;
-use crate::index::PackIndex;
+use crate::pack_file::index::PackIndex;
 use hedgerow_fs::FileKind;
 use std::cell::OnceCell;
 use std::cmp::Reverse;

@@ -2,9 +2,10 @@
 
 use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
-use crate::pack::Pack;
-use crate::verified::VerifiedFiles;
-use crate::{HashKind, Result};
+use crate::error::Result;
+use crate::format::verified::VerifiedFiles;
+use crate::pack_file::pack::Pack;
+use gix_hash::Kind;
 use hedgerow_engine::{Execution, Stage, Steps};
 use hedgerow_fs::FileKind;
 use std::num::NonZeroUsize;
@@ -34,7 +35,7 @@ const BATCH: u32 = 1 << 14;
 /// Only if a directory or a chain cannot be read.
 pub fn verify_midx(
     objects: &Path,
-    hash: HashKind,
+    hash: Kind,
     execution: &Execution,
     complain: &mut dyn FnMut(MidxComplaint),
 ) -> Result<()> {
@@ -94,7 +95,7 @@ pub fn verify_midx(
 fn list_packs(
     packs: &Path,
     layers: &Layers,
-    hash: HashKind,
+    hash: Kind,
     report: &mut dyn FnMut(String),
 ) -> Vec<Option<Pack>> {
     let mut listed = Vec::new();
@@ -208,7 +209,8 @@ fn verify_row(
     packs: &[Option<Pack>],
     position: u32,
 ) -> Result<Option<WrongRow>, String> {
-    let id = layers.id(position).unwrap_or_default();
+    let id = layers.id(position);
+    let id = id.expect("the table of ids has as many as there are positions");
     let Some(found) = layers.position_of(id) else {
         return Ok(Some(WrongRow::NoEntry));
     };
@@ -220,6 +222,7 @@ fn verify_row(
     else {
         return Ok(Some(WrongRow::NoEntry));
     };
-    let expected = index.lookup(id).unwrap_or_default();
+    // What the pack does not have is at 0 for git.
+    let expected = index.lookup(id).unwrap_or(0);
     Ok((expected != offset).then_some(WrongRow::Offset(offset, expected)))
 }

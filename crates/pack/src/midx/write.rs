@@ -1,25 +1,26 @@
 //! Writing a multi-pack-index as `git multi-pack-index write` does, byte for byte.
 
-use super::clear;
 use super::encode::Content;
-use super::layers::{plain_path, Layers, Loaded};
+use super::layers::{failed, plain_path, Layer, Layers, Loaded};
 use super::order::{pseudo_pack_order, Order};
 use super::read::MultiPackIndex;
+use super::remove;
 use super::select::{select, Bucket, DROPPED};
 use super::source::{Candidate, Source};
-use super::written::WrittenMidx;
 
-use crate::{Error, HashKind, Result};
+use crate::error::Result;
+use gix_hash::{Kind, ObjectId};
 use hedgerow_fs::LockFile;
 use std::collections::HashSet;
+use std::io::Read;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How to write a multi-pack-index.
 #[derive(Clone, Debug)]
 pub struct MidxOptions {
     /// The hash function of the repository.
-    pub hash: HashKind,
+    pub hash: Kind,
     /// The version of the file, 1 or 2 (`midx.version`). Git before 2.54 reads version 1 only.
     pub version: u8,
     /// The pack, by the name of its file or of its index, that is to have the objects that it
@@ -35,6 +36,20 @@ pub struct MidxOptions {
     pub sync: bool,
 }
 
+/// A multi-pack-index that is written but not in its place yet, so that its bitmap can be put
+/// there first. Dropped without [`WrittenMidx::commit`] it is gone.
+#[derive(Debug)]
+pub struct WrittenMidx {
+    lock: LockFile,
+    /// The pack directory.
+    pub(crate) packs: PathBuf,
+    checksum: ObjectId,
+    order: Option<Order>,
+    /// Where it is going to be.
+    pub(crate) path: PathBuf,
+    pub(crate) file: MultiPackIndex,
+}
+
 /// Writes the multi-pack-index of the object directory `objects` beside its place. `None` if the
 /// one that is there will do. `warn` is told of what is left out, in git's words.
 ///
@@ -43,8 +58,8 @@ pub struct MidxOptions {
 /// of the packs it knows is taken over, and counts as older than any other pack.
 ///
 /// # Errors
-/// [`Error::MultiPackIndex`] if there is nothing to list, or a pack that has to be listed cannot
-/// be.
+/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if there is nothing to list, or a pack
+/// that has to be listed cannot be.
 pub fn write_midx(
     objects: &Path,
     options: &MidxOptions,
@@ -69,7 +84,7 @@ pub(super) fn write(
     let covers = |existing: &Layers| is_up_to_date(existing, &candidates, options);
     if dropped.is_empty() && existing.as_ref().is_some_and(covers) {
         if !options.for_bitmap {
-            clear::bitmaps(packs)?;
+            remove::bitmaps(packs)?;
         }
         return Ok(None);
     }
@@ -103,6 +118,29 @@ pub(super) fn write(
         path,
         file,
     }))
+}
+
+impl WrittenMidx {
+    /// The hash the file ends with, by which its bitmap is named.
+    pub fn checksum(&self) -> &ObjectId {
+        &self.checksum
+    }
+
+    /// The position, in order of ids, of the object of each bit; empty unless it was written for
+    /// a bitmap.
+    pub fn pseudo_pack_order(&self) -> &[u32] {
+        match &self.order {
+            Some(order) => &order.positions,
+            None => &[],
+        }
+    }
+
+    /// Puts it in its place, and removes the bitmaps and reverse indexes of others.
+    pub fn commit(self) -> Result<()> {
+        self.lock.commit()?;
+        remove::after_writing(&self.packs, &self.checksum)?;
+        Ok(())
+    }
 }
 
 /// All that the file says.
@@ -142,18 +180,15 @@ fn assemble(
         let rows = buckets
             .iter()
             .flat_map(|bucket| bucket.rows.iter().copied());
-        pseudo_pack_order(rows, names.len(), preferred, options.threads)
+        let order = pseudo_pack_order(rows, names.len(), preferred, options.threads);
+        assert_eq!(order.positions.len(), count, "every object has a bit");
+        order
     });
     Ok(Assembled {
         names,
         buckets,
         order,
     })
-}
-
-pub(super) fn failed(packs: &Path, reason: String) -> Error {
-    let path = plain_path(packs);
-    Error::MultiPackIndex { path, reason }
 }
 
 /// The multi-pack-index there is, if it is whole.
@@ -220,7 +255,29 @@ fn is_up_to_date(existing: &Layers, candidates: &[Candidate], options: &MidxOpti
     top.file.version() == options.version
         && names.len() == candidates.len()
         && candidates.iter().all(|c| names.contains(c.name.as_str()))
-        && (!options.for_bitmap || clear::has_bitmap(top))
+        && (!options.for_bitmap || has_bitmap(top))
+}
+
+/// Bytes of the header of a bitmap before the checksum of what it belongs to.
+const BITMAP_HEADER_BYTES: usize = 12;
+
+/// Whether there is a bitmap for the multi-pack-index whose newest layer is `top`.
+fn has_bitmap(top: &Layer) -> bool {
+    let checksum = top.file.checksum();
+    let id = ObjectId::from_bytes_or_panic(checksum);
+    let path = top
+        .path
+        .with_file_name(format!("multi-pack-index-{id}.bitmap"));
+    let head = || {
+        let mut file = hedgerow_fs::ReadFile::open(&path).ok()?;
+        let mut head = vec![0; BITMAP_HEADER_BYTES + checksum.len()];
+        file.read_exact(&mut head).ok()?;
+        Some(head)
+    };
+    let belongs = |head: Vec<u8>| {
+        head.starts_with(b"BITM") && head.get(BITMAP_HEADER_BYTES..) == Some(checksum)
+    };
+    top.file.pseudo_pack_order().is_some() && head().is_some_and(belongs)
 }
 
 /// The number of the preferred pack. For a bitmap there is always one, so that the first pack of

@@ -107,7 +107,7 @@ pub fn check(
     cancel: &CancelToken,
 ) -> Result<Vec<ObjectId>> {
     let order = bitmaps.order();
-    let bits = bitmaps.commits().unwrap_or_default();
+    let bits = bitmaps.commits().map_err(|_| Error::DamagedBitmap)?;
     let ids = bits.iter().filter_map(|bit| order.id(*bit));
     let tips: Vec<ObjectId> = ids.map(ToOwned::to_owned).collect();
     let scope = Scope {
@@ -217,9 +217,9 @@ impl<'o> Material<'o> {
     fn name_hashes(&self, previous: Option<&Previous<'_, '_>>) -> Vec<u32> {
         let mut hashes = vec![0; self.order.count() as usize];
         for (bit, hash) in self.found.iter().flatten() {
-            match hashes.get_mut(*bit as usize) {
-                Some(slot) if *slot == 0 => *slot = *hash,
-                _ => {}
+            let slot = &mut hashes[*bit as usize];
+            if *slot == 0 {
+                *slot = *hash;
             }
         }
         if let Some(previous) = previous {
@@ -240,24 +240,23 @@ impl<'o> Material<'o> {
             if cancel.is_cancelled() {
                 return Err(Error::Interrupted);
             }
-            let commit = self.history.commits.get(*number as usize);
-            let Some(commit) = commit.filter(|_| !self.made.contains_key(number)) else {
+            if self.made.contains_key(number) {
                 continue;
-            };
+            }
+            let commit = &self.history.commits[*number as usize];
             let made = CommitBitmap::new(commit.bit, &self.reached(&[*number]));
             self.made.insert(*number, made);
         }
         let merge = |numbers: &Vec<u32>| {
-            let commits = numbers.iter().filter_map(|number| {
-                let commit = self.history.commits.get(*number as usize);
-                commit.map(|commit| commit.bit)
-            });
+            let bit = |number: &u32| self.history.commits[*number as usize].bit;
+            let commits = numbers.iter().map(bit);
             PseudoMerge::new(commits.collect(), &self.reached(numbers))
         };
         let merges = merges.iter().map(merge).collect();
-        let made = selected
-            .iter()
-            .filter_map(|number| self.made.remove(number));
+        let made = selected.iter().map(|number| {
+            let made = self.made.remove(number);
+            made.expect("every selected commit has a bitmap, and is selected once")
+        });
         Ok((made.collect(), merges))
     }
 
@@ -266,9 +265,7 @@ impl<'o> Material<'o> {
         let mut reached = Words::with_bits(self.order.count() as usize);
         let mut pending: BinaryHeap<u32> = numbers.iter().copied().collect();
         while let Some(current) = pending.pop() {
-            let Some(commit) = self.history.commits.get(current as usize) else {
-                continue;
-            };
+            let commit = &self.history.commits[current as usize];
             if reached.contains(commit.bit) {
                 continue;
             }

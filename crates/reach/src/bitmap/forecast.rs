@@ -50,9 +50,7 @@ impl<'f, 'p, 's> Forecast<'f, 'p, 's> {
         let mut reached = Words::with_bits(self.objects);
         let mut pending: BinaryHeap<u32> = numbers.iter().copied().collect();
         while let Some(current) = pending.pop() {
-            let Some(commit) = self.history.commits.get(current as usize) else {
-                continue;
-            };
+            let commit = &self.history.commits[current as usize];
             if reached.contains(commit.bit) {
                 continue;
             }

@@ -146,7 +146,9 @@ impl<'s> Commits<'s> {
     pub(crate) fn parents(&self, index: CommitIndex) -> &[CommitIndex] {
         let (start, count) = self.node(index).parents;
         let range = start as usize..(start + count) as usize;
-        self.parents.get(range).unwrap_or_default()
+        self.parents
+            .get(range)
+            .expect("the parents of a node are in the list")
     }
 
     /// The parent at `at`, if it has so many.

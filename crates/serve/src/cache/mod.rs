@@ -24,6 +24,7 @@ use crate::Result;
 use hedgerow_fs::{Claim, FileKind, OutputFile, PrivateDir, Timestamp};
 use hedgerow_probe::FileSystem;
 use sources::Sources;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -88,10 +89,11 @@ impl ResponseCache {
         let mut parts = Vec::new();
         for objects in &options.objects {
             let real = hedgerow_fs::real_path(objects)?;
-            let stat = hedgerow_fs::stat(&real)?;
-            let place = stat.map(|stat| [stat.dev.to_be_bytes(), stat.ino.to_be_bytes()].concat());
+            let gone =
+                || hedgerow_fs::Error::new("stat", &real, io::Error::from(io::ErrorKind::NotFound));
+            let stat = hedgerow_fs::stat(&real)?.ok_or_else(gone)?;
             parts.push(real.as_os_str().as_bytes().to_vec());
-            parts.push(place.unwrap_or_default());
+            parts.push([stat.dev.to_be_bytes(), stat.ino.to_be_bytes()].concat());
         }
         Ok(ResponseCache {
             directory,

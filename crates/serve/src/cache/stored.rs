@@ -154,7 +154,7 @@ impl StoredResponse {
     fn header(&self) -> Result<Option<Header>> {
         let mut bytes = [0; HEADER_BYTES as usize];
         let filled = self.file.read_at(&mut bytes, 0)?;
-        let header = Header::parse(bytes.get(..filled).unwrap_or_default());
+        let header = Header::parse(&bytes[..filled]);
         let (key, repository) = &self.identity;
         Ok(header.filter(|header| header.key == *key && header.repository == *repository))
     }
@@ -181,7 +181,7 @@ impl StoredResponse {
         while position < header.response_bytes {
             let rest = header.response_bytes - position;
             let length = rest.min(PIECE_BYTES as u64) as usize;
-            let wanted = piece.get_mut(..length).unwrap_or_default();
+            let (wanted, _) = piece.split_at_mut(length);
             let filled = self.read_at(wanted, position)?;
             if filled < length {
                 return Ok(false);

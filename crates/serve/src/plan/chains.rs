@@ -24,10 +24,10 @@ pub(super) fn cut(entries: &mut [Entry<'_>], limit: u32) {
         let mut height = 0;
         while let Some(base) = base(entries, number) {
             height += 1;
-            match entries.get_mut(base) {
-                Some(entry) if entry.height < height => entry.height = height,
-                _ => break,
+            if entries[base].height >= height {
+                break;
             }
+            entries[base].height = height;
             number = base;
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn cut(entries: &mut [Entry<'_>], limit: u32) {
 
 /// The number of the entry that the entry `number` is a delta against.
 fn base(entries: &[Entry<'_>], number: usize) -> Option<usize> {
-    match entries.get(number)?.delta.as_ref()?.base {
+    match entries[number].delta.as_ref()?.base {
         Base::Entry(base) => Some(base as usize),
         Base::Verbatim { .. } | Base::Had(_) => None,
     }
@@ -52,34 +52,31 @@ fn cut_from(
     chain.clear();
     let mut next = Some(start);
     while let Some(number) = next {
-        match states.get(number) {
-            Some(State::New) => {}
-            Some(State::Active) => {
+        match states[number] {
+            State::New => {}
+            State::Active => {
                 // The last delta of the walk closes a loop.
-                if let Some(entry) = chain.last().and_then(|last| entries.get_mut(*last)) {
-                    entry.delta = None;
-                }
+                let last = chain.last().expect("what is active is on the chain");
+                entries[*last].delta = None;
                 break;
             }
-            Some(State::Done) | None => break,
+            State::Done => break,
         }
         states[number] = State::Active;
         chain.push(number);
         next = base(entries, number);
     }
     while let Some(number) = chain.pop() {
-        let below = base(entries, number).and_then(|base| entries.get(base));
-        let below = below.map(|entry| entry.depth);
-        if let Some(entry) = entries.get_mut(number) {
-            entry.depth = match (&entry.delta, below) {
-                (None, _) => 0,
-                (Some(_), None) => 1,
-                (Some(_), Some(below)) => below + 1,
-            };
-            if entry.depth > limit {
-                entry.depth = 0;
-                entry.delta = None;
-            }
+        let below = base(entries, number).map(|base| entries[base].depth);
+        let entry = &mut entries[number];
+        entry.depth = match (&entry.delta, below) {
+            (None, _) => 0,
+            (Some(_), None) => 1,
+            (Some(_), Some(below)) => below + 1,
+        };
+        if entry.depth > limit {
+            entry.depth = 0;
+            entry.delta = None;
         }
         states[number] = State::Done;
     }

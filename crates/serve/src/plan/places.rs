@@ -35,7 +35,7 @@ impl Places {
     pub fn of(&self, id: &ObjectId, entries: &[Entry<'_>]) -> Option<u32> {
         let key = start(id);
         let first = self.by_id.partition_point(|(other, _)| *other < key);
-        let candidates = self.by_id.get(first..).unwrap_or_default();
+        let (_, candidates) = self.by_id.split_at(first);
         let alike = candidates.iter().take_while(|(other, _)| *other == key);
         let is_it = |number: &u32| entries.get(*number as usize).is_some_and(|e| e.id == *id);
         alike.map(|(_, number)| *number).find(is_it)

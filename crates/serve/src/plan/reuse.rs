@@ -64,9 +64,7 @@ impl<'s> Reuse<'_, 's> {
             _ if number as usize >= self.sent => None,
             _ => self.base(entries, raw.kind, pack, stored),
         };
-        let Some(entry) = entries.get_mut(number as usize) else {
-            return;
-        };
+        let entry = &mut entries[number as usize];
         match raw.kind {
             EntryKind::Whole(kind) => {
                 (entry.kind, entry.size) = (kind, raw.size);

@@ -43,11 +43,8 @@ pub(crate) fn search(
         return Ok(());
     }
     let parts = candidates::parts(plan, &candidates, options.window);
-    let needed: Vec<Location> = candidates
-        .iter()
-        .filter_map(|number| plan.entries.get(*number as usize))
-        .map(|entry| entry.location)
-        .collect();
+    let location = |number: &u32| plan.entries[*number as usize].location;
+    let needed: Vec<Location> = candidates.iter().map(location).collect();
     let threads = options.execution.threads().get();
     let bases = SharedBases::plan_with_threads(store, &needed, SHARED_BASE_BYTES, threads)?;
     options
@@ -72,8 +69,8 @@ pub(crate) fn search(
             Search::new(whole, options, reader, &cached)
         },
         |search, part| {
-            let part = candidates.get(part).unwrap_or_default();
-            search.run(part)
+            let part = candidates.get(part);
+            search.run(part.expect("the parts are of the candidates"))
         },
         |_, part: Vec<Found>| {
             found.extend(part);
@@ -81,17 +78,16 @@ pub(crate) fn search(
         },
     )?;
     for found in found {
-        if let Some(entry) = plan.entries.get_mut(found.entry as usize) {
-            entry.depth = found.depth;
-            entry.delta = Some(Delta {
-                base: Base::Entry(found.base),
-                size: found.size,
-                source: match found.compressed {
-                    Some(compressed) => Source::Found(compressed),
-                    None => Source::Forgotten,
-                },
-            });
-        }
+        let entry = &mut plan.entries[found.entry as usize];
+        entry.depth = found.depth;
+        entry.delta = Some(Delta {
+            base: Base::Entry(found.base),
+            size: found.size,
+            source: match found.compressed {
+                Some(compressed) => Source::Found(compressed),
+                None => Source::Forgotten,
+            },
+        });
     }
     Ok(())
 }

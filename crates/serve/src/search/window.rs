@@ -206,9 +206,8 @@ impl<'p, 's> Search<'p, 's> {
                 Err(error)
             };
         }
-        let (Some(content), Some(base)) = (&target.content, &source.content) else {
-            return Ok(Outcome::Worse);
-        };
+        let content = target.content.as_ref().expect("it was loaded just now");
+        let base = source.content.as_ref().expect("it was loaded just now");
         let index = source.index.get_or_insert_with(|| DeltaIndex::new(base));
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         if !index.encode(base, content, limit, &mut self.attempt) {
@@ -225,10 +224,9 @@ impl<'p, 's> Search<'p, 's> {
 
     fn load(&mut self, slot: &mut Slot) -> Result<()> {
         if slot.content.is_none() {
-            if let Some(entry) = self.plan.entries.get(slot.number as usize) {
-                let (_, content) = entry.read(&mut self.reader, self.options)?;
-                slot.content = Some(content.to_vec());
-            }
+            let entry = &self.plan.entries[slot.number as usize];
+            let (_, content) = entry.read(&mut self.reader, self.options)?;
+            slot.content = Some(content.to_vec());
         }
         Ok(())
     }

@@ -189,10 +189,9 @@ fn found(used: &BitmapUse) -> Found {
 
 /// The beginning of `text`.
 fn shortened(text: &str) -> &str {
-    let longest = (0..=TEXT_BYTES.min(text.len())).rev();
-    let mut ends = longest.filter(|end| text.is_char_boundary(*end));
-    text.get(..ends.next().unwrap_or_default())
-        .unwrap_or_default()
+    let mut ends = (0..=TEXT_BYTES.min(text.len())).rev();
+    let end = ends.find(|end| text.is_char_boundary(*end));
+    &text[..end.expect("the start is a boundary")]
 }
 
 /// The same JSON in printable ASCII, so that no client's text can steer a terminal or look like

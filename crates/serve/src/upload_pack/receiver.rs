@@ -17,7 +17,11 @@ pub trait ResponseOutput: Write + Send {
     fn copy_from(&mut self, file: &ReadFile, offset: u64, length: u64) -> io::Result<u64> {
         let mut piece = vec![0; length.min(PIECE_BYTES) as usize];
         let count = file.read_at(&mut piece, offset).map_err(io::Error::other)?;
-        self.write_all(piece.get(..count).unwrap_or_default())?;
+        self.write_all(
+            piece
+                .get(..count)
+                .expect("a read fills no more than its buffer"),
+        )?;
         Ok(count as u64)
     }
 }
@@ -156,7 +160,7 @@ impl Write for Receiver<'_> {
         if self.position < self.sent && !bytes.is_empty() {
             let again = (self.sent - self.position).min(PIECE_BYTES);
             let length = bytes.len().min(again as usize);
-            self.compare(bytes.get(..length).unwrap_or_default())?;
+            self.compare(&bytes[..length])?;
             return Ok(length);
         }
         let written = self.output.write(bytes);

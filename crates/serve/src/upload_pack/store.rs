@@ -48,7 +48,11 @@ pub trait StoredResponse: Send {
     fn send(&self, output: &mut dyn ResponseOutput, from: u64, length: u64) -> io::Result<u64> {
         let mut piece = vec![0; length.min(PIECE_BYTES) as usize];
         let count = self.read_at(&mut piece, from).map_err(io::Error::other)?;
-        output.write_all(piece.get(..count).unwrap_or_default())?;
+        output.write_all(
+            piece
+                .get(..count)
+                .expect("a read fills no more than its buffer"),
+        )?;
         Ok(count as u64)
     }
 }

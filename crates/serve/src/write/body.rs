@@ -46,17 +46,15 @@ impl<'p, 's> BodyMaker<'p, 's> {
         }
     }
 
-    pub fn make(&mut self, number: u32) -> Result<Option<Body<'p>>> {
-        let Some(entry) = self.plan.entries.get(number as usize) else {
-            return Ok(None);
-        };
+    pub fn make(&mut self, number: u32) -> Result<Body<'p>> {
+        let entry = &self.plan.entries[number as usize];
         let body = |what, size, data| Body {
             number,
             what,
             size,
             data,
         };
-        Ok(Some(match (&entry.delta, entry.stored) {
+        Ok(match (&entry.delta, entry.stored) {
             (Some(delta), stored) => {
                 let data = self.delta(entry, delta, stored)?;
                 body(What::Delta(delta.base), delta.size, data)
@@ -68,7 +66,7 @@ impl<'p, 's> BodyMaker<'p, 's> {
                 let (kind, size, data) = self.whole(entry)?;
                 body(What::Object(kind), size, data)
             }
-        }))
+        })
     }
 
     fn delta(
@@ -80,23 +78,27 @@ impl<'p, 's> BodyMaker<'p, 's> {
         match (&delta.source, stored) {
             (Source::Found(stream), _) => Ok(Data::Borrowed(stream)),
             (Source::Reused, Stored::Delta(stream)) => Ok(Data::Borrowed(stream)),
-            _ => self.delta_again(entry, delta),
+            (Source::Reused, _) => unreachable!("a delta is reused as it is stored"),
+            (Source::Forgotten, _) => self.delta_again(entry, delta),
         }
     }
 
     /// Makes the delta that was found, but not kept: it comes out the same.
     fn delta_again(&mut self, entry: &Entry<'s>, delta: &Delta) -> Result<Data<'p>> {
-        let mut base = Vec::new();
-        if let Base::Entry(number) = delta.base {
-            if let Some(entry) = self.plan.entries.get(number as usize) {
-                let (_, content) = entry.read(&mut self.reader, self.options)?;
-                base.extend_from_slice(content);
-            }
-        }
+        let Base::Entry(number) = delta.base else {
+            unreachable!("deltas are searched against entries of the plan");
+        };
+        let base = &self.plan.entries[number as usize];
+        let base = base.read(&mut self.reader, self.options)?.1.to_vec();
         let (_, content) = entry.read(&mut self.reader, self.options)?;
         let mut bytes = Vec::new();
         DeltaIndex::new(&base).encode(&base, content, usize::MAX, &mut bytes);
-        debug_assert_eq!(bytes.len() as u64, delta.size);
+        // Its header says the size: another delta would be a broken pack.
+        assert_eq!(
+            bytes.len() as u64,
+            delta.size,
+            "contents make the same delta"
+        );
         Ok(Data::Owned(self.deflater.zlib(&bytes)))
     }
 

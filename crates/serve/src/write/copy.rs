@@ -26,6 +26,7 @@ pub(super) struct Moves {
 
 impl Moves {
     fn note(&mut self, old: u64, new: u64) {
+        debug_assert!(self.steps.last().is_none_or(|(a, b)| old > *a && new > *b));
         let is_same = self.steps.last().is_some_and(|(a, b)| old - a == new - b);
         if !is_same {
             self.steps.push((old, new));
@@ -33,12 +34,11 @@ impl Moves {
     }
 
     /// Where the entry is now that was at `old`, and was copied.
-    pub fn moved(&self, old: u64) -> u64 {
+    /// `None` if nothing was copied up to there.
+    pub fn moved(&self, old: u64) -> Option<u64> {
         let after = self.steps.partition_point(|(start, _)| *start <= old);
-        match after.checked_sub(1).and_then(|at| self.steps.get(at)) {
-            Some((from, to)) => old - from + to,
-            None => old,
-        }
+        let (from, to) = self.steps.get(after.checked_sub(1)?)?;
+        Some(old - from + to)
     }
 }
 
@@ -223,7 +223,8 @@ fn copy_entry(
     let written = match (raw.kind, entry.base) {
         (EntryKind::OffsetDelta(_), Some(base)) => Written::Id(base),
         (EntryKind::OffsetDelta(base), None) => {
-            let distance = new.checked_sub(moves.moved(base));
+            let base = moves.moved(base).ok_or_else(outside)?;
+            let distance = new.checked_sub(base);
             Written::Distance(distance.ok_or_else(outside)?)
         }
         (kind, _) => unmoved(kind, *old),
@@ -244,12 +245,13 @@ mod tests {
     #[test]
     fn what_was_copied_is_found_where_it_is_now() {
         let mut moves = Moves::default();
+        assert_eq!(moves.moved(12), None);
         for (old, new) in [(12, 12), (30, 30), (100, 50), (120, 70), (200, 90)] {
             moves.note(old, new);
         }
         assert_eq!(moves.steps, [(12, 12), (100, 50), (200, 90)]);
         for (old, new) in [(12, 12), (30, 30), (100, 50), (120, 70), (200, 90)] {
-            assert_eq!(moves.moved(old), new);
+            assert_eq!(moves.moved(old), Some(new));
         }
     }
 }

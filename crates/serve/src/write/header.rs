@@ -44,7 +44,7 @@ impl Header {
     }
 
     pub fn bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        &self.bytes[..self.length]
     }
 
     /// Seven bits a byte, the most significant first; each continuation counts one more.
@@ -63,10 +63,8 @@ impl Header {
     }
 
     fn push(&mut self, byte: u8) {
-        if let Some(slot) = self.bytes.get_mut(self.length) {
-            *slot = byte;
-            self.length += 1;
-        }
+        self.bytes[self.length] = byte;
+        self.length += 1;
     }
 }
 
@@ -86,7 +84,10 @@ fn type_number(written: &Written) -> u8 {
 pub(super) fn unmoved(kind: EntryKind, old: u64) -> Written {
     match kind {
         EntryKind::Whole(kind) => Written::Whole(kind),
-        EntryKind::OffsetDelta(base) => Written::Distance(old - base.min(old)),
+        EntryKind::OffsetDelta(base) => {
+            let distance = old.checked_sub(base);
+            Written::Distance(distance.expect("a base by offset is before its delta"))
+        }
         EntryKind::ReferenceDelta(id) => Written::Id(id),
     }
 }

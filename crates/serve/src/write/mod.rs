@@ -14,10 +14,10 @@ use body::{Body, BodyMaker, Data, What};
 use copy::Moves;
 use header::{Header, Written};
 use hedgerow_codec::StreamDeflater;
-use hedgerow_engine::{run_ordered, Window};
-use hedgerow_engine::{Jobs, Stage};
-use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore, TrailerHasher};
+use hedgerow_engine::{run_ordered, Jobs, Stage, Window};
+use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore, ObjectStream, TrailerHasher};
 use output::{Output, Trailer, HEADER};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -108,7 +108,11 @@ pub(crate) fn write(
         output,
     };
     let (checksum, index, bytes) = writer.write_planned()?;
-    let sent = plan.entries.get(..plan.sent).unwrap_or_default();
+    assert!(
+        !list || index.len() == objects as usize,
+        "the index lists what the header of the pack counts"
+    );
+    let (sent, _) = plan.entries.split_at(plan.sent);
     let count = |test: fn(&crate::plan::Entry<'_>) -> bool| {
         sent.iter().filter(|entry| test(entry)).count() as u32
     };
@@ -166,6 +170,11 @@ impl<'p> Writer<'p, '_, '_> {
             ..BATCH_BYTES => NonZeroUsize::MIN,
             _ => options.execution.threads(),
         };
+        let planned: usize = batches.iter().map(|(batch, _)| batch.len()).sum();
+        assert_eq!(
+            planned, plan.sent,
+            "every object of the plan is written once"
+        );
         run_ordered(
             &options
                 .execution
@@ -179,7 +188,7 @@ impl<'p> Writer<'p, '_, '_> {
             |maker, batch| {
                 let mut bodies = Vec::with_capacity(batch.len());
                 for number in batch {
-                    bodies.extend(maker.make(*number)?);
+                    bodies.push(maker.make(*number)?);
                 }
                 Ok(bodies)
             },
@@ -192,36 +201,33 @@ impl<'p> Writer<'p, '_, '_> {
                 bodies.into_iter().try_for_each(|body| self.put(body))
             },
         )?;
+        assert!(
+            self.positions.iter().all(|position| *position != 0),
+            "every object of the plan has its place"
+        );
         self.output.finish()
     }
 
     fn put(&mut self, body: Body<'p>) -> Result<()> {
-        let Some(entry) = self.plan.entries.get(body.number as usize) else {
-            return Ok(());
-        };
+        let entry = &self.plan.entries[body.number as usize];
         let here = self.output.position();
         let written = match body.what {
             What::Object(kind) => Written::Whole(kind),
             What::Delta(base) => self.base(base, here),
         };
-        if let Some(position) = self.positions.get_mut(body.number as usize) {
-            *position = here;
-        }
+        self.positions[body.number as usize] = here;
         let header = Header::new(&written, body.size);
-        let data = match &body.data {
-            Data::Borrowed(bytes) => bytes,
-            Data::Owned(bytes) => bytes.as_slice(),
-            Data::Stream(_) => return self.put_stream(entry.id, header, body),
+        let data = match body.data {
+            Data::Borrowed(bytes) => Cow::Borrowed(bytes),
+            Data::Owned(bytes) => Cow::Owned(bytes),
+            Data::Stream(stream) => return self.put_stream(entry.id, header, *stream),
         };
-        self.output.list(entry.id, &[header.bytes(), data]);
+        self.output.list(entry.id, &[header.bytes(), &data]);
         self.output.put(header.bytes())?;
-        self.output.put(data)
+        self.output.put(&data)
     }
 
-    fn put_stream(&mut self, id: ObjectId, header: Header, body: Body<'p>) -> Result<()> {
-        let Data::Stream(mut stream) = body.data else {
-            return Ok(());
-        };
+    fn put_stream(&mut self, id: ObjectId, header: Header, mut stream: ObjectStream) -> Result<()> {
         let mut listing = self.output.begin(id);
         listing.add(header.bytes());
         self.output.put(header.bytes())?;
@@ -229,7 +235,8 @@ impl<'p> Writer<'p, '_, '_> {
         let mut piece = vec![0; PIECE_BYTES];
         loop {
             let length = stream.read(self.store, &mut piece)?;
-            let content = piece.get(..length).unwrap_or_default();
+            let content = piece.get(..length);
+            let content = content.expect("a read fills no more than its buffer");
             deflater.piece(content, length == 0, |bytes| {
                 listing.add(bytes);
                 self.output.put(bytes)
@@ -247,20 +254,22 @@ impl<'p> Writer<'p, '_, '_> {
             Base::Had(id) => return Written::Id(id),
             Base::Verbatim { pack, offset, id } => {
                 let moves = self.moves.get(&pack);
-                (moves.map_or(0, |moves| moves.moved(offset)), id)
+                let moved = moves.and_then(|moves| moves.moved(offset));
+                (moved.expect("what is kept was copied before"), id)
             }
             Base::Entry(number) => {
+                // What the receiver has follows what is sent, and gets no position.
                 let position = self.positions.get(number as usize).copied().unwrap_or(0);
-                let Some(entry) = self.plan.entries.get(number as usize) else {
-                    return Written::Distance(here);
-                };
-                (position, entry.id)
+                (position, self.plan.entries[number as usize].id)
             }
         };
         match position {
             // It is not sent.
             0 => Written::Id(id),
-            position if self.options.delta_base_offset => Written::Distance(here - position),
+            position if self.options.delta_base_offset => {
+                let distance = here.checked_sub(position);
+                Written::Distance(distance.expect("a base is written before its deltas"))
+            }
             _ => Written::Id(id),
         }
     }
@@ -274,7 +283,7 @@ fn batches<'a>(plan: &Plan<'_>, options: &PackOptions, order: &'a [u32]) -> Vec<
         bytes += work(plan, options, *number);
         let end = at + 1;
         if end - start >= BATCH || bytes >= BATCH_BYTES || end == order.len() {
-            batches.push((order.get(start..end).unwrap_or_default(), bytes));
+            batches.push((&order[start..end], bytes));
             (start, bytes) = (end, 0);
         }
     }
@@ -283,9 +292,7 @@ fn batches<'a>(plan: &Plan<'_>, options: &PackOptions, order: &'a [u32]) -> Vec<
 
 /// The bytes that must be read and compressed for the entry `number`.
 fn work(plan: &Plan<'_>, options: &PackOptions, number: u32) -> u64 {
-    let Some(entry) = plan.entries.get(number as usize) else {
-        return 0;
-    };
+    let entry = &plan.entries[number as usize];
     match (&entry.delta, entry.stored) {
         (None, Stored::Whole(_)) if options.reuse_objects => 0,
         (Some(delta), _) if !matches!(delta.source, Source::Forgotten) => 0,

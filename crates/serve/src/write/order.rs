@@ -14,8 +14,8 @@ pub(super) fn order(plan: &Plan<'_>) -> Vec<u32> {
     };
     let numbers = || 0..plan.sent as u32;
     let of_kinds = |kinds: &'static [ObjectKind]| {
-        let kind = |number: &u32| plan.entries.get(*number as usize).map(|entry| entry.kind);
-        numbers().filter(move |number| kind(number).is_some_and(|kind| kinds.contains(&kind)))
+        let kind = |number: &u32| plan.entries[*number as usize].kind;
+        numbers().filter(move |number| kinds.contains(&kind(number)))
     };
     for number in of_kinds(&[ObjectKind::Commit, ObjectKind::Tag]) {
         order.add(number);
@@ -28,6 +28,7 @@ pub(super) fn order(plan: &Plan<'_>) -> Vec<u32> {
             families.visit(root(plan, number), |member| order.add(member));
         }
     }
+    assert_eq!(order.order.len(), plan.sent, "every object has its turn");
     order.order
 }
 
@@ -41,7 +42,7 @@ struct Order<'p, 's> {
 
 impl Order<'_, '_> {
     fn is_done(&self, number: u32) -> bool {
-        self.done.get(number as usize).copied().unwrap_or(true)
+        self.done[number as usize]
     }
 
     fn add(&mut self, number: u32) {
@@ -60,7 +61,7 @@ impl Order<'_, '_> {
 
 /// The entry that is sent and that the entry `number` is a delta against.
 fn base(plan: &Plan<'_>, number: u32) -> Option<u32> {
-    match plan.entries.get(number as usize)?.delta.as_ref()?.base {
+    match plan.entries[number as usize].delta.as_ref()?.base {
         Base::Entry(base) if !plan.is_had(base) => Some(base),
         _ => None,
     }
@@ -102,14 +103,9 @@ impl Families {
     }
 
     fn of(&self, number: u32) -> &[u32] {
-        let bounds = self.starts.get(number as usize..number as usize + 2);
-        match bounds {
-            Some([start, end]) => self
-                .children
-                .get(*start as usize..*end as usize)
-                .unwrap_or_default(),
-            _ => &[],
-        }
+        let number = number as usize;
+        let (start, end) = (self.starts[number], self.starts[number + 1]);
+        &self.children[start as usize..end as usize]
     }
 
     /// Visits `root` and its family: all children of one before those of the next.

@@ -215,7 +215,7 @@ impl Assembly<'_, '_> {
             .map(|place| self.reference(&self.inodes, place))
             .collect();
         let references = references?;
-        let root = self.places.first().copied().unwrap_or_default();
+        let root = *self.places.first().expect("a tree has a root");
         let root = self.reference(&self.inodes, root)?;
         let (inodes, _) = self.inodes.finish()?;
         small(inodes.len() as u64)?;

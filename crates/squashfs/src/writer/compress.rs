@@ -35,7 +35,8 @@ impl<'w> Worker<'w> {
         let mut events = Vec::with_capacity(batch.events.len());
         for event in batch.events {
             let mut store = |block: &Block| {
-                let room = bytes.get_mut(filled..).unwrap_or_default();
+                let room = bytes.get_mut(filled..);
+                let room = room.expect("a batch has room for all its blocks");
                 let word = self.store(block, room)?;
                 filled += word.stored_bytes() as usize;
                 Ok::<SizeWord, WriteError>(word)
@@ -62,7 +63,8 @@ impl<'w> Worker<'w> {
             Err(error) => return Err((*error).into()),
         };
         let content = block.bytes();
-        let room = room.get_mut(..content.len()).unwrap_or_default();
+        let room = room.get_mut(..content.len());
+        let room = room.expect("a batch has room for all its blocks");
         if block.uncompressed {
             room.copy_from_slice(content);
             return Ok(SizeWord::new(content.len() as u32, true));

@@ -365,7 +365,7 @@ impl Rest {
             let hole = usize::try_from(self.hole_bytes).unwrap_or(usize::MAX);
             let zeros = hole.min(rest.len());
             if zeros > 0 {
-                rest.get_mut(..zeros).unwrap_or_default().fill(0);
+                rest[..zeros].fill(0);
                 self.hole_bytes -= zeros as u64;
                 filled += zeros;
                 continue;

@@ -262,7 +262,7 @@ fn append_blocks(
         };
         while left > 0 {
             let part = left.min(METADATA_BYTES as u64);
-            table.append(ZEROS.get(..part as usize).unwrap_or_default());
+            table.append(&ZEROS[..part as usize]);
             left -= part;
             if table.pending_bytes() >= SETTLE_BYTES {
                 table.settle()?;

@@ -100,7 +100,7 @@ impl<'s> MetadataTable<'s> {
         if bytes == 0 {
             return Ok(());
         }
-        let pieces = self.pending.get(..bytes).unwrap_or_default();
+        let (pieces, _) = self.pending.split_at(bytes);
         let items = pieces
             .chunks(METADATA_BYTES)
             .map(|piece| Ok((piece, piece.len() as u64)));
@@ -117,6 +117,11 @@ impl<'s> MetadataTable<'s> {
                 Ok(())
             },
         )?;
+        assert_eq!(
+            starts.last(),
+            Some(&(stored.len() as u64)),
+            "the next block starts where the last one ends"
+        );
         self.pending.drain(..bytes);
         self.before += bytes as u64;
         Ok(())
@@ -142,12 +147,10 @@ impl Unpacked {
     pub(super) fn take(&mut self, mut count: usize) -> Result<Vec<u8>, WriteError> {
         let mut bytes = Vec::with_capacity(count);
         while count > 0 {
-            let rest = self.piece.get(self.taken..).unwrap_or_default();
-            let part = rest.get(..count).unwrap_or(rest);
-            if part.is_empty() && !self.advance()? {
+            if self.taken == self.piece.len() && !self.advance()? {
                 break;
             }
-            let rest = self.piece.get(self.taken..).unwrap_or_default();
+            let (_, rest) = self.piece.split_at(self.taken);
             let part = rest.get(..count).unwrap_or(rest);
             bytes.extend_from_slice(part);
             count -= part.len();
@@ -165,10 +168,10 @@ impl Unpacked {
             return Ok(!self.piece.is_empty());
         };
         self.next += 1;
-        let block = self.stored.get(*start as usize..*end as usize);
-        let Some((header, payload)) = block.unwrap_or_default().split_first_chunk::<2>() else {
-            return Ok(false);
-        };
+        let block = &self.stored[*start as usize..*end as usize];
+        let (header, payload) = block
+            .split_first_chunk::<2>()
+            .expect("a block was stored with its header");
         self.piece = match u16::from_le_bytes(*header) & METADATA_RAW {
             0 => {
                 let mut piece = vec![0; METADATA_BYTES];
@@ -189,11 +192,9 @@ fn block(
 ) -> Result<Vec<u8>, WriteError> {
     let header = METADATA_HEADER_BYTES as usize;
     let mut block = vec![0; header + piece.len()];
-    let room = block.get_mut(header..).unwrap_or_default();
-    let compressed = match compressor {
-        Ok(compressor) => compressor.compress(piece, room)?,
-        Err(_) => None,
-    };
+    let (_, room) = block.split_at_mut(header);
+    let compressor = compressor.as_mut().map_err(|error| *error)?;
+    let compressed = compressor.compress(piece, room)?;
     let word = match compressed {
         Some(bytes) => {
             block.truncate(header + bytes);
@@ -209,4 +210,19 @@ fn block(
         .zip(word.to_le_bytes())
         .for_each(|(byte, new)| *byte = new);
     Ok(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_codec::block::{BlockError, Compressor};
+
+    #[test]
+    fn a_compressor_that_cannot_be_made_is_an_error() {
+        let mut missing = Err(BlockError::OutOfMemory(Compressor::Xz));
+        assert!(block(&mut missing, b"metadata").is_err());
+        let settings = Settings::default_for(Compressor::Gzip, 1 << 17);
+        let stored = block(&mut BlockCompressor::new(&settings), b"metadata").unwrap();
+        assert_eq!(stored, b"\x08\x80metadata");
+    }
 }

@@ -53,7 +53,8 @@ impl Packing {
     ) -> Result<Content, WriteError> {
         match stored {
             Stored::Here { tail } => {
-                let mut layout = current.map(|own| own.layout).unwrap_or_default();
+                let current = current.expect("the blocks of a file come before it");
+                let mut layout = current.layout;
                 layout.tail = tail;
                 self.layouts.push(layout);
                 Ok(Content::Blocks(self.layouts.len() as u32 - 1))
@@ -84,7 +85,7 @@ impl Packing {
             }),
             Content::Blocks(number) => {
                 let layout = self.layouts.get(number as usize);
-                layout.map(Cow::Borrowed).unwrap_or_default()
+                Cow::Borrowed(layout.expect("a content is stored before it is used again"))
             }
         }
     }
@@ -192,6 +193,7 @@ fn commit(
             }
         }
     }
+    assert!(rest.is_empty(), "all bytes of a batch belong to a block");
     Ok(())
 }
 
@@ -221,7 +223,9 @@ fn give_up(
 /// The next block of those that were packed together.
 fn take<'b>(rest: &mut &'b [u8], word: SizeWord) -> &'b [u8] {
     let bytes = word.stored_bytes() as usize;
-    let (block, after) = rest.split_at_checked(bytes).unwrap_or_default();
+    let (block, after) = rest
+        .split_at_checked(bytes)
+        .expect("a batch holds the bytes of all its blocks");
     *rest = after;
     block
 }

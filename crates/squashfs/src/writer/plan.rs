@@ -61,7 +61,7 @@ impl Block {
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        self.content.get(self.range.clone()).unwrap_or_default()
+        &self.content[self.range.clone()]
     }
 }
 
@@ -231,7 +231,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             return;
         }
         let digest = if is_small {
-            piece.digests.first().copied().unwrap_or_default()
+            // An empty file has no block, and nothing is looked up by its digest.
+            piece.digests.first().copied().unwrap_or(ZEROS)
         } else {
             current.digest.finish(size_bytes)
         };
@@ -274,11 +275,14 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         }
         self.stored += 1;
         let tail = tail.map(<[u8]>::to_vec);
-        let tail_digest = piece.digests.last().copied().unwrap_or_default();
+        let tail_digest = piece.digests.last().copied();
         let rest = tail.as_ref().map_or(0, Vec::len);
         // The blocks of a file stand together: a fragment block comes behind them.
         self.last_blocks(current, piece, rest, is_shared);
-        let tail = tail.map(|tail| self.add_tail(&tail, tail_digest, treatment));
+        let tail = tail.map(|tail| {
+            let digest = tail_digest.expect("a tail has a digest");
+            self.add_tail(&tail, digest, treatment)
+        });
         Stored::Here { tail }
     }
 
@@ -327,7 +331,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             Bytes::Zeros(_) => &[],
         };
         let end = content.len().saturating_sub(rest);
-        let blocks = content.get(..end).unwrap_or_default();
+        let (blocks, _) = content.split_at(end);
         let block_bytes = self.options.block_bytes;
         let blocks = blocks.chunks(block_bytes).zip(&piece.digests);
         blocks.map(move |(block, digest)| {

@@ -57,7 +57,7 @@ impl Runs {
     /// The blocks that were stored last stay, and can be found from now on.
     pub(super) fn settle(&mut self) {
         let settled = self.before.len();
-        let new = self.digests.get(settled..).unwrap_or_default();
+        let (_, new) = self.digests.split_at(settled);
         for (number, digest) in (settled as u32..).zip(new) {
             let mut before = NONE;
             if *digest != UNFINDABLE {

@@ -103,9 +103,7 @@ impl<'s> XattrTable<'s> {
 
     /// Appends a pair of a name and a value; returns how many bytes it takes.
     fn append(&mut self, xattr: &Xattr) -> Result<u32, WriteError> {
-        let Some((kind, name)) = split(&xattr.name) else {
-            return Ok(0);
-        };
+        let (kind, name) = split(&xattr.name).expect("only what can be stored is appended");
         let digest = shortened(blake3::hash(&xattr.value));
         let known = self.values.get(&digest).copied();
         let known = known.filter(|_| xattr.value.len() > REFERENCE_BYTES as usize);
@@ -130,7 +128,8 @@ impl<'s> XattrTable<'s> {
                 self.pairs.settle()?;
                 let reference = self.pairs.reference(place);
                 bytes.extend_from_slice(&REFERENCE_BYTES.to_le_bytes());
-                &reference.unwrap_or_default().0.to_le_bytes()
+                let reference = reference.expect("what was settled has a reference");
+                &reference.0.to_le_bytes()
             }
         };
         bytes.extend_from_slice(value);
@@ -147,7 +146,8 @@ impl<'s> XattrTable<'s> {
         let count = self.sets.len() as u32;
         let mut sets = Vec::with_capacity(XATTR_ID_ENTRY_BYTES as usize * self.sets.len());
         for set in &self.sets {
-            let reference = self.pairs.reference(set.place).unwrap_or_default();
+            let reference = self.pairs.reference(set.place);
+            let reference = reference.expect("what was settled has a reference");
             sets.extend_from_slice(&reference.0.to_le_bytes());
             sets.extend_from_slice(&set.count.to_le_bytes());
             sets.extend_from_slice(&set.bytes.to_le_bytes());

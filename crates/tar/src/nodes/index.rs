@@ -307,7 +307,7 @@ fn made_up(defaults: &Defaults, directory: u32, name: Span) -> Entry {
 }
 
 fn range(starts: &[u32], directory: u32) -> Range<usize> {
-    let bound = |at: usize| starts.get(at).copied().unwrap_or_default() as usize;
+    let bound = |at: usize| starts[at] as usize;
     bound(directory as usize)..bound(directory as usize + 1)
 }
 

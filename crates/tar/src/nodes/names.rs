@@ -34,7 +34,8 @@ impl Arena {
     pub(super) fn get(&self, span: Span) -> &[u8] {
         let start = (span.0 >> LENGTH_BITS) as usize;
         let len = (span.0 & ((1 << LENGTH_BITS) - 1)) as usize;
-        self.bytes.get(start..start + len).unwrap_or_default()
+        let string = self.bytes.get(start..start + len);
+        string.expect("a span is one of its arena")
     }
 
     pub(super) fn weight(&self) -> usize {

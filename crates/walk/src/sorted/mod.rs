@@ -320,7 +320,8 @@ impl<R: Receiver> Sorted<'_, R> {
     /// Asks for the states of a chunk.
     fn chunk(&self, site: &Site, chunk: usize, scope: &Scope<'_>) -> Result<(), R::Error> {
         let node = &site.node;
-        let items = node.items().get(node.chunk(chunk)).unwrap_or_default();
+        let items = node.items().get(node.chunk(chunk));
+        let items = items.expect("a chunk is one of its directory");
         let mut states = vec![None; items.len()];
         if let Some(directory) = self.opened_again(site, scope)? {
             for (item, state) in items.iter().zip(&mut states) {
@@ -397,9 +398,10 @@ impl<R: Receiver> Sorted<'_, R> {
         let prefix = path.len();
         let mut worker = lock(&self.told);
         for place in run.span.clone() {
-            let Some(item) = run.node.items().get(place).filter(|item| item.is_listed()) else {
+            let item = &run.node.items()[place];
+            if !item.is_listed() {
                 continue;
-            };
+            }
             path.truncate(prefix);
             path.extend_from_slice(run.node.name(*item));
             let state = run.states.as_ref().and_then(|(first, states)| {

@@ -109,8 +109,8 @@ impl Stage {
                 };
                 frame.enter = None;
                 let (node, muted, path_len) = (frame.node.clone(), frame.mutes, frame.path_len);
-                let name = node.items().get(place).map(|item| node.name(*item));
-                released += self.enter(finished, path_len, name.unwrap_or_default(), muted);
+                let name = node.name(node.items()[place]);
+                released += self.enter(finished, path_len, name, muted);
                 continue;
             }
             if frame.next >= frame.node.items().len() {
@@ -126,7 +126,7 @@ impl Stage {
                 frame.states = Some((frame.next, states));
             }
             path.clear();
-            path.extend_from_slice(self.path.get(..frame.path_len).unwrap_or_default());
+            path.extend_from_slice(&self.path[..frame.path_len]);
             return Next::Run(frame.run(metadata), released);
         }
     }

@@ -107,9 +107,11 @@ impl<'r, N: Iterator<Item = Result<Node, NodeError>>> Batches<'r, N> {
                 0 => 0,
                 length => length + 1,
             };
-            let rest = path.get(from..).unwrap_or_default();
-            let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
-            let next = path.get(..from + name.len()).unwrap_or_default();
+            let rest = path.get(from..);
+            let rest = rest.expect("the deepest directory is above the path");
+            let name = rest.split(|byte| *byte == b'/').next();
+            let name = name.expect("a split has a first part");
+            let (next, _) = path.split_at(from + name.len());
             self.enter(next, None)?;
         }
         Ok(())

@@ -134,7 +134,8 @@ struct Source<'s> {
 
 impl Source<'_> {
     fn data(&self) -> &[u8] {
-        self.buffer.get(..self.filled).unwrap_or_default()
+        let data = self.buffer.get(..self.filled);
+        data.expect("a read fills no more than its buffer")
     }
 
     /// Reads on, until the buffer is full or a hole begins.
@@ -158,8 +159,8 @@ impl Source<'_> {
             if self.filled > 0 && self.begins_hole()? {
                 break;
             }
-            let room = self.buffer.get_mut(self.filled..wanted);
-            let read = self.content.read(room.unwrap_or_default());
+            let room = &mut self.buffer[self.filled..wanted];
+            let read = self.content.read(room);
             match read.map_err(Problem::of_node)? {
                 0 => return Err(self.wrong_length()),
                 count => self.filled += count,

@@ -1,6 +1,6 @@
 use super::identity::split_line;
 use super::{tree, Findings};
-use crate::ObjectKind;
+use crate::object::ObjectKind;
 use gix_hash::{Kind, ObjectId};
 
 const TYPE_BITS: u32 = 0o170_000;

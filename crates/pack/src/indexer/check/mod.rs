@@ -1,7 +1,7 @@
 //! What git-fsck checks of an object, and what it takes to know that nothing is missing.
 
-mod attributes;
 mod commit;
+mod findings;
 mod identity;
 mod links;
 mod modules;
@@ -11,14 +11,20 @@ mod severity_words;
 mod tag;
 mod tree;
 
+pub(crate) use findings::Findings;
 pub use severity::{Severities, Severity};
 
 use super::Refusal;
-use crate::{Error, ObjectKind, Result};
+use crate::error::{Error, Result};
+use crate::object::ObjectKind;
 use gix_hash::{Kind, ObjectId};
 use report::Reports;
 use severity::Rule;
-use std::collections::{HashMap, HashSet};
+
+/// Upper size limit of a file of attributes, in bytes: git reads no larger one.
+const ATTRIBUTES_BYTES: usize = 100 << 20;
+/// Upper length limit of a line of attributes, in bytes.
+const ATTRIBUTES_LINE_BYTES: usize = 2048;
 
 /// Which checks are made.
 #[derive(Clone, Debug)]
@@ -28,54 +34,6 @@ pub(crate) struct Checks {
     pub rules: Option<Severities>,
     /// Whether everything that is referred to must be there.
     pub links: bool,
-}
-
-/// What the checks of some objects found. Where an object was not refused, it is told or asked
-/// for when all objects are known.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    /// Broken rules that are no more than a warning.
-    pub warnings: Vec<String>,
-    /// What objects refer to, and as what.
-    pub links: HashMap<ObjectId, Option<ObjectKind>>,
-    /// Large blobs that the repository has: id, offset of the entry, size.
-    pub large: Vec<(ObjectId, u64, u64)>,
-    /// Blobs that a tree calls `.gitmodules`.
-    pub modules: HashSet<ObjectId>,
-    /// Blobs that a tree calls `.gitattributes`.
-    pub attributes: HashSet<ObjectId>,
-    /// The first object that was referred to as two kinds.
-    pub mismatch: Option<ObjectId>,
-}
-
-impl Findings {
-    /// Adds those of other objects.
-    pub fn append(&mut self, other: Findings) {
-        self.warnings.extend(other.warnings);
-        self.large.extend(other.large);
-        self.modules.extend(other.modules);
-        self.attributes.extend(other.attributes);
-        self.mismatch = self.mismatch.or(other.mismatch);
-        if self.links.is_empty() {
-            self.links = other.links;
-            return;
-        }
-        for (id, kind) in other.links {
-            self.link(id, kind);
-        }
-    }
-
-    /// Notes that something refers to `id`, as a `kind` if that is known.
-    pub(crate) fn link(&mut self, id: ObjectId, kind: Option<ObjectKind>) {
-        let known = self.links.entry(id).or_insert(kind);
-        match (*known, kind) {
-            (None, kind) => *known = kind,
-            (Some(known), Some(kind)) if known != kind => {
-                self.mismatch.get_or_insert(id);
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Checks {
@@ -120,7 +78,7 @@ impl Checks {
         if modules {
             modules::check(content, &mut reports)
         } else {
-            attributes::check(content, &mut reports)
+            check_attributes(content, &mut reports)
         }
         reports.end(Refusal::QueuedCheck, findings)
     }
@@ -142,5 +100,24 @@ impl Checks {
             reports.add(Rule::GitattributesBlob, "non-blob found at .gitattributes")
         };
         reports.end(Refusal::QueuedCheck, findings)
+    }
+}
+
+/// Checks a file of attributes.
+fn check_attributes(content: Option<&[u8]>, reports: &mut Reports<'_>) {
+    let Some(content) = content.filter(|content| content.len() <= ATTRIBUTES_BYTES) else {
+        reports.add(
+            Rule::GitattributesLarge,
+            ".gitattributes too large to parse",
+        );
+        return;
+    };
+    let text = content.split(|byte| *byte == 0).next().unwrap_or_default();
+    if text
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.len() >= ATTRIBUTES_LINE_BYTES)
+    {
+        let words = ".gitattributes has too long lines to parse";
+        reports.add(Rule::GitattributesLineLength, words);
     }
 }

@@ -1,7 +1,7 @@
-use super::severity::Rule;
-use super::{Findings, Severities, Severity};
-use crate::indexer::Refusal;
-use crate::{Error, Result};
+use super::findings::Findings;
+use super::severity::{Rule, Severities, Severity};
+use crate::error::{Error, Result};
+use crate::refusal::Refusal;
 use gix_hash::ObjectId;
 
 /// What is wrong with one object.

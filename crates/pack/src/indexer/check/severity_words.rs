@@ -1,7 +1,7 @@
 //! `--strict[=<msg-id>=<severity>...]` of git-index-pack(1).
 
-use super::Severities;
-use crate::{Error, Result};
+use super::severity::Severities;
+use crate::error::{Error, Result};
 use gix_hash::ObjectId;
 use std::fmt::Display;
 use std::path::Path;

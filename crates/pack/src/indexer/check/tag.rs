@@ -2,7 +2,7 @@ use super::commit::is_id;
 use super::identity::{self, headers_end, split_line};
 use super::report::Reports;
 use super::severity::Rule;
-use crate::ObjectKind;
+use crate::object::ObjectKind;
 use gix_hash::Kind;
 
 /// Checks a tag.

@@ -7,7 +7,7 @@
 use crate::arguments::Global;
 use crate::failure::Failure;
 use bstr::ByteSlice;
-use hedgerow_git::repository::Environment;
+use hedgerow_git::config::Environment;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn output_takes_colors(paged: bool) -> bool {
 
 fn pager_in_use() -> bool {
     let value = variable("GIT_PAGER_IN_USE").unwrap_or_default();
-    hedgerow_git::repository::boolean(value.as_bytes().as_bstr()).unwrap_or(false)
+    hedgerow_git::config::boolean(value.as_bytes().as_bstr()).unwrap_or(false)
 }
 
 /// How many characters a line of standard output has: what `COLUMNS` says, or the terminal, or 80.

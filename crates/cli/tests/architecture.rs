@@ -198,7 +198,7 @@ fn output_and_threads_go_through_the_crate_that_counts_them() {
 /// one file does.
 #[test]
 fn settings_of_a_server_are_read_in_one_place() {
-    let reader = "crates/git/src/repository/serving.rs";
+    let reader = "crates/git/src/config/serving.rs";
     let reads = |source: &str| {
         let is_key = |word: &str| {
             let name = word.strip_prefix("hedgerow.").unwrap_or_default();
@@ -218,13 +218,8 @@ fn settings_of_a_server_are_read_in_one_place() {
     let source = fs::read_to_string(root().join(reader)).unwrap();
     assert!(reads(&source));
     // All through one configuration, that of no repository.
-    assert_eq!(
-        source
-            .matches("Config::load(&self.environment, None)")
-            .count(),
-        1
-    );
-    assert!(!source.contains("self.config"));
+    assert_eq!(source.matches("Config::load(environment, None)").count(), 1);
+    assert!(!source.contains("Repository"));
 }
 
 /// DEPENDENCIES.md has a reason for every crate that is named in the workspace, and no row too many.

@@ -2,12 +2,14 @@
 //! checkout on top of them.
 //!
 //! The library never prints and never reads the environment: what git takes from there arrives
-//! in a [`repository::Environment`].
+//! in a [`config::Environment`].
 
 pub mod archive;
 pub mod checkout;
+pub mod config;
 pub mod convert;
 pub mod dates;
+pub mod discover;
 mod error;
 pub mod ignore;
 pub mod index;

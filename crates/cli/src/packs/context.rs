@@ -4,7 +4,8 @@ use crate::arguments::{Global, Workers};
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use hedgerow_git::repository::{Fsync, Repository};
+use hedgerow_git::config::Fsync;
+use hedgerow_git::repository::Repository;
 use hedgerow_git::Error;
 use hedgerow_pack::HashKind;
 

@@ -9,7 +9,8 @@ use crate::failure::{Failure, FATAL};
 use crate::output::Output;
 use clap::Args;
 use hedgerow_fs::{Exit, Process, StandardOutput};
-use hedgerow_git::repository::{Repository, ResponseCacheSettings, ServingSettings};
+use hedgerow_git::config::{ResponseCacheSettings, ServingSettings};
+use hedgerow_git::repository::Repository;
 use hedgerow_serve::upload_pack::{answer, Answered, Entry, NotAnswered, Request, ResponseStore};
 use hedgerow_serve::ResponseCache;
 use std::ffi::OsString;
@@ -48,7 +49,7 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
         Ok(repository) => repository,
         Err(_) => return hand_over(command, &input),
     };
-    let settings = repository.serving_settings().unwrap_or_else(|_| {
+    let settings = ServingSettings::load(repository.environment()).unwrap_or_else(|_| {
         output.warn("nothing is cached or logged: the server's configuration makes no sense");
         ServingSettings::default()
     });

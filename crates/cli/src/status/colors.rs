@@ -2,7 +2,7 @@
 
 use super::color_words::sequence;
 use super::when::When;
-use hedgerow_git::repository::Config;
+use hedgerow_git::config::Config;
 use hedgerow_git::{Error, Result};
 
 /// What follows a colored text.

@@ -3,7 +3,7 @@
 use super::when::When;
 use crate::failure::Failure;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::Config;
+use hedgerow_git::config::Config;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 

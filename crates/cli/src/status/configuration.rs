@@ -6,7 +6,8 @@ use super::when::When;
 use crate::environment;
 use crate::failure::Failure;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::{boolean, Config, Repository};
+use hedgerow_git::config::{boolean, Config};
+use hedgerow_git::repository::Repository;
 use hedgerow_git::status::{IgnoreSubmodules, UntrackedFiles};
 
 /// What the configuration asks for. Where the command line, or the form, says otherwise, that

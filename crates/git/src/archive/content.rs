@@ -5,8 +5,9 @@ use super::filters::Filters;
 use super::source::Source;
 use super::subst;
 use super::walk::Change;
+use crate::config::Environment;
 use crate::convert::{Buffers, Conversion};
-use crate::repository::{Environment, Repository};
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use hedgerow_pack::{

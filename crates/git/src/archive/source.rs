@@ -1,7 +1,8 @@
 //! What is listed: which tree, and what its commit says about all entries.
 
 use super::ArchiveOptions;
-use crate::repository::{integer, BadNumber, Commit, Repository, Wanted};
+use crate::config::{integer, BadNumber};
+use crate::repository::{Commit, Repository, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};

@@ -153,7 +153,7 @@ impl Repository {
         if rebase == "always" || rebase == wanted {
             settings.push(("rebase", "true".into()));
         }
-        self.prepare_config("branch", Some(branch), &settings)
+        self.prepare_config(("branch", Some(branch)), &settings)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a switch ends: a merge, a cherry-pick or a revert under way on the old branch.
 
-use super::git_dir::read_line_file;
 use super::ref_update::Announced;
 use super::Repository;
+use crate::discover::read_line_file;
 use crate::Result;
 use bstr::ByteSlice;
 use hedgerow_pack::ObjectId;

@@ -1,8 +1,8 @@
 //! Who acts, for the logs of references: git-commit(1) under "COMMIT INFORMATION". Where the
 //! environment gives no date, the time is the system's, in its zone.
 
-use super::environment::Person;
 use super::Repository;
+use crate::config::Person;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 

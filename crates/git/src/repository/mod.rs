@@ -8,22 +8,13 @@ mod branch;
 mod branch_state;
 mod commit;
 mod comparisons;
-mod config;
-mod config_edit;
-mod discover;
-mod environment;
-mod format;
-pub(crate) mod fsync;
-mod git_dir;
 mod grafts;
 mod head;
 mod history;
 mod hooks;
 mod identity;
 mod index_paths;
-mod nested;
 mod objects;
-mod ownership;
 mod packed_refs;
 mod ref_patterns;
 mod ref_update;
@@ -32,29 +23,21 @@ mod refs;
 mod remote;
 mod revision;
 mod roots;
-mod serving;
-mod settings;
-mod sharing;
 mod shorten;
 #[cfg(test)]
 mod tests;
-mod values;
 mod worktrees;
 
 pub use branch::{NewBranch, RemoteMatch};
 pub use branch_state::Ended;
 pub use commit::Commit;
 pub use comparisons::Comparison;
-pub use config::Config;
-pub use environment::{Environment, PathspecSettings, Person};
-pub use fsync::Fsync;
 pub use grafts::Grafts;
 pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
 pub use identity::Signature;
 pub use index_paths::IndexPaths;
-pub use nested::OtherRepositories;
 pub use objects::Objects;
 pub use ref_patterns::fits as name_fits;
 pub use ref_update::{IsCancelled, RefUpdate};
@@ -62,18 +45,14 @@ pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
 pub use remote::Upstream;
 pub use revision::{Followed, IndexLookup, Resolved, Wanted};
-pub use serving::{ResponseCacheSettings, ServingSettings};
-pub use settings::{
-    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
-    UntrackedCache,
-};
-pub use sharing::Sharing;
-pub use values::boolean;
-pub(crate) use values::{integer, BadNumber};
 
+pub use crate::config::Environment;
+
+use crate::config::{self, CheckoutSettings, Config, Fsync};
+use crate::discover::{self, Layout, OtherRepositories};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use discover::Layout;
+use hedgerow_fs::LockFile;
 use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -249,6 +228,49 @@ impl Repository {
     /// The environment it was found in.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// What is to be waited for here: `core.fsync`, and `core.fsyncObjectFiles` of older
+    /// configurations. `warn` is told of words that mean nothing.
+    ///
+    /// # Errors
+    /// A setting that has no value or is no boolean.
+    pub fn fsync(&self, warn: &mut dyn FnMut(String)) -> Result<Fsync> {
+        Fsync::resolve(&self.config, &self.environment, warn)
+    }
+
+    /// What tells the working trees of other repositories.
+    pub fn other_repositories(&self) -> OtherRepositories<'_> {
+        OtherRepositories::new(&self.environment, &self.git_dir)
+    }
+
+    /// The repository's own configuration file, which all its working trees share.
+    pub fn config_path(&self) -> PathBuf {
+        self.common_dir.join("config")
+    }
+
+    /// Sets `section.NAME` for each of `settings` in [`Repository::config_path`], under its lock;
+    /// every other byte of the file stays. A setting that is there is replaced. What has
+    /// been read already, [`Repository::config`], does not change.
+    ///
+    /// # Errors
+    /// Somebody else holds the lock, the file cannot be read or written, or it is none that
+    /// git would read.
+    pub fn set_config(&self, section: &str, settings: &[(&'static str, BString)]) -> Result<()> {
+        self.prepare_config((section, None), settings)?.commit()?;
+        Ok(())
+    }
+
+    /// As [`Repository::set_config`] for `(SECTION, SUBSECTION)`, up to the lock that holds the new
+    /// configuration.
+    pub(crate) fn prepare_config(
+        &self,
+        section: (&str, Option<&BStr>),
+        settings: &[(&'static str, BString)],
+    ) -> Result<LockFile> {
+        let path = self.config_path();
+        let lock = self.lock_reference(&path, &|| false)?;
+        config::prepare_edit(&path, lock, section, settings)
     }
 
     /// Whether the hint `advice.NAME` is to be shown.

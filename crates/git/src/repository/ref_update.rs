@@ -1,8 +1,8 @@
 //! Changing a reference in two steps, so that whatever can refuse it does so before anything else
 //! is done: its lock and the `reference-transaction` hook of githooks(5).
 
-use super::fsync::sync_if;
 use super::{Repository, Signature};
+use crate::config::sync_if;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use hedgerow_fs::{Exit, LockFile};

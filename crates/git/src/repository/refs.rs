@@ -1,8 +1,8 @@
 //! Reading references: gitrepository-layout(5), gitrevisions(7) under `<refname>`.
 
-use super::git_dir::read_line_file;
 use super::packed_refs::broken_packed;
 use super::Repository;
+use crate::discover::read_line_file;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::FileKind;

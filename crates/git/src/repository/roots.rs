@@ -130,7 +130,7 @@ fn read_references(directory: &Path, depth: usize, found: &mut Vec<ObjectId>) ->
                 read_references(&path, depth + 1, found)?;
             }
             Some(FileKind::File) => {
-                let line = super::git_dir::read_line_file(&path)?.unwrap_or_default();
+                let line = crate::discover::read_line_file(&path)?.unwrap_or_default();
                 found.extend(ObjectId::from_hex(line.trim()).ok());
             }
             _ => {}

@@ -1,8 +1,9 @@
 //! The other working trees of a repository: git-worktree(1) under "DETAILS".
 
-use super::git_dir::read_line_file;
 use super::refs::head_branch;
-use super::{Config, Repository};
+use super::Repository;
+use crate::config::Config;
+use crate::discover::read_line_file;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;

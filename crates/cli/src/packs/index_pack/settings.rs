@@ -142,7 +142,7 @@ pub fn wants_reverse(command: &IndexPack, context: &RepositoryContext) -> Result
     }
     let forbidden = environment::variable("GIT_TEST_NO_WRITE_REV_INDEX").unwrap_or_default();
     let forbidden = forbidden.to_string_lossy();
-    if hedgerow_git::repository::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
+    if hedgerow_git::config::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
         return Ok(false);
     }
     context.boolean("pack.writeReverseIndex", true)

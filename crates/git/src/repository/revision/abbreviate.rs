@@ -1,6 +1,7 @@
 //! Shortening ids for messages: git-config(1) under `core.abbrev`.
 
-use crate::repository::{Abbreviation, Repository};
+use crate::config::Abbreviation;
+use crate::repository::Repository;
 use crate::Result;
 use gix_hash::Prefix;
 use hedgerow_pack::oid;

@@ -1,8 +1,7 @@
 //! The repository format: what `config` says must be understood before anything else is read.
 //! gitrepository-layout(5) and git's Documentation/technical/repository-version.
 
-use super::config::settings_of;
-use super::values;
+use crate::config::{boolean, integer, read_file, settings_of};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_config::file::SectionRef;
@@ -13,7 +12,7 @@ const NEWEST_VERSION: i64 = 1;
 
 /// What `core.repositoryFormatVersion`, `extensions.*`, `core.bare` and `core.worktree` say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Format {
+pub(crate) struct Format {
     pub hash: gix_hash::Kind,
     /// `extensions.worktreeConfig`: each working tree has a `config.worktree` of its own.
     pub worktree_config: bool,
@@ -45,8 +44,8 @@ impl Default for Format {
 
 /// Reads the format of the repository with the directories `git_dir` and `common_dir`. A missing
 /// `config` file and one without a version count as the oldest format.
-pub(super) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
-    let Some(file) = super::config::read_file(&common_dir.join("config"))? else {
+pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
+    let Some(file) = read_file(&common_dir.join("config"))? else {
         return Ok(Format::default());
     };
     let mut reader = Reader::default();
@@ -59,7 +58,7 @@ pub(super) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
     let mut is_own = git_dir == common_dir;
     if format.worktree_config {
         is_own = true;
-        if let Some(own) = super::config::read_file(&git_dir.join("config.worktree"))? {
+        if let Some(own) = read_file(&git_dir.join("config.worktree"))? {
             let mut reader = Reader::default();
             reader.sections(&own)?;
             format.bare = reader.format.bare.or(format.bare);
@@ -103,7 +102,7 @@ impl Reader {
             match name.as_slice() {
                 b"repositoryformatversion" => {
                     let text = required("core.repositoryformatversion", value)?;
-                    let number = values::integer(text.as_ref()).map_err(|why| {
+                    let number = integer(text.as_ref()).map_err(|why| {
                         let key = "core.repositoryformatversion";
                         let why = why.words();
                         bad(format!(
@@ -206,7 +205,7 @@ fn list(start: &str, names: &[BString]) -> Error {
 fn switch(key: &str, value: Option<BString>) -> Result<bool> {
     match value {
         None => Ok(true),
-        Some(text) => values::boolean(text.as_ref())
+        Some(text) => boolean(text.as_ref())
             .ok_or_else(|| bad(format!("bad boolean config value '{text}' for '{key}'"))),
     }
 }

@@ -194,7 +194,7 @@ pub enum Abbreviation {
 impl CheckoutSettings {
     /// Reads the settings out of `config`; `bare` tells whether the repository is. Fails in git's
     /// words for a value that is none.
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         config: &Config,
         environment: &Environment,
         bare: bool,

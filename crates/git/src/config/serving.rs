@@ -1,6 +1,6 @@
 //! What the operator of a server sets, and nobody whose repository is served.
 
-use super::{Config, Repository};
+use super::{Config, Environment};
 use crate::{Error, Result};
 use std::path::PathBuf;
 
@@ -38,14 +38,14 @@ pub struct ResponseCacheSettings {
     pub max_wait_seconds: u64,
 }
 
-impl Repository {
+impl ServingSettings {
     /// The settings of the server, from protected configuration.
     ///
     /// # Errors
     /// [`Error::Config`] if one of them has no value of its kind, or a path is not absolute: the
     /// current directory of a server is the repository that is served.
-    pub fn serving_settings(&self) -> Result<ServingSettings> {
-        let protected = Config::load(&self.environment, None)?;
+    pub fn load(environment: &Environment) -> Result<Self> {
+        let protected = Config::load(environment, None)?;
         let number = |key: &str, usual: u64| -> Result<u64> {
             let number = protected.integer(key)?;
             Ok(number.map_or(usual, |number| u64::try_from(number).unwrap_or(0)))

@@ -25,7 +25,7 @@ const SET_GROUP_ID: u32 = 0o2000;
 
 impl Sharing {
     /// As `core.sharedRepository` has it. Fails in git's words where that shuts the owner out.
-    pub(super) fn resolve(config: &Config) -> Result<Self> {
+    pub(crate) fn resolve(config: &Config) -> Result<Self> {
         const KEY: &str = "core.sharedRepository";
         let Some(text) = config.string(KEY) else {
             let alone = config.bool(KEY)? == Some(true);
@@ -99,12 +99,12 @@ impl Sharing {
     }
 
     /// Opens the file at `path`.
-    pub(super) fn open_file(self, path: &Path) -> Result<()> {
+    pub(crate) fn open_file(self, path: &Path) -> Result<()> {
         self.open(path, Self::of_file)
     }
 
     /// Creates the directory `path` and those above it that are missing, open as they should be.
-    pub(super) fn create_directories(self, path: &Path) -> Result<()> {
+    pub(crate) fn create_directories(self, path: &Path) -> Result<()> {
         let missing = path
             .ancestors()
             .take_while(|path| !hedgerow_fs::exists(path));

@@ -1,3 +1,6 @@
+//! What git takes from the environment of a process: git(1) under "ENVIRONMENT VARIABLES".
+
+use super::values::boolean;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use std::collections::BTreeMap;
@@ -206,7 +209,7 @@ impl Variables {
         let Some(value) = self.bytes(name) else {
             return Ok(default);
         };
-        super::values::boolean(value.as_ref()).ok_or_else(|| Error::Config {
+        boolean(value.as_ref()).ok_or_else(|| Error::Config {
             reason: format!("bad boolean environment value '{value}' for '{name}'"),
         })
     }

@@ -1,20 +1,27 @@
 //! Finding the repository of a directory, and what it consists of: git(1) under "ENVIRONMENT
 //! VARIABLES", git-config(1) under `core.worktree`, gitrepository-layout(5).
 
-use super::config::Protected;
-use super::format::{self, Format};
-use super::git_dir::{self, bytes};
-use super::ownership::{self, Owned};
-use super::Environment;
+mod format;
+mod git_dir;
+mod nested;
+mod ownership;
+
+pub(crate) use git_dir::read_line_file;
+pub use nested::OtherRepositories;
+
+use crate::config::{Environment, Protected};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
+use format::Format;
+use git_dir::bytes;
+use ownership::Owned;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Where the parts of a repository are.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub git_dir: PathBuf,
     pub common_dir: PathBuf,
     pub work_tree: Option<PathBuf>,
@@ -34,7 +41,7 @@ enum Found {
 }
 
 /// Finds the repository as git does: where `GIT_DIR` says, or upwards from the current directory.
-pub(super) fn discover(environment: &Environment) -> Result<Layout> {
+pub(crate) fn discover(environment: &Environment) -> Result<Layout> {
     let cwd = hedgerow_fs::real_path(&environment.cwd)?;
     if let Some(named) = &environment.git_dir {
         let git_dir = named_git_dir(&cwd, named, environment)?;

@@ -1,7 +1,27 @@
-//! The merged configuration: git-config(1) under "FILES" and "ENVIRONMENT".
+//! What is set: the environment, the merged configuration (git-config(1) under "FILES" and
+//! "ENVIRONMENT"), and the settings that are read out of both. Nothing here knows a repository.
 
-use super::values;
-use super::Environment;
+mod edit;
+mod environment;
+mod fsync;
+mod serving;
+mod settings;
+mod sharing;
+mod values;
+
+pub(crate) use edit::prepare_edit;
+pub use environment::{Environment, PathspecSettings, Person};
+pub(crate) use fsync::sync_if;
+pub use fsync::Fsync;
+pub use serving::{ResponseCacheSettings, ServingSettings};
+pub use settings::{
+    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
+    UntrackedCache,
+};
+pub use sharing::Sharing;
+pub use values::boolean;
+pub(crate) use values::{integer, BadNumber};
+
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_config::file::{includes, init, Metadata, SectionRef};
@@ -24,7 +44,7 @@ pub struct Config {
 }
 
 /// The repository whose own files belong to a configuration.
-pub(super) struct Scope<'a> {
+pub(crate) struct Scope<'a> {
     pub git_dir: &'a Path,
     pub common_dir: &'a Path,
     /// Whether `config.worktree` is read.
@@ -35,7 +55,7 @@ pub(super) struct Scope<'a> {
 
 impl Config {
     /// Reads and merges everything; `None` leaves the repository's own files out.
-    pub(super) fn load(environment: &Environment, scope: Option<&Scope<'_>>) -> Result<Self> {
+    pub(crate) fn load(environment: &Environment, scope: Option<&Scope<'_>>) -> Result<Self> {
         let options = options(environment, scope);
         let mut merged = File::default();
         for (source, path) in files(environment, scope) {
@@ -159,7 +179,7 @@ impl Config {
         &self.file
     }
 
-    pub(super) fn interpolate(&self, text: &BStr) -> Option<PathBuf> {
+    pub(crate) fn interpolate(&self, text: &BStr) -> Option<PathBuf> {
         values::interpolate(text, self.home.as_deref(), Path::new(INSTALL_PREFIX))
     }
 
@@ -179,20 +199,20 @@ struct Found {
 }
 
 /// The configuration that a repository cannot influence, read when first asked for.
-pub(super) struct Protected<'a> {
+pub(crate) struct Protected<'a> {
     environment: &'a Environment,
     config: Option<Config>,
 }
 
 impl<'a> Protected<'a> {
-    pub(super) fn new(environment: &'a Environment) -> Self {
+    pub(crate) fn new(environment: &'a Environment) -> Self {
         Protected {
             environment,
             config: None,
         }
     }
 
-    pub(super) fn config(&mut self) -> Result<&Config> {
+    pub(crate) fn config(&mut self) -> Result<&Config> {
         let config = match self.config.take() {
             Some(config) => config,
             None => Config::load(self.environment, None)?,
@@ -202,12 +222,12 @@ impl<'a> Protected<'a> {
 }
 
 /// Parses the file at `path` alone, includes unfollowed; `None` if there is none.
-pub(super) fn read_file(path: &Path) -> Result<Option<File>> {
+pub(crate) fn read_file(path: &Path) -> Result<Option<File>> {
     parse_file(path, Source::Local)
 }
 
 /// The names of a section in lower case, each once with its last value; `None` without `=`.
-pub(super) fn settings_of(section: SectionRef<'_>) -> Vec<(BString, Option<BString>)> {
+pub(crate) fn settings_of(section: SectionRef<'_>) -> Vec<(BString, Option<BString>)> {
     let body = section.body();
     let mut settings: Vec<(BString, Option<BString>)> = Vec::new();
     for name in body.value_names() {

@@ -1,4 +1,7 @@
-use super::{git_dir, Environment, Repository};
+//! The working trees of other repositories inside of one.
+
+use super::git_dir;
+use crate::config::Environment;
 use crate::{Error, Result};
 use hedgerow_fs::FileKind;
 use std::path::Path;
@@ -10,17 +13,15 @@ pub struct OtherRepositories<'r> {
     git_dir: &'r Path,
 }
 
-impl Repository {
-    /// What tells the working trees of other repositories.
-    pub fn other_repositories(&self) -> OtherRepositories<'_> {
+impl<'r> OtherRepositories<'r> {
+    /// Those other than the repository of `git_dir`.
+    pub(crate) fn new(environment: &'r Environment, git_dir: &'r Path) -> Self {
         OtherRepositories {
-            environment: &self.environment,
-            git_dir: &self.git_dir,
+            environment,
+            git_dir,
         }
     }
-}
 
-impl OtherRepositories<'_> {
     /// Whether `dot_git`, the `.git` of a directory in the working tree, makes that directory the
     /// top of another repository's working tree: it is a Git directory or a file that points to
     /// one, and not this repository's own.

@@ -1,14 +1,13 @@
 //! Whether a repository may be trusted: git-config(1) under `safe.directory`.
 
-use super::config::Protected;
 use super::git_dir::bytes;
-use super::Environment;
+use crate::config::{Environment, Protected};
 use crate::{Error, Result};
 use bstr::ByteSlice;
 use std::path::{Path, PathBuf};
 
 /// The paths that decide whose a repository is.
-pub(super) struct Owned<'a> {
+pub(crate) struct Owned<'a> {
     /// The `.git` file, if there is one.
     pub git_file: Option<&'a Path>,
     /// The top of the working tree, unless the repository is bare.
@@ -19,7 +18,7 @@ pub(super) struct Owned<'a> {
 
 /// Fails with [`Error::DubiousOwnership`] if one of the paths belongs to another user and
 /// `safe.directory` does not list the repository.
-pub(super) fn check(
+pub(crate) fn check(
     owned: &Owned<'_>,
     environment: &Environment,
     protected: &mut Protected<'_>,

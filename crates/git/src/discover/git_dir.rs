@@ -1,6 +1,6 @@
 //! What makes a directory a Git directory: gitrepository-layout(5).
 
-use super::Environment;
+use crate::config::Environment;
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use hedgerow_fs::FileKind;
@@ -15,7 +15,7 @@ const LINE_LIMIT_BYTES: u64 = 64 << 10;
 
 /// Whether `path` looks like a Git directory: it has a `HEAD` that can be one, a directory of
 /// objects and one of refs.
-pub(super) fn is_git_dir(path: &Path, environment: &Environment) -> bool {
+pub(crate) fn is_git_dir(path: &Path, environment: &Environment) -> bool {
     let common = common_dir(path, environment);
     let objects = match &environment.object_directory {
         Some(objects) => environment.cwd.join(objects),
@@ -28,7 +28,7 @@ pub(super) fn is_git_dir(path: &Path, environment: &Environment) -> bool {
 
 /// The directory that `git_dir` shares with the other working trees of its repository: itself
 /// unless it has a `commondir` file or `GIT_COMMON_DIR` says otherwise.
-pub(super) fn common_dir(git_dir: &Path, environment: &Environment) -> PathBuf {
+pub(crate) fn common_dir(git_dir: &Path, environment: &Environment) -> PathBuf {
     if let Some(common) = &environment.common_dir {
         return environment.cwd.join(common);
     }
@@ -45,7 +45,7 @@ pub(super) fn common_dir(git_dir: &Path, environment: &Environment) -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be read: what it says must not be taken for nothing then.
-pub(super) fn read_line_file(path: &Path) -> Result<Option<Vec<u8>>> {
+pub(crate) fn read_line_file(path: &Path) -> Result<Option<Vec<u8>>> {
     let mut line = match hedgerow_fs::read_file(path, LINE_LIMIT_BYTES) {
         Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => return Ok(None),
         other => other?,
@@ -84,7 +84,7 @@ fn is_head(content: &[u8]) -> bool {
 
 /// Where the `.git` file at `path` points, or `None` if `path` is no file. `directory` is the
 /// directory it is in.
-pub(super) fn read_git_file(path: &Path, environment: &Environment) -> Result<Option<PathBuf>> {
+pub(crate) fn read_git_file(path: &Path, environment: &Environment) -> Result<Option<PathBuf>> {
     match hedgerow_fs::stat(path) {
         Ok(Some(stat)) if stat.kind == FileKind::File => {}
         _ => return Ok(None),
@@ -112,7 +112,7 @@ pub(super) fn read_git_file(path: &Path, environment: &Environment) -> Result<Op
 }
 
 /// The bytes of `path`.
-pub(super) fn bytes(path: &Path) -> &BStr {
+pub(crate) fn bytes(path: &Path) -> &BStr {
     path.as_os_str().as_bytes().as_bstr()
 }
 

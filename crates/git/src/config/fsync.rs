@@ -1,6 +1,6 @@
 //! What is to be on the disk before a command ends: `core.fsync` of git-config(1).
 
-use super::{Config, Environment, Repository};
+use super::{Config, Environment};
 use crate::Result;
 use bstr::ByteSlice;
 use hedgerow_fs::LockFile;
@@ -102,7 +102,12 @@ impl Fsync {
         Self::of_bits(start & !removed | added)
     }
 
-    pub(super) fn resolve(
+    /// `core.fsync`, and `core.fsyncObjectFiles` of older configurations. `warn` is told of words
+    /// that mean nothing.
+    ///
+    /// # Errors
+    /// A setting that has no value or is no boolean.
+    pub(crate) fn resolve(
         config: &Config,
         environment: &Environment,
         warn: &mut dyn FnMut(String),
@@ -116,17 +121,6 @@ impl Fsync {
         };
         fsync.loose_object |= config.bool("core.fsyncObjectFiles")? == Some(true);
         Ok(fsync)
-    }
-}
-
-impl Repository {
-    /// What is to be waited for here: `core.fsync`, and `core.fsyncObjectFiles` of older
-    /// configurations. `warn` is told of words that mean nothing.
-    ///
-    /// # Errors
-    /// A setting that has no value or is no boolean.
-    pub fn fsync(&self, warn: &mut dyn FnMut(String)) -> Result<Fsync> {
-        Fsync::resolve(&self.config, &self.environment, warn)
     }
 }
 

@@ -1,7 +1,8 @@
 //! How a branch stands to those it is compared with, in git's words.
 
 use bstr::BStr;
-use hedgerow_git::repository::{Comparison, Repository, Tracking};
+use hedgerow_git::branches::{Comparison, Tracking};
+use hedgerow_git::repository::Repository;
 use hedgerow_git::Error;
 
 /// The words about the branch with the full name `branch`, nothing if it is compared with none.

@@ -5,6 +5,7 @@
 //! in a [`config::Environment`].
 
 pub mod archive;
+pub mod branches;
 pub mod checkout;
 pub mod config;
 pub mod convert;
@@ -16,6 +17,7 @@ pub mod index;
 mod patterns;
 pub mod reachability;
 pub mod repository;
+pub mod revision;
 pub mod status;
 pub mod tree;
 mod worktree;

@@ -1,7 +1,8 @@
 //! What is checked out and how it stands to its upstream, as all formats need it.
 
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_git::repository::{Head, Repository, Tracking};
+use hedgerow_git::branches::Tracking;
+use hedgerow_git::repository::{Head, Repository};
 use hedgerow_git::{ObjectId, Result};
 
 /// What is checked out.

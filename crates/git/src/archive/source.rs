@@ -2,7 +2,8 @@
 
 use super::ArchiveOptions;
 use crate::config::{integer, BadNumber};
-use crate::repository::{Commit, Repository, Wanted};
+use crate::repository::{Commit, Repository};
+use crate::revision::Wanted;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};

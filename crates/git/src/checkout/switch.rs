@@ -4,9 +4,8 @@ use super::outcome::{Done, Outcome};
 use super::session::Session;
 use super::target::Target;
 use super::update::{update, Move};
-use crate::repository::{
-    Ended, Head, HeadTarget, IsCancelled, NewBranch, RefUpdate, Repository, Signature,
-};
+use crate::branches::{Ended, HeadTarget, NewBranch};
+use crate::repository::{Head, IsCancelled, RefUpdate, Repository, Signature};
 use crate::worktree::Execution;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};

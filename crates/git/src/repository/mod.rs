@@ -4,47 +4,32 @@
 //! [`Repository::discover`] finds it the way git does and reads the configuration once; nothing
 //! is written but by the functions that say so. The environment arrives as [`Environment`].
 
-mod branch;
-mod branch_state;
 mod commit;
-mod comparisons;
 mod grafts;
-mod head;
-mod history;
 mod hooks;
 mod identity;
-mod index_paths;
 mod objects;
 mod packed_refs;
+mod peel;
 mod ref_patterns;
-mod ref_update;
+pub(crate) mod ref_update;
 mod reflog;
-mod refs;
-mod remote;
-mod revision;
+pub(crate) mod refs;
 mod roots;
 mod shorten;
 #[cfg(test)]
 mod tests;
 mod worktrees;
 
-pub use branch::{NewBranch, RemoteMatch};
-pub use branch_state::Ended;
 pub use commit::Commit;
-pub use comparisons::Comparison;
 pub use grafts::Grafts;
-pub use head::HeadTarget;
-pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
 pub use identity::Signature;
-pub use index_paths::IndexPaths;
 pub use objects::Objects;
 pub use ref_patterns::fits as name_fits;
 pub use ref_update::{IsCancelled, RefUpdate};
 pub use reflog::LogEntry;
 pub use refs::{Head, NamedReference, Reference};
-pub use remote::Upstream;
-pub use revision::{Followed, IndexLookup, Resolved, Wanted};
 
 pub use crate::config::Environment;
 

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// `packed-refs` of a repository; it is read again when it has changed.
 #[derive(Debug)]
-pub(super) struct PackedRefs {
+pub(crate) struct PackedRefs {
     files: gix_ref::file::Store,
     known: Mutex<Option<(Stat, Arc<Buffer>)>>,
 }
 
 impl PackedRefs {
     /// Those of the repository at `common_dir`. Nothing is read yet.
-    pub(super) fn new(common_dir: &Path, hash: gix_hash::Kind) -> Self {
+    pub(crate) fn new(common_dir: &Path, hash: gix_hash::Kind) -> Self {
         PackedRefs {
             files: gix_ref::file::Store::at(common_dir.to_owned(), hash),
             known: Mutex::default(),
@@ -26,7 +26,7 @@ impl PackedRefs {
     ///
     /// # Errors
     /// If it is broken, or cannot be read or asked for: that does not mean that there is none.
-    pub(super) fn now(&self) -> Result<Option<Arc<Buffer>>> {
+    pub(crate) fn now(&self) -> Result<Option<Arc<Buffer>>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(stat) = hedgerow_fs::stat(&self.files.packed_refs_path())? else {
             *known = None;
@@ -45,7 +45,7 @@ impl PackedRefs {
 }
 
 /// That `packed-refs` cannot be read, and why.
-pub(super) fn broken_packed(error: &gix_error::Error) -> Error {
+pub(crate) fn broken_packed(error: &gix_error::Error) -> Error {
     Error::Setup {
         reason: format!("cannot read packed-refs: {}", error.probable_cause()),
     }

@@ -30,7 +30,7 @@ pub struct RefUpdate<'r> {
 
 /// What the log of a reference is told.
 #[derive(Debug)]
-pub(super) struct Logged {
+pub(crate) struct Logged {
     pub old: Option<ObjectId>,
     pub new: ObjectId,
     /// The log is created whatever `core.logAllRefUpdates` says.
@@ -38,7 +38,7 @@ pub(super) struct Logged {
 }
 
 /// What a reference is to become.
-pub(super) struct NewValue<'a> {
+pub(crate) struct NewValue<'a> {
     pub name: &'a BStr,
     /// The content of its file; `None` if it is that already.
     pub content: Option<Vec<u8>>,
@@ -49,7 +49,7 @@ pub(super) struct NewValue<'a> {
 
 impl<'r> RefUpdate<'r> {
     /// Fills `lock` and asks the hook, which may refuse.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         repository: &'r Repository,
         mut lock: LockFile,
         value: NewValue<'_>,
@@ -90,7 +90,7 @@ impl<'r> RefUpdate<'r> {
 /// A change that the hook was told of. Where it is dropped, the hook is told that it does not
 /// happen.
 #[derive(Debug)]
-pub(super) struct Announced<'r> {
+pub(crate) struct Announced<'r> {
     repository: &'r Repository,
     line: Vec<u8>,
     is_over: bool,
@@ -98,7 +98,7 @@ pub(super) struct Announced<'r> {
 
 impl<'r> Announced<'r> {
     /// Asks the hook, which may refuse.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         repository: &'r Repository,
         old: &str,
         new: &BStr,
@@ -120,7 +120,7 @@ impl<'r> Announced<'r> {
     }
 
     /// Tells the hook how it ended. What it says to that does not matter.
-    pub(super) fn finish(&mut self, state: &str) -> Result<()> {
+    pub(crate) fn finish(&mut self, state: &str) -> Result<()> {
         self.is_over = true;
         self.tell(state).map(drop)
     }
@@ -144,7 +144,7 @@ impl Drop for Announced<'_> {
 impl Repository {
     /// Locks the file `path` of a reference, or of the configuration. Waits for whoever holds it as
     /// long as `core.filesRefLockTimeout` says.
-    pub(super) fn lock_reference(
+    pub(crate) fn lock_reference(
         &self,
         path: &Path,
         is_cancelled: IsCancelled<'_>,
@@ -155,7 +155,7 @@ impl Repository {
     }
 
     /// Has the reference `name` be `id`, whatever it was, and logs that.
-    pub(super) fn set_reference(
+    pub(crate) fn set_reference(
         &self,
         name: &BStr,
         id: ObjectId,

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// A log larger than this is refused.
-pub(super) const LOG_LIMIT_BYTES: u64 = 1 << 30;
+pub(crate) const LOG_LIMIT_BYTES: u64 = 1 << 30;
 
 /// One line of a reference's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Repository {
         Ok(content.lines().rev().filter_map(parse).collect())
     }
 
-    pub(super) fn has_log(&self, name: &BStr) -> bool {
+    pub(crate) fn has_log(&self, name: &BStr) -> bool {
         self.log_path(name)
             .is_some_and(|path| hedgerow_fs::exists(&path))
     }
@@ -54,7 +54,7 @@ impl Repository {
     }
 
     /// Appends to the log of `name`, creating it where `core.logAllRefUpdates` or `log` says so.
-    pub(super) fn append_log(
+    pub(crate) fn append_log(
         &self,
         name: &BStr,
         log: &Logged,
@@ -102,7 +102,7 @@ impl Repository {
 }
 
 /// `OLD NEW NAME <MAIL> SECONDS ZONE`, then a tab and the message.
-pub(super) fn parse(line: &[u8]) -> Option<LogEntry> {
+pub(crate) fn parse(line: &[u8]) -> Option<LogEntry> {
     let (head, message) = line.split_once_str("\t").unwrap_or((line, b""));
     let mut words = head.splitn(3, |byte| *byte == b' ');
     let old = ObjectId::from_hex(words.next()?).ok()?;

@@ -23,7 +23,7 @@ const NESTING_LIMIT: usize = 256;
 const NO_ID: &str = "it holds no object id";
 
 /// What a short name may stand for, in git's order: the first that exists wins.
-pub(super) const NAME_RULES: [(&str, &str); 6] = [
+pub(crate) const NAME_RULES: [(&str, &str); 6] = [
     ("", ""),
     ("refs/", ""),
     ("refs/tags/", ""),
@@ -302,7 +302,7 @@ impl Repository {
 
     /// The file of a loose reference; `None` for what cannot be a reference's name. Some
     /// references belong to a working tree, the rest to the repository.
-    pub(super) fn reference_path(&self, name: &BStr) -> Option<PathBuf> {
+    pub(crate) fn reference_path(&self, name: &BStr) -> Option<PathBuf> {
         if !is_safe_name(name) {
             return None;
         }
@@ -331,12 +331,12 @@ fn is_no_reference(name: &BStr, error: &hedgerow_fs::Error) -> bool {
 
 /// Whether `name` is well-formed (git-check-ref-format(1)); such a name has no part that leads
 /// out of the directory.
-pub(super) fn is_safe_name(name: &BStr) -> bool {
+pub(crate) fn is_safe_name(name: &BStr) -> bool {
     <&gix_ref::PartialNameRef>::try_from(name).is_ok()
 }
 
 /// The branch that the file `HEAD` of `git_dir` names, without looking whether it exists.
-pub(super) fn head_branch(git_dir: &Path) -> Result<Option<BString>> {
+pub(crate) fn head_branch(git_dir: &Path) -> Result<Option<BString>> {
     let path = git_dir.join("HEAD");
     if let Some(target) = symlink_target(&path)? {
         return Ok(Some(target));
@@ -395,7 +395,7 @@ fn list_loose(
     Ok(())
 }
 
-pub(super) fn broken(name: &BStr, reason: &str) -> Error {
+pub(crate) fn broken(name: &BStr, reason: &str) -> Error {
     Error::Reference {
         name: name.to_owned(),
         reason: reason.to_owned(),

@@ -58,7 +58,7 @@ impl Repository {
 
     /// The Git directory and the top of every working tree: the main one first, linked ones by
     /// name.
-    pub(super) fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+    pub(crate) fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = Vec::new();
         if !self.main_is_bare()? {
             let top = match self.common_dir.file_name() {

@@ -1,5 +1,6 @@
 use super::fixture::{text, Scratch};
-use crate::repository::{IndexLookup, Repository, Wanted};
+use crate::repository::Repository;
+use crate::revision::{IndexLookup, Wanted};
 use crate::Error;
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;

@@ -1,12 +1,13 @@
 //! Following tags and commits to the kind of object that is wanted.
 
+use super::Repository;
 use crate::{Error, Result};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
 
 /// A chain of tags longer than this is refused.
 const TAG_DEPTH: usize = 1000;
 
-impl crate::repository::Repository {
+impl Repository {
     /// What `id` leads to: past all tags for `None`, else the object of the kind `wanted` on the
     /// way, where a commit also leads to its tree. `Ok(None)` if there is no such object there.
     pub fn peel(&self, id: &oid, wanted: Option<ObjectKind>) -> Result<Option<ObjectId>> {

@@ -2,7 +2,8 @@
 //! and which commits are left behind. Grafts and shallow boundaries are taken as they are read:
 //! a parent that is missing in a shallow clone ends the walk there.
 
-use super::{Repository, Upstream};
+use super::Upstream;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use hedgerow_pack::{oid, CommitGraph, ObjectId, ObjectKind, Reader};
@@ -76,7 +77,7 @@ impl Repository {
 
     /// How many commits only the reference `own` has, and how many only `other`, or 1 each if they
     /// differ and that is not `counted`; `None` if one of them is not there.
-    pub(super) fn distance(
+    pub(crate) fn distance(
         &self,
         own: &BStr,
         other: &BStr,
@@ -215,11 +216,11 @@ impl<'a> Walk<'a> {
     }
 
     fn new(repository: &'a Repository, is_open: fn(u8) -> bool) -> Self {
-        let has_shallow = hedgerow_fs::exists(&repository.common_dir.join("shallow"));
+        let has_shallow = hedgerow_fs::exists(&repository.common_dir().join("shallow"));
         Walk {
             graph: repository.whole_commit_graph(has_shallow),
             has_shallow,
-            reader: Reader::new(&repository.objects),
+            reader: Reader::new(repository.objects()),
             repository,
             is_open,
             queue: BinaryHeap::new(),
@@ -307,11 +308,11 @@ impl<'a> Walk<'a> {
 impl Repository {
     /// The commit-graph, if it may be used and knows all parents of its commits as they count here.
     fn whole_commit_graph(&self, has_shallow: bool) -> Option<CommitGraph> {
-        let is_wanted = self.config.bool("core.commitGraph").ok()? != Some(false);
-        let has_grafts = hedgerow_fs::exists(&self.common_dir.join("info/grafts"));
-        let is_whole = !has_shallow && !has_grafts && self.replacements.is_empty();
+        let is_wanted = self.config().bool("core.commitGraph").ok()? != Some(false);
+        let has_grafts = hedgerow_fs::exists(&self.common_dir().join("info/grafts"));
+        let is_whole = !has_shallow && !has_grafts && self.shared_objects().replacements.is_empty();
         (is_wanted && is_whole)
-            .then(|| self.objects.commit_graph())
+            .then(|| self.objects().commit_graph())
             .flatten()
     }
 }

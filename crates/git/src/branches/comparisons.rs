@@ -1,7 +1,8 @@
 //! The branches that a branch is compared with for the eyes of the user: `status.compareBranches`
 //! in git-config(1).
 
-use super::{Repository, Tracking};
+use super::Tracking;
+use crate::repository::Repository;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 

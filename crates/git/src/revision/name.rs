@@ -17,7 +17,7 @@ impl Resolver<'_> {
     /// The object of a full id, a reference, or an entry of a reference's log.
     pub(super) fn named(&self, spec: &BStr) -> Result<Option<ObjectId>> {
         let repository = self.repository;
-        if spec.len() == repository.hash.len_in_hex() {
+        if spec.len() == repository.hash_kind().len_in_hex() {
             if let Ok(id) = ObjectId::from_hex(spec) {
                 return Ok(Some(id));
             }
@@ -31,7 +31,7 @@ impl Resolver<'_> {
         }
         let full = self.substitute(name, 0)?;
         let name = full.as_ref().map_or(name, |full| full.as_ref());
-        if name.len() == repository.hash.len_in_hex() {
+        if name.len() == repository.hash_kind().len_in_hex() {
             if let Ok(id) = ObjectId::from_hex(name) {
                 return Ok(Some(id));
             }
@@ -46,7 +46,7 @@ impl Resolver<'_> {
     }
 
     fn warns_of_ambiguity(&self) -> Result<bool> {
-        let setting = self.repository.config.bool("core.warnAmbiguousRefs")?;
+        let setting = self.repository.config().bool("core.warnAmbiguousRefs")?;
         Ok(setting.unwrap_or(true))
     }
 

@@ -112,7 +112,7 @@ impl Resolver<'_> {
     }
 
     fn ancestor(&self, start: ObjectId, generations: usize) -> Result<Option<ObjectId>> {
-        let mut reader = Reader::new(&self.repository.objects);
+        let mut reader = Reader::new(self.repository.objects());
         let mut id = start;
         for _ in 0..generations {
             let commit = self.repository.commit_with(&mut reader, &id)?;

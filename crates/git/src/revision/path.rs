@@ -49,7 +49,7 @@ impl Resolver<'_> {
 
     pub(super) fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, u32)>> {
         let (_, content) = self.repository.read_object(tree)?;
-        for entry in gix_object::TreeRefIter::from_bytes(&content, self.repository.hash) {
+        for entry in gix_object::TreeRefIter::from_bytes(&content, self.repository.hash_kind()) {
             let entry = entry.map_err(|error| Error::CorruptObject {
                 kind: "tree",
                 id: *tree,
@@ -90,11 +90,11 @@ impl Resolver<'_> {
         if !path.starts_with(b"./") && !path.starts_with(b"../") {
             return Ok(path.to_owned());
         }
-        let Some(top) = &self.repository.work_tree else {
+        let Some(top) = self.repository.work_tree() else {
             let reason = "relative path syntax can't be used outside working tree";
             return Err(failed(path, reason));
         };
-        let whole = [self.repository.prefix.as_slice(), path.as_bytes()].concat();
+        let whole = [self.repository.prefix().as_bytes(), path.as_bytes()].concat();
         let mut parts: Vec<&[u8]> = Vec::new();
         for part in whole.split(|byte| *byte == b'/') {
             match part {

@@ -15,7 +15,7 @@ impl Resolver<'_> {
     pub(super) fn abbreviated(&self, spec: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {
         let repository = self.repository;
         if spec.len() < SHORTEST
-            || spec.len() > repository.hash.len_in_hex()
+            || spec.len() > repository.hash_kind().len_in_hex()
             || !spec.iter().all(u8::is_ascii_hexdigit)
         {
             return Ok(None);
@@ -27,7 +27,7 @@ impl Resolver<'_> {
         else {
             return Ok(None);
         };
-        let mut found = repository.objects.find_prefix(&prefix)?;
+        let mut found = repository.objects().find_prefix(&prefix)?;
         if found.len() > 1 {
             let hint = self.hint(wanted);
             let mut fitting = Vec::new();
@@ -53,7 +53,7 @@ impl Resolver<'_> {
             Wanted::Tree => Some((ObjectKind::Tree, true)),
             Wanted::Blob => Some((ObjectKind::Blob, false)),
             Wanted::Any => {
-                let configured = self.repository.config.string("core.disambiguate")?;
+                let configured = self.repository.config().string("core.disambiguate")?;
                 match configured.as_slice() {
                     b"commit" => Some((ObjectKind::Commit, false)),
                     b"committish" => Some((ObjectKind::Commit, true)),

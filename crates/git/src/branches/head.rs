@@ -1,8 +1,8 @@
 //! Moving `HEAD`: what git-checkout(1) does to it.
 
-use super::ref_update::{IsCancelled, Logged, NewValue, RefUpdate};
-use super::refs::{broken, is_safe_name};
-use super::{Head, Repository, Signature};
+use crate::repository::ref_update::{Logged, NewValue};
+use crate::repository::refs::{broken, is_safe_name};
+use crate::repository::{Head, IsCancelled, RefUpdate, Repository, Signature};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
@@ -41,7 +41,7 @@ impl Repository {
         commit: Option<ObjectId>,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'_>> {
-        let lock = self.lock_reference(&self.git_dir.join("HEAD"), is_cancelled)?;
+        let lock = self.lock_reference(&self.git_dir().join("HEAD"), is_cancelled)?;
         let old = self.head()?;
         let (content, word) = match target {
             HeadTarget::Branch(name) => {
@@ -74,7 +74,7 @@ impl Repository {
     /// The message git logs for a switch from `old` to what the user called `new`.
     /// `GIT_REFLOG_ACTION` takes its place.
     pub fn checkout_message(&self, old: &Head, new: &BStr) -> BString {
-        if let Some(action) = &self.environment.reflog_action {
+        if let Some(action) = &self.environment().reflog_action {
             return action.clone();
         }
         let from = match old {

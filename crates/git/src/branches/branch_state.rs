@@ -1,8 +1,8 @@
 //! What a switch ends: a merge, a cherry-pick or a revert under way on the old branch.
 
-use super::ref_update::Announced;
-use super::Repository;
 use crate::discover::read_line_file;
+use crate::repository::ref_update::Announced;
+use crate::repository::Repository;
 use crate::Result;
 use bstr::ByteSlice;
 use hedgerow_pack::ObjectId;
@@ -47,7 +47,7 @@ impl Repository {
             self.remove_sequencer()?;
         }
         for name in MERGE_FILES {
-            hedgerow_fs::remove_file(&self.git_dir.join(name))?;
+            hedgerow_fs::remove_file(&self.git_dir().join(name))?;
         }
         self.delete_own_reference("AUTO_MERGE")?;
         ended.stashed = self.stash_changes_put_aside()?;
@@ -56,7 +56,7 @@ impl Repository {
 
     /// Deletes a reference of this working tree; says whether there was one.
     fn delete_own_reference(&self, name: &str) -> Result<bool> {
-        let path = self.git_dir.join(name);
+        let path = self.git_dir().join(name);
         if hedgerow_fs::lstat(&path)?.is_none() {
             return Ok(false);
         }
@@ -69,7 +69,7 @@ impl Repository {
     }
 
     fn is_last_pick(&self) -> Result<bool> {
-        let path = self.git_dir.join("sequencer/todo");
+        let path = self.git_dir().join("sequencer/todo");
         let Some(todo) = hedgerow_fs::read_file(&path, STEPS_LIMIT_BYTES)? else {
             return Ok(false);
         };
@@ -78,7 +78,7 @@ impl Repository {
     }
 
     fn remove_sequencer(&self) -> Result<()> {
-        let directory = self.git_dir.join("sequencer");
+        let directory = self.git_dir().join("sequencer");
         for entry in hedgerow_fs::list_directory(&directory)?.unwrap_or_default() {
             hedgerow_fs::remove_file(&directory.join(OsStr::from_bytes(&entry.name)))?;
         }
@@ -89,7 +89,7 @@ impl Repository {
     /// `git merge --autostash` has put local changes into a commit that nothing else names.
     fn stash_changes_put_aside(&self) -> Result<bool> {
         const NAME: &str = "MERGE_AUTOSTASH";
-        let line = read_line_file(&self.git_dir.join(NAME))?;
+        let line = read_line_file(&self.git_dir().join(NAME))?;
         let id = line.and_then(|line| ObjectId::from_hex(line.trim()).ok());
         let Some(id) = id else {
             return Ok(false);

@@ -6,16 +6,17 @@
 
 mod abbreviate;
 mod follow;
+mod index_paths;
 mod message;
 mod name;
 mod path;
-mod peel;
 mod prefix;
 mod suffix;
 
 pub use follow::Followed;
+pub use index_paths::IndexPaths;
 
-use super::Repository;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};

@@ -1,7 +1,8 @@
 //! What `:PATH` and `:N:PATH` name, for those who resolve many words.
 
-use super::Repository;
+use super::Wanted;
 use crate::index::{Index, Stage};
+use crate::repository::Repository;
 use crate::Result;
 use bstr::{BStr, ByteSlice};
 use hedgerow_pack::ObjectId;
@@ -48,7 +49,7 @@ impl<'r> IndexPaths<'r> {
             let spec = [entry.id.to_string().as_bytes(), b":", rest].concat();
             let found = self
                 .repository
-                .resolve_with(spec.as_bstr(), super::Wanted::Any, None);
+                .resolve_with(spec.as_bstr(), Wanted::Any, None);
             return Ok(found.ok().and_then(|found| Some((found.id, found.mode?))));
         }
         Ok(None)

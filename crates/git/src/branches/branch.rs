@@ -1,8 +1,9 @@
 //! Creating branches: git-branch(1), and git-checkout(1) under `--guess`.
 
-use super::ref_update::{IsCancelled, Logged, NewValue, RefUpdate};
-use super::refs::{broken, is_safe_name};
-use super::{Repository, Signature, Upstream};
+use super::Upstream;
+use crate::repository::ref_update::{Logged, NewValue};
+use crate::repository::refs::{broken, is_safe_name};
+use crate::repository::{IsCancelled, RefUpdate, Repository, Signature};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -50,7 +51,7 @@ impl Repository {
                 });
             }
         }
-        let default = self.settings.default_remote.as_ref();
+        let default = self.settings().default_remote.as_ref();
         let preferred = matches
             .iter()
             .position(|found| Some(&found.remote) == default);
@@ -85,9 +86,9 @@ impl Repository {
             });
         }
         self.check_no_conflict(name)?;
-        let path = self.common_dir.join(bstr_path(name));
+        let path = self.common_dir().join(bstr_path(name));
         if let Some(directory) = path.parent() {
-            self.settings.sharing.create_directories(directory)?;
+            self.settings().sharing.create_directories(directory)?;
         }
         let lock = self.lock_reference(&path, is_cancelled)?;
         let old = self.reference(name)?.and_then(|found| found.id);
@@ -143,7 +144,7 @@ impl Repository {
             ("remote", upstream.remote.clone()),
             ("merge", upstream.merge.clone()),
         ];
-        let rebase = self.config.string("branch.autoSetupRebase");
+        let rebase = self.config().string("branch.autoSetupRebase");
         let rebase = rebase.unwrap_or_default();
         let wanted = if upstream.remote == "." {
             "local"

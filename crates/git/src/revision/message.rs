@@ -40,7 +40,7 @@ impl Resolver<'_> {
             Some(commit) => vec![commit],
             None => self.all_tips()?,
         };
-        let mut reader = Reader::new(&self.repository.objects);
+        let mut reader = Reader::new(self.repository.objects());
         let mut seen = HashSet::new();
         let mut queue = BinaryHeap::new();
         let mut turn = 0u64;

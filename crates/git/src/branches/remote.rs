@@ -1,7 +1,7 @@
 //! Remotes, as far as branches follow theirs: git-config(1) under `remote.<name>.fetch` and
 //! `branch.<name>.merge`, gitrevisions(7) under `@{upstream}`.
 
-use super::Repository;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 
@@ -81,12 +81,12 @@ fn translate(specs: &[Refspec<'_>], name: &BStr, to_destination: bool) -> Option
 impl Repository {
     /// The names of the remotes, in order of first mention.
     pub fn remotes(&self) -> Vec<BString> {
-        self.config.subsections("remote")
+        self.config().subsections("remote")
     }
 
     /// Where the fetch rules of `remote` put its reference `name`.
-    pub(super) fn tracking_name(&self, remote: &BStr, name: &BStr) -> Option<BString> {
-        let rules = self.config.strings_in("remote", remote, "fetch");
+    pub(crate) fn tracking_name(&self, remote: &BStr, name: &BStr) -> Option<BString> {
+        let rules = self.config().strings_in("remote", remote, "fetch");
         translate(&parsed(&rules), name, true)
     }
 
@@ -95,7 +95,7 @@ impl Repository {
     pub fn tracked(&self, tracking: &BStr) -> Result<Option<Upstream>> {
         let mut found: Option<Upstream> = None;
         for remote in self.remotes() {
-            let rules = self.config.strings_in("remote", remote.as_ref(), "fetch");
+            let rules = self.config().strings_in("remote", remote.as_ref(), "fetch");
             let Some(merge) = translate(&parsed(&rules), tracking, false) else {
                 continue;
             };
@@ -119,7 +119,7 @@ impl Repository {
         let Some(short) = branch.strip_prefix(b"refs/heads/") else {
             return Ok(None);
         };
-        let setting = |name| self.config.string_in("branch", short.as_bstr(), name);
+        let setting = |name| self.config().string_in("branch", short.as_bstr(), name);
         let (Some(remote), Some(merge)) = (setting("remote"), setting("merge")) else {
             return Ok(None);
         };
@@ -147,11 +147,11 @@ impl Repository {
     }
 
     /// The name of the remote to which the branch `branch` (a full name) is pushed.
-    pub(super) fn push_remote(&self, branch: &BStr) -> Option<BString> {
+    pub(crate) fn push_remote(&self, branch: &BStr) -> Option<BString> {
         let short = branch.strip_prefix(b"refs/heads/")?;
-        let setting = |name| self.config.string_in("branch", short.as_bstr(), name);
+        let setting = |name| self.config().string_in("branch", short.as_bstr(), name);
         let found = setting("pushRemote")
-            .or_else(|| self.config.string("remote.pushDefault"))
+            .or_else(|| self.config().string("remote.pushDefault"))
             .or_else(|| setting("remote"));
         Some(found.unwrap_or_else(|| "origin".into()))
     }
@@ -162,14 +162,14 @@ impl Repository {
         let Some(remote) = self.push_remote(branch) else {
             return Ok(None);
         };
-        let rules = self.config.strings_in("remote", remote.as_ref(), "push");
+        let rules = self.config().strings_in("remote", remote.as_ref(), "push");
         if !rules.is_empty() {
             let there = translate(&parsed(&rules), branch, true);
             return Ok(there.and_then(|there| self.tracking_name(remote.as_ref(), there.as_ref())));
         }
         let same = self.tracking_name(remote.as_ref(), branch);
         let upstream = self.upstream(branch)?.map(|upstream| upstream.tracking);
-        let mode = self.config.string("push.default");
+        let mode = self.config().string("push.default");
         Ok(
             match mode.as_deref().map_or(b"simple".as_slice(), |mode| mode) {
                 b"nothing" => None,

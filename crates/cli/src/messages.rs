@@ -3,7 +3,8 @@
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::checkout::{short, Reason, Rejects, Switched, Target};
-use hedgerow_git::repository::{Head, Repository};
+use hedgerow_git::refs::Head;
+use hedgerow_git::repository::Repository;
 use hedgerow_git::Error;
 
 const DETACHED_ADVICE: &str = "\

@@ -1,3 +1,4 @@
+use crate::refs::ReferenceProblem;
 use bstr::BString;
 use std::path::PathBuf;
 
@@ -93,7 +94,7 @@ pub enum Error {
         /// Its full name.
         name: BString,
         /// Why.
-        reason: String,
+        reason: ReferenceProblem,
     },
     /// Words that name no object.
     #[error("cannot resolve '{spec}': {reason}")]

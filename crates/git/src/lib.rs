@@ -16,6 +16,7 @@ pub mod ignore;
 pub mod index;
 mod patterns;
 pub mod reachability;
+pub mod refs;
 pub mod repository;
 pub mod revision;
 pub mod status;

@@ -2,7 +2,8 @@
 
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::branches::Tracking;
-use hedgerow_git::repository::{Head, Repository};
+use hedgerow_git::refs::Head;
+use hedgerow_git::repository::Repository;
 use hedgerow_git::{ObjectId, Result};
 
 /// What is checked out.

@@ -1,9 +1,11 @@
 //! Creating branches: git-branch(1), and git-checkout(1) under `--guess`.
 
 use super::Upstream;
-use crate::repository::ref_update::{Logged, NewValue};
-use crate::repository::refs::{broken, is_safe_name};
-use crate::repository::{IsCancelled, RefUpdate, Repository, Signature};
+use crate::refs::{
+    is_safe_name, problem, Expected, IsCancelled, Logged, RefChange, RefEdit, RefValue,
+    ReferenceProblem, Signature,
+};
+use crate::repository::{RefUpdate, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -86,37 +88,38 @@ impl Repository {
             });
         }
         self.check_no_conflict(name)?;
-        let path = self.common_dir().join(bstr_path(name));
-        if let Some(directory) = path.parent() {
-            self.settings().sharing.create_directories(directory)?;
-        }
-        let lock = self.lock_reference(&path, is_cancelled)?;
-        let old = self.reference(name)?.and_then(|found| found.id);
-        if old.is_some() && !branch.may_exist {
-            return Err(Error::Setup {
-                reason: format!("a branch named '{}' already exists", short.as_bstr()),
-            });
-        }
-        hedgerow_fs::remove_empty_directories(&path)?;
-        let log = Logged {
-            old,
-            new: branch.id,
-            always: false,
-        };
-        let value = NewValue {
+        let edit = RefEdit {
             name,
-            content: Some(format!("{}\n", branch.id).into_bytes()),
-            words: (self.null_id().to_string(), branch.id.to_string().into()),
-            log: (old != Some(branch.id)).then_some(log),
+            change: RefChange::Set(RefValue::Direct(branch.id)),
+            expected: if branch.may_exist {
+                Expected::Anything
+            } else {
+                Expected::Absent
+            },
+            log: Some(Logged {
+                new: branch.id,
+                create: self.settings().log_ref_updates.covers(name),
+            }),
         };
-        RefUpdate::prepare(self, lock, value)
+        match self.prepare_reference(edit, is_cancelled) {
+            Err(Error::Reference {
+                reason: ReferenceProblem::Changed { .. },
+                ..
+            }) => Err(Error::Setup {
+                reason: format!("a branch named '{}' already exists", short.as_bstr()),
+            }),
+            prepared => prepared,
+        }
     }
 
     /// A name and one that continues it with `/` cannot both be references.
     fn check_no_conflict(&self, name: &BStr) -> Result<()> {
         let conflict = |other: &BStr| {
-            let reason = format!("'{other}' exists; cannot create '{name}'");
-            Err(broken(name, &reason))
+            let reason = ReferenceProblem::Conflict {
+                other: other.to_owned(),
+                name: name.to_owned(),
+            };
+            Err(problem(name, reason))
         };
         for end in name.find_iter("/") {
             let above = name.get(..end).unwrap_or_default().as_bstr();
@@ -156,9 +159,4 @@ impl Repository {
         }
         self.prepare_config(("branch", Some(branch)), &settings)
     }
-}
-
-fn bstr_path(name: &BStr) -> &std::path::Path {
-    use std::os::unix::ffi::OsStrExt;
-    std::path::Path::new(std::ffi::OsStr::from_bytes(name))
 }

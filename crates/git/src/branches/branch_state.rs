@@ -1,11 +1,9 @@
 //! What a switch ends: a merge, a cherry-pick or a revert under way on the old branch.
 
-use crate::discover::read_line_file;
-use crate::repository::ref_update::Announced;
+use crate::refs::{follow, problem, Expected, Reference, ReferenceProblem};
 use crate::repository::Repository;
-use crate::Result;
+use crate::{Error, Result};
 use bstr::ByteSlice;
-use hedgerow_pack::ObjectId;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -38,7 +36,7 @@ impl Repository {
             ("CHERRY_PICK_HEAD", "cherry picking"),
             ("REVERT_HEAD", "revert"),
         ] {
-            if self.delete_own_reference(name)? {
+            if self.delete_reference(name.into(), Expected::Anything)? {
                 ended.operations.push(words);
             }
         }
@@ -49,23 +47,9 @@ impl Repository {
         for name in MERGE_FILES {
             hedgerow_fs::remove_file(&self.git_dir().join(name))?;
         }
-        self.delete_own_reference("AUTO_MERGE")?;
+        self.delete_reference("AUTO_MERGE".into(), Expected::Anything)?;
         ended.stashed = self.stash_changes_put_aside()?;
         Ok(ended)
-    }
-
-    /// Deletes a reference of this working tree; says whether there was one.
-    fn delete_own_reference(&self, name: &str) -> Result<bool> {
-        let path = self.git_dir().join(name);
-        if hedgerow_fs::lstat(&path)?.is_none() {
-            return Ok(false);
-        }
-        let null = self.null_id().to_string();
-        let new = null.as_bytes().as_bstr();
-        let mut announced = Announced::prepare(self, &null, new, name.into())?;
-        hedgerow_fs::remove_file(&path)?;
-        announced.finish("committed")?;
-        Ok(true)
     }
 
     fn is_last_pick(&self) -> Result<bool> {
@@ -89,13 +73,18 @@ impl Repository {
     /// `git merge --autostash` has put local changes into a commit that nothing else names.
     fn stash_changes_put_aside(&self) -> Result<bool> {
         const NAME: &str = "MERGE_AUTOSTASH";
-        let line = read_line_file(&self.git_dir().join(NAME))?;
-        let id = line.and_then(|line| ObjectId::from_hex(line.trim()).ok());
-        let Some(id) = id else {
-            return Ok(false);
+        let id = match follow(self.refs(), NAME.into()) {
+            Ok(Some(Reference { id: Some(id), .. })) => id,
+            // What is there and cannot be read must not be left behind in silence.
+            Ok(None) if self.refs().contains(NAME.into())? => {
+                return Err(problem(NAME.into(), ReferenceProblem::Unreadable));
+            }
+            Ok(_) | Err(Error::Reference { .. }) => return Ok(false),
+            Err(error) => return Err(error),
         };
         let committer = self.committer()?;
         self.set_reference("refs/stash".into(), id, &committer, "autostash".into())?;
-        self.delete_own_reference(NAME)
+        // What somebody else has put aside meanwhile is not in the stash.
+        self.delete_reference(NAME.into(), Expected::Id(id))
     }
 }

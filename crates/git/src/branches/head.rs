@@ -1,8 +1,10 @@
 //! Moving `HEAD`: what git-checkout(1) does to it.
 
-use crate::repository::ref_update::{Logged, NewValue};
-use crate::repository::refs::{broken, is_safe_name};
-use crate::repository::{Head, IsCancelled, RefUpdate, Repository, Signature};
+use crate::refs::{
+    is_safe_name, problem, Expected, Head, IsCancelled, Logged, RefChange, RefEdit, RefValue,
+    ReferenceProblem, Signature,
+};
+use crate::repository::{RefUpdate, Repository};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
@@ -41,34 +43,26 @@ impl Repository {
         commit: Option<ObjectId>,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'_>> {
-        let lock = self.lock_reference(&self.git_dir().join("HEAD"), is_cancelled)?;
-        let old = self.head()?;
-        let (content, word) = match target {
+        let value = match target {
             HeadTarget::Branch(name) => {
                 if !name.starts_with(b"refs/") || !is_safe_name(name.as_ref()) {
-                    return Err(broken(name.as_ref(), "not the name of a reference"));
+                    return Err(problem(name.as_ref(), ReferenceProblem::NoName));
                 }
-                let content = [b"ref: ", &name[..], b"\n"].concat();
-                (Some(content), [b"ref:", &name[..]].concat().into())
+                RefValue::Symbolic(name.clone())
             }
-            HeadTarget::Detached(id) => {
-                let is_there = old == (Head::Detached { id: *id });
-                let content = format!("{id}\n").into_bytes();
-                ((!is_there).then_some(content), id.to_string().into())
-            }
+            HeadTarget::Detached(id) => RefValue::Direct(*id),
         };
-        let log = commit.map(|new| Logged {
-            old: old.id(),
-            new,
-            always: false,
-        });
-        let value = NewValue {
-            name: "HEAD".into(),
-            content,
-            words: (self.null_id().to_string(), word),
-            log,
+        let name: &BStr = "HEAD".into();
+        let edit = RefEdit {
+            name,
+            change: RefChange::Set(value),
+            expected: Expected::Anything,
+            log: commit.map(|new| Logged {
+                new,
+                create: self.settings().log_ref_updates.covers(name),
+            }),
         };
-        RefUpdate::prepare(self, lock, value)
+        self.prepare_reference(edit, is_cancelled)
     }
 
     /// The message git logs for a switch from `old` to what the user called `new`.

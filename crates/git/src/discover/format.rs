@@ -2,6 +2,7 @@
 //! gitrepository-layout(5) and git's Documentation/technical/repository-version.
 
 use crate::config::{boolean, integer, read_file, settings_of};
+use crate::refs::RefStorage;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_config::file::SectionRef;
@@ -14,6 +15,8 @@ const NEWEST_VERSION: i64 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
     pub hash: gix_hash::Kind,
+    /// `extensions.refStorage`: how references are stored.
+    pub ref_storage: RefStorage,
     /// `extensions.worktreeConfig`: each working tree has a `config.worktree` of its own.
     pub worktree_config: bool,
     /// `extensions.partialClone`: the remote that has the objects missing here.
@@ -32,6 +35,7 @@ impl Default for Format {
     fn default() -> Self {
         Format {
             hash: gix_hash::Kind::Sha1,
+            ref_storage: RefStorage::Files,
             worktree_config: false,
             partial_clone: None,
             precious_objects: false,
@@ -77,7 +81,8 @@ struct Reader {
     version: Option<i64>,
     unknown: Vec<BString>,
     newer: Vec<BString>,
-    reftable: bool,
+    /// Whether references are stored in a way that is not read.
+    other_ref_storage: bool,
     compatible_hash: bool,
 }
 
@@ -160,8 +165,11 @@ impl Reader {
                 self.compatible_hash = true;
             }
             b"refstorage" => match required(&key, value)?.as_slice() {
-                b"files" => self.reftable = false,
-                b"reftable" => self.reftable = true,
+                b"files" => {
+                    self.format.ref_storage = RefStorage::Files;
+                    self.other_ref_storage = false;
+                }
+                b"reftable" => self.other_ref_storage = true,
                 other => return Err(invalid(&key, other.as_bstr())),
             },
             _ => return Ok(false),
@@ -183,7 +191,7 @@ impl Reader {
             return Err(list(start, &self.newer));
         }
         let unsupported = |what: &str| Error::Unsupported { what: what.into() };
-        if self.reftable {
+        if self.other_ref_storage {
             return Err(unsupported("references stored as reftable"));
         }
         if self.compatible_hash {

@@ -1,6 +1,7 @@
 //! The words that say where a walk starts, and where it does not go: gitrevisions(7).
 
-use crate::repository::{name_fits, Reference, Repository};
+use crate::refs::{name_fits, Reference};
+use crate::repository::Repository;
 use crate::revision::{IndexPaths, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};

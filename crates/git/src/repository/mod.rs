@@ -9,32 +9,27 @@ mod grafts;
 mod hooks;
 mod identity;
 mod objects;
-mod packed_refs;
 mod peel;
-mod ref_patterns;
-pub(crate) mod ref_update;
-mod reflog;
-pub(crate) mod refs;
+mod ref_update;
+mod references;
 mod roots;
-mod shorten;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::Scratch;
 mod worktrees;
 
 pub use commit::Commit;
 pub use grafts::Grafts;
 pub use hooks::Hook;
-pub use identity::Signature;
 pub use objects::Objects;
-pub use ref_patterns::fits as name_fits;
-pub use ref_update::{IsCancelled, RefUpdate};
-pub use reflog::LogEntry;
-pub use refs::{Head, NamedReference, Reference};
+pub use ref_update::RefUpdate;
 
 pub use crate::config::Environment;
 
 use crate::config::{self, CheckoutSettings, Config, Fsync};
 use crate::discover::{self, Layout, OtherRepositories};
+use crate::refs::{self, RefStore, RefValue};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -42,6 +37,7 @@ use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A repository that was found and may be used.
 #[derive(Debug)]
@@ -58,7 +54,7 @@ pub struct Repository {
     config: Config,
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
-    packed: packed_refs::PackedRefs,
+    refs: Arc<dyn RefStore>,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
 }
@@ -105,7 +101,13 @@ impl Repository {
     }
 
     fn open(environment: &Environment, layout: Layout) -> Result<Self> {
-        let branch = refs::head_branch(&layout.git_dir)?;
+        let hash = layout.format.hash;
+        let storage = layout.format.ref_storage;
+        let refs = refs::open(storage, &layout.git_dir, &layout.common_dir, hash);
+        let branch = match references::head_value(&*refs)? {
+            Some(RefValue::Symbolic(branch)) => Some(branch),
+            _ => None,
+        };
         let branch = branch
             .as_ref()
             .and_then(|name| <&gix_ref::FullNameRef>::try_from(name.as_bstr()).ok());
@@ -117,7 +119,6 @@ impl Repository {
         };
         let config = Config::load(environment, Some(&scope))?;
         let bare = layout.work_tree.is_none() && layout.format.bare != Some(false);
-        let hash = layout.format.hash;
         let settings = CheckoutSettings::resolve(&config, environment, bare, hash)?;
         let options = StoreOptions {
             hash,
@@ -133,7 +134,6 @@ impl Repository {
             ..StoreOptions::default()
         };
         let objects = ObjectStore::open(&layout.objects_dir, options)?;
-        let packed = packed_refs::PackedRefs::new(&layout.common_dir, hash);
         let mut repository = Repository {
             environment: environment.clone(),
             git_dir: layout.git_dir,
@@ -147,7 +147,7 @@ impl Repository {
             config,
             settings,
             objects: Arc::new(objects),
-            packed,
+            refs,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
         };
@@ -254,8 +254,25 @@ impl Repository {
         settings: &[(&'static str, BString)],
     ) -> Result<LockFile> {
         let path = self.config_path();
-        let lock = self.lock_reference(&path, &|| false)?;
+        let lock = LockFile::acquire_within(&path, self.lock_timeout(), &|| false)?;
         config::prepare_edit(&path, lock, section, settings)
+    }
+
+    /// How long a lock is waited for: `core.filesRefLockTimeout`. Without a limit if that is below 0.
+    fn lock_timeout(&self) -> Option<Duration> {
+        let limit = u64::try_from(self.settings.ref_lock_timeout_ms).ok();
+        limit.map(Duration::from_millis)
+    }
+
+    /// Keeps its references in another store.
+    #[cfg(test)]
+    pub(crate) fn replace_refs(&mut self, refs: Arc<dyn RefStore>) {
+        self.refs = refs;
+    }
+
+    /// The store of the references, as this working tree sees them.
+    pub(crate) fn refs(&self) -> &dyn RefStore {
+        &*self.refs
     }
 
     /// Whether the hint `advice.NAME` is to be shown.

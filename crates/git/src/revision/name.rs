@@ -2,8 +2,8 @@
 
 use super::{failed, Resolver};
 use crate::dates::date_seconds;
-use crate::repository::refs::NAME_RULES;
-use crate::repository::Head;
+use crate::refs::Head;
+use crate::refs::NAME_RULES;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;

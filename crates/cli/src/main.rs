@@ -9,6 +9,7 @@ mod ending;
 mod environment;
 mod failure;
 mod generate;
+mod global;
 mod hg_status;
 mod humanised;
 mod image;

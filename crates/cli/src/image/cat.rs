@@ -1,7 +1,7 @@
 use super::arguments::Cat;
 use super::{open, unreadable, unwritable};
-use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{closed_pipe_is_fine, interrupted_by_user, not_started, sink::write};

@@ -2,14 +2,14 @@
 
 use super::arguments::Diff;
 use super::{print, unreadable};
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::report::Path;
 use crate::statistics;
 use crate::walk::line::word;
-use crate::walk::{interrupted_by_user, jobs, not_started, NOT_STARTED};
+use crate::walk::{interrupted_by_user, not_started, NOT_STARTED};
 use bstr::ByteSlice;
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::device_numbers;
@@ -41,7 +41,7 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
         inodes: false,
     };
     let options = Options {
-        jobs: jobs(global),
+        jobs: global.jobs(),
         cancel: CancelToken::from_static(interrupted),
         name: "diff",
         recorder: statistics::recorder(global),

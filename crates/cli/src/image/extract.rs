@@ -2,13 +2,13 @@
 
 use super::arguments::Extract;
 use super::{open, unreadable};
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
-use crate::walk::{interrupted_by_user, jobs, not_started};
+use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::Dir;
@@ -41,7 +41,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     let (root, is_new) = target(&from_directory(global, &command.target), command)?;
     let options = ExtractOptions {
         engine: Options {
-            jobs: jobs(global),
+            jobs: global.jobs(),
             cancel: CancelToken::from_static(interrupted),
             name: "extract",
             recorder: statistics::recorder(global),

@@ -2,12 +2,12 @@
 
 use super::arguments::ToTar;
 use super::unreadable;
-use crate::arguments::Global;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
-use crate::walk::{interrupted_by_user, jobs, not_started};
+use crate::walk::{interrupted_by_user, not_started};
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::{Destination, OutputFile, OutputStream, StandardOutput};
 use hedgerow_squashfs::nodes_of_image;
@@ -39,7 +39,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         },
         skip_unusable: true,
         readers: Options {
-            jobs: jobs(global),
+            jobs: global.jobs(),
             cancel: CancelToken::from_static(interrupted),
             name: "read",
             recorder: statistics::recorder(global),

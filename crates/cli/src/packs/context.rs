@@ -1,8 +1,8 @@
 //! The repository that a command about packs is in, if it is in one.
 
-use crate::arguments::{Global, Workers};
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::{Global, Workers};
 use crate::output::Output;
 use hedgerow_git::config::Fsync;
 use hedgerow_git::repository::Repository;

@@ -3,9 +3,9 @@
 //! `git pack-objects`, whose words follow. What is not understood here is handed to git, with the
 //! standard input that was read replayed.
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, FATAL};
+use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow_fs::{Exit, Process, StandardOutput};

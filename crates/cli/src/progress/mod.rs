@@ -3,7 +3,7 @@
 
 pub mod lines;
 
-use crate::arguments::Global;
+use crate::global::Global;
 use hedgerow_git::checkout::Progress;
 use hedgerow_tree::Node;
 use indicatif::{

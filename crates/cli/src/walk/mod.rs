@@ -7,19 +7,18 @@ mod totals;
 
 pub use arguments::Walk;
 
-use crate::arguments::{Global, Workers};
 use crate::environment::from_directory;
 use crate::failure::{Failure, INTERRUPTED, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
-use hedgerow_engine::{CancelToken, Jobs};
+use hedgerow_engine::CancelToken;
 use hedgerow_fs::{OpenDirectory, StandardOutput};
 use hedgerow_walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
 use line::Form;
 use sink::Sink;
 use std::fmt::Display;
 use std::io;
-use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -75,7 +74,7 @@ fn options(command: &Walk, global: &Global, cancel: CancelToken) -> WalkOptions 
     let exclude: Vec<&[u8]> = exclude.map(|glob| glob.as_bytes()).collect();
     WalkOptions {
         engine: hedgerow_engine::Options {
-            jobs: jobs(global),
+            jobs: global.jobs(),
             cancel,
             name: "walk",
             recorder: statistics::recorder(global),
@@ -106,17 +105,6 @@ fn form(command: &Walk, global: &Global) -> Form {
         end: if command.null { b'\0' } else { b'\n' },
         terminal: !command.null && StandardOutput::is_terminal(),
         prefix,
-    }
-}
-
-pub fn jobs(global: &Global) -> Jobs {
-    match global.jobs {
-        None | Some(Workers::Auto) => Jobs::Auto,
-        Some(Workers::Count(count)) => Jobs::Fixed(count),
-        Some(Workers::PerProcessor) => {
-            let processors = NonZeroUsize::new(hedgerow_fs::cpu::available());
-            Jobs::Fixed(processors.unwrap_or(NonZeroUsize::MIN))
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! An image of a commit.
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::walk::not_started;
 use bstr::ByteSlice;
 use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};

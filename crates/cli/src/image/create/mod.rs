@@ -7,13 +7,13 @@ mod reuse;
 mod source;
 
 use super::arguments::Create;
-use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::{Meter, PassedNodes};
 use crate::statistics;
-use crate::walk::{interrupted_by_user, jobs, not_started};
+use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{CancelToken, Jobs, Options, Recorder};
@@ -165,7 +165,7 @@ fn options(
     let block_bytes = block_bytes(&command.block_size)?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
-    let (readers, packers) = workers(jobs(global), &cancel, statistics::recorder(global));
+    let (readers, packers) = workers(global.jobs(), &cancel, statistics::recorder(global));
     let settings =
         Settings::parse(compressor, block_bytes, level, settings).map_err(not_started)?;
     Ok(CreateOptions {

@@ -2,9 +2,9 @@
 
 mod explain;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, REFUSED};
+use crate::global::Global;
 use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};

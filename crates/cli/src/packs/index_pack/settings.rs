@@ -1,9 +1,9 @@
 //! What the options of `index-pack`, the configuration and the environment ask for.
 
 use super::IndexPack;
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::packs::context::RepositoryContext;
 use bstr::ByteSlice;
 use hedgerow_pack::indexer::{IndexOptions, Severities};

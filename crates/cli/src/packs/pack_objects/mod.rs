@@ -10,9 +10,9 @@ pub use settings::{parse_bytes, parse_count, threads};
 
 use super::pack_progress;
 use super::watcher::Watcher;
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, INTERRUPTED};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::lines::Showing;
 use clap::Args;

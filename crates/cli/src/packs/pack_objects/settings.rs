@@ -1,8 +1,8 @@
 //! How packs are made: the command line over the configuration over git's defaults.
 
 use super::PackObjects;
-use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
+use crate::global::{Global, Workers};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::IndexLayout;
 use hedgerow_serve::{compression_level, PackOptions};

@@ -2,9 +2,9 @@
 
 mod dry_run;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::packs::pack_objects::threads;
 use crate::packs::watcher::Watcher;

@@ -58,7 +58,7 @@ pub use file::{
     check_directory, exists, is_directory, is_there, list_directory, read_file, read_link,
     real_path, ReadFile,
 };
-pub use file_system::file_system_magic;
+pub use file_system::{FileSystem, FileSystemPlace};
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use inherit::close_inherited_descriptors_on_exec;

@@ -3,7 +3,7 @@
 use super::ArchiveOptions;
 use crate::config::{integer, BadNumber};
 use crate::repository::{Commit, Repository};
-use crate::revision::Wanted;
+use crate::revision::{RevisionProblem, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};
@@ -46,7 +46,7 @@ impl Source {
         };
         let tree = tree.ok_or_else(|| Error::Revision {
             spec: revision.to_owned(),
-            reason: "not a tree object".into(),
+            reason: RevisionProblem::Unresolved("not a tree object".into()),
         })?;
         let reference = repository.find_reference(revision)?;
         Ok(Source {

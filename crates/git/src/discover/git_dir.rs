@@ -5,12 +5,13 @@ use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use hedgerow_fs::FileKind;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// More than this is no `.git` file (git's own limit).
+/// The size limit of a `.git` file in bytes, which is git's.
 const GIT_FILE_LIMIT_BYTES: u64 = 1 << 20;
-/// `HEAD`, `commondir` and `gitdir` hold one line.
+/// The size limit of `HEAD`, `commondir` and `gitdir`, which hold one line, in bytes.
 const LINE_LIMIT_BYTES: u64 = 64 << 10;
 
 /// Whether `path` looks like a Git directory: it has a `HEAD` that can be one, a directory of
@@ -82,25 +83,33 @@ fn is_head(content: &[u8]) -> bool {
     digits >= 40
 }
 
-/// Where the `.git` file at `path` points, or `None` if `path` is no file. `directory` is the
-/// directory it is in.
+/// Where the `.git` file at `path` points, or `None` if `path` is no file.
 pub(crate) fn read_git_file(path: &Path, environment: &Environment) -> Result<Option<PathBuf>> {
+    read_git_file_shown(path, &path.display(), environment)
+}
+
+/// As [`read_git_file`], with errors that call the file `shown`.
+pub(crate) fn read_git_file_shown(
+    path: &Path,
+    shown: &dyn Display,
+    environment: &Environment,
+) -> Result<Option<PathBuf>> {
     match hedgerow_fs::stat(path) {
         Ok(Some(stat)) if stat.kind == FileKind::File => {}
         _ => return Ok(None),
     }
     let refused = |reason: String| Error::Setup { reason };
     let file = hedgerow_fs::ReadFile::open(path)
-        .map_err(|_| refused(format!("error opening '{}'", path.display())))?;
+        .map_err(|_| refused(format!("error opening '{shown}'")))?;
     let mut content = Vec::new();
     file.read_to_end(&mut content, GIT_FILE_LIMIT_BYTES)
-        .map_err(|_| refused(format!("too large to be a .git file: '{}'", path.display())))?;
+        .map_err(|_| refused(format!("too large to be a .git file: '{shown}'")))?;
     let target = content
         .strip_prefix(b"gitdir: ")
-        .ok_or_else(|| refused(format!("invalid gitfile format: {}", path.display())))?
+        .ok_or_else(|| refused(format!("invalid gitfile format: {shown}")))?
         .trim_end_with(|byte| byte == '\n' || byte == '\r');
     if target.is_empty() {
-        return Err(refused(format!("no path in gitfile: {}", path.display())));
+        return Err(refused(format!("no path in gitfile: {shown}")));
     }
     let directory = path.parent().unwrap_or(Path::new("/"));
     let target = directory.join(OsStr::from_bytes(target));

@@ -40,7 +40,7 @@ impl<'r> OtherRepositories<'r> {
     /// # Errors
     /// It is there and cannot be used, in git's words, which name it as `shown`.
     pub(crate) fn has_submodule(&self, dot_git: &Path, shown: &str) -> Result<bool> {
-        let git_dir = match git_dir::read_git_file(dot_git, self.environment) {
+        let git_dir = match git_dir::read_git_file_shown(dot_git, &shown, self.environment) {
             Ok(Some(target)) => target,
             Ok(None) if git_dir::is_git_dir(dot_git, self.environment) => dot_git.to_owned(),
             Ok(None) => {
@@ -52,10 +52,6 @@ impl<'r> OtherRepositories<'r> {
                 } else {
                     Ok(false)
                 };
-            }
-            Err(Error::Setup { reason }) => {
-                let reason = reason.replace(&dot_git.display().to_string(), shown);
-                return Err(Error::Setup { reason });
             }
             Err(error) => return Err(error),
         };

@@ -50,6 +50,27 @@ pub struct Resolved {
     pub warnings: Vec<String>,
 }
 
+/// Why words name no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RevisionProblem {
+    /// These digits begin several ids of the kind that is wanted, or none of them.
+    AmbiguousId(BString),
+    /// They name nothing. In git's words.
+    Unresolved(String),
+}
+
+impl std::fmt::Display for RevisionProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RevisionProblem::AmbiguousId(digits) => {
+                write!(f, "short object ID {digits} is ambiguous")
+            }
+            RevisionProblem::Unresolved(reason) => f.write_str(reason),
+        }
+    }
+}
+
 /// One question, with what is noticed on the way to its answer.
 struct Resolver<'a> {
     repository: &'a Repository,
@@ -237,6 +258,6 @@ fn colon_outside_braces(spec: &BStr) -> Option<usize> {
 fn failed(spec: &BStr, reason: &str) -> Error {
     Error::Revision {
         spec: spec.to_owned(),
-        reason: reason.to_owned(),
+        reason: RevisionProblem::Unresolved(reason.to_owned()),
     }
 }

@@ -1,7 +1,7 @@
 //! Abbreviated ids, and what decides between several objects that one fits.
 
-use super::{failed, Resolver, Wanted};
-use crate::Result;
+use super::{Resolver, RevisionProblem, Wanted};
+use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_hash::Prefix;
 use hedgerow_pack::{ObjectId, ObjectKind};
@@ -38,8 +38,10 @@ impl Resolver<'_> {
             }
             found = fitting;
             if found.len() != 1 {
-                let reason = format!("short object ID {spec} is ambiguous");
-                return Err(failed(spec, &reason));
+                return Err(Error::Revision {
+                    spec: spec.to_owned(),
+                    reason: RevisionProblem::AmbiguousId(spec.to_owned()),
+                });
             }
         }
         Ok(found.first().copied())

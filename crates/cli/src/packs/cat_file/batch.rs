@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_git::repository::Repository;
-use hedgerow_git::revision::{Followed, IndexPaths, Wanted};
+use hedgerow_git::revision::{Followed, IndexPaths, RevisionProblem, Wanted};
 use hedgerow_pack::{Location, ObjectId, Reader};
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -208,7 +208,7 @@ impl Printer<'_> {
             Ok(Followed::Loop) => link("loop"),
             Ok(Followed::NotDirectory) => link("notdir"),
             Err(hedgerow_git::Error::Revision { reason, .. }) => {
-                let is_ambiguous = reason.ends_with("is ambiguous");
+                let is_ambiguous = matches!(reason, RevisionProblem::AmbiguousId(_));
                 let word = if is_ambiguous { "ambiguous" } else { "missing" };
                 Ok(Named::Nothing(word))
             }

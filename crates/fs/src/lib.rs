@@ -53,7 +53,7 @@ pub use descriptors::{
 };
 pub use destination::{Destination, OutputStream, Sink};
 pub use dir::{Dir, DirEntry, NewFile};
-pub use error::{is_absent, is_unfollowed_link, reason, Error, Result};
+pub use error::{is_absent, is_missing, is_unfollowed_link, reason, Error, Result};
 pub use file::{
     check_directory, exists, is_directory, is_there, list_directory, read_file, read_link,
     real_path, ReadFile,

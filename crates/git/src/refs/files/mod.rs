@@ -223,10 +223,9 @@ fn is_no_reference(name: &BStr, error: &hedgerow_fs::Error) -> bool {
 
 /// The reference that a symbolic link names; `None` for other files, and for none.
 fn symlink_target(path: &Path) -> Result<Option<BString>> {
-    use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
     let target = match hedgerow_fs::read_link(path) {
         Ok(target) => target,
-        Err(error) if [InvalidInput, NotADirectory, NotFound].contains(&error.kind()) => {
+        Err(error) if error.is_missing() || error.kind() == std::io::ErrorKind::InvalidInput => {
             return Ok(None);
         }
         Err(error) => return Err(error.into()),

@@ -122,7 +122,7 @@ impl Repository {
             Err(problem(name, reason))
         };
         for end in name.find_iter("/") {
-            let above = name.get(..end).unwrap_or_default().as_bstr();
+            let above = name[..end].as_bstr();
             if above.contains_str("refs/heads/") && self.reference(above)?.is_some() {
                 return conflict(above);
             }

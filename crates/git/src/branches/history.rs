@@ -202,12 +202,9 @@ impl<'a> Walk<'a> {
                 return found;
             };
             found.push(id);
-            let parents = self
-                .commits
-                .get(&id)
-                .map_or(&[][..], |commit| &commit.parents);
             reached.extend(
-                parents
+                self.commits[&id]
+                    .parents
                     .iter()
                     .copied()
                     .filter(|parent| seen.insert(*parent)),
@@ -239,9 +236,8 @@ impl<'a> Walk<'a> {
                 Err(error) => return Err(error),
             };
         }
-        let Some(visited) = self.commits.get_mut(&id) else {
-            return Ok(());
-        };
+        let visited = self.commits.get_mut(&id);
+        let visited = visited.expect("it was loaded above, if not before");
         let before = visited.mark;
         if before | side == before {
             return Ok(());
@@ -277,9 +273,8 @@ impl<'a> Walk<'a> {
         let mut spare = SPARE_COMMITS;
         let mut oldest = i64::MAX;
         while let Some((generation, seconds, id)) = self.queue.pop() {
-            let Some(visited) = self.commits.get_mut(&id) else {
-                continue;
-            };
+            let visited = self.commits.get_mut(&id);
+            let visited = visited.expect("what is queued was loaded");
             visited.is_queued = false;
             let mark = visited.mark;
             let parents = visited.parents.clone();

@@ -362,7 +362,8 @@ fn abbreviation(config: &Config, hash: gix_hash::Kind) -> Result<Abbreviation> {
     if [b"no".as_slice(), b"off", b"false"].contains(&lower.as_slice()) {
         return Ok(Abbreviation::Full);
     }
-    let digits = config.integer("core.abbrev")?.unwrap_or_default();
+    let digits = config.integer("core.abbrev")?;
+    let digits = digits.expect("it has a text, so it is set");
     match usize::try_from(digits) {
         Ok(count) if digits >= SHORTEST_ABBREVIATION && count <= hash.len_in_hex() => {
             Ok(Abbreviation::Digits(count))

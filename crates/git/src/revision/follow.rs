@@ -66,7 +66,7 @@ impl Repository {
         let absent = || failed(spec, "unknown revision or path not in the working tree.");
         let tree = resolver.object(tree.as_bstr(), Wanted::Tree)?;
         let tree = tree.ok_or_else(absent)?;
-        let rest = resolver.relative(path.get(1..).unwrap_or_default().as_bstr())?;
+        let rest = resolver.relative(path[1..].as_bstr())?;
         let mut path = Path {
             repository: self,
             trees: Vec::new(),
@@ -180,7 +180,7 @@ impl Path<'_> {
             return Ok(Step::Other(Followed::Outside(target.into())));
         }
         if end.is_none() {
-            target.extend(self.rest.get(length..).unwrap_or_default());
+            target.extend(&self.rest[length..]);
         }
         self.rest = target.into();
         Ok(Step::Next)

@@ -21,7 +21,7 @@ impl Resolver<'_> {
     ) -> Result<Option<ObjectId>> {
         let (negated, text) = match pattern.as_bytes() {
             [b'!', b'-', text @ ..] => (true, text),
-            [b'!', b'!', ..] => (false, pattern.get(1..).unwrap_or_default()),
+            [b'!', text @ ..] if text.starts_with(b"!") => (false, text),
             [b'!', ..] => return Ok(None),
             text => (false, text),
         };

@@ -196,7 +196,7 @@ impl Resolver<'_> {
         let Some(tree) = self.object(tree_spec, Wanted::Tree)? else {
             return Ok(self.absent(spec, &format!("invalid object name '{tree_spec}'.")));
         };
-        let path = path.get(1..).unwrap_or_default().as_bstr();
+        let path = path[1..].as_bstr();
         self.in_tree(tree_spec, &tree, path)
     }
 

@@ -250,11 +250,11 @@ fn split_log_entry(spec: &BStr) -> (&BStr, Option<&BStr>) {
     let Some(at) = body.rfind(b"@{") else {
         return (spec, None);
     };
-    let entry = body.get(at + 2..).unwrap_or_default().as_bstr();
+    let entry = body[at + 2..].as_bstr();
     if entry.is_empty() || entry.starts_with(b"-") || mark_named(entry).is_some() {
         return (spec, None);
     }
-    (spec.get(..at).unwrap_or_default().as_bstr(), Some(entry))
+    (spec[..at].as_bstr(), Some(entry))
 }
 
 /// `@{-N}` counts from the start of a name only.

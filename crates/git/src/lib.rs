@@ -1,6 +1,11 @@
 //! Git repositories for hedgerow: configuration, refs, the index, attributes and filters, and
 //! checkout on top of them.
 //!
+//! A repository is put together from rooms that do not know it, each below the next: `config`
+//! (environment, files, settings), `refs` (references behind a trait of stores), `discover` (where a
+//! repository is and how it is stored). [`repository`] joins them with the objects. Above it,
+//! [`branches`] has what is done with branches, and [`revision`] what words name an object.
+//!
 //! The library never prints and never reads the environment: what git takes from there arrives
 //! in a [`config::Environment`].
 
@@ -10,7 +15,7 @@ pub mod checkout;
 pub mod config;
 pub mod convert;
 pub mod dates;
-pub mod discover;
+mod discover;
 mod error;
 pub mod ignore;
 pub mod index;

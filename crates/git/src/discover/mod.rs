@@ -7,7 +7,7 @@ mod nested;
 mod ownership;
 
 pub(crate) use git_dir::read_line_file;
-pub use nested::OtherRepositories;
+pub(crate) use nested::OtherRepositories;
 
 use crate::config::{Environment, Protected};
 use crate::{Error, Result};

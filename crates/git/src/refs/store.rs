@@ -23,8 +23,7 @@ pub(crate) type Listed<'v> = dyn FnMut(&BStr, Result<RefValue>) -> Result<()> + 
 
 /// The references of a repository and their logs, as one working tree sees them.
 ///
-/// Names are full names. What a store has no room for, like a name that is not well-formed, does
-/// not exist there.
+/// Names are full names. A name that is not well-formed is that of no reference.
 pub(crate) trait RefStore: Debug + Send + Sync {
     /// What is stored under `name`, links not followed; `None` if nothing is. A name that is
     /// neither below `refs/` nor `HEAD` may be that of anything: what cannot be read there is no

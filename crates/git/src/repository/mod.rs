@@ -225,7 +225,7 @@ impl Repository {
     }
 
     /// What tells the working trees of other repositories.
-    pub fn other_repositories(&self) -> OtherRepositories<'_> {
+    pub(crate) fn other_repositories(&self) -> OtherRepositories<'_> {
         OtherRepositories::new(&self.environment, &self.git_dir)
     }
 

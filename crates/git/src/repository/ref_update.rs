@@ -112,8 +112,8 @@ impl Repository {
         })
     }
 
-    /// Has the reference `name` be `id`, whatever it was, and logs that, in a log that is created if
-    /// need be.
+    /// Sets the reference `name` to `id`, whatever it was, and logs that; a log is created if there
+    /// is none.
     pub(crate) fn set_reference(
         &self,
         name: &BStr,

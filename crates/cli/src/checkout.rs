@@ -1,9 +1,10 @@
 //! `hedgerow checkout`: which of its forms is meant, running it, and what is said about it.
 
-use crate::arguments::{Checkout, Global, Workers};
+use crate::arguments::Checkout;
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
+use crate::global::{Global, Workers};
 use crate::messages;
 use crate::output::Output;
 use crate::progress::Meter;

@@ -4,8 +4,8 @@
     reason = "libraries get it from here as plain data"
 )]
 
-use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use bstr::ByteSlice;
 use hedgerow::repository::Environment;
 use std::ffi::OsString;

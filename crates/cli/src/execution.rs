@@ -1,7 +1,7 @@
 //! How a command is run.
 
-use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use hedgerow::{CancelToken, Execution, Recorder};
 use std::sync::Arc;
 

@@ -1,9 +1,10 @@
 //! `hedgerow status` in a working copy of Mercurial, in Mercurial's words.
 
-use crate::arguments::{Global, HgStatus};
+use crate::arguments::HgStatus;
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use bstr::{BString, ByteSlice};

@@ -10,6 +10,7 @@ mod environment;
 mod execution;
 mod failure;
 mod generate;
+mod global;
 mod hg_status;
 mod humanised;
 mod image;

@@ -1,7 +1,7 @@
 //! Where words go: data to standard output, the rest to standard error.
 
-use crate::arguments::{Color, Global};
 use crate::failure::Failure;
+use crate::global::{Color, Global};
 use hedgerow_fs::StandardOutput;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};

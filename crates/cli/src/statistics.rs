@@ -1,8 +1,8 @@
 //! `--stats`: what the engine did.
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use hedgerow::Execution;
 use hedgerow_fs::{Destination, LockFile, ReadFile};

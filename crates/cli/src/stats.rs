@@ -1,8 +1,9 @@
 //! `hedgerow stats`: what `--stats=FILE` recorded, in words or as a drawing.
 
-use crate::arguments::{Global, Stats};
+use crate::arguments::Stats;
 use crate::environment::from_directory;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use hedgerow::statistics::{draw, summary, Error};

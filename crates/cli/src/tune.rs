@@ -1,8 +1,9 @@
 //! `hedgerow tune`: measures the file system, and sets what a checkout should use there.
 
-use crate::arguments::{Global, Tune};
+use crate::arguments::Tune;
 use crate::environment;
 use crate::failure::{Failure, NOWHERE_TO_SET};
+use crate::global::Global;
 use crate::output::Output;
 use crate::tune_report::{words, Report};
 use hedgerow::repository::Error;

@@ -99,7 +99,7 @@ impl Report {
             file_system: FileSystem {
                 name: measured.file_system.name,
                 magic: measured.file_system.magic,
-                is_network: measured.file_system.is_network,
+                is_network: measured.file_system.is_network(),
             },
             latency: Latencies {
                 create: sampled(measured.create),

@@ -282,7 +282,7 @@ fn output_and_threads_go_through_the_crate_that_counts_them() {
 /// one file does.
 #[test]
 fn settings_of_a_server_are_read_in_one_place() {
-    let reader = "crates/git/src/repository/serving.rs";
+    let reader = "crates/git/src/config/serving.rs";
     let reads = |source: &str| {
         let is_key = |word: &str| {
             let name = word.strip_prefix("hedgerow.").unwrap_or_default();
@@ -302,13 +302,81 @@ fn settings_of_a_server_are_read_in_one_place() {
     let source = fs::read_to_string(root().join(reader)).unwrap();
     assert!(reads(&source));
     // All through one configuration, that of no repository.
-    assert_eq!(
-        source
-            .matches("Config::load(&self.environment, None)")
-            .count(),
-        1
-    );
-    assert!(!source.contains("self.config"));
+    assert_eq!(source.matches("Config::load(environment, None)").count(), 1);
+    assert!(!source.contains("Repository"));
+}
+
+/// What references, their logs and `packed-refs` are stored in is known to one folder. Two questions of
+/// discovery are about the directory itself: whether `HEAD` and `refs` make it that of a repository.
+#[test]
+fn references_are_read_through_their_store() {
+    const STORE: &str = "crates/git/src/refs/files/";
+    const DISCOVERY: &str = "crates/git/src/discover/git_dir.rs";
+    let paths = [
+        "\"packed-refs\"",
+        "join(\"HEAD\")",
+        "join(\"ORIG_HEAD\")",
+        "join(\"refs",
+        "join(\"logs",
+        "gix_ref::file",
+        "gix_ref::packed",
+        "gix_ref::store",
+    ];
+    // A name in a variable becomes a path.
+    let names = [
+        "join(reference",
+        "join(&reference",
+        "join(OsStr::from_bytes(reference",
+    ];
+    let mut of_discovery = 0;
+    let mut of_the_store = 0;
+    for (name, text) in sources() {
+        if !name.contains("/src/") || name.contains("/tests/") {
+            continue;
+        }
+        let code = text.split("\nmod tests").next().unwrap();
+        let code = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let found = code.filter(|line| paths.iter().chain(&names).any(|path| line.contains(path)));
+        let found: Vec<&str> = found.collect();
+        if name == DISCOVERY {
+            of_discovery += found.len();
+        } else if name.starts_with(STORE) {
+            of_the_store += found.len();
+        } else {
+            assert!(found.is_empty(), "{name}: {found:?}");
+        }
+    }
+    assert_eq!(of_discovery, 2);
+    assert!(of_the_store >= 3, "{of_the_store}");
+}
+
+/// Which rooms of `git` a room below a repository may name: an arrow back would make a circle.
+#[test]
+fn what_a_repository_consists_of_knows_no_repository() {
+    const ABOVE: [(&str, &[&str]); 5] = [
+        (
+            "config",
+            &["discover", "refs", "repository", "branches", "revision"],
+        ),
+        ("refs", &["discover", "repository", "branches", "revision"]),
+        ("discover", &["repository", "branches", "revision"]),
+        ("repository", &["branches", "revision"]),
+        ("branches", &["revision", "checkout", "status"]),
+    ];
+    for (room, above) in ABOVE {
+        let folder = format!("crates/git/src/{room}/");
+        let files = sources()
+            .into_iter()
+            .filter(|(name, _)| name.starts_with(&folder) && !name.contains("/tests/"));
+        for (name, text) in files {
+            let found = above
+                .iter()
+                .find(|other| text.contains(&format!("crate::{other}::")));
+            assert!(found.is_none(), "{name} names {found:?}");
+        }
+    }
 }
 
 /// DEPENDENCIES.md has a reason for every crate that is named in the workspace, and no row too many.

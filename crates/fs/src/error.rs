@@ -47,6 +47,11 @@ impl Error {
         is_absent(&self.source)
     }
 
+    /// Whether the reason is that nothing is at the path, links followed: as [`is_missing`].
+    pub fn is_missing(&self) -> bool {
+        is_missing(&self.source)
+    }
+
     /// The kind of the reason.
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()
@@ -86,6 +91,15 @@ pub fn is_absent(error: &io::Error) -> bool {
     is_one_of(error, &[Errno::NOENT, Errno::NOTDIR]) || is_unfollowed_link(error)
 }
 
+/// Whether `error` says that there is no such entry, or that something on the way to it is no
+/// directory. For calls that follow links: a link that is not followed, or leads in circles, is there.
+pub fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 /// Whether `error` says that there is a link where none is followed, or that links lead in circles.
 pub fn is_unfollowed_link(error: &io::Error) -> bool {
     is_one_of(error, &[Errno::LOOP])
@@ -107,6 +121,9 @@ mod tests {
         let is = |errno: &i32| is_absent(&io::Error::from_raw_os_error(*errno));
         assert!([2, 20, 40].iter().all(is));
         assert!(![5, 13, 24, 116].iter().any(is));
+        let is = |errno: &i32| is_missing(&io::Error::from_raw_os_error(*errno));
+        assert!([2, 20].iter().all(is));
+        assert!(![40, 5, 13].iter().any(is));
         assert!(is_unfollowed_link(&io::Error::from_raw_os_error(40)));
     }
 

@@ -3,7 +3,7 @@ use crate::dir::list;
 use crate::error::is_one_of;
 use crate::fault::{self, Op};
 use crate::interrupt::caught_signal;
-use crate::{DirEntry, Error, FileKind, Result, Stat};
+use crate::{is_absent, DirEntry, Error, FileKind, Result, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, CWD};
 use rustix::io::Errno;
@@ -256,7 +256,7 @@ impl io::Read for ReadFile {
 /// `limit` bytes is an error.
 pub fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let file = match ReadFile::open(path) {
-        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) if error.is_missing() => return Ok(None),
         other => other?,
     };
     let mut content = Vec::new();
@@ -273,7 +273,7 @@ pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
         Ok(rustix::fs::open(path, flags, Mode::empty())?)
     });
     match opened.map_err(|source| Error::new("open", path, source)) {
-        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) if error.is_missing() => Ok(None),
         Err(error) => Err(error),
         Ok(fd) => list(&fd)
             .map(Some)
@@ -300,8 +300,7 @@ pub fn is_there(path: &Path) -> Result<bool> {
 
 /// Whether an error says that nothing is, or can be, at a path.
 fn is_absence(error: &io::Error) -> bool {
-    let absences = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG];
-    is_one_of(error, &absences)
+    is_absent(error) || is_one_of(error, &[Errno::NAMETOOLONG])
 }
 
 /// Whether `path` is a directory, links followed.
@@ -330,13 +329,6 @@ pub fn read_link(path: &Path) -> Result<PathBuf> {
 /// The absolute path of `path` with every link resolved.
 pub fn real_path(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| Error::new("resolve", path, source))
-}
-
-fn is_missing(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 #[cfg(test)]

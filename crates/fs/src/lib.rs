@@ -53,12 +53,12 @@ pub use descriptors::{
 };
 pub use destination::{Destination, OutputStream, Sink};
 pub use dir::{Dir, DirEntry, NewFile};
-pub use error::{is_absent, is_unfollowed_link, reason, Error, Result};
+pub use error::{is_absent, is_missing, is_unfollowed_link, reason, Error, Result};
 pub use file::{
     check_directory, exists, is_directory, is_there, list_directory, read_file, read_link,
     real_path, ReadFile,
 };
-pub use file_system::file_system_magic;
+pub use file_system::{FileSystem, FileSystemPlace};
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use inherit::close_inherited_descriptors_on_exec;

@@ -1,7 +1,7 @@
 use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::private_dir::{check_file, FILE_MODE, WRITABLE_BY_OTHERS};
-use crate::{list_directory, Error, FileKind, Result, Stat};
+use crate::{is_missing, list_directory, Error, FileKind, Result, Stat};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::Errno;
@@ -23,14 +23,7 @@ pub fn stat(path: &Path) -> Result<Option<Stat>> {
 fn optional(path: &Path, outcome: rustix::io::Result<rustix::fs::Stat>) -> Result<Option<Stat>> {
     match fault::check(Op::Stat).and_then(|()| Ok(outcome?)) {
         Ok(raw) => Ok(Some(Stat::from_raw(&raw))),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(None)
-        }
+        Err(error) if is_missing(&error) => Ok(None),
         Err(source) => Err(Error::new("stat", path, source)),
     }
 }

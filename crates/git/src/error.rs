@@ -1,3 +1,5 @@
+use crate::refs::ReferenceProblem;
+use crate::revision::RevisionProblem;
 use bstr::BString;
 use std::path::PathBuf;
 
@@ -93,7 +95,7 @@ pub enum Error {
         /// Its full name.
         name: BString,
         /// Why.
-        reason: String,
+        reason: ReferenceProblem,
     },
     /// Words that name no object.
     #[error("cannot resolve '{spec}': {reason}")]
@@ -101,7 +103,7 @@ pub enum Error {
         /// The words.
         spec: BString,
         /// Why.
-        reason: String,
+        reason: RevisionProblem,
     },
     /// A name that branches of several remotes have, of which none is preferred.
     #[error("'{name}' matched multiple ({remotes}) remote tracking branches")]

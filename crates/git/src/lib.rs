@@ -1,19 +1,29 @@
 //! Git repositories for hedgerow: configuration, refs, the index, attributes and filters, and
 //! checkout on top of them.
 //!
+//! A repository is put together from rooms that do not know it, each below the next: `config`
+//! (environment, files, settings), `refs` (references behind a trait of stores), `discover` (where a
+//! repository is and how it is stored). [`repository`] joins them with the objects. Above it,
+//! [`branches`] has what is done with branches, and [`revision`] what words name an object.
+//!
 //! The library never prints and never reads the environment: what git takes from there arrives
-//! in a [`repository::Environment`].
+//! in a [`config::Environment`].
 
 pub mod archive;
+pub mod branches;
 pub mod checkout;
+pub mod config;
 pub mod convert;
 pub mod dates;
+mod discover;
 mod error;
 pub mod ignore;
 pub mod index;
 mod patterns;
 pub mod reachability;
+pub mod refs;
 pub mod repository;
+pub mod revision;
 pub mod status;
 pub mod tree;
 mod worktree;

@@ -1,7 +1,9 @@
 //! Git repositories: finding them, their configuration, their references.
 
+pub use hedgerow_git::branches::{Comparison, Tracking};
+pub use hedgerow_git::config::{boolean, Config, Environment};
 pub use hedgerow_git::index::Mode;
-pub use hedgerow_git::repository::{
-    boolean, Comparison, Config, Environment, Head, IndexPaths, Repository, Tracking, Wanted,
-};
+pub use hedgerow_git::refs::Head;
+pub use hedgerow_git::repository::Repository;
+pub use hedgerow_git::revision::{IndexPaths, Wanted};
 pub use hedgerow_git::{Error, Result};

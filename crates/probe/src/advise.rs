@@ -57,7 +57,7 @@ pub fn advise(measured: &Measurements) -> Advice {
         workers: chosen.workers,
         threshold: threshold(alone, chosen),
         place: match measured {
-            _ if measured.file_system.is_network => Place::Network,
+            _ if measured.file_system.is_network() => Place::Network,
             _ if measured.stat.median_us >= LOCAL_US => Place::Slow,
             _ => Place::Local,
         },
@@ -95,7 +95,8 @@ fn threshold(alone: Rate, chosen: Rate) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FileSystem, Latency};
+    use crate::Latency;
+    use hedgerow_fs::FileSystem;
 
     const EXT4: u64 = 0xEF53;
     const NFS: u64 = 0x6969;

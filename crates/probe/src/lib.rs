@@ -5,7 +5,6 @@
 
 mod advise;
 mod error;
-mod kind;
 mod latency;
 mod measure;
 mod scratch;
@@ -13,7 +12,6 @@ mod spread;
 
 pub use advise::{advise, Advice, Place, GIT_WORKER_START_US};
 pub use error::{Error, Result};
-pub use kind::FileSystem;
 pub use latency::Latency;
 pub use measure::{measure, Measurements, Options, Rate};
 pub use spread::{combined, Spread};

@@ -1,9 +1,10 @@
 //! The measurement: one operation alone, then as many at a time as help.
 
 use crate::scratch::Scratch;
-use crate::{Error, FileSystem, Latency, Result};
+use crate::{Error, Latency, Result};
 use hedgerow_engine::{run_tasks, CancelToken, Jobs};
 use hedgerow_fs::Dir;
+use hedgerow_fs::FileSystem;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -71,7 +72,7 @@ pub struct Rate {
 /// the token was cancelled.
 pub fn measure(directory: &Path, options: &Options) -> Result<Measurements> {
     let started = Instant::now();
-    let file_system = FileSystem::of(directory)?;
+    let file_system = FileSystem::at(directory)?;
     let mut scratch = Scratch::new(directory)?;
     let mut probe = Probe {
         scratch: &mut scratch,

@@ -77,7 +77,8 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FileSystem, Latency};
+    use crate::Latency;
+    use hedgerow_fs::FileSystem;
 
     fn measured(rates: [f64; 4]) -> Measurements {
         let latency = Latency {

@@ -109,7 +109,8 @@ impl Filter {
                     Some(Chain::inner(level.outer.clone(), path, patterns))
                 }
                 Err(error) => {
-                    if !is_absent(&error) {
+                    // One that is a link is not read, as git does not: it could lead anywhere.
+                    if !error.is_absent() {
                         outcome = Err(error);
                     }
                     level.outer.clone()
@@ -164,10 +165,4 @@ pub(crate) fn node_kind(kind: FileKind) -> NodeKind {
         FileKind::BlockDevice => NodeKind::BlockDevice,
         FileKind::CharacterDevice => NodeKind::CharacterDevice,
     }
-}
-
-/// A `.gitignore` that is a link is not read, as git does not: it could lead anywhere.
-fn is_absent(error: &hedgerow_fs::Error) -> bool {
-    let is_link = hedgerow_fs::is_unfollowed_link(&error.source);
-    error.kind() == std::io::ErrorKind::NotFound || is_link
 }

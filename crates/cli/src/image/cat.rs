@@ -2,9 +2,9 @@
 
 use super::arguments::Cat;
 use super::{open, unreadable, unwritable};
-use crate::arguments::Global;
 use crate::execution;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{closed_pipe_is_fine, interrupted_by_user, not_started};

@@ -2,10 +2,10 @@
 
 use super::arguments::Diff;
 use super::{print, unreadable};
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::execution;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::report::Path;
 use crate::statistics;

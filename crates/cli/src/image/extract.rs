@@ -2,10 +2,10 @@
 
 use super::arguments::Extract;
 use super::{open, unreadable};
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::execution;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;

@@ -1,7 +1,7 @@
 use super::arguments::Info;
 use super::{open, print, unreadable};
-use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use serde::Serialize;
 
 /// The JSON document of `hedgerow image info --json`. Fields are only ever added.

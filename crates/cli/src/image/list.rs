@@ -1,7 +1,7 @@
 use super::arguments::List;
 use super::{open, unreadable, unwritable};
-use crate::arguments::Global;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::line::Form;

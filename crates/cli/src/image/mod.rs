@@ -12,9 +12,9 @@ mod verify;
 
 pub use arguments::Image;
 
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::walk::not_started;
 use crate::walk::sink::write;

@@ -2,9 +2,9 @@
 
 use super::arguments::ToTar;
 use super::unreadable;
-use crate::arguments::Global;
 use crate::execution;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;

@@ -1,13 +1,14 @@
 //! The repository that a command about packs is in, if it is in one.
 
-use crate::arguments::{Global, Workers};
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::{Global, Workers};
 use crate::output::Output;
-use hedgerow::plumbing::git::repository::{Fsync, Repository};
+use hedgerow::plumbing::git::config::Fsync;
 use hedgerow::plumbing::git::Error;
 use hedgerow::plumbing::pack::HashKind;
 use hedgerow::Execution;
+use hedgerow::Repository;
 use std::num::NonZeroUsize;
 
 /// Where a command works.

@@ -1,9 +1,9 @@
 //! `hedgerow reverse-index`: writes missing `.rev` files.
 
 use super::context::RepositoryContext;
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::pack::add_reverse_index;

@@ -3,16 +3,17 @@
 //! `git pack-objects`, whose words follow. What is not understood here is handed to git, with the
 //! standard input that was read replayed.
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, FATAL};
+use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
-use hedgerow::plumbing::git::repository::{Repository, ResponseCacheSettings, ServingSettings};
+use hedgerow::plumbing::git::config::{ResponseCacheSettings, ServingSettings};
 use hedgerow::plumbing::serve::upload_pack::{
     answer, Answered, Entry, NotAnswered, Request, ResponseStore,
 };
 use hedgerow::plumbing::serve::ResponseCache;
+use hedgerow::Repository;
 use hedgerow_fs::{Exit, Process, StandardOutput};
 use std::ffi::OsString;
 use std::io::Read;
@@ -50,7 +51,7 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
         Ok(repository) => repository,
         Err(_) => return hand_over(command, &input),
     };
-    let settings = repository.serving_settings().unwrap_or_else(|_| {
+    let settings = ServingSettings::load(repository.environment()).unwrap_or_else(|_| {
         output.warn("nothing is cached or logged: the server's configuration makes no sense");
         ServingSettings::default()
     });

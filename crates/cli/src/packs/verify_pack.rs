@@ -1,9 +1,9 @@
 //! `hedgerow verify-pack`: git-verify-pack(1).
 
 use super::context::RepositoryContext;
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::pack::indexer::{index_pack_file, IndexOptions, IndexedPack, PackedObject};

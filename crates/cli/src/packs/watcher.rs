@@ -1,7 +1,7 @@
 //! How the tending of a repository is shown.
 
 use super::pack_progress;
-use crate::arguments::Global;
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::lines::{Lines, Phase, Showing};
 use hedgerow::plumbing::maintain::{Finish, Observer};

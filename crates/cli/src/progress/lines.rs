@@ -1,8 +1,8 @@
 //! Progress as git shows it: for each phase a line that is written anew, and in the end is "done".
 
 use super::is_wanted;
-use crate::arguments::Global;
 use crate::environment;
+use crate::global::Global;
 use crate::humanised::humanised;
 use hedgerow_fs::threads::start;
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 
 pub mod lines;
 
-use crate::arguments::Global;
+use crate::global::Global;
 use hedgerow::{Progress, Stage};
 use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,

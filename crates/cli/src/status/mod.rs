@@ -17,10 +17,10 @@ mod when;
 
 pub use arguments::Status;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use branch::Branch;

@@ -7,10 +7,10 @@ mod summary;
 
 pub use arguments::Walk;
 
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::execution;
 use crate::failure::{Failure, INTERRUPTED, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use hedgerow::walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};

@@ -5,8 +5,9 @@ use super::filters::Filters;
 use super::source::Source;
 use super::subst;
 use super::walk::Change;
+use crate::config::Environment;
 use crate::convert::{Buffers, Conversion};
-use crate::repository::{Environment, Repository};
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use hedgerow_pack::{
@@ -283,7 +284,9 @@ struct Whole {
 
 impl Whole {
     fn bytes(&self) -> &[u8] {
-        self.kit.as_ref().map_or(&[], |kit| kit.reader.content())
+        let kit = self.kit.as_ref();
+        let kit = kit.expect("it is there until it is dropped");
+        kit.reader.content()
     }
 }
 
@@ -326,7 +329,7 @@ impl Content for Changed {
 }
 
 fn copy(bytes: &[u8], position: usize, buffer: &mut [u8]) -> usize {
-    let rest = bytes.get(position..).unwrap_or_default();
+    let rest = &bytes[position..];
     let count = rest.len().min(buffer.len());
     buffer[..count].copy_from_slice(&rest[..count]);
     count

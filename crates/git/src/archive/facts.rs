@@ -1,7 +1,8 @@
 //! All that placeholders can say about a commit.
 
 use super::mailmap::Mailmap;
-use crate::repository::{Environment, Repository};
+use crate::config::Environment;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_date::Time;

@@ -1,7 +1,8 @@
 //! What is listed: which tree, and what its commit says about all entries.
 
 use super::ArchiveOptions;
-use crate::repository::{Commit, Repository, Wanted};
+use crate::repository::{Commit, Repository};
+use crate::revision::{RevisionProblem, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_numbers::{integer, BadNumber};
@@ -45,7 +46,7 @@ impl Source {
         };
         let tree = tree.ok_or_else(|| Error::Revision {
             spec: revision.to_owned(),
-            reason: "not a tree object".into(),
+            reason: RevisionProblem::Unresolved("not a tree object".into()),
         })?;
         let reference = repository.find_reference(revision)?;
         Ok(Source {

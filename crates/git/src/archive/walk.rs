@@ -124,9 +124,9 @@ impl<'r> Walk<'r> {
                 continue;
             };
             let (start, end) = listed.name;
-            let name = level.names.get(start as usize..end as usize);
+            let name = &level.names[start as usize..end as usize];
             let above = self.path.len();
-            self.path.extend_from_slice(name.unwrap_or_default());
+            self.path.extend_from_slice(name);
             let rules = level.rules.clone();
             let path = self.path.as_bstr();
             let is_directory = listed.kind == EntryKind::Directory;
@@ -313,7 +313,7 @@ fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<Found>) {
     ends.push(own);
     for (level, end) in levels.iter_mut().skip(first).zip(ends) {
         level.is_told = true;
-        let path = path.get(..end.saturating_sub(1)).unwrap_or_default();
+        let path = &path[..end.saturating_sub(1)];
         found.push(Found {
             path: path.into(),
             kind: EntryKind::Directory,

@@ -11,7 +11,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::{CancelToken, Steps};
 use hedgerow_pack::{Location, ObjectKind, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An object over this many bytes is large: it is written in a lane, one after the other, so that
 /// however many workers there are, few of these are in memory.
@@ -229,9 +229,9 @@ impl<'a> Contents<'a> {
 
     /// Remembers why a file could not be converted.
     pub(crate) fn note_unconverted(&self, reason: String) {
-        if let Ok(mut results) = self.results.lock() {
-            results.unconverted.push(reason);
-        }
+        let results = self.results.lock();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        results.unconverted.push(reason);
     }
 
     fn streamed_from(&self) -> u64 {

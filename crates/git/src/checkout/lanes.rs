@@ -14,7 +14,7 @@ use hedgerow_writer::{LaneWriter, Problem, Sink};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::mpsc::{channel, RecvTimeoutError};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often a lane that waits for its program looks whether the user has interrupted it.
@@ -94,8 +94,11 @@ impl Lanes {
 
     /// The filter of a driver, as it runs already or yet to be started.
     fn open(&self, position: usize, driver: &Driver) -> Result<FilterLane> {
-        let running = self.running.lock().ok();
-        match running.and_then(|mut running| running.remove(&position)) {
+        let running = self.running.lock();
+        let known = running
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&position);
+        match known {
             Some(filter) => Ok(filter),
             None => FilterLane::open(driver, self.context.clone()),
         }

@@ -252,7 +252,8 @@ impl Plan<'_> {
                 (_, current) => {
                     if !clashing.contains(&row) {
                         let entry = Row::from(&entries[row]);
-                        self.push(current.unwrap_or_default(), Some(row), entry, false)?;
+                        let path = current.expect("where no file comes first, there is a row");
+                        self.push(path, Some(row), entry, false)?;
                     }
                     row += 1;
                 }

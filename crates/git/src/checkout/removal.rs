@@ -3,7 +3,7 @@ use super::transition::Remove;
 use crate::index::Index;
 use bstr::BStr;
 use hedgerow_writer::{Problem, Removal, Removed};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// What has become of the files that were to go.
 #[derive(Debug, Default)]
@@ -36,7 +36,9 @@ impl<'a> Removals<'a> {
 
     /// What has become of them.
     pub(crate) fn into_results(self) -> RemovalsResults {
-        self.results.into_inner().unwrap_or_default()
+        self.results
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn path_of(&self, row: u32) -> &BStr {
@@ -63,14 +65,14 @@ impl Removal for Removals<'_> {
     }
 
     fn left(&self, directory: &[u8], reason: Problem) {
-        if let Ok(mut results) = self.results.lock() {
-            let path = BStr::new(directory);
-            let reason = format!("unable to rmdir '{path}': {}", reason.reason());
-            results.failures.push(Failure {
-                path: path.to_owned(),
-                reason,
-            });
-        }
+        let path = BStr::new(directory);
+        let reason = format!("unable to rmdir '{path}': {}", reason.reason());
+        let results = self.results.lock();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        results.failures.push(Failure {
+            path: path.to_owned(),
+            reason,
+        });
     }
 
     fn removed(&self, batch: Vec<Removed>) {

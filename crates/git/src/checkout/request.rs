@@ -4,7 +4,8 @@
 use super::paths::check_pathspecs;
 use super::target::{Named, Target};
 use crate::reachability::Sources;
-use crate::repository::{IndexPaths, Repository, Wanted};
+use crate::repository::Repository;
+use crate::revision::{IndexPaths, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -244,7 +245,7 @@ impl Words<'_> {
 /// Git does not say before the reason what it could not resolve.
 fn in_gits_words(error: Error) -> Error {
     match error {
-        Error::Revision { reason, .. } => refused(reason),
+        Error::Revision { reason, .. } => refused(reason.to_string()),
         error => error,
     }
 }

@@ -3,8 +3,8 @@
 use super::outcome::{Done, LocalChange};
 use super::session::Session;
 use super::transition::Transition;
+use crate::config::Config;
 use crate::index::{Entry, Index, Mode, Stage};
-use crate::repository::Config;
 use crate::status::{Options, Submodules};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -169,7 +169,7 @@ fn read_names(content: &[u8], names: &mut BTreeMap<BString, Vec<BString>>) -> Re
 /// the patterns are not looked at: where it is set, all are.
 fn is_active(config: &Config, name: &BStr) -> Result<bool> {
     if let Some(word) = config.string_in("submodule", name, "active") {
-        return Ok(crate::repository::boolean(word.as_bstr()) != Some(false));
+        return Ok(crate::config::boolean(word.as_bstr()) != Some(false));
     }
     Ok(!config.strings("submodule.active").is_empty()
         || config.string_in("submodule", name, "url").is_some())

@@ -4,9 +4,9 @@ use super::outcome::{Done, Outcome};
 use super::session::Session;
 use super::target::Target;
 use super::update::{update, Move};
-use crate::repository::{
-    Ended, Head, HeadTarget, IsCancelled, NewBranch, RefUpdate, Repository, Signature,
-};
+use crate::branches::{Ended, HeadTarget, NewBranch};
+use crate::refs::{Head, IsCancelled, Signature};
+use crate::repository::{RefUpdate, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;

@@ -1,6 +1,7 @@
 //! What HEAD is to be switched to: git-checkout(1).
 
-use crate::repository::{RemoteMatch, Repository, Upstream};
+use crate::branches::{RemoteMatch, Upstream};
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;

@@ -118,7 +118,7 @@ fn is_valid_name(name: &[u8]) -> bool {
 
 fn skip_blank(text: &[u8]) -> &[u8] {
     let start = text.find_not_byteset(BLANK).unwrap_or(text.len());
-    text.get(start..).unwrap_or_default()
+    &text[start..]
 }
 
 /// The first word, and what follows it.

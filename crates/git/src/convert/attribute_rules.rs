@@ -41,9 +41,7 @@ impl RuleSet {
             Case::Sensitive
         };
         self.index.candidates(path, |number, candidate| {
-            let Some(rule) = self.rules.get(number as usize) else {
-                return true;
-            };
+            let rule = &self.rules[number as usize];
             let matches = candidate == Candidate::Match
                 || rule.pattern.matches_repo_relative_path(
                     path,

@@ -212,7 +212,7 @@ impl Read for ContentReader<'_, '_> {
         if self.state == ReaderState::Failed {
             return Err(io::Error::other("the filter failed"));
         }
-        let ready = self.ready.get(self.start..).unwrap_or_default();
+        let ready = &self.ready[self.start..];
         let count = ready.len().min(buffer.len());
         buffer[..count].copy_from_slice(&ready[..count]);
         self.start += count;

@@ -60,8 +60,8 @@ fn exchange(process: &mut FilterProcess, mut content: &[u8]) -> io::Result<Vec<u
         }
         match process.transfer(content, &mut buffer)? {
             Transfer::Read(0) => return Ok(out),
-            Transfer::Read(count) => out.extend_from_slice(buffer.get(..count).unwrap_or_default()),
-            Transfer::Wrote(count) => content = content.get(count..).unwrap_or_default(),
+            Transfer::Read(count) => out.extend_from_slice(&buffer[..count]),
+            Transfer::Wrote(count) => content = &content[count..],
         }
     }
 }

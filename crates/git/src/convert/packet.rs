@@ -73,7 +73,7 @@ impl<'a> Outgoing<'a> {
                 }
             }
         }
-        self.packets.get(self.sent..).unwrap_or_default()
+        &self.packets[self.sent..]
     }
 }
 
@@ -114,13 +114,13 @@ impl Conversation {
     /// A process that has ended, or does not speak in packets.
     pub(super) fn receive(&mut self, outgoing: &mut Outgoing<'_>) -> io::Result<Packet<'_>> {
         loop {
-            let received = self.received.get(self.start..self.end).unwrap_or_default();
+            let received = &self.received[self.start..self.end];
             match parse(received)? {
                 Some((Packet::Data([]), length)) => self.start += length,
                 Some((_, length)) => {
                     let start = self.start;
                     self.start += length;
-                    let whole = self.received.get(start..self.start).unwrap_or_default();
+                    let whole = &self.received[start..self.start];
                     return Ok(match whole.get(4..) {
                         Some([]) | None => Packet::Flush,
                         Some(data) => Packet::Data(data),
@@ -136,7 +136,7 @@ impl Conversation {
         self.received.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        let room = self.received.get_mut(self.end..).unwrap_or_default();
+        let room = &mut self.received[self.end..];
         match self.process.transfer(outgoing.pending(), room)? {
             Transfer::Read(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Transfer::Read(count) => {

@@ -166,7 +166,7 @@ impl Builder {
         let Some(last_slash) = path.rfind_byte(b'/').filter(|&slash| slash >= common) else {
             return false;
         };
-        let new = path.get(common..=last_slash).unwrap_or_default();
+        let new = &path[common..=last_slash];
         let mut directories = new.find_iter("/").map(|slash| &path[..common + slash]);
         directories.any(|directory| self.index.find(directory.as_bstr(), stage).is_ok())
     }

@@ -52,7 +52,7 @@ impl Index {
         let trailer = if options.skip_hash {
             self.hash.null()
         } else {
-            checksum::of(self.hash, out.get(start..).unwrap_or_default())
+            checksum::of(self.hash, &out[start..])
         };
         out.extend_from_slice(trailer.as_slice());
         trailer
@@ -131,7 +131,7 @@ fn push_entry(out: &mut Vec<u8>, entry: &Entry, size: u32, path: &[u8], previous
         Some(previous) => {
             let common = common_len(previous, path);
             push_varint(out, previous.len() - common);
-            out.extend_from_slice(path.get(common..).unwrap_or_default());
+            out.extend_from_slice(&path[common..]);
             out.push(0);
         }
         None => {

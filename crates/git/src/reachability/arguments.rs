@@ -1,6 +1,8 @@
 //! The words that say where a walk starts, and where it does not go: gitrevisions(7).
 
-use crate::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
+use crate::refs::{name_fits, Reference};
+use crate::repository::Repository;
+use crate::revision::{IndexPaths, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};
@@ -228,9 +230,7 @@ impl<'r> RevisionArguments<'r> {
     /// Adds what `word` names; returns whether it names anything.
     fn try_add(&mut self, word: &BStr) -> Result<bool> {
         if let Some(at) = word.find(b"..") {
-            let (left, rest) = (word.get(..at), word.get(at + 2..));
-            let (left, rest) = (left.unwrap_or_default(), rest.unwrap_or_default());
-            if self.add_range(left.as_bstr(), rest.as_bstr())? {
+            if self.add_range(word[..at].as_bstr(), word[at + 2..].as_bstr())? {
                 return Ok(true);
             }
         }
@@ -246,15 +246,14 @@ impl<'r> RevisionArguments<'r> {
             }
         }
         if let Some(at) = word.find(b"^-") {
-            let digits = word.get(at + 2..).unwrap_or_default();
-            let number = match digits {
+            let number = match word[at + 2..].as_bytes() {
                 b"" => Some(1),
                 digits => digits.to_str().ok().and_then(|digits| digits.parse().ok()),
             };
             let Some(number) = number.filter(|number: &usize| *number > 0) else {
                 return Ok(false);
             };
-            let commit = word.get(..at).unwrap_or_default().as_bstr();
+            let commit = word[..at].as_bstr();
             if self.add_parents(commit, !self.is_negated, Some(number))? {
                 word = commit;
             }
@@ -401,7 +400,7 @@ fn path_in(word: &BStr) -> &[u8] {
         match byte {
             b'{' => depth += 1,
             b'}' => depth = depth.saturating_sub(1),
-            b':' if depth == 0 && at > 0 => return word.get(at + 1..).unwrap_or_default(),
+            b':' if depth == 0 && at > 0 => return &word[at + 1..],
             _ => {}
         }
     }

@@ -46,7 +46,7 @@ impl Repository {
     }
 
     /// As [`Repository::commit`], with a reader that is kept for many.
-    pub(super) fn commit_with(&self, reader: &mut Reader<'_>, id: &oid) -> Result<Commit> {
+    pub(crate) fn commit_with(&self, reader: &mut Reader<'_>, id: &oid) -> Result<Commit> {
         let found = self.replacement(id)?;
         let missing = || hedgerow_pack::Error::Missing { id: found };
         let location = self.objects.locate(&found)?.ok_or_else(missing)?;
@@ -77,7 +77,7 @@ impl Repository {
     }
 
     /// The object that the tag `id` points to, and its kind as the tag has it.
-    pub(super) fn tag_target(&self, id: &oid) -> Result<ObjectId> {
+    pub(crate) fn tag_target(&self, id: &oid) -> Result<ObjectId> {
         let (_, content) = self.read_object(id)?;
         let parsed = gix_object::TagRef::from_bytes(&content, self.hash).map_err(|error| {
             Error::CorruptObject {
@@ -91,7 +91,7 @@ impl Repository {
 }
 
 /// The name of a kind of object, as git has it.
-pub(super) fn kind_name(kind: ObjectKind) -> &'static str {
+pub(crate) fn kind_name(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Commit => "commit",
         ObjectKind::Tree => "tree",

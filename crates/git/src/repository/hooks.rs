@@ -55,7 +55,7 @@ impl Repository {
 
     /// Runs the hook `name` with `arguments` and `input`, if there is one that may run, and
     /// returns how it ended.
-    pub(super) fn run_hook(
+    pub(crate) fn run_hook(
         &self,
         name: &str,
         arguments: Vec<OsString>,

@@ -1,32 +1,12 @@
 //! Who acts, for the logs of references: git-commit(1) under "COMMIT INFORMATION". Where the
 //! environment gives no date, the time is the system's, in its zone.
 
-use super::environment::Person;
 use super::Repository;
+use crate::config::Person;
 use crate::dates::signature_date;
+use crate::refs::Signature;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
-
-/// A person and a point in time, as commits and logs have them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature {
-    /// The name, without the characters a signature cannot hold.
-    pub name: BString,
-    /// The mail address, likewise.
-    pub email: BString,
-    /// Seconds since the epoch and the offset of the zone.
-    pub time: gix_date::Time,
-}
-
-impl Signature {
-    /// `NAME <MAIL> SECONDS ZONE`.
-    pub(super) fn to_line(&self) -> BString {
-        let time = format!("> {} {}", self.time.seconds, zone(self.time.offset));
-        [&self.name[..], b" <", &self.email[..], time.as_bytes()]
-            .concat()
-            .into()
-    }
-}
 
 impl Repository {
     /// Who is written into the logs: `GIT_COMMITTER_*`, then `committer.*` and `user.*`, then the
@@ -126,12 +106,6 @@ fn cleaned(text: &BString) -> BString {
         .into()
 }
 
-fn zone(offset_seconds: i32) -> String {
-    let minutes = offset_seconds.unsigned_abs() / 60;
-    let sign = if offset_seconds < 0 { '-' } else { '+' };
-    format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,15 +115,5 @@ mod tests {
         assert_eq!(cleaned(&" Ada <L>, ".into()), "Ada L");
         assert_eq!(cleaned(&"a\nb".into()), "ab");
         assert_eq!(cleaned(&"\"'".into()), "");
-    }
-
-    #[test]
-    fn a_line_of_a_signature() {
-        let signature = Signature {
-            name: "Ada".into(),
-            email: "a@b".into(),
-            time: gix_date::Time::new(1_700_000_000, -5 * 3600 - 1800),
-        };
-        assert_eq!(signature.to_line(), "Ada <a@b> 1700000000 -0530");
     }
 }

@@ -4,79 +4,40 @@
 //! [`Repository::discover`] finds it the way git does and reads the configuration once; nothing
 //! is written but by the functions that say so. The environment arrives as [`Environment`].
 
-mod branch;
-mod branch_state;
 mod commit;
-mod comparisons;
-mod config;
-mod config_edit;
-mod discover;
-mod environment;
-mod format;
-pub(crate) mod fsync;
-mod git_dir;
 mod grafts;
-mod head;
-mod history;
 mod hooks;
 mod identity;
-mod index_paths;
-mod nested;
 mod objects;
-mod ownership;
-mod packed_refs;
-mod ref_patterns;
+mod peel;
 mod ref_update;
-mod reflog;
-mod refs;
-mod remote;
-mod revision;
+mod references;
 mod roots;
-mod serving;
-mod settings;
-mod sharing;
-mod shorten;
 #[cfg(test)]
 mod tests;
-mod values;
+#[cfg(test)]
+pub(crate) use tests::Scratch;
 mod worktrees;
 
-pub use branch::{NewBranch, RemoteMatch};
-pub use branch_state::Ended;
 pub use commit::Commit;
-pub use comparisons::Comparison;
-pub use config::Config;
-pub use environment::{Environment, PathspecSettings, Person};
-pub use fsync::Fsync;
 pub use grafts::Grafts;
-pub use head::HeadTarget;
-pub use history::{Orphans, Tracking};
 pub use hooks::Hook;
-pub use identity::Signature;
-pub use index_paths::IndexPaths;
-pub use nested::OtherRepositories;
 pub use objects::Objects;
-pub use ref_patterns::fits as name_fits;
-pub use ref_update::{IsCancelled, RefUpdate};
-pub use reflog::LogEntry;
-pub use refs::{Head, NamedReference, Reference};
-pub use remote::Upstream;
-pub use revision::{Followed, IndexLookup, Resolved, Wanted};
-pub use serving::{ResponseCacheSettings, ServingSettings};
-pub use settings::{
-    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
-    UntrackedCache,
-};
-pub use sharing::Sharing;
-pub use values::boolean;
+pub use ref_update::RefUpdate;
 
+pub use crate::config::Environment;
+
+use crate::config::{self, CheckoutSettings, Config, Fsync};
+use crate::discover::{self, Layout, OtherRepositories};
+use crate::refs::{self, RefStore, RefValue};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use discover::Layout;
+use hedgerow_fs::LockFile;
 use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A repository that was found and may be used.
 #[derive(Debug)]
@@ -93,7 +54,7 @@ pub struct Repository {
     config: Config,
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
-    packed: packed_refs::PackedRefs,
+    refs: Arc<dyn RefStore>,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
 }
@@ -140,7 +101,13 @@ impl Repository {
     }
 
     fn open(environment: &Environment, layout: Layout) -> Result<Self> {
-        let branch = refs::head_branch(&layout.git_dir)?;
+        let hash = layout.format.hash;
+        let storage = layout.format.ref_storage;
+        let refs = refs::open(storage, &layout.git_dir, &layout.common_dir, hash);
+        let branch = match references::head_value(&*refs)? {
+            Some(RefValue::Symbolic(branch)) => Some(branch),
+            _ => None,
+        };
         let branch = branch
             .as_ref()
             .and_then(|name| <&gix_ref::FullNameRef>::try_from(name.as_bstr()).ok());
@@ -152,7 +119,6 @@ impl Repository {
         };
         let config = Config::load(environment, Some(&scope))?;
         let bare = layout.work_tree.is_none() && layout.format.bare != Some(false);
-        let hash = layout.format.hash;
         let settings = CheckoutSettings::resolve(&config, environment, bare, hash)?;
         let options = StoreOptions {
             hash,
@@ -168,7 +134,6 @@ impl Repository {
             ..StoreOptions::default()
         };
         let objects = ObjectStore::open(&layout.objects_dir, options)?;
-        let packed = packed_refs::PackedRefs::new(&layout.common_dir, hash);
         let mut repository = Repository {
             environment: environment.clone(),
             git_dir: layout.git_dir,
@@ -182,7 +147,7 @@ impl Repository {
             config,
             settings,
             objects: Arc::new(objects),
-            packed,
+            refs,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
         };
@@ -248,6 +213,66 @@ impl Repository {
     /// The environment it was found in.
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// What is to be waited for here: `core.fsync`, and `core.fsyncObjectFiles` of older
+    /// configurations. `warn` is told of words that mean nothing.
+    ///
+    /// # Errors
+    /// A setting that has no value or is no boolean.
+    pub fn fsync(&self, warn: &mut dyn FnMut(String)) -> Result<Fsync> {
+        Fsync::resolve(&self.config, &self.environment, warn)
+    }
+
+    /// What tells the working trees of other repositories.
+    pub(crate) fn other_repositories(&self) -> OtherRepositories<'_> {
+        OtherRepositories::new(&self.environment, &self.git_dir)
+    }
+
+    /// The repository's own configuration file, which all its working trees share.
+    pub fn config_path(&self) -> PathBuf {
+        self.common_dir.join("config")
+    }
+
+    /// Sets `section.NAME` for each of `settings` in [`Repository::config_path`], under its lock;
+    /// every other byte of the file stays. A setting that is there is replaced. What has
+    /// been read already, [`Repository::config`], does not change.
+    ///
+    /// # Errors
+    /// Somebody else holds the lock, the file cannot be read or written, or it is none that
+    /// git would read.
+    pub fn set_config(&self, section: &str, settings: &[(&'static str, BString)]) -> Result<()> {
+        self.prepare_config((section, None), settings)?.commit()?;
+        Ok(())
+    }
+
+    /// As [`Repository::set_config`] for `(SECTION, SUBSECTION)`, up to the lock that holds the new
+    /// configuration.
+    pub(crate) fn prepare_config(
+        &self,
+        section: (&str, Option<&BStr>),
+        settings: &[(&'static str, BString)],
+    ) -> Result<LockFile> {
+        let path = self.config_path();
+        let lock = LockFile::acquire_within(&path, self.lock_timeout(), &|| false)?;
+        config::prepare_edit(&path, lock, section, settings)
+    }
+
+    /// How long a lock is waited for: `core.filesRefLockTimeout`. Without a limit if that is below 0.
+    fn lock_timeout(&self) -> Option<Duration> {
+        let limit = u64::try_from(self.settings.ref_lock_timeout_ms).ok();
+        limit.map(Duration::from_millis)
+    }
+
+    /// Keeps its references in another store.
+    #[cfg(test)]
+    pub(crate) fn replace_refs(&mut self, refs: Arc<dyn RefStore>) {
+        self.refs = refs;
+    }
+
+    /// The store of the references, as this working tree sees them.
+    pub(crate) fn refs(&self) -> &dyn RefStore {
+        &*self.refs
     }
 
     /// Whether the hint `advice.NAME` is to be shown.

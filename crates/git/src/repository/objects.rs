@@ -122,7 +122,7 @@ impl Repository {
 
     /// Reads the map of replacements: references below `refs/replace/` (or the base given by the
     /// environment) whose last part is an object id.
-    pub(super) fn load_replacements(&self) -> Result<HashMap<ObjectId, ObjectId>> {
+    pub(crate) fn load_replacements(&self) -> Result<HashMap<ObjectId, ObjectId>> {
         let mut replacements = HashMap::new();
         let enabled = self.config.bool("core.useReplaceRefs")?.unwrap_or(true);
         if !enabled || self.environment.no_replace_objects {

@@ -1,30 +1,17 @@
 //! What keeps objects alive beside references: the logs of references and the indexes, of all
 //! working trees.
 
-use super::reflog::{parse, LOG_LIMIT_BYTES};
 use super::Repository;
 use crate::index::{Index, Referenced};
+use crate::refs::{follow_from, Log, ReferenceProblem};
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
-use hedgerow_fs::FileKind;
 use hedgerow_pack::ObjectId;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const INDEX_LIMIT_BYTES: u64 = 4 << 30;
-/// Directories of logs nested deeper are refused.
-const NESTING_LIMIT: usize = 256;
-
-/// A log and what it refers to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Log {
-    /// The full name of its reference.
-    pub name: BString,
-    /// All objects that it names, in order of ids.
-    pub ids: BTreeSet<ObjectId>,
-}
+/// Where references are that belong to one working tree each.
+const OWN_REFERENCES: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
 impl Repository {
     /// The logs of all references, those of other working trees included.
@@ -34,7 +21,7 @@ impl Repository {
     pub fn all_logs(&self) -> Result<Vec<Log>> {
         let mut logs = Vec::new();
         for git_dir in self.git_dirs()? {
-            read_logs(&git_dir.join("logs"), &BString::default(), 0, &mut logs)?;
+            logs.extend(self.refs.worktree_refs(&git_dir).logs()?);
         }
         Ok(logs)
     }
@@ -57,12 +44,24 @@ impl Repository {
     /// and what their `HEAD`s say.
     ///
     /// # Errors
-    /// If a directory cannot be listed.
+    /// If a directory cannot be listed, or a reference cannot be read.
     pub fn worktree_references(&self) -> Result<Vec<ObjectId>> {
+        use ReferenceProblem::{BadTarget, EndlessChain, NoObjectId};
         let mut found = self.worktree_heads()?;
         for git_dir in self.git_dirs()? {
-            for part in ["refs/bisect", "refs/worktree", "refs/rewritten"] {
-                read_references(&git_dir.join(part), 0, &mut found)?;
+            let refs = self.refs.worktree_refs(&git_dir);
+            for prefix in OWN_REFERENCES {
+                refs.list(prefix.into(), &mut |name, value| {
+                    match value.and_then(|value| follow_from(&*refs, name.to_owned(), value)) {
+                        Ok(reference) => found.extend(reference.id),
+                        Err(Error::Reference {
+                            reason: BadTarget(_) | NoObjectId | EndlessChain,
+                            ..
+                        }) => {}
+                        Err(error) => return Err(error),
+                    }
+                    Ok(())
+                })?;
             }
         }
         Ok(found)
@@ -93,48 +92,4 @@ impl Repository {
         };
         Ok(Index::read(&content, self.hash, path, &mut shared)?.referenced())
     }
-}
-
-fn read_logs(directory: &Path, name: &BString, depth: usize, logs: &mut Vec<Log>) -> Result<()> {
-    let entries = hedgerow_fs::list_directory(directory)?.unwrap_or_default();
-    for entry in entries {
-        let path = directory.join(OsStr::from_bytes(&entry.name));
-        let name = if name.is_empty() {
-            BString::from(entry.name.clone())
-        } else {
-            [name.as_bytes(), b"/", &entry.name].concat().into()
-        };
-        match hedgerow_fs::stat(&path)?.map(|stat| stat.kind) {
-            Some(FileKind::Directory) if depth < NESTING_LIMIT => {
-                read_logs(&path, &name, depth + 1, logs)?;
-            }
-            Some(FileKind::File) => {
-                let content = hedgerow_fs::read_file(&path, LOG_LIMIT_BYTES)?.unwrap_or_default();
-                let entries = content.lines().filter_map(parse);
-                let ids = entries.flat_map(|entry| [entry.old, entry.new]);
-                let ids = ids.filter(|id| !id.is_null()).collect();
-                logs.push(Log { name, ids });
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// References of one working tree, which only it has names for. A symbolic one leads to another.
-fn read_references(directory: &Path, depth: usize, found: &mut Vec<ObjectId>) -> Result<()> {
-    for entry in hedgerow_fs::list_directory(directory)?.unwrap_or_default() {
-        let path = directory.join(OsStr::from_bytes(&entry.name));
-        match hedgerow_fs::stat(&path)?.map(|stat| stat.kind) {
-            Some(FileKind::Directory) if depth < NESTING_LIMIT => {
-                read_references(&path, depth + 1, found)?;
-            }
-            Some(FileKind::File) => {
-                let line = super::git_dir::read_line_file(&path)?.unwrap_or_default();
-                found.extend(ObjectId::from_hex(line.trim()).ok());
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }

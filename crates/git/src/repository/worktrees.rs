@@ -1,8 +1,10 @@
 //! The other working trees of a repository: git-worktree(1) under "DETAILS".
 
-use super::git_dir::read_line_file;
-use super::refs::head_branch;
-use super::{Config, Repository};
+use super::references::head_value;
+use super::Repository;
+use crate::config::Config;
+use crate::discover::read_line_file;
+use crate::refs::RefValue;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
@@ -18,11 +20,18 @@ impl Repository {
     /// it checked out, or is rebasing or bisecting it.
     pub fn branch_checked_out_elsewhere(&self, name: &BStr) -> Result<Option<PathBuf>> {
         for (git_dir, path) in self.working_trees()? {
-            if git_dir != self.git_dir && uses_branch(&git_dir, name)? {
+            if git_dir != self.git_dir && self.uses_branch(&git_dir, name)? {
                 return Ok(Some(path));
             }
         }
         Ok(None)
+    }
+
+    fn uses_branch(&self, git_dir: &Path, name: &BStr) -> Result<bool> {
+        match head_value(&*self.refs.worktree_refs(git_dir))? {
+            Some(RefValue::Symbolic(branch)) if branch == name => Ok(true),
+            _ => is_rebasing_or_bisecting(git_dir, name),
+        }
     }
 
     /// The commits that the other working trees have checked out.
@@ -32,10 +41,12 @@ impl Repository {
             if git_dir == self.git_dir {
                 continue;
             }
-            let id = match head_branch(&git_dir)? {
-                Some(branch) => self.reference(branch.as_ref())?.and_then(|found| found.id),
-                None => read_line_file(&git_dir.join("HEAD"))?
-                    .and_then(|line| ObjectId::from_hex(line.trim()).ok()),
+            let id = match head_value(&*self.refs.worktree_refs(&git_dir))? {
+                Some(RefValue::Symbolic(branch)) => {
+                    self.reference(branch.as_ref())?.and_then(|found| found.id)
+                }
+                Some(RefValue::Direct(id)) => Some(id),
+                None => None,
             };
             heads.extend(id);
         }
@@ -57,7 +68,7 @@ impl Repository {
 
     /// The Git directory and the top of every working tree: the main one first, linked ones by
     /// name.
-    pub(super) fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+    pub(crate) fn working_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = Vec::new();
         if !self.main_is_bare()? {
             let top = match self.common_dir.file_name() {
@@ -84,10 +95,7 @@ impl Repository {
     }
 }
 
-fn uses_branch(git_dir: &Path, name: &BStr) -> Result<bool> {
-    if head_branch(git_dir)?.is_some_and(|branch| branch == name) {
-        return Ok(true);
-    }
+fn is_rebasing_or_bisecting(git_dir: &Path, name: &BStr) -> Result<bool> {
     for file in [
         "rebase-merge/head-name",
         "rebase-apply/head-name",

@@ -126,10 +126,7 @@ impl Level {
         let mut content = Vec::new();
         let read = opened.and_then(|file| file.read_to_end(&mut content, FILE_LIMIT_BYTES));
         if let Err(error) = read {
-            let says_nothing = matches!(
-                error.kind(),
-                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
-            );
+            let says_nothing = error.is_missing() || error.kind() == ErrorKind::IsADirectory;
             if self.is_certain && !says_nothing || is_unanswered(&error.source) {
                 self.warn(&error, rules);
             }

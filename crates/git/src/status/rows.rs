@@ -27,7 +27,7 @@ pub(super) fn children<'i>(
     let entries = index.entries();
     let path = |row: u32| -> &'i [u8] {
         let path: &'i [u8] = index.path(&entries[row as usize]);
-        path.get(prefix..).unwrap_or_default()
+        &path[prefix..]
     };
     let mut sorted = true;
     let mut row = rows.start;

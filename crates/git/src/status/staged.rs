@@ -324,12 +324,12 @@ impl<'i> Iterator for Groups<'_, 'i> {
         let rows = &self.index.entries()[self.rows.clone()];
         let first = rows.first()?;
         let path: &'i BStr = self.index.path(first);
-        let rest = path.get(self.prefix.len()..).unwrap_or_default();
+        let rest = &path[self.prefix.len()..];
         // A slash at the end is that of an entry for a whole directory.
         let slash = rest.find_byte(b'/').filter(|at| at + 1 < rest.len());
         let name_len = slash.unwrap_or(rest.len());
         let len = self.prefix.len() + slash.map_or(name_len, |at| at + 1);
-        let head = path.get(..len).unwrap_or(path);
+        let head = &path[..len];
         let is_below = |entry: &Entry| self.index.path(entry).starts_with(head);
         let is_same = |entry: &&Entry| self.index.path(entry) == path;
         let count = match slash {
@@ -344,7 +344,7 @@ impl<'i> Iterator for Groups<'_, 'i> {
         self.rows.start += count.max(1);
         Some(Group {
             entry: TreeEntry {
-                name: rest.get(..name_len).unwrap_or_default(),
+                name: &rest[..name_len],
                 kind,
                 id: &first.id,
             },

@@ -3,8 +3,9 @@
 use super::model::{IgnoreSubmodules, Status, SubmoduleState};
 use super::options::Options;
 use super::{submodules_by_git, UntrackedFiles};
+use crate::config::Config;
 use crate::index::{Index, Stage};
-use crate::repository::{Config, Repository};
+use crate::repository::Repository;
 use crate::worktree::Worktree;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};

@@ -12,7 +12,7 @@ use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
 use hedgerow_tree::split_path;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a file that are hashed at a time.
 const PIECE_BYTES: usize = 128 * 1024;
@@ -133,13 +133,12 @@ impl Comparison<'_> {
         let found: Mutex<Vec<Verdict>> = Mutex::new(Vec::with_capacity(rows.len()));
         let work = |buffers: &mut Buffers, row: u32, _: &Scope<'_, u32>| {
             let verdict = self.verdict(row, buffers, None);
-            if let Ok(mut found) = found.lock() {
-                found.push(verdict);
-            }
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.push(verdict);
             Ok::<(), Error>(())
         };
         run_tasks(options, rows, |_| Buffers::default(), work).map_err(Error::from)?;
-        Ok(found.into_inner().unwrap_or_default())
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A filter program is one for all files of its driver, so these are compared in turn.

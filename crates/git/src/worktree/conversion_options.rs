@@ -1,7 +1,8 @@
 //! What the configuration says about conversion, in the words of [`crate::convert`].
 
+use crate::config;
 use crate::convert::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
-use crate::repository::{self, Repository};
+use crate::repository::Repository;
 use crate::Result;
 use bstr::{BString, ByteSlice};
 
@@ -12,18 +13,18 @@ pub(crate) fn options(repository: &Repository) -> Result<ConvertOptions> {
     let encodings = repository.config().string("core.checkRoundtripEncoding");
     Ok(ConvertOptions {
         auto_crlf: match settings.autocrlf {
-            repository::AutoCrlf::False => AutoCrlf::False,
-            repository::AutoCrlf::True => AutoCrlf::True,
-            repository::AutoCrlf::Input => AutoCrlf::Input,
+            config::AutoCrlf::False => AutoCrlf::False,
+            config::AutoCrlf::True => AutoCrlf::True,
+            config::AutoCrlf::Input => AutoCrlf::Input,
         },
         eol: match settings.eol {
-            Some(repository::LineEnd::CrLf) => Eol::CrLf,
+            Some(config::LineEnd::CrLf) => Eol::CrLf,
             _ => Eol::Lf,
         },
         safe_crlf: match settings.safecrlf {
-            repository::SafeCrlf::False => SafeCrlf::False,
-            repository::SafeCrlf::True => SafeCrlf::True,
-            repository::SafeCrlf::Warn => SafeCrlf::Warn,
+            config::SafeCrlf::False => SafeCrlf::False,
+            config::SafeCrlf::True => SafeCrlf::True,
+            config::SafeCrlf::Warn => SafeCrlf::Warn,
         },
         round_trip_encodings: match encodings {
             Some(list) => words(&list),

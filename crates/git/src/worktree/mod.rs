@@ -11,12 +11,12 @@ pub(crate) mod state;
 pub(crate) mod survey;
 pub(crate) mod unanswered;
 
+use crate::config::{sync_if, CheckoutSettings};
 use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, FilterLane};
 use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
 use crate::patterns::Patterns;
-use crate::repository::fsync::sync_if;
-use crate::repository::{CheckoutSettings, Repository};
+use crate::repository::Repository;
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
 use bstr::{BStr, BString, ByteSlice};

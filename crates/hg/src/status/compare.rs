@@ -369,9 +369,10 @@ fn equality(is_equal: bool) -> Verdict {
 
 /// What went away after it was seen is missing.
 fn gone(error: hedgerow_fs::Error) -> std::result::Result<Verdict, hedgerow_fs::Error> {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(Verdict::Missing),
-        _ => Err(error),
+    if error.is_missing() {
+        Ok(Verdict::Missing)
+    } else {
+        Err(error)
     }
 }
 

@@ -326,10 +326,7 @@ impl Visitor for Visit<'_> {
 
 /// Whether something is not there, or not for this user.
 fn is_absence(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
-    )
+    hedgerow_fs::is_missing(error) || error.kind() == io::ErrorKind::PermissionDenied
 }
 
 fn failure(operation: &'static str, path: &[u8], error: &io::Error) -> Error {

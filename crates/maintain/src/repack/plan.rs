@@ -246,7 +246,7 @@ pub fn has_promisor_remote(repository: &Repository) -> Result<bool> {
     let config = repository.config();
     let is_one = |name: &bstr::BString| {
         let value = config.string_in("remote", name.as_ref(), "promisor");
-        value.is_some_and(|value| hedgerow_git::repository::boolean(value.as_ref()).unwrap_or(true))
+        value.is_some_and(|value| hedgerow_git::config::boolean(value.as_ref()).unwrap_or(true))
     };
     let mut remotes = config.subsections("remote").into_iter();
     Ok(repository.partial_clone_remote().is_some() || remotes.any(|name| is_one(&name)))

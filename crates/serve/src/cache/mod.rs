@@ -21,8 +21,9 @@ pub use new::NewResponse;
 pub use stored::{Available, StoredResponse};
 
 use crate::Result;
-use hedgerow_fs::{Claim, FileKind, OutputFile, PrivateDir, Timestamp};
-use hedgerow_probe::FileSystem;
+use hedgerow_fs::{
+    Claim, FileKind, FileSystem, FileSystemPlace, OutputFile, PrivateDir, Timestamp,
+};
 use sources::Sources;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -230,9 +231,8 @@ impl ResponseCache {
     /// Whether another process that reads a file here sees what was written to it so far, and
     /// nothing else. Of a file that grows on another machine that is not so.
     fn shows_writes_to_others(&self) -> bool {
-        FileSystem::of(self.directory.path()).is_ok_and(|system| {
-            !system.is_network && system.name.is_some_and(|name| name != "fuse")
-        })
+        FileSystem::at(self.directory.path())
+            .is_ok_and(|system| system.place == FileSystemPlace::Local)
     }
 
     /// What is dated in the future would never expire.

@@ -8,8 +8,9 @@ use super::{Found, ResponseOutput, ResponseStore};
 use crate::{
     write_pack, CacheOptions, PackOptions, PackReuse, PackWritten, ResponseCache, Selected,
 };
+use hedgerow_git::config::ResponseCacheSettings;
 use hedgerow_git::reachability::{bitmaps, Sources};
-use hedgerow_git::repository::{Repository, ResponseCacheSettings};
+use hedgerow_git::repository::Repository;
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
 use std::sync::Mutex;

@@ -4,10 +4,10 @@ mod reuse;
 mod source;
 
 use super::arguments::Create;
-use crate::arguments::Global;
 use crate::environment::{from_directory, variable};
 use crate::execution;
 use crate::failure::{Failure, PARTIAL};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;

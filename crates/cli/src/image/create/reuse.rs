@@ -1,8 +1,8 @@
 //! The older image whose blocks are taken again.
 
-use crate::arguments::Global;
 use crate::environment::from_directory;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::image::arguments::Create;
 use crate::image::unreadable;
 use crate::output::Output;

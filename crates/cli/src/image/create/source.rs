@@ -1,9 +1,9 @@
 //! What an image is made of: a directory, a commit or an archive.
 
 use super::exclude;
-use crate::arguments::Global;
 use crate::environment::{from_directory, of_git};
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::image::arguments::Create;
 use crate::walk::not_started;
 use bstr::{BStr, ByteSlice};

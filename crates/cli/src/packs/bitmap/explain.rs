@@ -1,7 +1,7 @@
 //! `hedgerow bitmap explain`: how the question of a fetch is answered.
 
-use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
 use clap::Args;

@@ -2,10 +2,10 @@
 
 mod explain;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, REFUSED};
+use crate::global::Global;
 use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};

@@ -5,8 +5,10 @@ use super::Batch;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow::plumbing::git::repository::{Followed, IndexPaths, Repository, Wanted};
+use hedgerow::plumbing::git::revision::RevisionProblem;
+use hedgerow::plumbing::git::revision::{Followed, IndexPaths, Wanted};
 use hedgerow::plumbing::pack::{Location, ObjectId, Reader};
+use hedgerow::Repository;
 use std::io::BufRead;
 use std::ops::ControlFlow;
 
@@ -207,7 +209,7 @@ impl Printer<'_> {
             Ok(Followed::Loop) => link("loop"),
             Ok(Followed::NotDirectory) => link("notdir"),
             Err(hedgerow::plumbing::git::Error::Revision { reason, .. }) => {
-                let is_ambiguous = reason.ends_with("is ambiguous");
+                let is_ambiguous = matches!(reason, RevisionProblem::AmbiguousId(_));
                 let word = if is_ambiguous { "ambiguous" } else { "missing" };
                 Ok(Named::Nothing(word))
             }

@@ -6,9 +6,9 @@ mod facts;
 mod format;
 mod single;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use format::Format;

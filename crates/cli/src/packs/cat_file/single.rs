@@ -4,9 +4,10 @@ use super::CatFile;
 use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
-use hedgerow::plumbing::git::repository::{IndexPaths, Repository, Wanted};
+use hedgerow::plumbing::git::revision::{IndexPaths, Wanted};
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
 use hedgerow::plumbing::reach::object::{EntryKind, TreeEntries};
+use hedgerow::Repository;
 use std::os::unix::ffi::OsStrExt;
 
 pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {

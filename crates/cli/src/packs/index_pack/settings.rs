@@ -1,9 +1,9 @@
 //! What the options of `index-pack`, the configuration and the environment ask for.
 
 use super::IndexPack;
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::packs::context::RepositoryContext;
 use bstr::ByteSlice;
 use hedgerow::plumbing::pack::indexer::{IndexOptions, Severities};
@@ -143,7 +143,7 @@ pub fn wants_reverse(command: &IndexPack, context: &RepositoryContext) -> Result
     }
     let forbidden = environment::variable("GIT_TEST_NO_WRITE_REV_INDEX").unwrap_or_default();
     let forbidden = forbidden.to_string_lossy();
-    if hedgerow::plumbing::git::repository::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
+    if hedgerow::plumbing::git::config::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
         return Ok(false);
     }
     context.boolean("pack.writeReverseIndex", true)

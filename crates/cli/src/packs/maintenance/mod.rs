@@ -1,9 +1,9 @@
 //! `hedgerow maintenance`: what git-maintenance(1) does for packs, chosen by what there is.
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::execution;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::packs::pack_objects::jobs;
 use crate::packs::repack::repack;

@@ -3,9 +3,9 @@
 mod repack;
 mod write;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Failure, FATAL, REFUSED};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::lines::{during, Lines, Phase, Showing};
 use clap::{Args, Subcommand};

@@ -10,10 +10,10 @@ pub use settings::{jobs, parse_bytes, parse_count};
 
 use super::pack_progress;
 use super::watcher::Watcher;
-use crate::arguments::Global;
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, INTERRUPTED};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::lines::Showing;
 use clap::Args;

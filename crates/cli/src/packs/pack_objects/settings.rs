@@ -1,8 +1,8 @@
 //! How packs are made: the command line over the configuration over git's defaults.
 
 use super::PackObjects;
-use crate::arguments::{Global, Workers};
 use crate::failure::Failure;
+use crate::global::{Global, Workers};
 use hedgerow::numbers::{c_number, unsigned};
 use hedgerow::plumbing::pack::IndexLayout;
 use hedgerow::plumbing::serve::{compression_level, PackOptions};

@@ -2,10 +2,10 @@
 
 mod dry_run;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::execution;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use crate::packs::pack_objects::jobs;
 use crate::packs::watcher::Watcher;

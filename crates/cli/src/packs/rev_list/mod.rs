@@ -5,9 +5,9 @@ mod options;
 mod output;
 mod sets;
 
-use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::git::reachability::{bitmaps, Sources};

@@ -12,7 +12,7 @@ type Plant<'p> = &'p dyn Fn(&Path);
 
 /// The keys of the section `hedgerow` that the sources name.
 fn keys() -> Vec<String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../git/src/repository/serving.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../git/src/config/serving.rs");
     let source = fs::read_to_string(source).unwrap();
     let words = source.split('"').filter(|word| {
         let name = word.strip_prefix("hedgerow.").unwrap_or_default();

@@ -82,7 +82,7 @@ impl CacheTree {
         let mut leading = vec![0];
         let mut components = path.split_str("/").peekable();
         while let Some(name) = components.next() {
-            let parent = leading.last().copied().unwrap_or(0);
+            let parent = *leading.last().expect("the root leads to everything");
             let child = self.children(parent).find(|&at| self.name(at) == name);
             match child {
                 Some(at) if components.peek().is_some() => leading.push(at),

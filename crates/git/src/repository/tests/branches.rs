@@ -1,5 +1,6 @@
 use super::fixture::{words, Scratch};
-use crate::repository::{NewBranch, RemoteMatch, Repository, Upstream};
+use crate::branches::{NewBranch, RemoteMatch, Upstream};
+use crate::repository::Repository;
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
 use std::os::unix::fs::PermissionsExt;

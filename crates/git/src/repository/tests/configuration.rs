@@ -1,5 +1,5 @@
 use super::fixture::{fatal, text, words, Scratch};
-use crate::repository::{
+use crate::config::{
     Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
     UntrackedCache,
 };

@@ -227,7 +227,7 @@ fn a_name_of_any_bytes() {
     let scratch = Scratch::with_history();
     let name = std::ffi::OsStr::from_bytes(b"r/n\xe9me\nline");
     std::fs::create_dir(scratch.path(".").join(name)).unwrap();
-    let environment = crate::repository::Environment {
+    let environment = crate::config::Environment {
         cwd: scratch.path(".").join(name),
         ..scratch.environment("r", &[])
     };

@@ -1,6 +1,7 @@
 //! Repositories made by git for tests, and the same environment for git and for the library.
 
-use crate::repository::{Environment, Repository};
+use crate::config::Environment;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

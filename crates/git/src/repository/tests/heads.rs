@@ -1,5 +1,7 @@
 use super::fixture::{git_is_at_least, words, Scratch};
-use crate::repository::{Head, HeadTarget, Hook, Repository};
+use crate::branches::HeadTarget;
+use crate::refs::Head;
+use crate::repository::{Hook, Repository};
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
 use std::os::unix::fs::PermissionsExt;

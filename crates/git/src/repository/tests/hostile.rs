@@ -1,5 +1,5 @@
 use super::fixture::Scratch;
-use crate::repository::Head;
+use crate::refs::Head;
 
 #[test]
 fn symbolic_references_that_go_round() {

@@ -15,3 +15,5 @@ mod histories;
 mod hostile;
 mod ownership;
 mod revisions;
+
+pub(crate) use fixture::Scratch;

@@ -1,5 +1,6 @@
 use super::fixture::{text, Scratch};
-use crate::repository::{IndexLookup, Repository, Wanted};
+use crate::repository::Repository;
+use crate::revision::{IndexLookup, Wanted};
 use crate::Error;
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
@@ -355,7 +356,11 @@ fn failures_are_told_in_gits_words() {
         let said = super::fixture::fatal(&output);
         match found.resolve(spec.into()).unwrap_err() {
             Error::Revision { reason, .. } => {
-                assert_eq!(Some(reason.as_str()), said.lines().next(), "{spec}");
+                assert_eq!(
+                    Some(reason.to_string().as_str()),
+                    said.lines().next(),
+                    "{spec}"
+                );
             }
             other => panic!("{spec}: {other}"),
         }

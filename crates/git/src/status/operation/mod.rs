@@ -10,7 +10,8 @@ mod rebase;
 pub use detached::Detached;
 pub use rebase::{Rebase, Steps};
 
-use crate::repository::{Head, Repository};
+use crate::refs::Head;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;

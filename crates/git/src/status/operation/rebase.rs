@@ -1,7 +1,8 @@
 //! A rebase that stopped, and the commands of an interactive one.
 
 use super::{branch, is_there, small_file, Am, Operation, STEPS_LIMIT_BYTES};
-use crate::repository::{Head, Repository};
+use crate::refs::Head;
+use crate::repository::Repository;
 use crate::Result;
 use bstr::{BString, ByteSlice};
 use std::collections::VecDeque;

@@ -43,8 +43,7 @@ pub(super) fn find<C: Contents>(
     let scores = scores(&sides, minimum, contents, engine)?;
     for ((source, destination), score) in pairs.into_iter().zip(scores) {
         search.destinations[destination].compared |= score.is_some();
-        if score.is_some_and(|score| score >= minimum) {
-            let score = score.unwrap_or_default();
+        if let Some(score) = score.filter(|score| *score >= minimum) {
             search.record(destination, source, score);
         }
     }

@@ -39,7 +39,7 @@ impl Candidates {
         self.places[self.worst] = Some(new);
         let ranks = self.places.map(|known| known.map(|known| known.rank()));
         let worst = (0..KEPT).min_by_key(|place| ranks[*place]);
-        self.worst = worst.unwrap_or(0);
+        self.worst = worst.expect("some are kept");
     }
 
     /// Them, by place.

@@ -1,7 +1,8 @@
 //! How renames are looked for: git-config(1) under `status.renames`.
 
 use super::Score;
-use crate::repository::{boolean, Config, Repository};
+use crate::config::{boolean, Config};
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::BString;
 use hedgerow_numbers::{integer, BadNumber};

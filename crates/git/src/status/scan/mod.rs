@@ -11,8 +11,9 @@ use super::remarks::Warning;
 pub(super) use folded::FoldedPaths;
 
 use super::untracked::{Folder, Found, Wish};
+use crate::discover::OtherRepositories;
 use crate::index::{Index, Stage};
-use crate::repository::{Objects, OtherRepositories};
+use crate::repository::Objects;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{state, State, StateRules};
 use crate::{Error, Result};

@@ -2,7 +2,7 @@
 //! "pathspec", and git(1) under `GIT_LITERAL_PATHSPECS`. What is wrong with it is told in git's
 //! words.
 
-use crate::repository::PathspecSettings;
+use crate::config::PathspecSettings;
 use bstr::{BStr, ByteSlice};
 
 /// Magic characters that git keeps for later.

@@ -4,8 +4,9 @@
 mod magic;
 mod pathspec;
 
+use crate::config::PathspecSettings;
 use crate::index::Mode;
-use crate::repository::{PathspecSettings, Repository};
+use crate::repository::Repository;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use pathspec::{Match, Pathspec};

@@ -1,7 +1,7 @@
 //! One pathspec: how it is read, and how it stands to a path.
 
 use super::magic;
-use crate::repository::PathspecSettings;
+use crate::config::PathspecSettings;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_glob::wildmatch::Mode;

@@ -1,0 +1,90 @@
+//! What a switch ends: a merge, a cherry-pick or a revert under way on the old branch.
+
+use crate::refs::{follow, problem, Expected, Reference, ReferenceProblem};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::ByteSlice;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// What was ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// What was given up: a cherry-pick, a revert.
+    pub operations: Vec<&'static str>,
+    /// The changes that a merge had put aside are in the stash now.
+    pub stashed: bool,
+}
+
+/// Files of a merge that are no references.
+const MERGE_FILES: [&str; 5] = [
+    "SQUASH_MSG",
+    "MERGE_HEAD",
+    "MERGE_RR",
+    "MERGE_MSG",
+    "MERGE_MODE",
+];
+/// A list of picks that is larger has more than one of them left.
+const STEPS_LIMIT_BYTES: u64 = 64 << 20;
+
+impl Repository {
+    /// Removes what describes a merge, cherry-pick or revert under way: switching ends it. What a
+    /// merge had put aside is kept in the stash.
+    pub fn remove_branch_state(&self) -> Result<Ended> {
+        let mut ended = Ended::default();
+        for (name, words) in [
+            ("CHERRY_PICK_HEAD", "cherry picking"),
+            ("REVERT_HEAD", "revert"),
+        ] {
+            if self.delete_reference(name.into(), Expected::Anything)? {
+                ended.operations.push(words);
+            }
+        }
+        // A series of picks goes on elsewhere, but for its last one.
+        if !ended.operations.is_empty() && self.is_last_pick()? {
+            self.remove_sequencer()?;
+        }
+        for name in MERGE_FILES {
+            hedgerow_fs::remove_file(&self.git_dir().join(name))?;
+        }
+        self.delete_reference("AUTO_MERGE".into(), Expected::Anything)?;
+        ended.stashed = self.stash_changes_put_aside()?;
+        Ok(ended)
+    }
+
+    fn is_last_pick(&self) -> Result<bool> {
+        let path = self.git_dir().join("sequencer/todo");
+        let Some(todo) = hedgerow_fs::read_file(&path, STEPS_LIMIT_BYTES)? else {
+            return Ok(false);
+        };
+        let end = todo.find_byte(b'\n');
+        Ok(end.is_none_or(|end| end + 1 == todo.len()))
+    }
+
+    fn remove_sequencer(&self) -> Result<()> {
+        let directory = self.git_dir().join("sequencer");
+        for entry in hedgerow_fs::list_directory(&directory)?.unwrap_or_default() {
+            hedgerow_fs::remove_file(&directory.join(OsStr::from_bytes(&entry.name)))?;
+        }
+        hedgerow_fs::remove_empty_directories(&directory)?;
+        Ok(())
+    }
+
+    /// `git merge --autostash` has put local changes into a commit that nothing else names.
+    fn stash_changes_put_aside(&self) -> Result<bool> {
+        const NAME: &str = "MERGE_AUTOSTASH";
+        let id = match follow(self.refs(), NAME.into()) {
+            Ok(Some(Reference { id: Some(id), .. })) => id,
+            // What is there and cannot be read must not be left behind in silence.
+            Ok(None) if self.refs().contains(NAME.into())? => {
+                return Err(problem(NAME.into(), ReferenceProblem::Unreadable));
+            }
+            Ok(_) | Err(Error::Reference { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let committer = self.committer()?;
+        self.set_reference("refs/stash".into(), id, &committer, "autostash".into())?;
+        // What somebody else has put aside meanwhile is not in the stash.
+        self.delete_reference(NAME.into(), Expected::Id(id))
+    }
+}

@@ -1,0 +1,86 @@
+//! Moving `HEAD`: what git-checkout(1) does to it.
+
+use crate::refs::{
+    is_safe_name, problem, Expected, Head, IsCancelled, Logged, RefChange, RefEdit, RefValue,
+    ReferenceProblem, Signature,
+};
+use crate::repository::{RefUpdate, Repository};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_pack::ObjectId;
+
+/// Where `HEAD` is to point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeadTarget {
+    /// A branch, by its full name; it need not exist yet.
+    Branch(BString),
+    /// A commit.
+    Detached(ObjectId),
+}
+
+impl Repository {
+    /// Points `HEAD` at `target` and logs `message`, under `HEAD.lock`. Other references are not
+    /// touched. Fails with the lock's path if another process holds it.
+    pub fn switch_head(
+        &self,
+        target: &HeadTarget,
+        message: &BStr,
+        committer: &Signature,
+    ) -> Result<()> {
+        let commit = match target {
+            HeadTarget::Branch(name) => self.reference(name.as_ref())?.and_then(|found| found.id),
+            HeadTarget::Detached(id) => Some(*id),
+        };
+        self.prepare_head(target, commit, &|| false)?
+            .commit(message, committer)
+    }
+
+    /// Locks `HEAD` and fills the lock, for it to point at `target`, where `commit` is or will be.
+    /// The lock is waited for as long as `core.filesRefLockTimeout` says.
+    pub fn prepare_head(
+        &self,
+        target: &HeadTarget,
+        commit: Option<ObjectId>,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'_>> {
+        let value = match target {
+            HeadTarget::Branch(name) => {
+                if !name.starts_with(b"refs/") || !is_safe_name(name.as_ref()) {
+                    return Err(problem(name.as_ref(), ReferenceProblem::NoName));
+                }
+                RefValue::Symbolic(name.clone())
+            }
+            HeadTarget::Detached(id) => RefValue::Direct(*id),
+        };
+        let name: &BStr = "HEAD".into();
+        let edit = RefEdit {
+            name,
+            change: RefChange::Set(value),
+            expected: Expected::Anything,
+            log: commit.map(|new| Logged {
+                new,
+                create: self.settings().log_ref_updates.covers(name),
+            }),
+        };
+        self.prepare_reference(edit, is_cancelled)
+    }
+
+    /// The message git logs for a switch from `old` to what the user called `new`.
+    /// `GIT_REFLOG_ACTION` takes its place.
+    pub fn checkout_message(&self, old: &Head, new: &BStr) -> BString {
+        if let Some(action) = &self.environment().reflog_action {
+            return action.clone();
+        }
+        let from = match old {
+            Head::Branch { name, .. } => {
+                let name = name.as_bstr();
+                name.strip_prefix(b"refs/heads/")
+                    .map_or_else(|| name.to_owned(), BString::from)
+            }
+            Head::Detached { id } => id.to_string().into(),
+        };
+        [b"checkout: moving from ", &from[..], b" to ", new]
+            .concat()
+            .into()
+    }
+}

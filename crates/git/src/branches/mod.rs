@@ -1,0 +1,16 @@
+//! Branches of a repository: creating and switching them, what they follow, how far they are from
+//! it, and what a switch ends.
+
+mod branch;
+mod branch_state;
+mod comparisons;
+mod head;
+mod history;
+mod remote;
+
+pub use branch::{NewBranch, RemoteMatch};
+pub use branch_state::Ended;
+pub use comparisons::Comparison;
+pub use head::HeadTarget;
+pub use history::{Orphans, Tracking};
+pub use remote::Upstream;

@@ -1,0 +1,383 @@
+//! What is set: the environment, the merged configuration (git-config(1) under "FILES" and
+//! "ENVIRONMENT"), and the settings that are read out of both. Nothing here knows a repository.
+
+mod edit;
+mod environment;
+mod fsync;
+mod serving;
+mod settings;
+mod sharing;
+mod values;
+
+pub(crate) use edit::prepare_edit;
+pub use environment::{Environment, PathspecSettings, Person};
+pub(crate) use fsync::sync_if;
+pub use fsync::Fsync;
+pub use serving::{ResponseCacheSettings, ServingSettings};
+pub use settings::{
+    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
+    UntrackedCache,
+};
+pub use sharing::Sharing;
+pub use values::boolean;
+
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_config::file::{includes, init, Metadata, SectionRef};
+use gix_config::path::interpolate;
+use gix_config::{File, Source};
+use std::path::{Path, PathBuf};
+
+/// A configuration file larger than this is refused.
+const FILE_LIMIT_BYTES: u64 = 64 << 20;
+/// What `%(prefix)/` stands for.
+const INSTALL_PREFIX: &str = "/usr";
+const SYSTEM_FILE: &str = "/etc/gitconfig";
+
+/// The configuration that applies to a repository: system, user, repository, working tree and
+/// environment merged in this order, so that the last value of a key wins.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    file: File,
+    home: Option<PathBuf>,
+}
+
+/// The repository whose own files belong to a configuration.
+pub(crate) struct Scope<'a> {
+    pub git_dir: &'a Path,
+    pub common_dir: &'a Path,
+    /// Whether `config.worktree` is read.
+    pub worktree_config: bool,
+    /// The full name of the branch that is checked out, for `includeIf "onbranch:..."`.
+    pub branch: Option<&'a gix_ref::FullNameRef>,
+}
+
+impl Config {
+    /// Reads and merges everything; `None` leaves the repository's own files out.
+    pub(crate) fn load(environment: &Environment, scope: Option<&Scope<'_>>) -> Result<Self> {
+        let options = options(environment, scope);
+        let mut merged = File::default();
+        for (source, path) in files(environment, scope) {
+            if let Some(file) = parse_file(&path, source)? {
+                append(&mut merged, file)?;
+            }
+        }
+        // Conditions may ask for a remote's address, which any of the files may give.
+        merged
+            .resolve_includes(options)
+            .map_err(|error| bad(include_words(&error)))?;
+        append(&mut merged, overrides(environment)?)?;
+        Ok(Config {
+            file: merged,
+            home: environment.home.clone(),
+        })
+    }
+
+    /// The configuration of one file alone, such as `.gitmodules`, includes unfollowed. `path` is what
+    /// errors name.
+    pub(crate) fn of_file(content: &[u8], path: &Path) -> Result<Self> {
+        Ok(Config {
+            file: parse(content, path, Source::Local)?,
+            home: None,
+        })
+    }
+
+    /// The last value of `key` (`section.name` or `section.subsection.name`), if it has one. A
+    /// name without `=` has no text.
+    pub fn string(&self, key: &str) -> Option<BString> {
+        self.lookup(key)?.value
+    }
+
+    /// All values of `key`, in order of rising precedence. A name without `=` is an empty text.
+    pub fn strings(&self, key: &str) -> Vec<BString> {
+        self.file.strings(key).unwrap_or_default()
+    }
+
+    /// The last value of `section.subsection.name`, for a subsection of any bytes.
+    pub fn string_in(&self, section: &str, subsection: &BStr, name: &str) -> Option<BString> {
+        self.file
+            .string_implicit_by(section, Some(subsection), name)
+            .flatten()
+    }
+
+    /// All values of `section.subsection.name`, for a subsection of any bytes.
+    pub fn strings_in(&self, section: &str, subsection: &BStr, name: &str) -> Vec<BString> {
+        self.file
+            .strings_by(section, Some(subsection), name)
+            .unwrap_or_default()
+    }
+
+    /// The subsections of `section`, each once, in order of first occurrence.
+    pub fn subsections(&self, section: &str) -> Vec<BString> {
+        let mut names: Vec<BString> = Vec::new();
+        for section in self.file.sections_by_name(section).into_iter().flatten() {
+            if let Some(name) = section.header().subsection_name() {
+                if !names.iter().any(|known| known == name) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names
+    }
+
+    /// The boolean `key`, if it is set. A name without `=` is true.
+    pub fn bool(&self, key: &str) -> Result<Option<bool>> {
+        let Some(found) = self.lookup(key) else {
+            return Ok(None);
+        };
+        let Some(text) = &found.value else {
+            return Ok(Some(true));
+        };
+        match values::boolean(text.as_ref()) {
+            Some(value) => Ok(Some(value)),
+            None => Err(bad(format!(
+                "bad boolean config value '{text}' for '{}'",
+                shown(key)
+            ))),
+        }
+    }
+
+    /// The whole number `key`, if it is set; `k`, `m` and `g` multiply by powers of 1024.
+    pub fn integer(&self, key: &str) -> Result<Option<i64>> {
+        let Some(found) = self.lookup(key) else {
+            return Ok(None);
+        };
+        let text = required(key, found.value)?;
+        match hedgerow_numbers::integer(text.as_ref()) {
+            Ok(number) => Ok(Some(number)),
+            Err(why) => Err(bad(format!(
+                "bad numeric config value '{text}' for '{}'{}: {}",
+                shown(key),
+                found.origin,
+                why.words()
+            ))),
+        }
+    }
+
+    /// The path `key`, if it is set, with `~/`, `~user/` and `%(prefix)/` replaced.
+    pub fn path(&self, key: &str) -> Result<Option<PathBuf>> {
+        let Some(found) = self.lookup(key) else {
+            return Ok(None);
+        };
+        let text = required(key, found.value)?;
+        match self.interpolate(text.as_ref()) {
+            Some(path) => Ok(Some(path)),
+            None => Err(bad(format!("failed to expand user dir in: '{text}'"))),
+        }
+    }
+
+    /// The last value of `key`, where a name without `=` is an error in git's words.
+    pub fn text(&self, key: &str) -> Result<Option<BString>> {
+        self.lookup(key)
+            .map(|found| required(key, found.value))
+            .transpose()
+    }
+
+    /// The merged files, for what reads a part of its own.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(crate) fn interpolate(&self, text: &BStr) -> Option<PathBuf> {
+        values::interpolate(text, self.home.as_deref(), Path::new(INSTALL_PREFIX))
+    }
+
+    fn lookup(&self, key: &str) -> Option<Found> {
+        let mut origin = String::new();
+        let value = self.file.string_implicit_filter(key, |meta| {
+            origin = origin_words(meta);
+            true
+        })?;
+        Some(Found { value, origin })
+    }
+}
+
+struct Found {
+    value: Option<BString>,
+    origin: String,
+}
+
+/// The configuration that a repository cannot influence, read when first asked for.
+pub(crate) struct Protected<'a> {
+    environment: &'a Environment,
+    config: Option<Config>,
+}
+
+impl<'a> Protected<'a> {
+    pub(crate) fn new(environment: &'a Environment) -> Self {
+        Protected {
+            environment,
+            config: None,
+        }
+    }
+
+    pub(crate) fn config(&mut self) -> Result<&Config> {
+        let config = match self.config.take() {
+            Some(config) => config,
+            None => Config::load(self.environment, None)?,
+        };
+        Ok(self.config.insert(config))
+    }
+}
+
+/// Parses the file at `path` alone, includes unfollowed; `None` if there is none.
+pub(crate) fn read_file(path: &Path) -> Result<Option<File>> {
+    parse_file(path, Source::Local)
+}
+
+/// The names of a section in lower case, each once with its last value; `None` without `=`.
+pub(crate) fn settings_of(section: SectionRef<'_>) -> Vec<(BString, Option<BString>)> {
+    let body = section.body();
+    let mut settings: Vec<(BString, Option<BString>)> = Vec::new();
+    for name in body.value_names() {
+        let lower = BString::from(name.to_ascii_lowercase());
+        if settings.iter().all(|(known, _)| *known != lower) {
+            let value = body.value_implicit(&name).flatten();
+            settings.push((lower, value));
+        }
+    }
+    settings
+}
+
+/// The files in order of rising precedence.
+fn files(environment: &Environment, scope: Option<&Scope<'_>>) -> Vec<(Source, PathBuf)> {
+    let mut files = Vec::new();
+    if !environment.no_system_config {
+        let path = environment.config_system.clone();
+        files.push((Source::System, path.unwrap_or_else(|| SYSTEM_FILE.into())));
+    }
+    match &environment.config_global {
+        Some(path) => files.push((Source::User, path.clone())),
+        None => {
+            let home = environment.home.as_deref();
+            let xdg = environment.xdg_config_home.clone();
+            let xdg = xdg.or_else(|| home.map(|home| home.join(".config")));
+            files.extend(xdg.map(|xdg| (Source::Git, xdg.join("git/config"))));
+            files.extend(home.map(|home| (Source::User, home.join(".gitconfig"))));
+        }
+    }
+    if let Some(scope) = scope {
+        files.push((Source::Local, scope.common_dir.join("config")));
+        if scope.worktree_config {
+            files.push((Source::Worktree, scope.git_dir.join("config.worktree")));
+        }
+    }
+    files.retain(|(_, path)| !path.as_os_str().is_empty());
+    for (_, path) in &mut files {
+        *path = environment.cwd.join(&*path);
+    }
+    files
+}
+
+fn options<'a>(environment: &'a Environment, scope: Option<&Scope<'a>>) -> init::Options<'a> {
+    let interpolate = interpolate::Context {
+        git_install_dir: Some(Path::new(INSTALL_PREFIX)),
+        home_dir: environment.home.as_deref(),
+        home_for_user: Some(|name| Some(hedgerow_fs::account_by_name(name.as_bytes())?.home)),
+    };
+    let conditional = includes::conditional::Context {
+        git_dir: scope.map(|scope| scope.git_dir),
+        branch_name: scope.and_then(|scope| scope.branch),
+    };
+    init::Options {
+        includes: includes::Options {
+            err_on_missing_config_path: false,
+            ..includes::Options::follow(interpolate, conditional)
+        },
+        ..init::Options::default()
+    }
+}
+
+fn parse_file(path: &Path, source: Source) -> Result<Option<File>> {
+    let content = hedgerow_fs::read_file(path, FILE_LIMIT_BYTES)?;
+    content
+        .map(|content| parse(&content, path, source))
+        .transpose()
+}
+
+fn parse(content: &[u8], path: &Path, source: Source) -> Result<File> {
+    let meta = Metadata::from(source).at(path);
+    let options = init::Options {
+        includes: includes::Options::no_follow(),
+        ..init::Options::default()
+    };
+    match File::from_bytes_no_includes(content, meta, options) {
+        Ok(file) => Ok(file),
+        Err(error) => {
+            let line = error
+                .downcast_any_ref::<gix_config::parse::Error>()
+                .map_or(1, gix_config::parse::Error::line_number);
+            Err(bad(format!(
+                "bad config line {line} in file {}",
+                path.display()
+            )))
+        }
+    }
+}
+
+/// The settings of the environment as a file of its own.
+fn overrides(environment: &Environment) -> Result<File> {
+    let mut file = File::new(Metadata::from(Source::Env));
+    for (key, value) in &environment.config_overrides {
+        let refused = || bad(format!("invalid config format: {key}"));
+        let parts = key.to_str().ok().and_then(split_key);
+        let (section, subsection, name) = parts.ok_or_else(refused)?;
+        let mut section = file
+            .section_mut_or_create_new(section, subsection.map(BStr::new))
+            .map_err(|_| refused())?;
+        let value = value.as_ref().map(|value| value.as_bstr());
+        section.push(name, value).map_err(|_| refused())?;
+    }
+    Ok(file)
+}
+
+fn split_key(key: &str) -> Option<(&str, Option<&str>, &str)> {
+    let (section, rest) = key.split_once('.')?;
+    match rest.rsplit_once('.') {
+        Some((subsection, name)) => Some((section, Some(subsection), name)),
+        None => Some((section, None, rest)),
+    }
+}
+
+fn append(merged: &mut File, file: File) -> Result<()> {
+    merged
+        .append(file)
+        .map(|_| ())
+        .map_err(|error| bad(error.to_string()))
+}
+
+/// Where a value comes from, as git puts it into a message.
+fn origin_words(meta: &Metadata) -> String {
+    match (&meta.path, meta.source) {
+        (Some(path), _) => format!(" in file {}", path.display()),
+        (None, Source::Env) => " in command line".to_owned(),
+        (None, _) => String::new(),
+    }
+}
+
+fn include_words(error: &gix_error::Error) -> String {
+    match error.downcast_any_ref::<gix_config::parse::Error>() {
+        Some(parse) => format!("bad config line {} in included file", parse.line_number()),
+        None => format!("cannot follow includes: {}", error.probable_cause()),
+    }
+}
+
+/// A key as git shows it: all but the subsection in lower case.
+fn shown(key: &str) -> String {
+    match split_key(key) {
+        Some((section, Some(subsection), name)) => format!(
+            "{}.{subsection}.{}",
+            section.to_ascii_lowercase(),
+            name.to_ascii_lowercase()
+        ),
+        _ => key.to_ascii_lowercase(),
+    }
+}
+
+fn required(key: &str, value: Option<BString>) -> Result<BString> {
+    value.ok_or_else(|| bad(format!("missing value for '{}'", shown(key))))
+}
+
+fn bad(reason: String) -> Error {
+    Error::Config { reason }
+}

@@ -1,0 +1,99 @@
+//! The logs of references: gitrepository-layout(5) under `logs`.
+
+use super::{Files, NESTING_LIMIT};
+use crate::config::Sharing;
+use crate::refs::log::{log_line, parse};
+use crate::refs::{Log, LogEntry, LogMessage, Logged};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_fs::FileKind;
+use hedgerow_pack::ObjectId;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A log larger than this is refused.
+const LOG_LIMIT_BYTES: u64 = 1 << 30;
+
+impl Files {
+    pub(super) fn read_log_file(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
+        if let Some(path) = self.log_path(name) {
+            let content = hedgerow_fs::read_file(&path, LOG_LIMIT_BYTES)?.unwrap_or_default();
+            content.lines().rev().filter_map(parse).for_each(visit);
+        }
+        Ok(())
+    }
+
+    /// Appends to the log of `name` that it was `old`, creating the log where that is wanted.
+    pub(super) fn append_log(
+        &self,
+        name: &BStr,
+        (old, logged): (Option<ObjectId>, Logged),
+        sharing: Sharing,
+        message: LogMessage<'_>,
+    ) -> Result<()> {
+        let Some(path) = self.log_path(name) else {
+            return Ok(());
+        };
+        let old = old.unwrap_or(ObjectId::null(self.hash));
+        let line = log_line(old, logged.new, message);
+        if logged.create {
+            if let Some(directory) = path.parent() {
+                sharing.create_directories(directory)?;
+            }
+        }
+        if hedgerow_fs::append_file(&path, &line, logged.create)? {
+            sharing.open_file(&path)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn log_path(&self, name: &BStr) -> Option<PathBuf> {
+        let path = self.path(name)?;
+        let base = if path.starts_with(&self.git_dir) {
+            &self.git_dir
+        } else {
+            &self.common_dir
+        };
+        let inner = path.strip_prefix(base).ok()?;
+        Some(base.join("logs").join(inner))
+    }
+}
+
+/// The logs in the files below `directory`.
+pub(super) fn all_below(directory: &Path) -> Result<Vec<Log>> {
+    let mut logs = Vec::new();
+    read_directory(directory, &BString::default(), 0, &mut logs)?;
+    Ok(logs)
+}
+
+fn read_directory(
+    directory: &Path,
+    name: &BString,
+    depth: usize,
+    logs: &mut Vec<Log>,
+) -> Result<()> {
+    let entries = hedgerow_fs::list_directory(directory)?.unwrap_or_default();
+    for entry in entries {
+        let path = directory.join(OsStr::from_bytes(&entry.name));
+        let name = if name.is_empty() {
+            BString::from(entry.name.clone())
+        } else {
+            [name.as_bytes(), b"/", &entry.name].concat().into()
+        };
+        match hedgerow_fs::stat(&path)?.map(|stat| stat.kind) {
+            Some(FileKind::Directory) if depth < NESTING_LIMIT => {
+                read_directory(&path, &name, depth + 1, logs)?;
+            }
+            Some(FileKind::File) => {
+                let content = hedgerow_fs::read_file(&path, LOG_LIMIT_BYTES)?.unwrap_or_default();
+                let entries = content.lines().filter_map(parse);
+                let ids = entries.flat_map(|entry| [entry.old, entry.new]);
+                let ids = ids.filter(|id| !id.is_null()).collect();
+                logs.push(Log { name, ids });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

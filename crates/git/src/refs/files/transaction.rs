@@ -1,0 +1,145 @@
+//! Changing references that are files, under their locks.
+
+use super::Files;
+use crate::config::{sync_if, Sharing};
+use crate::refs::model::{problem, RefValue, ReferenceProblem};
+use crate::refs::store::{
+    follow_from, LogMessage, Logged, RefChange, RefEdit, RefStore, RefTransaction, WriteOptions,
+};
+use crate::{Error, Result};
+use bstr::{BStr, BString};
+use hedgerow_fs::LockFile;
+use hedgerow_pack::ObjectId;
+use std::path::PathBuf;
+
+/// Files that are locked, with what they become in the locks.
+#[derive(Debug)]
+struct Locked<'s> {
+    files: &'s Files,
+    sharing: Sharing,
+    changes: Vec<Change>,
+}
+
+#[derive(Debug)]
+struct Change {
+    name: BString,
+    lock: LockFile,
+    outcome: Outcome,
+    /// What the reference led to.
+    old: Option<ObjectId>,
+    log: Option<Logged>,
+}
+
+/// What becomes of the file of a reference.
+#[derive(Debug)]
+enum Outcome {
+    /// It is that already.
+    Unchanged,
+    /// The lock takes its place.
+    Replaced,
+    /// It is removed.
+    Removed(PathBuf),
+}
+
+pub(super) fn prepare<'s>(
+    files: &'s Files,
+    edits: &[RefEdit<'_>],
+    options: &WriteOptions<'_>,
+) -> Result<impl RefTransaction + 's> {
+    let changes = edits.iter().map(|edit| lock(files, edit, options));
+    Ok(Locked {
+        files,
+        sharing: options.sharing,
+        changes: changes.collect::<Result<_>>()?,
+    })
+}
+
+/// Locks the file of a reference and fills the lock.
+fn lock(files: &Files, edit: &RefEdit<'_>, options: &WriteOptions<'_>) -> Result<Change> {
+    let name = edit.name;
+    let path = files.path(name);
+    let path = path.ok_or_else(|| problem(name, ReferenceProblem::NoName))?;
+    // `HEAD` and its like stand beside directories that are there.
+    let is_below = name.contains(&b'/');
+    if let Some(directory) = path.parent().filter(|_| is_below) {
+        options.sharing.create_directories(directory)?;
+    }
+    let mut lock = LockFile::acquire_within(&path, options.lock_timeout, options.is_cancelled)?;
+    let (value, old) = match (current(files, name), &edit.change) {
+        // What is no reference may be deleted.
+        (Err(Error::Reference { .. }), RefChange::Delete) => (None, None),
+        (current, _) => current?,
+    };
+    edit.expected.check(name, old)?;
+    let outcome = match &edit.change {
+        RefChange::Delete if files.read_packed(name)?.is_some() => {
+            return Err(problem(name, ReferenceProblem::Packed));
+        }
+        RefChange::Delete => Outcome::Removed(path),
+        RefChange::Set(new @ RefValue::Direct(_)) if value.as_ref() == Some(new) => {
+            Outcome::Unchanged
+        }
+        RefChange::Set(new) => {
+            if is_below {
+                hedgerow_fs::remove_empty_directories(&path)?;
+            }
+            lock.write_all(&content(new))?;
+            options.sharing.open_lock(&lock)?;
+            sync_if(options.sync, &lock)?;
+            Outcome::Replaced
+        }
+    };
+    Ok(Change {
+        name: name.to_owned(),
+        lock,
+        outcome,
+        old,
+        log: edit.log,
+    })
+}
+
+/// What is stored under `name`, and the object that it leads to.
+fn current(files: &Files, name: &BStr) -> Result<(Option<RefValue>, Option<ObjectId>)> {
+    let Some(value) = files.read(name)? else {
+        return Ok((None, None));
+    };
+    let found = follow_from(files, name.to_owned(), value.clone())?;
+    Ok((Some(value), found.id))
+}
+
+/// The content of the file of a reference.
+fn content(value: &RefValue) -> Vec<u8> {
+    match value {
+        RefValue::Direct(id) => format!("{id}\n").into_bytes(),
+        RefValue::Symbolic(target) => [b"ref: ", &target[..], b"\n"].concat(),
+    }
+}
+
+impl RefTransaction for Locked<'_> {
+    fn commit(self: Box<Self>, message: Option<LogMessage<'_>>) -> Result<()> {
+        let Locked {
+            files,
+            sharing,
+            changes,
+        } = *self;
+        for change in changes {
+            let name: &BStr = change.name.as_ref();
+            match change.outcome {
+                Outcome::Unchanged => {}
+                Outcome::Replaced => {
+                    if let (Some(log), Some(message)) = (change.log, message) {
+                        files.append_log(name, (change.old, log), sharing, message)?;
+                    }
+                    change.lock.commit()?;
+                }
+                Outcome::Removed(path) => {
+                    hedgerow_fs::remove_file(&path)?;
+                    if let Some(log) = files.log_path(name) {
+                        hedgerow_fs::remove_file(&log)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

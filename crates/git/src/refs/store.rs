@@ -1,0 +1,198 @@
+//! What hedgerow needs of whatever keeps the references of a repository.
+
+use super::model::{problem, RefValue, Reference, ReferenceProblem};
+use super::{Log, LogEntry, Signature};
+use crate::config::Sharing;
+use crate::Result;
+use bstr::{BStr, BString};
+use hedgerow_pack::ObjectId;
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A chain of symbolic references may have so many links, the last reference included, as in git.
+const SYMBOLIC_DEPTH: usize = 5;
+
+/// Says whether the command was told to stop.
+pub type IsCancelled<'a> = &'a dyn Fn() -> bool;
+
+/// Is shown a reference that is listed: its full name, and what is stored under it, or why that
+/// is no reference.
+pub(crate) type Listed<'v> = dyn FnMut(&BStr, Result<RefValue>) -> Result<()> + 'v;
+
+/// The references of a repository and their logs, as one working tree sees them.
+///
+/// Names are full names. A name that is not well-formed is that of no reference.
+pub(crate) trait RefStore: Debug + Send + Sync {
+    /// What is stored under `name`, links not followed; `None` if nothing is. A name that is
+    /// neither below `refs/` nor `HEAD` may be that of anything: what cannot be read there is no
+    /// reference.
+    ///
+    /// # Errors
+    /// [`Error::Reference`](crate::Error::Reference) if what is stored is no reference, other
+    /// errors if it cannot be read: that does not mean that there is none.
+    fn read(&self, name: &BStr) -> Result<Option<RefValue>>;
+
+    /// Whether anything is stored under `name`, be it a reference or not.
+    fn contains(&self, name: &BStr) -> Result<bool>;
+
+    /// Shows all references whose full name starts with `prefix`, which ends in `/`, to `visit`, in
+    /// the order of their names, each once. One that is deleted meanwhile may be left out.
+    ///
+    /// # Errors
+    /// Those of `visit`, and those that leave unknown which references there are.
+    fn list(&self, prefix: &BStr, visit: &mut Listed<'_>) -> Result<()>;
+
+    /// Shows the log of `name` to `visit`, newest entry first; nothing if it has none. Lines that
+    /// cannot be read are left out.
+    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()>;
+
+    /// Whether there is a log of `name`.
+    fn has_log(&self, name: &BStr) -> bool;
+
+    /// All logs that are kept with this working tree, those of references that are gone included.
+    /// The main working tree has all that are shared.
+    ///
+    /// # Errors
+    /// If one cannot be read: what it refers to would be lost.
+    fn logs(&self) -> Result<Vec<Log>>;
+
+    /// Locks the references of `edits` and makes everything ready, so that little can refuse the
+    /// change any more. Nothing is changed before [`RefTransaction::commit`].
+    ///
+    /// # Errors
+    /// [`ReferenceProblem::Changed`] if one is not what it is expected to be; if a lock is held
+    /// longer than `options` say; if what is stored cannot be read.
+    fn prepare<'s>(
+        &'s self,
+        edits: &[RefEdit<'_>],
+        options: &WriteOptions<'_>,
+    ) -> Result<Box<dyn RefTransaction + 's>>;
+
+    /// The references as the working tree with the directory `git_dir` sees them.
+    fn worktree_refs(&self, git_dir: &Path) -> Arc<dyn RefStore>;
+}
+
+/// References that are locked and about to change. Dropped without
+/// [`commit`](RefTransaction::commit) they stay what they were.
+pub(crate) trait RefTransaction: Debug {
+    /// Logs the changes, where they are to be logged and `message` tells what, and makes them. A
+    /// reference that is already the id that it is set to is neither written nor logged.
+    fn commit(self: Box<Self>, message: Option<LogMessage<'_>>) -> Result<()>;
+}
+
+/// Why references change, and who changes them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogMessage<'a> {
+    pub text: &'a BStr,
+    pub committer: &'a Signature,
+}
+
+/// A change of one reference.
+#[derive(Clone, Debug)]
+pub(crate) struct RefEdit<'a> {
+    /// Its full name.
+    pub name: &'a BStr,
+    /// What becomes of it.
+    pub change: RefChange,
+    /// What it must be before.
+    pub expected: Expected,
+    /// What its log is told, if anything.
+    pub log: Option<Logged>,
+}
+
+/// What becomes of a reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RefChange {
+    /// It is created, or made this.
+    Set(RefValue),
+    /// It is deleted, and its log.
+    Delete,
+}
+
+/// What a reference must be before it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// Whatever it is.
+    Anything,
+    /// It leads to nothing.
+    Absent,
+    /// It leads to this object.
+    Id(ObjectId),
+}
+
+impl Expected {
+    /// Fails with [`ReferenceProblem::Changed`] if `found` is not what is expected of `name`.
+    pub(crate) fn check(self, name: &BStr, found: Option<ObjectId>) -> Result<()> {
+        let is_met = match self {
+            Expected::Anything => true,
+            Expected::Absent => found.is_none(),
+            Expected::Id(id) => found == Some(id),
+        };
+        if is_met {
+            Ok(())
+        } else {
+            Err(problem(name, ReferenceProblem::Changed { found }))
+        }
+    }
+}
+
+/// What the log of a reference is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Logged {
+    /// What it leads to from now on.
+    pub new: ObjectId,
+    /// Whether a log is created where there is none.
+    pub create: bool,
+}
+
+/// How references are written.
+pub(crate) struct WriteOptions<'a> {
+    /// Who else may use what is written.
+    pub sharing: Sharing,
+    /// Whether it is on the disk before it counts.
+    pub sync: bool,
+    /// How long a lock that somebody else holds is waited for; without a limit if `None`.
+    pub lock_timeout: Option<Duration>,
+    /// Ends the wait for a lock.
+    pub is_cancelled: IsCancelled<'a>,
+}
+
+/// The reference `name`, symbolic ones followed; `None` if there is none.
+pub(crate) fn follow(store: &dyn RefStore, name: &BStr) -> Result<Option<Reference>> {
+    match store.read(name)? {
+        Some(value) => follow_from(store, name.to_owned(), value).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The reference `name`, under which `value` is stored, with symbolic ones followed.
+///
+/// # Errors
+/// Those of [`RefStore::read`], and [`ReferenceProblem::EndlessChain`].
+pub(crate) fn follow_from(
+    store: &dyn RefStore,
+    name: BString,
+    mut value: RefValue,
+) -> Result<Reference> {
+    let mut target = None;
+    let mut links = 0;
+    let id = loop {
+        let next = match value {
+            RefValue::Direct(id) => break Some(id),
+            RefValue::Symbolic(_) if links + 1 == SYMBOLIC_DEPTH => {
+                return Err(problem(name.as_ref(), ReferenceProblem::EndlessChain));
+            }
+            RefValue::Symbolic(next) => next,
+        };
+        links += 1;
+        let read = store.read(next.as_ref())?;
+        target = Some(next);
+        match read {
+            Some(found) => value = found,
+            None => break None,
+        }
+    };
+    Ok(Reference { name, target, id })
+}

@@ -1,0 +1,84 @@
+//! The store of files.
+
+use super::{change, check, edit, id, listed};
+use crate::refs::{self, Expected, RefStorage, RefStore, RefValue};
+use crate::repository::Scratch;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+fn open(git_dir: &Path) -> Arc<dyn RefStore> {
+    refs::open(RefStorage::Files, git_dir, git_dir, gix_hash::Kind::Sha1)
+}
+
+#[test]
+fn files_do_what_every_store_must() {
+    let scratch = Scratch::new();
+    check(&*open(&scratch.path("home")));
+}
+
+#[test]
+fn files_and_what_is_packed_are_one_list_in_order() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("home");
+    let at = |name: &str| directory.join(name);
+    let packed = |head: &str, names: &[(&str, char)]| {
+        let mut content = head.to_owned();
+        for (name, digit) in names {
+            writeln!(content, "{} {name}", id(*digit)).unwrap();
+        }
+        std::fs::write(at("packed-refs"), content).unwrap();
+    };
+    std::fs::create_dir_all(at("refs/heads")).unwrap();
+    std::fs::write(at("refs/heads/b"), format!("{}\n", id('9'))).unwrap();
+    std::fs::write(at("refs/heads/d"), "no id\n").unwrap();
+    std::fs::write(at("refs/heads/e"), "ref: refs/heads/b\n").unwrap();
+    let sorted = "# pack-refs with: peeled fully-peeled sorted \n";
+    let store = open(&directory);
+    let names = [
+        ("refs/heads/a", '1'),
+        ("refs/heads/b", '2'),
+        ("refs/heads/c", '3'),
+    ];
+    let direct = |digit| Some(RefValue::Direct(id(digit)));
+    let expected = [
+        ("refs/heads/a", direct('1')),
+        ("refs/heads/b", direct('9')),
+        ("refs/heads/c", direct('3')),
+        ("refs/heads/d", None),
+        (
+            "refs/heads/e",
+            Some(RefValue::Symbolic("refs/heads/b".into())),
+        ),
+    ];
+    let expected = expected.map(|(name, value)| (name.to_owned(), value));
+    packed(sorted, &names);
+    assert_eq!(listed(&*store, "refs/"), expected);
+    assert_eq!(store.read("refs/heads/c".into()).unwrap(), direct('3'));
+    assert!(store.contains("refs/heads/c".into()).unwrap());
+    // Without the word, the file need not be sorted.
+    packed("", &[names[2], names[0], names[1]]);
+    assert_eq!(listed(&*store, "refs/"), expected);
+    // What is packed cannot be deleted.
+    let deleted = change(&*store, &[edit("refs/heads/c", None, Expected::Anything)]);
+    assert_eq!(
+        deleted.unwrap_err().to_string(),
+        "cannot use reference 'refs/heads/c': it is packed and cannot be deleted"
+    );
+    assert!(!at("refs/heads/c.lock").exists());
+}
+
+#[test]
+fn a_list_that_says_it_is_sorted_and_lies_is_listed_in_order_once() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("home");
+    let content = format!(
+        "# pack-refs with: peeled fully-peeled sorted \n{} refs/heads/b\n{} refs/heads/a\n{} refs/heads/b\n",
+        id('1'),
+        id('2'),
+        id('3')
+    );
+    std::fs::write(directory.join("packed-refs"), content).unwrap();
+    let found = listed(&*open(&directory), "refs/");
+    assert!(found.is_sorted_by(|(a, _), (b, _)| a < b), "{found:?}");
+}

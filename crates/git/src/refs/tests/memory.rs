@@ -1,0 +1,146 @@
+//! References in memory.
+
+use super::check;
+use crate::refs::{
+    follow, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit, RefStore,
+    RefTransaction, RefValue, ReferenceProblem, WriteOptions,
+};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// References in memory, the same for all working trees.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    content: Arc<Mutex<Content>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Content {
+    values: BTreeMap<BString, RefValue>,
+    /// Oldest entries first.
+    logs: BTreeMap<BString, Vec<LogEntry>>,
+}
+
+impl Memory {
+    pub(super) fn set(&self, name: &str, value: RefValue) {
+        self.content
+            .lock()
+            .unwrap()
+            .values
+            .insert(name.into(), value);
+    }
+}
+
+impl RefStore for Memory {
+    fn read(&self, name: &BStr) -> Result<Option<RefValue>> {
+        Ok(self.content.lock().unwrap().values.get(name).cloned())
+    }
+
+    fn contains(&self, name: &BStr) -> Result<bool> {
+        Ok(self.read(name)?.is_some())
+    }
+
+    fn list(&self, prefix: &BStr, visit: &mut Listed<'_>) -> Result<()> {
+        let values = self.content.lock().unwrap().values.clone();
+        let mut below = values
+            .into_iter()
+            .filter(|(name, _)| name.starts_with(prefix));
+        below.try_for_each(|(name, value)| visit(name.as_bstr(), Ok(value)))
+    }
+
+    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
+        let log = self.content.lock().unwrap().logs.get(name).cloned();
+        log.unwrap_or_default().into_iter().rev().for_each(visit);
+        Ok(())
+    }
+
+    fn has_log(&self, name: &BStr) -> bool {
+        self.content.lock().unwrap().logs.contains_key(name)
+    }
+
+    fn logs(&self) -> Result<Vec<Log>> {
+        let content = self.content.lock().unwrap();
+        let logs = content.logs.iter().map(|(name, entries)| Log {
+            name: name.clone(),
+            ids: entries
+                .iter()
+                .flat_map(|entry| [entry.old, entry.new])
+                .filter(|id| !id.is_null())
+                .collect(),
+        });
+        Ok(logs.collect())
+    }
+
+    fn prepare<'s>(
+        &'s self,
+        edits: &[RefEdit<'_>],
+        _: &WriteOptions<'_>,
+    ) -> Result<Box<dyn RefTransaction + 's>> {
+        let mut changes = Vec::new();
+        for edit in edits {
+            let old = follow(self, edit.name)?.and_then(|found| found.id);
+            edit.expected.check(edit.name, old)?;
+            if !crate::refs::is_safe_name(edit.name) {
+                return Err(problem(edit.name, ReferenceProblem::NoName));
+            }
+            let is_same = match &edit.change {
+                RefChange::Set(new @ RefValue::Direct(_)) => {
+                    self.read(edit.name)?.as_ref() == Some(new)
+                }
+                _ => false,
+            };
+            if !is_same {
+                changes.push((edit.name.to_owned(), edit.change.clone(), old, edit.log));
+            }
+        }
+        Ok(Box::new(Prepared {
+            store: self,
+            changes,
+        }))
+    }
+
+    fn worktree_refs(&self, _: &Path) -> Arc<dyn RefStore> {
+        Arc::new(self.clone())
+    }
+}
+
+#[derive(Debug)]
+struct Prepared<'s> {
+    store: &'s Memory,
+    changes: Vec<(BString, RefChange, Option<ObjectId>, Option<Logged>)>,
+}
+
+impl RefTransaction for Prepared<'_> {
+    fn commit(self: Box<Self>, message: Option<LogMessage<'_>>) -> Result<()> {
+        let mut content = self.store.content.lock().unwrap();
+        for (name, change, old, log) in self.changes {
+            let RefChange::Set(value) = change else {
+                content.values.remove(&name);
+                content.logs.remove(&name);
+                continue;
+            };
+            if let (Some(log), Some(message)) = (log, message) {
+                if log.create || content.logs.contains_key(&name) {
+                    let entry = LogEntry {
+                        old: old.unwrap_or(log.new.kind().null()),
+                        new: log.new,
+                        time: message.committer.time,
+                        message: message.text.to_owned(),
+                    };
+                    content.logs.entry(name.clone()).or_default().push(entry);
+                }
+            }
+            content.values.insert(name, value);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn memory_does_what_every_store_must() {
+    check(&Memory::default());
+}

@@ -1,0 +1,61 @@
+//! Following tags and commits to the kind of object that is wanted.
+
+use super::Repository;
+use crate::{Error, Result};
+use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
+
+/// A chain of tags longer than this is refused.
+const TAG_DEPTH: usize = 1000;
+
+impl Repository {
+    /// What `id` leads to: past all tags for `None`, else the object of the kind `wanted` on the
+    /// way, where a commit also leads to its tree. `Ok(None)` if there is no such object there.
+    pub fn peel(&self, id: &oid, wanted: Option<ObjectKind>) -> Result<Option<ObjectId>> {
+        let mut id = id.to_owned();
+        for _ in 0..TAG_DEPTH {
+            let kind = self.object_kind(&id)?;
+            if wanted == Some(kind) || (wanted.is_none() && kind != ObjectKind::Tag) {
+                return Ok(Some(id));
+            }
+            match kind {
+                ObjectKind::Tag => id = self.tag_target(&id)?,
+                ObjectKind::Commit if wanted == Some(ObjectKind::Tree) => {
+                    return Ok(Some(self.commit(&id)?.tree));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Err(too_long(id))
+    }
+
+    /// The annotated tags from `id` on, each of the next one, and what the last one is of. None if
+    /// `id` is no tag.
+    pub fn tag_chain(&self, id: &oid) -> Result<(Vec<ObjectId>, ObjectId)> {
+        let mut id = id.to_owned();
+        let mut tags = Vec::new();
+        while self.object_kind(&id)? == ObjectKind::Tag {
+            if tags.len() == TAG_DEPTH {
+                return Err(too_long(id));
+            }
+            tags.push(id);
+            id = self.tag_target(&id)?;
+        }
+        Ok((tags, id))
+    }
+
+    /// The kind of the object `id`, or of what replaces it.
+    pub fn object_kind(&self, id: &oid) -> Result<ObjectKind> {
+        let found = self.replacement(id)?;
+        let missing = || hedgerow_pack::Error::Missing { id: found };
+        let location = self.objects().locate(&found)?.ok_or_else(missing)?;
+        Ok(Reader::new(self.objects()).header(&found, location)?.kind)
+    }
+}
+
+fn too_long(id: ObjectId) -> Error {
+    Error::CorruptObject {
+        kind: "tag",
+        id,
+        reason: "it starts a chain of tags that is too long".into(),
+    }
+}

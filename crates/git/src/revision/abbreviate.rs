@@ -1,0 +1,53 @@
+//! Shortening ids for messages: git-config(1) under `core.abbrev`.
+
+use crate::config::Abbreviation;
+use crate::repository::Repository;
+use crate::Result;
+use gix_hash::Prefix;
+use hedgerow_pack::oid;
+
+/// The fewest digits where the number of objects decides.
+const LEAST_AUTOMATIC: usize = 7;
+
+impl Repository {
+    /// The first digits of `id`: as many as `core.abbrev` asks for, more if they fit another
+    /// object too.
+    pub fn short_id(&self, id: &oid) -> Result<String> {
+        let hex = id.to_string();
+        let mut length = match self.settings().abbreviation {
+            Abbreviation::Full => return Ok(hex),
+            Abbreviation::Digits(digits) => digits,
+            Abbreviation::Auto => automatic_length(self.objects().packed_count()),
+        };
+        while length < hex.len() {
+            let Ok(prefix) = Prefix::new(id, length) else {
+                break;
+            };
+            let found = self.objects().find_prefix(&prefix)?;
+            if found.iter().all(|other| **other == *id) {
+                break;
+            }
+            length += 1;
+        }
+        Ok(hex.get(..length).unwrap_or(&hex).to_owned())
+    }
+}
+
+/// Half as many digits as would number the objects in binary make a collision unlikely.
+fn automatic_length(objects: u64) -> usize {
+    let bits = (u64::BITS - objects.leading_zeros()) as usize;
+    bits.div_ceil(2).max(LEAST_AUTOMATIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_grows_with_the_square_root() {
+        assert_eq!(automatic_length(0), 7);
+        assert_eq!(automatic_length(16_383), 7);
+        assert_eq!(automatic_length(16_384), 8);
+        assert_eq!(automatic_length(1 << 20), 11);
+    }
+}

@@ -10,12 +10,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 18] = [
+const LAYERS: [(&str, u32); 19] = [
     ("tree", 0),
     ("fs", 0),
     ("codec", 0),
     ("engine", 1),
     ("latencyfs", 1),
+    ("object", 1),
     ("pack", 2),
     ("probe", 2),
     ("stats", 2),

@@ -81,15 +81,8 @@ pub enum Error {
         reason: String,
     },
     /// An object of one kind stands where one of another has to.
-    #[error("object {id} is a {found} where a {expected} is expected")]
-    WrongKind {
-        /// The object.
-        id: ObjectId,
-        /// What it is.
-        found: crate::ObjectKind,
-        /// What it is to be.
-        expected: crate::ObjectKind,
-    },
+    #[error(transparent)]
+    WrongKind(#[from] hedgerow_object::WrongKind),
     /// The index of a pack cannot be used.
     #[error("cannot use '{}': {reason}", path.display())]
     BadIndex {

@@ -1,18 +1,5 @@
-use crate::{Error, Result};
-use gix_hash::{oid, ObjectId};
-
-/// The four kinds of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ObjectKind {
-    /// A commit.
-    Commit,
-    /// A directory.
-    Tree,
-    /// The content of a file.
-    Blob,
-    /// An annotated tag.
-    Tag,
-}
+use crate::ObjectKind;
+use gix_hash::ObjectId;
 
 /// What is known of an object without building it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,51 +25,6 @@ pub enum Location {
         /// The number of the object directory in the store.
         directory: u32,
     },
-}
-
-impl ObjectKind {
-    /// Nothing, if the object `id`, which is of this kind, is to be of the kind `expected`.
-    ///
-    /// # Errors
-    /// [`Error::WrongKind`] otherwise.
-    pub fn expect(self, expected: ObjectKind, id: &oid) -> Result<()> {
-        if self == expected {
-            Ok(())
-        } else {
-            Err(Error::WrongKind {
-                id: id.to_owned(),
-                found: self,
-                expected,
-            })
-        }
-    }
-
-    /// Its name: what starts a loose object and every hashed object.
-    pub fn name(self) -> &'static str {
-        match self {
-            ObjectKind::Commit => "commit",
-            ObjectKind::Tree => "tree",
-            ObjectKind::Blob => "blob",
-            ObjectKind::Tag => "tag",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"commit" => Some(ObjectKind::Commit),
-            b"tree" => Some(ObjectKind::Tree),
-            b"blob" => Some(ObjectKind::Blob),
-            b"tag" => Some(ObjectKind::Tag),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for ObjectKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// Hashes `content` as an object of `kind`. `None` is a detected SHA-1 collision attack.

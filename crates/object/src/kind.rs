@@ -1,4 +1,5 @@
-use gix_hash::{oid, ObjectId};
+use crate::WrongKind;
+use gix_hash::oid;
 
 /// The four kinds of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,18 +12,6 @@ pub enum ObjectKind {
     Blob,
     /// An annotated tag.
     Tag,
-}
-
-/// An object of a kind that does not fit its place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("object {id} is a {found} where a {expected} is expected")]
-pub struct WrongKind {
-    /// The object.
-    pub id: ObjectId,
-    /// Its kind.
-    pub found: ObjectKind,
-    /// The kind it should have.
-    pub expected: ObjectKind,
 }
 
 impl ObjectKind {

@@ -3,6 +3,17 @@
 //!
 //! This crate knows no file and makes no system call.
 
+mod commit;
+mod error;
 mod kind;
+mod line;
+mod tag;
+mod tree;
 
-pub use kind::{ObjectKind, WrongKind};
+pub use commit::{CommitRef, ParentIds};
+pub use error::{Malformed, WrongKind};
+pub use kind::ObjectKind;
+pub use tag::TagRef;
+pub use tree::{
+    compare_places, RawTreeEntries, RawTreeEntry, TreeEntries, TreeEntry, TreeFault, TreeProblem,
+};

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
 use hedgerow_git::repository::{IndexPaths, Repository, Wanted};
+use hedgerow_object::TreeEntries;
 use hedgerow_pack::{ObjectId, ObjectKind, Reader};
-use hedgerow_reach::object::{EntryKind, TreeEntries};
 use std::os::unix::ffi::OsStrExt;
 
 pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
@@ -93,13 +93,9 @@ fn tree(
     content: &[u8],
     buffer: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    let mut entries = TreeEntries::new(content, id.as_slice().len());
+    let mut entries = TreeEntries::new(content, id.kind());
     while let Some(entry) = entries.next_of(id).map_err(Failure::fatal)? {
-        let kind = match entry.kind() {
-            EntryKind::Tree => "tree",
-            EntryKind::Blob => "blob",
-            EntryKind::Submodule => "commit",
-        };
+        let kind = entry.object_kind().map_or("commit", ObjectKind::name);
         buffer.extend_from_slice(format!("{:06o} {kind} ", entry.mode).as_bytes());
         push_hex(buffer, entry.id.as_bytes());
         buffer.push(b'\t');

@@ -1,4 +1,4 @@
-use super::line::{hex_len, parse_id, seconds, take_id};
+use crate::line::{hex_len, parse_id, seconds, take_id};
 use crate::{Malformed, ObjectKind};
 use gix_hash::{oid, ObjectId};
 

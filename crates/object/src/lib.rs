@@ -13,6 +13,7 @@ mod tree;
 pub use commit::{CommitRef, ParentIds};
 pub use error::{Malformed, WrongKind};
 pub use kind::ObjectKind;
+pub use line::split_line;
 pub use tag::TagRef;
 pub use tree::{
     compare_places, RawTreeEntries, RawTreeEntry, TreeEntries, TreeEntry, TreeFault, TreeProblem,

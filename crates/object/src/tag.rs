@@ -1,4 +1,4 @@
-use super::line::{hex_len, parse_id, take_id};
+use crate::line::{hex_len, parse_id, split_line, take_id};
 use crate::{Malformed, ObjectKind};
 use gix_hash::{oid, ObjectId};
 
@@ -44,10 +44,9 @@ fn take_kind(rest: &mut &[u8]) -> Option<ObjectKind> {
 }
 
 fn take_line<'d>(rest: &mut &'d [u8], start: &[u8]) -> Option<&'d [u8]> {
-    let after = rest.strip_prefix(start)?;
-    let end = after.iter().position(|byte| *byte == b'\n')?;
-    *rest = after.get(end + 1..)?;
-    after.get(..end)
+    let (line, after) = split_line(rest.strip_prefix(start)?)?;
+    *rest = after;
+    Some(line)
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ impl Checks {
             reports.end(Refusal::Check, findings)?;
         }
         if self.links && kind != ObjectKind::Blob {
-            links::collect(kind, content, self.hash, findings)
+            links::collect(id, kind, content, findings)
                 .ok_or(Error::Refused(Refusal::Invalid(kind)))?;
         }
         Ok(())

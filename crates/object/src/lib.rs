@@ -5,6 +5,7 @@
 
 mod commit;
 mod error;
+pub mod ewah;
 mod kind;
 mod line;
 mod tag;

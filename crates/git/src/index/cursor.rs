@@ -1,3 +1,4 @@
+use hedgerow_object::ewah::{Ewah, EwahFault};
 use std::borrow::Cow;
 
 /// Why the bytes of an index cannot be used; the reader adds the file's name.
@@ -72,6 +73,20 @@ impl<'a> Cursor<'a> {
         let taken = self.take(len)?;
         self.take(1)?;
         Some(taken)
+    }
+
+    /// The positions of the bits that are set in a bitmap in the EWAH encoding, ascending. Fails
+    /// if one is not below `limit`, which also bounds what is allocated.
+    pub(super) fn bitmap(&mut self, limit: usize) -> Parsed<Vec<u32>> {
+        const CUT_OFF: &str = "a bitmap is cut off";
+        const TOO_FAR: &str = "a bitmap has bits for entries that are not there";
+        let (bitmap, len) = Ewah::parse(self.rest).ok_or(CUT_OFF)?;
+        self.take(len).ok_or(CUT_OFF)?;
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        bitmap.positions(limit).map_err(|fault| match fault {
+            EwahFault::CutOff => CUT_OFF.into(),
+            EwahFault::TooFar => TOO_FAR.into(),
+        })
     }
 
     /// A number in the variable-width encoding of pack offsets: seven bits a byte, highest

@@ -1,9 +1,9 @@
-use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
 use super::{midx, BitOrder, Words};
 use crate::verified::VerifiedFiles;
 use crate::{ObjectKind, ObjectStore};
 use gix_hash::oid;
+use hedgerow_object::ewah::{Change, Ewah};
 use std::path::Path;
 use std::sync::OnceLock;
 

@@ -1,4 +1,3 @@
-use super::ewah::{Change, Ewah};
 use super::order::{checksum_at, number_at};
 use super::words::WORD_BITS;
 use crate::big_endian::{u32_at, u64_at};
@@ -7,6 +6,7 @@ use crate::map::Map;
 use crate::verified::VerifiedFiles;
 use crate::ObjectKind;
 use gix_hash::Kind;
+use hedgerow_object::ewah::{Change, Ewah};
 use std::path::Path;
 use std::sync::OnceLock;
 

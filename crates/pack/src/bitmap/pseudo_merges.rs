@@ -1,9 +1,9 @@
 //! The section of pseudo-merges of a file of bitmaps: gitformat-bitmap(5), "Pseudo-merge bitmaps".
 
-use super::ewah::encode;
 use super::write::PseudoMerge;
 use crate::hashed_file::HashedFile;
 use crate::Result;
+use hedgerow_object::ewah::encode;
 use std::collections::BTreeMap;
 
 /// Bytes of a row of the table of commits: a bit, and where its pseudo-merges are.
@@ -25,7 +25,7 @@ pub(super) fn write(file: &mut HashedFile, merges: &[PseudoMerge]) -> Result<()>
         for bit in merge.commits.iter() {
             rows.entry(bit).or_default().push(offset);
         }
-        file.write(&encode(&merge.commits))?;
+        file.write(&encode(merge.commits.as_slice()))?;
         file.write(&merge.set)?;
     }
     let table = file.position();

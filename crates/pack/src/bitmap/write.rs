@@ -1,9 +1,9 @@
-use super::ewah::{encode, Change, Ewah};
 use super::file::{self, Sections};
 use super::pseudo_merges;
 use super::{BitOrder, Words};
 use crate::hashed_file::HashedFile;
 use crate::{Error, Result};
+use hedgerow_object::ewah::{encode, Change, Ewah};
 use std::path::PathBuf;
 
 /// How far back the base of an entry may be: readers have limits, and git looks no further.
@@ -53,7 +53,7 @@ impl CommitBitmap {
     pub fn new(commit: u32, reached: &Words) -> Self {
         CommitBitmap {
             commit,
-            set: encode(reached),
+            set: encode(reached.as_slice()),
         }
     }
 
@@ -74,7 +74,7 @@ impl PseudoMerge {
     pub fn new(commits: Words, reached: &Words) -> Self {
         PseudoMerge {
             commits,
-            set: encode(reached),
+            set: encode(reached.as_slice()),
         }
     }
 }
@@ -109,7 +109,7 @@ impl BitmapContents<'_> {
             },
         ))?;
         for kind in &self.kinds {
-            file.write(&encode(kind))?;
+            file.write(&encode(kind.as_slice()))?;
         }
         let mut offsets = Vec::with_capacity(planned.len());
         for entry in &planned {
@@ -197,7 +197,7 @@ impl BitmapContents<'_> {
                     .and_then(|at| window.get(at));
                 let Some(base) = base else { continue };
                 let words = own.as_slice().iter().zip(base.as_slice());
-                let set = encode(&Words::from_words(words.map(|(a, b)| a ^ b).collect()));
+                let set = encode(&words.map(|(a, b)| a ^ b).collect::<Vec<u64>>());
                 if set.len() < commit.set.len() {
                     encoded.push((distance, set));
                 }

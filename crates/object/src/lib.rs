@@ -6,13 +6,17 @@
 mod commit;
 mod error;
 pub mod ewah;
+mod header;
 mod kind;
 mod line;
+pub mod offset_encoding;
+pub mod pack_entry;
 mod tag;
 mod tree;
 
 pub use commit::{CommitRef, ParentIds};
 pub use error::{Malformed, WrongKind};
+pub use header::{hash_object, EncodedHeader, ObjectHeader};
 pub use kind::ObjectKind;
 pub use line::split_line;
 pub use tag::TagRef;

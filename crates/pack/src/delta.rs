@@ -1,8 +1,8 @@
 //! Deltas: instructions that make an object out of another (gitformat-pack, "deltified
 //! representation").
 
-use crate::entry::widen;
 use crate::Fault;
+use hedgerow_object::pack_entry::widen;
 
 /// The two lengths a delta starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) fn parse_header(delta: &[u8]) -> Result<(DeltaHeader, &[u8]), Fault> 
 fn length(data: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let mut value = 0;
     for (index, byte) in data.iter().enumerate() {
-        value |= widen(*byte, index as u32 * 7)?;
+        value |= widen(*byte, index as u32 * 7).ok_or(Fault::LengthOverflow)?;
         if byte & 0x80 == 0 {
             return Ok((value, data.get(index + 1..).unwrap_or_default()));
         }

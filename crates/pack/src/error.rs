@@ -1,4 +1,5 @@
 use gix_hash::ObjectId;
+use hedgerow_object::pack_entry::EntryHeaderFault;
 use std::path::PathBuf;
 
 /// The result of looking for or reading an object.
@@ -112,6 +113,17 @@ pub enum Error {
         /// The receiver's reason.
         source: std::io::Error,
     },
+}
+
+impl From<EntryHeaderFault> for Fault {
+    fn from(fault: EntryHeaderFault) -> Self {
+        match fault {
+            EntryHeaderFault::Truncated => Fault::TruncatedHeader,
+            EntryHeaderFault::Type(number) => Fault::EntryType(number),
+            EntryHeaderFault::SizeOverflow => Fault::LengthOverflow,
+            EntryHeaderFault::Distance => Fault::BaseOffset,
+        }
+    }
 }
 
 /// What is wrong with the stored form of an object.

@@ -65,7 +65,7 @@ pub use entry::EntryKind;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use hashed_file::TrailerHasher;
-pub use hedgerow_object::ObjectKind;
+pub use hedgerow_object::{ObjectHeader, ObjectKind};
 pub use index_writer::{sort_index_entries, stage_index, write_index, IndexEntry, IndexLayout};
 pub use loose_writer::write_loose;
 pub use midx::{
@@ -73,7 +73,7 @@ pub use midx::{
     MidxComplaint, MidxOptions, MidxProgress, WrittenMidx,
 };
 pub use mtimes::{read_mtimes, stage_mtimes};
-pub use object::{Location, ObjectHeader};
+pub use object::Location;
 pub use on_disk::PackedEntry;
 pub use pull::ObjectStream;
 pub use raw_entry::{PackEntries, RawEntry};

@@ -1,6 +1,6 @@
 //! Writes loose objects.
 
-use crate::{loose, ObjectKind, Result};
+use crate::{loose, ObjectHeader, ObjectKind, Result};
 use gix_hash::oid;
 use hedgerow_codec::Deflater;
 use hedgerow_fs::{OutputFile, Timestamp};
@@ -30,8 +30,9 @@ pub fn write_loose(
     if let Some(directory) = target.parent() {
         hedgerow_fs::create_directories(directory)?;
     }
-    let mut bytes = format!("{} {}\0", kind.name(), content.len()).into_bytes();
-    bytes.extend_from_slice(content);
+    let size = content.len() as u64;
+    let header = ObjectHeader { kind, size }.encode();
+    let bytes = [header.as_bytes(), content].concat();
     let file = OutputFile::create(&target)?;
     file.write_at(&deflater.zlib(&bytes), 0)?;
     file.set_permissions(READ_ONLY)?;

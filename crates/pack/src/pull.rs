@@ -4,7 +4,7 @@ use crate::chain::Root;
 use crate::object::Place;
 use crate::repair::Failure;
 use crate::stream::PIECE_BYTES;
-use crate::{loose, Fault, Location, ObjectKind, ObjectStore, Reader, Result};
+use crate::{Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Reader, Result};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::StreamInflater;
 
@@ -190,7 +190,7 @@ impl LooseSource {
             (self.start, self.end) = (0, self.file.read(&mut self.input).map_err(unreadable)?);
         }
         let input = self.input.get(self.start..self.end).unwrap_or_default();
-        let mut small = [0; loose::MAX_HEADER_BYTES];
+        let mut small = [0; ObjectHeader::MAX_BYTES];
         let out = if self.has_header {
             buffer
         } else {
@@ -206,8 +206,9 @@ impl LooseSource {
             count = 0;
             let written = small.get(..step.written).unwrap_or_default();
             self.inflated.extend_from_slice(written);
-            if self.inflated.contains(&0) || self.inflated.len() >= loose::MAX_HEADER_BYTES {
-                let (_, length) = loose::parse_header(&self.inflated)?;
+            if self.inflated.contains(&0) || self.inflated.len() >= ObjectHeader::MAX_BYTES {
+                let header = ObjectHeader::parse(&self.inflated);
+                let (_, length) = header.ok_or(Fault::LooseHeader)?;
                 self.inflated.drain(..length);
                 self.has_header = true;
             }

@@ -1,12 +1,13 @@
 use crate::bases::{Base, SharedBases};
 use crate::chain::{Chain, Root};
 use crate::entry::{Entry, EntryKind};
-use crate::object::{hash, Place};
+use crate::object::Place;
 use crate::recent::RecentBases;
 use crate::repair::Failure;
 use crate::{delta, loose, Error, Fault, Location, ObjectHeader, ObjectKind, ObjectStore, Result};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{can_expand_to, leading_literals, Inflater, StreamInflater};
+use hedgerow_object::hash_object;
 use std::sync::Arc;
 
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
@@ -171,7 +172,7 @@ impl<'s> Reader<'s> {
     pub fn verify(&mut self, id: &oid, location: Location) -> Result<ObjectKind> {
         let hash_kind = self.store.options.hash;
         let (kind, content) = self.read(id, location)?;
-        match hash(hash_kind, kind, content) {
+        match hash_object(hash_kind, kind, content) {
             None => Err(Error::Collision { id: id.to_owned() }),
             Some(actual) if *actual != *id => Err(Error::HashMismatch {
                 id: id.to_owned(),
@@ -187,7 +188,7 @@ impl<'s> Reader<'s> {
         let hash_kind = self.store.options.hash;
         let (kind, built) = self.repairing(id, location, |reader, location| {
             let (kind, built) = reader.build(id, location)?;
-            let fault = match hash(hash_kind, kind, reader.content(built)) {
+            let fault = match hash_object(hash_kind, kind, reader.content(built)) {
                 Some(actual) if *actual == *id => return Ok((kind, built)),
                 Some(actual) => Fault::OtherContent(actual),
                 None => Fault::Attack,

@@ -4,8 +4,7 @@
 use super::check::{Checks, Findings};
 use super::existing::{Comparison, Existing};
 use super::Refusal;
-use crate::object::start_hash;
-use crate::{ObjectKind, Result};
+use crate::{ObjectHeader, ObjectKind, Result};
 use gix_hash::{Hasher, Kind, ObjectId};
 
 /// What is to be done with each object.
@@ -51,7 +50,7 @@ impl<'e> Examiner<'e> {
 
     /// Starts to hash a blob that is too large to hold, or anything else.
     pub fn start(&self, kind: ObjectKind, size: u64) -> Hasher {
-        start_hash(self.hash, kind, size)
+        ObjectHeader { kind, size }.start_hash(self.hash)
     }
 
     /// Ends what [`Examiner::start`] started for a blob at `offset`. What it is compared with is

@@ -1,10 +1,10 @@
 //! Copying entries of one pack as they are, in constant memory.
 
-use super::header::{unmoved, Header, Written};
 use super::output::Output;
 use crate::plan::is_intact;
 use crate::verbatim::Kept;
 use crate::{PackOptions, Result};
+use hedgerow_object::pack_entry::{EntryHeader, EntryType};
 use hedgerow_pack::{EntryKind, Fault, ObjectId, RawEntry};
 
 /// Up to how many bytes of entries are copied at once.
@@ -215,20 +215,23 @@ fn copy_entry(
         return Err(kept.fault(Fault::Unreadable(reason)));
     }
     let new = output.position();
-    let written = match (raw.kind, entry.base) {
-        (EntryKind::OffsetDelta(_), Some(base)) => Written::Id(base),
+    let kind = match (raw.kind, entry.base) {
+        (EntryKind::Whole(kind), _) => EntryType::Whole(kind),
+        (EntryKind::ReferenceDelta(base), _) => EntryType::ReferenceDelta(base),
+        (EntryKind::OffsetDelta(_), Some(base)) => EntryType::ReferenceDelta(base),
         (EntryKind::OffsetDelta(base), None) => {
             let distance = new.checked_sub(moves.moved(base));
-            Written::Distance(distance.ok_or_else(outside)?)
+            let distance = distance.ok_or_else(outside)?;
+            EntryType::OffsetDelta { distance }
         }
-        (kind, _) => unmoved(kind, *old),
     };
     moves.note(*old, new);
-    let header = Header::new(&written, raw.size);
+    let size = raw.size;
+    let header = EntryHeader { kind, size }.encode();
     if output.lists() {
-        output.list(id()?, &[header.bytes(), raw.compressed()]);
+        output.list(id()?, &[header.as_bytes(), raw.compressed()]);
     }
-    output.put(header.bytes())?;
+    output.put(header.as_bytes())?;
     output.put(raw.compressed())
 }
 

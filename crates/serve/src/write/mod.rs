@@ -3,7 +3,6 @@
 
 mod body;
 mod copy;
-mod header;
 mod order;
 mod output;
 
@@ -12,9 +11,9 @@ use crate::verbatim::{Kept, KeptPacks};
 use crate::{Error, PackOptions, Result};
 use body::{Body, BodyMaker, Data, What};
 use copy::Moves;
-use header::{Header, Written};
 use hedgerow_codec::StreamDeflater;
 use hedgerow_engine::{run_ordered, Window};
+use hedgerow_object::pack_entry::{EncodedEntryHeader, EntryHeader, EntryType};
 use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore, TrailerHasher};
 use output::{Output, Trailer, HEADER};
 use std::collections::HashMap;
@@ -188,31 +187,37 @@ impl<'p> Writer<'p, '_, '_> {
             return Ok(());
         };
         let here = self.output.position();
-        let written = match body.what {
-            What::Object(kind) => Written::Whole(kind),
+        let kind = match body.what {
+            What::Object(kind) => EntryType::Whole(kind),
             What::Delta(base) => self.base(base, here),
         };
         if let Some(position) = self.positions.get_mut(body.number as usize) {
             *position = here;
         }
-        let header = Header::new(&written, body.size);
+        let size = body.size;
+        let header = EntryHeader { kind, size }.encode();
         let data = match &body.data {
             Data::Borrowed(bytes) => bytes,
             Data::Owned(bytes) => bytes.as_slice(),
             Data::Stream(_) => return self.put_stream(entry.id, header, body),
         };
-        self.output.list(entry.id, &[header.bytes(), data]);
-        self.output.put(header.bytes())?;
+        self.output.list(entry.id, &[header.as_bytes(), data]);
+        self.output.put(header.as_bytes())?;
         self.output.put(data)
     }
 
-    fn put_stream(&mut self, id: ObjectId, header: Header, body: Body<'p>) -> Result<()> {
+    fn put_stream(
+        &mut self,
+        id: ObjectId,
+        header: EncodedEntryHeader,
+        body: Body<'p>,
+    ) -> Result<()> {
         let Data::Stream(mut stream) = body.data else {
             return Ok(());
         };
         let mut listing = self.output.begin(id);
-        listing.add(header.bytes());
-        self.output.put(header.bytes())?;
+        listing.add(header.as_bytes());
+        self.output.put(header.as_bytes())?;
         let mut deflater = StreamDeflater::new(self.options.level);
         let mut piece = vec![0; PIECE_BYTES];
         loop {
@@ -230,9 +235,9 @@ impl<'p> Writer<'p, '_, '_> {
     }
 
     /// How `base` is named by a delta that starts at `here`.
-    fn base(&self, base: Base, here: u64) -> Written {
+    fn base(&self, base: Base, here: u64) -> EntryType {
         let (position, id) = match base {
-            Base::Had(id) => return Written::Id(id),
+            Base::Had(id) => return EntryType::ReferenceDelta(id),
             Base::Verbatim { pack, offset, id } => {
                 let moves = self.moves.get(&pack);
                 (moves.map_or(0, |moves| moves.moved(offset)), id)
@@ -240,16 +245,18 @@ impl<'p> Writer<'p, '_, '_> {
             Base::Entry(number) => {
                 let position = self.positions.get(number as usize).copied().unwrap_or(0);
                 let Some(entry) = self.plan.entries.get(number as usize) else {
-                    return Written::Distance(here);
+                    return EntryType::OffsetDelta { distance: here };
                 };
                 (position, entry.id)
             }
         };
         match position {
             // It is not sent.
-            0 => Written::Id(id),
-            position if self.options.delta_base_offset => Written::Distance(here - position),
-            _ => Written::Id(id),
+            0 => EntryType::ReferenceDelta(id),
+            position if self.options.delta_base_offset => EntryType::OffsetDelta {
+                distance: here - position,
+            },
+            _ => EntryType::ReferenceDelta(id),
         }
     }
 }

@@ -11,7 +11,6 @@ pub mod dates;
 mod error;
 pub mod ignore;
 pub mod index;
-mod patterns;
 pub mod reachability;
 pub mod repository;
 pub mod status;

@@ -1,4 +1,4 @@
-use crate::entry::EntryKind;
+use crate::entry::EntryForm;
 use crate::object::Place;
 use crate::{Error, Location, ObjectKind, ObjectStore, Result};
 use std::collections::hash_map::{Entry, HashMap};
@@ -219,11 +219,11 @@ fn count(place: Place, uses: &mut HashMap<Place, u32>) -> bool {
 fn base_of(store: &ObjectStore, place: Place) -> Option<Place> {
     let (entry, _) = store.pack(place.pack)?.entry(place.offset).ok()?;
     match entry.kind {
-        EntryKind::Whole(_) => None,
-        EntryKind::OffsetDelta(offset) => Some(Place {
+        EntryForm::Whole(_) => None,
+        EntryForm::OffsetDelta(offset) => Some(Place {
             pack: place.pack,
             offset,
         }),
-        EntryKind::ReferenceDelta(id) => store.locate_base(place.pack, &id).ok()??.place(),
+        EntryForm::ReferenceDelta(id) => store.locate_base(place.pack, &id).ok()??.place(),
     }
 }

@@ -1,5 +1,5 @@
 use crate::bases::Base;
-use crate::entry::EntryKind;
+use crate::entry::EntryForm;
 use crate::object::Place;
 use crate::repair::{detour, Failure};
 use crate::{Fault, Location, ObjectKind, ObjectStore};
@@ -62,12 +62,12 @@ impl Chain {
                 .entry(place.offset)
                 .map_err(|e| Failure::new(place, e))?;
             match entry.kind {
-                EntryKind::Whole(kind) => return Ok(Root::Entry { place, kind }),
-                EntryKind::OffsetDelta(offset) => {
+                EntryForm::Whole(kind) => return Ok(Root::Entry { place, kind }),
+                EntryForm::OffsetDelta(offset) => {
                     let pack = place.pack;
                     (location, id) = (Location::Packed { pack, offset }, None);
                 }
-                EntryKind::ReferenceDelta(base) => {
+                EntryForm::ReferenceDelta(base) => {
                     let found = store.locate_base(place.pack, &base).ok().flatten();
                     let missing = || Failure::new(place, Fault::BaseMissing(base));
                     (location, id) = (found.ok_or_else(missing)?, Some(base));

@@ -6,16 +6,17 @@ use hedgerow_object::pack_entry::{EntryHeader, EntryType};
 /// The header of one entry of a pack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    pub kind: EntryKind,
+    pub kind: EntryForm,
     /// The length of what the compressed bytes hold: the object or the delta.
     pub size: u64,
     /// Where the compressed bytes start in the data that was parsed.
     pub data: usize,
 }
 
-/// What an entry of a pack holds.
+/// What an entry of a pack holds. Other than in its header (`EntryType` of `hedgerow-object`), the
+/// base of an offset delta is a place in the pack and not a distance.
 #[derive(Clone, Copy, Debug)]
-pub enum EntryKind {
+pub enum EntryForm {
     /// An object.
     Whole(ObjectKind),
     /// A delta against the entry at that offset of the same pack.
@@ -44,9 +45,9 @@ pub(crate) fn parse_at(
     let rest = data.get(start..).unwrap_or_default();
     let (header, length) = EntryHeader::parse(rest, offset, hash_len)?;
     let kind = match header.kind {
-        EntryType::Whole(kind) => EntryKind::Whole(kind),
-        EntryType::OffsetDelta { distance } => EntryKind::OffsetDelta(offset - distance),
-        EntryType::ReferenceDelta(id) => EntryKind::ReferenceDelta(id),
+        EntryType::Whole(kind) => EntryForm::Whole(kind),
+        EntryType::OffsetDelta { distance } => EntryForm::OffsetDelta(offset - distance),
+        EntryType::ReferenceDelta(id) => EntryForm::ReferenceDelta(id),
     };
     Ok(Entry {
         kind,
@@ -65,7 +66,7 @@ mod tests {
         let mut data = vec![0; 200];
         data.extend_from_slice(&[0x65, 0x80, 0x00]);
         let entry = parse(&data, 200, 20).unwrap();
-        assert!(matches!(entry.kind, EntryKind::OffsetDelta(72)));
+        assert!(matches!(entry.kind, EntryForm::OffsetDelta(72)));
         assert_eq!((entry.size, entry.data), (5, data.len()));
         for (offset, fault) in [(11, Fault::Outside), (203, Fault::Outside)] {
             assert_eq!(parse(&data, offset, 20).unwrap_err(), fault);
@@ -80,7 +81,7 @@ mod tests {
             for offset in [offset, offset % 80] {
                 if let Ok(entry) = parse(&data, offset, 20) {
                     prop_assert!(entry.data <= data.len());
-                    if let EntryKind::OffsetDelta(base) = entry.kind {
+                    if let EntryForm::OffsetDelta(base) = entry.kind {
                         prop_assert!((PACK_HEADER_BYTES..offset).contains(&base));
                     }
                 }

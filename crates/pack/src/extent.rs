@@ -1,5 +1,5 @@
 use crate::chain::Root;
-use crate::entry::EntryKind;
+use crate::entry::EntryForm;
 use crate::repair::Failure;
 use crate::{Fault, Location, ObjectKind, Reader};
 use gix_hash::oid;
@@ -19,7 +19,7 @@ impl Reader<'_> {
                 let pack = self.store.pack(pack);
                 let entry = pack.and_then(|pack| pack.entry(offset).ok());
                 entry.is_some_and(|(entry, _)| {
-                    matches!(entry.kind, EntryKind::Whole(_)) && entry.size > limit
+                    matches!(entry.kind, EntryForm::Whole(_)) && entry.size > limit
                 })
             }
             Location::Loose { directory } => {
@@ -68,7 +68,7 @@ impl Reader<'_> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (entry, _) = pack.entry(place.offset)?;
         match entry.kind {
-            EntryKind::Whole(_) => Ok(entry.size),
+            EntryForm::Whole(_) => Ok(entry.size),
             _ => self.delta_result(place),
         }
     }

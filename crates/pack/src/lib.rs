@@ -61,7 +61,7 @@ pub use bitmap::{
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
 pub use delta::apply_delta;
 pub use delta_encode::DeltaIndex;
-pub use entry::EntryKind;
+pub use entry::EntryForm;
 pub use error::{Error, Fault, Result};
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use hashed_file::TrailerHasher;

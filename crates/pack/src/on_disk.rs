@@ -1,6 +1,6 @@
 //! How objects are stored: bytes taken, delta bases, and what a pack holds in its own order.
 
-use crate::entry::EntryKind;
+use crate::entry::EntryForm;
 use crate::locate::usable_offset;
 use crate::pack::Pack;
 use crate::{loose, Error, Location, ObjectStore, Result};
@@ -133,9 +133,9 @@ impl ObjectStore {
         };
         let (entry, _) = pack.entry(offset).map_err(corrupt)?;
         match entry.kind {
-            EntryKind::Whole(_) => Ok(None),
-            EntryKind::ReferenceDelta(base) => Ok(Some(base)),
-            EntryKind::OffsetDelta(base) => {
+            EntryForm::Whole(_) => Ok(None),
+            EntryForm::ReferenceDelta(base) => Ok(Some(base)),
+            EntryForm::OffsetDelta(base) => {
                 let found = pack.id_at(base);
                 found
                     .map(Some)

@@ -1,6 +1,6 @@
 //! Entries of packs as they are stored, for those who copy them: what they are, and their bytes.
 
-use crate::entry::{self, EntryKind};
+use crate::entry::{self, EntryForm};
 use crate::index::PackIndex;
 use crate::pack::Pack;
 use crate::pack_order::PackOrder;
@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug)]
 pub struct RawEntry<'s> {
     /// Whole, or a delta and against what.
-    pub kind: EntryKind,
+    pub kind: EntryForm,
     /// The length of what is compressed, the object or the delta, in bytes: as declared.
     pub size: u64,
     /// Bytes of `bytes` before the zlib stream: the header and the base.

@@ -1,6 +1,6 @@
 use crate::bases::{Base, SharedBases};
 use crate::chain::{Chain, Root};
-use crate::entry::{Entry, EntryKind};
+use crate::entry::{Entry, EntryForm};
 use crate::object::Place;
 use crate::recent::RecentBases;
 use crate::repair::Failure;
@@ -123,7 +123,7 @@ impl<'s> Reader<'s> {
         let length = match entry {
             Some((
                 Entry {
-                    kind: EntryKind::Whole(_),
+                    kind: EntryForm::Whole(_),
                     ..
                 },
                 input,

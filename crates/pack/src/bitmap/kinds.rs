@@ -1,7 +1,7 @@
 //! The kinds of all objects that bitmaps are of, by the headers of their entries.
 
 use super::{BitOrder, Words};
-use crate::entry::EntryKind;
+use crate::entry::EntryForm;
 use crate::{Fault, Location};
 
 impl BitOrder<'_> {
@@ -21,12 +21,12 @@ impl BitOrder<'_> {
             let stored = self.members.pack(pack).ok_or((offset, Fault::Outside))?;
             let (entry, _) = stored.entry(offset).map_err(|fault| (offset, fault))?;
             let base = match entry.kind {
-                EntryKind::Whole(kind) => {
+                EntryForm::Whole(kind) => {
                     set_kind(&mut kinds, bit, kind as usize);
                     continue;
                 }
-                EntryKind::OffsetDelta(base) => self.base(bit, pack, base),
-                EntryKind::ReferenceDelta(id) => self.bit(&id),
+                EntryForm::OffsetDelta(base) => self.base(bit, pack, base),
+                EntryForm::ReferenceDelta(id) => self.bit(&id),
             };
             let base = base.ok_or((offset, Fault::BaseOffset))?;
             match kind_number(&kinds, base) {

@@ -8,7 +8,7 @@ use super::record::Records;
 use super::scan::{is_streamed, unknown, Scanner};
 use super::{Counters, Refusal};
 use crate::big_endian::u32_at;
-use crate::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
+use crate::entry::{self, Entry, EntryForm, PACK_HEADER_BYTES};
 use crate::hashed_file::TrailerHasher;
 use crate::{Error, Fault, Result};
 use gix_hash::{Kind, ObjectId};
@@ -261,7 +261,7 @@ fn scan_slowly(
         return Err(bad(hedgerow_codec::Error::TooShort));
     }
     match entry.kind {
-        EntryKind::Whole(kind) => scanner.examiner.examine(kind, &content),
+        EntryForm::Whole(kind) => scanner.examiner.examine(kind, &content),
         _ => Ok(unknown(scanner.hash())),
     }
 }

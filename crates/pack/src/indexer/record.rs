@@ -1,4 +1,4 @@
-use crate::entry::{Entry, EntryKind};
+use crate::entry::{Entry, EntryForm};
 use crate::ObjectKind;
 use gix_hash::ObjectId;
 
@@ -51,11 +51,11 @@ impl Records {
         crc32: u32,
     ) {
         let form = match entry.kind {
-            EntryKind::Whole(kind) => Form::Whole(kind),
-            EntryKind::OffsetDelta(base) => Form::OffsetDelta {
+            EntryForm::Whole(kind) => Form::Whole(kind),
+            EntryForm::OffsetDelta(base) => Form::OffsetDelta {
                 distance: offset - base,
             },
-            EntryKind::ReferenceDelta(base) => {
+            EntryForm::ReferenceDelta(base) => {
                 self.bases.push(base);
                 let row = self.bases.len() as u32 - 1;
                 Form::ReferenceDelta { row }

@@ -3,7 +3,7 @@
 use super::examine::{Examination, Examiner};
 use super::record::Records;
 use super::Refusal;
-use crate::entry::{self, Entry, EntryKind};
+use crate::entry::{self, Entry, EntryForm};
 use crate::reader::prepare;
 use crate::{Error, Fault, ObjectKind, Result};
 use gix_hash::ObjectId;
@@ -71,7 +71,7 @@ impl<'e> Scanner<'e> {
     pub fn examine(&mut self, entry: &Entry) -> Result<ObjectId> {
         let content = self.buffer.get(..entry.size as usize).unwrap_or_default();
         match entry.kind {
-            EntryKind::Whole(kind) => self.examiner.examine(kind, content),
+            EntryForm::Whole(kind) => self.examiner.examine(kind, content),
             _ => Ok(unknown(self.hash())),
         }
     }
@@ -113,7 +113,7 @@ impl<'e> Scanner<'e> {
     ) -> Result<ObjectId> {
         let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
         let mut hasher = match entry.kind {
-            EntryKind::Whole(kind) => Some(self.examiner.start(kind, entry.size)),
+            EntryForm::Whole(kind) => Some(self.examiner.start(kind, entry.size)),
             _ => None,
         };
         let mut piece = vec![0; PIECE_BYTES];
@@ -173,7 +173,7 @@ impl From<Error> for PieceError {
 pub(crate) fn is_streamed(entry: &Entry) -> bool {
     let is_held = matches!(
         entry.kind,
-        EntryKind::Whole(ObjectKind::Commit | ObjectKind::Tree | ObjectKind::Tag)
+        EntryForm::Whole(ObjectKind::Commit | ObjectKind::Tree | ObjectKind::Tag)
     );
     entry.size > HELD_BYTES && !is_held
 }

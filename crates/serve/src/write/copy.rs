@@ -5,7 +5,7 @@ use crate::plan::is_intact;
 use crate::verbatim::Kept;
 use crate::{PackOptions, Result};
 use hedgerow_object::pack_entry::{EntryHeader, EntryType};
-use hedgerow_pack::{EntryKind, Fault, ObjectId, RawEntry};
+use hedgerow_pack::{EntryForm, Fault, ObjectId, RawEntry};
 
 /// Up to how many bytes of entries are copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -133,7 +133,7 @@ impl Starts {
     fn find_bases(&mut self, kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
         let mut bases = Vec::with_capacity(batch.len());
         for entry in batch.iter_mut() {
-            if let EntryKind::OffsetDelta(base) = entry.raw.kind {
+            if let EntryForm::OffsetDelta(base) = entry.raw.kind {
                 let known = self.order_of(base);
                 let order = known.or_else(|| kept.entries.order_before(entry.order, base));
                 bases.push((&mut entry.base, order));
@@ -216,10 +216,10 @@ fn copy_entry(
     }
     let new = output.position();
     let kind = match (raw.kind, entry.base) {
-        (EntryKind::Whole(kind), _) => EntryType::Whole(kind),
-        (EntryKind::ReferenceDelta(base), _) => EntryType::ReferenceDelta(base),
-        (EntryKind::OffsetDelta(_), Some(base)) => EntryType::ReferenceDelta(base),
-        (EntryKind::OffsetDelta(base), None) => {
+        (EntryForm::Whole(kind), _) => EntryType::Whole(kind),
+        (EntryForm::ReferenceDelta(base), _) => EntryType::ReferenceDelta(base),
+        (EntryForm::OffsetDelta(_), Some(base)) => EntryType::ReferenceDelta(base),
+        (EntryForm::OffsetDelta(base), None) => {
             let distance = new.checked_sub(moves.moved(base));
             let distance = distance.ok_or_else(outside)?;
             EntryType::OffsetDelta { distance }

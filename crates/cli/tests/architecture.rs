@@ -228,6 +228,22 @@ fn settings_of_a_server_are_read_in_one_place() {
     assert!(!source.contains("self.config"));
 }
 
+/// Commits and tags are read by the crate of object formats, and by the rules of git-fsck, which
+/// tell apart what is wrong with them.
+#[test]
+fn commits_and_tags_are_read_in_one_place() {
+    const LINES: [&str; 5] = ["parent ", "author ", "committer ", "object ", "tagger "];
+    for (name, source) in sources() {
+        let is_reader = name.starts_with("crates/object/") || name.contains("/indexer/check/");
+        if is_reader || !name.contains("/src/") {
+            continue;
+        }
+        for line in LINES {
+            assert!(!source.contains(&format!("b\"{line}\"")), "{name}: {line}");
+        }
+    }
+}
+
 /// DEPENDENCIES.md has a reason for every crate that is named in the workspace, and no row too many.
 #[test]
 fn every_dependency_has_a_reason() {

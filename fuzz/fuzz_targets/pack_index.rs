@@ -4,7 +4,7 @@
 
 mod packed;
 
-use hedgerow_pack::{apply_delta, EntryKind, HashKind, ObjectStore, Reader, StoreOptions};
+use hedgerow_pack::{apply_delta, EntryForm, HashKind, ObjectStore, Reader, StoreOptions};
 use libfuzzer_sys::fuzz_target;
 use packed::{packed, seal, HASH_BYTES};
 
@@ -46,7 +46,7 @@ fuzz_target!(|input: (bool, u8, &[u8], Vec<(u16, u32)>)| {
         for order in (0..entries.count().min(300)).chain([u32::MAX]) {
             let _ = (entries.id(order), entries.crc32(order), entries.offset(order));
             if let Ok(raw) = entries.entry(order) {
-                let _ = matches!(raw.kind, EntryKind::Whole(_));
+                let _ = matches!(raw.kind, EntryForm::Whole(_));
                 let _ = apply_delta(raw.compressed(), raw.compressed());
             }
         }

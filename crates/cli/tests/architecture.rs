@@ -10,13 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 20] = [
+const LAYERS: [(&str, u32); 21] = [
     ("tree", 0),
     ("fs", 0),
     ("numbers", 0),
     ("codec", 1),
     ("engine", 1),
     ("latencyfs", 1),
+    ("object", 1),
     ("pack", 2),
     ("probe", 2),
     ("stats", 2),
@@ -375,6 +376,22 @@ fn what_a_repository_consists_of_knows_no_repository() {
                 .iter()
                 .find(|other| text.contains(&format!("crate::{other}::")));
             assert!(found.is_none(), "{name} names {found:?}");
+        }
+    }
+}
+
+/// Commits and tags are read by the crate of object formats, and by the rules of git-fsck, which
+/// tell apart what is wrong with them.
+#[test]
+fn commits_and_tags_are_read_in_one_place() {
+    const LINES: [&str; 5] = ["parent ", "author ", "committer ", "object ", "tagger "];
+    for (name, source) in sources() {
+        let is_reader = name.starts_with("crates/object/") || name.contains("/indexer/check/");
+        if is_reader || !name.contains("/src/") {
+            continue;
+        }
+        for line in LINES {
+            assert!(!source.contains(&format!("b\"{line}\"")), "{name}: {line}");
         }
     }
 }

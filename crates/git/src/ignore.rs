@@ -1,9 +1,9 @@
 //! Which untracked paths git ignores: gitignore(5).
 
-use crate::patterns::{Patterns, Verdict};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::Dir;
+use hedgerow_walk::{Patterns, Verdict};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -17,9 +17,6 @@ pub struct Ignore {
     ignore_case: bool,
     directories: Mutex<HashMap<BString, Arc<Patterns>>>,
 }
-
-/// Git ignores what is beyond, and so do we: nobody writes such a file.
-const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 impl Ignore {
     /// Rules with the patterns of `core.excludesFile` and `info/exclude`, in this order.
@@ -49,13 +46,13 @@ impl Ignore {
             .map(|at| (&path[..*at], &path[at + 1..]));
         for (directory, rest) in starts.chain([(BStr::new(b""), path)]) {
             let patterns = self.patterns_of(root, directory.as_bstr())?;
-            if let Some(verdict) = patterns.matching(rest.as_bstr(), is_directory) {
+            if let Some(verdict) = patterns.verdict(rest, is_directory) {
                 return Ok(verdict == Verdict::Matched);
             }
         }
         let outer = self.outer.iter().rev();
         let verdict = outer
-            .filter_map(|patterns| patterns.matching(path, is_directory))
+            .filter_map(|patterns| patterns.verdict(path, is_directory))
             .next();
         Ok(verdict == Some(Verdict::Matched))
     }
@@ -73,7 +70,7 @@ impl Ignore {
             Err(error) if is_absent(&error) => Vec::new(),
             read => read?,
         };
-        let patterns = Arc::new(Patterns::parse(&content, self.ignore_case));
+        let patterns = Arc::new(Patterns::parse(&content).ignoring_case(self.ignore_case));
         if let Ok(mut map) = self.directories.lock() {
             map.insert(directory.to_owned(), patterns.clone());
         }
@@ -84,7 +81,7 @@ impl Ignore {
 fn read(root: &Dir, directory: &BStr) -> hedgerow_fs::Result<Vec<u8>> {
     let mut content = Vec::new();
     let file = root.open_dir(directory)?.open_file(b".gitignore")?;
-    file.read_to_end(&mut content, FILE_LIMIT_BYTES)?;
+    file.read_to_end(&mut content, Patterns::FILE_LIMIT_BYTES)?;
     Ok(content)
 }
 

@@ -19,7 +19,6 @@ mod discover;
 mod error;
 pub mod ignore;
 pub mod index;
-mod patterns;
 pub mod reachability;
 pub mod refs;
 pub mod repository;

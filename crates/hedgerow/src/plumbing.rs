@@ -8,6 +8,7 @@ pub use hedgerow_engine as engine;
 pub use hedgerow_git as git;
 pub use hedgerow_hg as hg;
 pub use hedgerow_maintain as maintain;
+pub use hedgerow_object as object;
 pub use hedgerow_pack as pack;
 pub use hedgerow_reach as reach;
 pub use hedgerow_serve as serve;

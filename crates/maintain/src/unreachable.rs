@@ -5,8 +5,8 @@ use crate::Result;
 use hedgerow_codec::Deflater;
 use hedgerow_fs::Timestamp;
 use hedgerow_git::repository::Repository;
+use hedgerow_object::{CommitRef, TagRef, TreeEntries};
 use hedgerow_pack::{is_kept, write_loose, ObjectId, ObjectKind, ObjectStore, Reader};
-use hedgerow_reach::object::{CommitRef, EntryKind, TagRef, TreeEntries};
 use hedgerow_serve::{objects_of_pack, own_loose_objects, Selector, Wanted};
 use std::collections::HashSet;
 
@@ -150,14 +150,10 @@ fn links(reader: &mut Reader<'_>, object: &Wanted) -> Vec<(ObjectId, Option<Obje
             }
         }
         ObjectKind::Tree => {
-            let mut entries = TreeEntries::new(content, object.id.as_bytes().len());
+            let mut entries = TreeEntries::new(content, object.id.kind());
             while let Ok(Some(entry)) = entries.next_entry() {
-                let kind = match entry.kind() {
-                    EntryKind::Tree => ObjectKind::Tree,
-                    EntryKind::Blob => ObjectKind::Blob,
-                    EntryKind::Submodule => continue,
-                };
-                found.push((entry.id.to_owned(), Some(kind)));
+                let kind = entry.object_kind();
+                found.extend(kind.map(|kind| (entry.id.to_owned(), Some(kind))));
             }
         }
         ObjectKind::Blob => {}

@@ -1,7 +1,6 @@
 use crate::fault::Fault;
-use crate::object::ObjectKind;
 use crate::refusal::Refusal;
-use gix_hash::{oid, ObjectId};
+use gix_hash::ObjectId;
 use std::path::PathBuf;
 
 /// The result of looking for or reading an object.
@@ -87,15 +86,8 @@ pub enum Error {
         reason: String,
     },
     /// An object of one kind stands where one of another has to.
-    #[error("object {id} is a {found} where a {expected} is expected")]
-    WrongKind {
-        /// The object.
-        id: ObjectId,
-        /// What it is.
-        found: ObjectKind,
-        /// What it is to be.
-        expected: ObjectKind,
-    },
+    #[error(transparent)]
+    WrongKind(#[from] hedgerow_object::WrongKind),
     /// The index of a pack cannot be used.
     #[error("cannot use '{}': {reason}", path.display())]
     BadIndex {
@@ -125,22 +117,4 @@ pub enum Error {
         /// The receiver's reason.
         source: std::io::Error,
     },
-}
-
-impl ObjectKind {
-    /// Nothing, if the object `id`, which is of this kind, is to be of the kind `expected`.
-    ///
-    /// # Errors
-    /// [`Error::WrongKind`] otherwise.
-    pub fn expect(self, expected: ObjectKind, id: &oid) -> Result<()> {
-        if self == expected {
-            Ok(())
-        } else {
-            Err(Error::WrongKind {
-                id: id.to_owned(),
-                found: self,
-                expected,
-            })
-        }
-    }
 }

@@ -1,4 +1,5 @@
 use gix_hash::ObjectId;
+use hedgerow_object::pack_entry::EntryHeaderFault;
 
 /// What is wrong with the stored form of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,4 +78,15 @@ pub enum Fault {
     /// The file could not be opened, mapped or read.
     #[error("{0}")]
     Unreadable(String),
+}
+
+impl From<EntryHeaderFault> for Fault {
+    fn from(fault: EntryHeaderFault) -> Self {
+        match fault {
+            EntryHeaderFault::Truncated => Fault::TruncatedHeader,
+            EntryHeaderFault::Type(number) => Fault::EntryType(number),
+            EntryHeaderFault::SizeOverflow => Fault::LengthOverflow,
+            EntryHeaderFault::Distance => Fault::BaseOffset,
+        }
+    }
 }

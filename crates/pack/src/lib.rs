@@ -34,13 +34,14 @@ pub use error::{Error, Result};
 pub use fault::Fault;
 pub use format::hashed_file::TrailerHasher;
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
+pub use hedgerow_object::{ObjectHeader, ObjectKind};
 pub use loose::write_loose;
 pub use midx::{
     expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
     MidxComplaint, MidxOptions, WrittenMidx,
 };
-pub use object::{Location, ObjectHeader, ObjectKind};
-pub use pack_file::entry::EntryKind;
+pub use object::Location;
+pub use pack_file::entry::EntryForm;
 pub use pack_file::index_writer::{
     sort_index_entries, stage_index, write_index, IndexEntry, IndexLayout,
 };

@@ -1,27 +1,3 @@
-use gix_hash::ObjectId;
-
-/// The four kinds of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ObjectKind {
-    /// A commit.
-    Commit,
-    /// A directory.
-    Tree,
-    /// The content of a file.
-    Blob,
-    /// An annotated tag.
-    Tag,
-}
-
-/// What is known of an object without building it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ObjectHeader {
-    /// Its kind.
-    pub kind: ObjectKind,
-    /// The length of its content in bytes.
-    pub size: u64,
-}
-
 /// Where an object of one [`crate::ObjectStore`] is kept; means nothing to another store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Location {
@@ -37,73 +13,6 @@ pub enum Location {
         /// The number of the object directory in the store.
         directory: u32,
     },
-}
-
-impl ObjectKind {
-    /// Its name: what starts a loose object and every hashed object.
-    pub fn name(self) -> &'static str {
-        match self {
-            ObjectKind::Commit => "commit",
-            ObjectKind::Tree => "tree",
-            ObjectKind::Blob => "blob",
-            ObjectKind::Tag => "tag",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"commit" => Some(ObjectKind::Commit),
-            b"tree" => Some(ObjectKind::Tree),
-            b"blob" => Some(ObjectKind::Blob),
-            b"tag" => Some(ObjectKind::Tag),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for ObjectKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Hashes `content` as an object of `kind`. `None` is a detected SHA-1 collision attack.
-pub(crate) fn hash(
-    hash_kind: gix_hash::Kind,
-    kind: ObjectKind,
-    content: &[u8],
-) -> Option<ObjectId> {
-    let mut hasher = start_hash(hash_kind, kind, content.len() as u64);
-    hasher.update(content);
-    hasher.try_finalize().ok()
-}
-
-/// A hasher that has seen what stands before the content of an object.
-pub(crate) fn start_hash(
-    hash_kind: gix_hash::Kind,
-    kind: ObjectKind,
-    size: u64,
-) -> gix_hash::Hasher {
-    let mut hasher = gix_hash::hasher(hash_kind);
-    // The longest kind, a space, 20 digits and the NUL.
-    let mut header = [0; 32];
-    let mut at = header.len() - 1;
-    let mut rest = size;
-    loop {
-        at -= 1;
-        header[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    let name = kind.name().as_bytes();
-    at -= 1;
-    header[at] = b' ';
-    header[at - name.len()..at].copy_from_slice(name);
-    hasher.update(&header[at - name.len()..]);
-    hasher
 }
 
 /// An entry of a pack.

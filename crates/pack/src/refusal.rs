@@ -1,6 +1,6 @@
 use crate::fault::Fault;
-use crate::object::ObjectKind;
 use gix_hash::ObjectId;
+use hedgerow_object::ObjectKind;
 
 /// Why a pack is not indexed, in git's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

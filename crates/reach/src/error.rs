@@ -1,4 +1,5 @@
 use gix_hash::{oid, ObjectId};
+use hedgerow_object::Malformed;
 use hedgerow_pack::{Fault, ObjectKind};
 
 /// The result of asking what is reachable.
@@ -12,15 +13,8 @@ pub enum Error {
     #[error(transparent)]
     Pack(#[from] hedgerow_pack::Error),
     /// An object that does not have the form of its kind.
-    #[error("bad {kind} object {id}: {reason}")]
-    Malformed {
-        /// What it should be.
-        kind: &'static str,
-        /// The object.
-        id: ObjectId,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
     /// An object that is not what leads to it says.
     #[error("object {id} is a {found}, not a {expected}")]
     WrongKind {
@@ -101,14 +95,6 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn malformed(kind: &'static str, id: &oid, reason: &'static str) -> Self {
-        Error::Malformed {
-            kind,
-            id: id.to_owned(),
-            reason,
-        }
-    }
-
     pub(crate) fn wrong_kind(id: &oid, expected: ObjectKind, found: ObjectKind) -> Self {
         Error::WrongKind {
             id: id.to_owned(),

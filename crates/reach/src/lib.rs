@@ -11,7 +11,6 @@ mod marks;
 mod merge_bases;
 mod met_trees;
 mod name_hash;
-pub mod object;
 mod promised;
 mod reachable;
 mod request;

@@ -2,8 +2,8 @@
 //! looked at again.
 
 use crate::ids::{IdHashBuilder, IdMap};
-use crate::object::{TreeEntries, TreeEntry};
-use gix_hash::ObjectId;
+use gix_hash::{Kind, ObjectId};
+use hedgerow_object::{Malformed, TreeEntries, TreeEntry};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -72,9 +72,9 @@ impl MetTrees {
     /// none.
     pub fn assume(&mut self, id: &ObjectId, content: &Arc<[u8]>) {
         let mut bounds = Vec::new();
-        let mut entries = TreeEntries::new(content, id.as_slice().len());
+        let mut entries = TreeEntries::new(content, id.kind());
         loop {
-            bounds.push((content.len() - entries.rest().len()) as u32);
+            bounds.push(entries.offset() as u32);
             match entries.next_entry() {
                 Ok(Some(_)) => {}
                 Ok(None) => break,
@@ -86,13 +86,13 @@ impl MetTrees {
 
     /// Passes to `meet` the entries of `tree`, but for those that it shares with the one it is
     /// like, if that is remembered, or else with the last one at its path; each with what had its
-    /// name in that. An error is a reason; or it is that of `meet`.
-    pub fn meet_new<'d, E: From<&'static str>>(
+    /// name in that. Fails if an entry is malformed, or with `meet`.
+    pub fn meet_new<'d, E: From<Malformed>>(
         &mut self,
         tree: NewTree<'d>,
         mut meet: impl FnMut(TreeEntry<'d>, Option<TreeEntry<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (content, hash_len) = (tree.content, tree.id.as_slice().len());
+        let (content, hash) = (tree.content, tree.id.kind());
         let last = || self.trees.get(self.last.get(&tree.key)?);
         let before = tree.like.and_then(|like| self.trees.get(like));
         let before = before.or_else(last).cloned().unwrap_or_default();
@@ -109,13 +109,13 @@ impl MetTrees {
             let skipped = old.skip_common(content, at, &mut bounds);
             at += skipped;
             let (_, rest) = content.split_at(at);
-            let mut entries = TreeEntries::new(rest, hash_len);
-            let Some(entry) = entries.next_entry()? else {
+            let mut entries = TreeEntries::new(rest, hash);
+            let Some(entry) = entries.next_of(tree.id)? else {
                 break;
             };
             bounds.push(at as u32);
-            at += rest.len() - entries.rest().len();
-            let before = old.pass(&entry, hash_len);
+            at += entries.offset();
+            let before = old.pass(&entry, hash);
             meet(entry, before)?;
         }
         bounds.push(at as u32);
@@ -191,9 +191,9 @@ impl<'p> Cursor<'p> {
 
     /// Steps over the entries before the place of `entry`, and over the one there, which it
     /// returns.
-    fn pass(&mut self, entry: &TreeEntry<'_>, hash_len: usize) -> Option<TreeEntry<'p>> {
+    fn pass(&mut self, entry: &TreeEntry<'_>, hash: Kind) -> Option<TreeEntry<'p>> {
         loop {
-            let old = self.entry(self.row, hash_len)?;
+            let old = self.entry(self.row, hash)?;
             if old.name == entry.name {
                 self.row += 1;
                 return Some(old);
@@ -205,11 +205,11 @@ impl<'p> Cursor<'p> {
         }
     }
 
-    fn entry(&self, row: usize, hash_len: usize) -> Option<TreeEntry<'p>> {
+    fn entry(&self, row: usize, hash: Kind) -> Option<TreeEntry<'p>> {
         let start = *self.tree.bounds.get(row)? as usize;
         let end = *self.tree.bounds.get(row + 1)? as usize;
         let entry = self.tree.content.get(start..end)?;
-        TreeEntries::new(entry, hash_len).next_entry().ok()?
+        TreeEntries::new(entry, hash).next_entry().ok()?
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
                     content: &content,
                     like: like.as_ref(),
                 };
-                let result: Result<(), &str> = trees_met.meet_new(new, |entry, before| {
+                let result: Result<(), Malformed> = trees_met.meet_new(new, |entry, before| {
                     met.insert((entry.name.to_vec(), entry.id.as_bytes()[0]));
                     assert!(before.is_none_or(|before| before.name == entry.name));
                     Ok(())

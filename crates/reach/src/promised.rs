@@ -1,9 +1,9 @@
 //! Objects that the remote of a partial clone has promised: those it sent, and those they name.
 
 use crate::ids::IdSet;
-use crate::object::{CommitRef, TagRef, TreeEntries};
 use crate::Result;
 use gix_hash::ObjectId;
+use hedgerow_object::{CommitRef, TagRef, TreeEntries};
 use hedgerow_pack::{Location, ObjectKind, ObjectStore, Reader};
 
 /// What a reader keeps meanwhile, in bytes.
@@ -65,7 +65,7 @@ fn name_others(
             all.insert(TagRef::parse(id, content)?.target);
         }
         ObjectKind::Tree => {
-            let mut entries = TreeEntries::new(content, id.as_bytes().len());
+            let mut entries = TreeEntries::new(content, id.kind());
             while let Some(entry) = entries.next_of(id)? {
                 all.insert(entry.id.to_owned());
             }

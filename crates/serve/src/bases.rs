@@ -2,8 +2,8 @@
 //! gets, in commits next to those that it gets.
 
 use crate::{name_hash, Selected, Wanted};
+use hedgerow_object::{CommitRef, TagRef, TreeEntries, TreeEntry};
 use hedgerow_pack::{ObjectId, ObjectKind, ObjectStore, Reader};
-use hedgerow_reach::object::{CommitRef, EntryKind, TagRef, TreeEntries, TreeEntry};
 use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -130,22 +130,20 @@ impl Search<'_, '_, '_> {
             let (Some((ObjectKind::Tree, a)), Some((ObjectKind::Tree, b))) = trees else {
                 continue;
             };
-            let hash_len = old.as_slice().len();
-            let pair = (
-                TreeEntries::new(&a, hash_len),
-                TreeEntries::new(&b, hash_len),
-            );
-            changed(pair.0, pair.1, |old, new| {
+            let entries = |content| TreeEntries::new(content, old.kind());
+            changed(entries(&a), entries(&b), |old, new| {
                 let mut below = path.clone();
                 if !below.is_empty() {
                     below.push(b'/');
                 }
                 below.extend_from_slice(new.name);
-                match (old.kind(), new.kind()) {
-                    (EntryKind::Tree, EntryKind::Tree) => {
+                match (old.object_kind(), new.object_kind()) {
+                    (Some(ObjectKind::Tree), Some(ObjectKind::Tree)) => {
                         pending.push((old.id.to_owned(), new.id.to_owned(), below));
                     }
-                    (EntryKind::Blob, EntryKind::Blob) if self.selected.sends(new.id) => {
+                    (Some(ObjectKind::Blob), Some(ObjectKind::Blob))
+                        if self.selected.sends(new.id) =>
+                    {
                         self.add(&old.id.to_owned(), ObjectKind::Blob, &below);
                     }
                     _ => {}
@@ -216,6 +214,7 @@ fn changed(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_pack::HashKind;
 
     fn tree(entries: &[(&str, &str, u8)]) -> Vec<u8> {
         let mut content = Vec::new();
@@ -242,8 +241,8 @@ mod tests {
             ("100644", "e", 6),
         ]);
         let mut met = Vec::new();
-        let (a, b) = (TreeEntries::new(&old, 20), TreeEntries::new(&new, 20));
-        changed(a, b, |old, new| {
+        let entries = |content| TreeEntries::new(content, HashKind::Sha1);
+        changed(entries(&old), entries(&new), |old, new| {
             met.push((old.id.as_bytes()[0], new.id.as_bytes()[0]));
         });
         assert_eq!(met, [(3, 4), (5, 6)]);

@@ -1,7 +1,8 @@
 //! Which objects the receiver of a thin pack has at the paths of those it gets.
 
 use crate::{name_hash, Error, Result, Wanted};
-use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
+use hedgerow_object::{CommitRef, TagRef, TreeEntries};
+use hedgerow_pack::{oid, HashKind, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -93,16 +94,13 @@ impl<'s> Edges<'s> {
             let location = location.ok_or("it is missing")?;
             let read = self.reader.read(&id, location);
             let (kind, content) = read.map_err(|error| error.to_string())?;
-            let field: &[u8] = match kind {
+            let next = match kind {
                 ObjectKind::Tree => return Ok(id),
-                ObjectKind::Commit => b"tree ",
-                ObjectKind::Tag => b"object ",
+                ObjectKind::Commit => CommitRef::parse(&id, content).map(|commit| commit.tree()),
+                ObjectKind::Tag => TagRef::parse(&id, content).map(|tag| tag.target),
                 ObjectKind::Blob => return Err("it is a blob".into()),
             };
-            let line = content.split(|byte| *byte == b'\n').next();
-            let hex = line.and_then(|line| line.strip_prefix(field));
-            let next = hex.and_then(|hex| ObjectId::from_hex(hex).ok());
-            id = next.ok_or("it is malformed")?;
+            id = next.map_err(|_| "it is malformed")?;
         }
     }
 
@@ -117,7 +115,7 @@ impl<'s> Edges<'s> {
                 return None;
             }
             let tree = self.tree(found.0)?;
-            found = entry(&tree, name, found.0.as_bytes().len())?;
+            found = entry(&tree, name, found.0.kind())?;
         }
         Some(found)
     }
@@ -140,23 +138,13 @@ impl<'s> Edges<'s> {
     }
 }
 
-/// The entry `name` of a tree with ids of `hash_len` bytes, unless it is a submodule.
-fn entry(mut tree: &[u8], name: &[u8], hash_len: usize) -> Option<(ObjectId, ObjectKind)> {
-    loop {
-        let space = tree.iter().position(|byte| *byte == b' ')?;
-        let (mode, rest) = tree.split_at_checked(space)?;
-        let rest = rest.get(1..)?;
-        let end = rest.iter().position(|byte| *byte == 0)?;
-        let (found, rest) = rest.split_at_checked(end)?;
-        let (id, rest) = rest.get(1..)?.split_at_checked(hash_len)?;
-        tree = rest;
-        if found == name {
-            let kind = match mode {
-                b"40000" | b"040000" => ObjectKind::Tree,
-                b"160000" => return None,
-                _ => ObjectKind::Blob,
-            };
-            return Some((ObjectId::try_from(id).ok()?, kind));
+/// The entry `name` of a tree with ids of the kind `hash`, unless it is a submodule.
+fn entry(tree: &[u8], name: &[u8], hash: HashKind) -> Option<(ObjectId, ObjectKind)> {
+    let mut entries = TreeEntries::new(tree, hash);
+    while let Some(entry) = entries.next_entry().ok()? {
+        if entry.name == name {
+            return Some((entry.id.to_owned(), entry.object_kind()?));
         }
     }
+    None
 }

@@ -2,8 +2,8 @@
 //! which those that are reached are found.
 
 use crate::{Error, Result, Wanted};
+use hedgerow_object::{CommitRef, TreeEntries};
 use hedgerow_pack::{oid, Location, ObjectId, ObjectKind, ObjectStore, Reader};
-use hedgerow_reach::object::{CommitRef, EntryKind, TreeEntries};
 use hedgerow_reach::NameHash;
 use std::collections::HashMap;
 
@@ -134,18 +134,18 @@ impl Naming<'_> {
         if depth > 0 {
             directory.add(b"/");
         }
-        let mut entries = TreeEntries::new(content, id.as_bytes().len());
+        let mut entries = TreeEntries::new(content, id.kind());
         while let Ok(Some(entry)) = entries.next_entry() {
             let mut path = directory;
             path.add(entry.name);
             let Some(at) = self.places.get(entry.id).copied() else {
                 continue;
             };
-            match entry.kind() {
-                EntryKind::Tree if depth < NESTING_LIMIT => {
+            match entry.object_kind() {
+                Some(ObjectKind::Tree) if depth < NESTING_LIMIT => {
                     self.pending.push((entry.id.to_owned(), path, depth + 1));
                 }
-                EntryKind::Blob if self.is_met.get(at) == Some(&false) => {
+                Some(ObjectKind::Blob) if self.is_met.get(at) == Some(&false) => {
                     self.is_met[at] = true;
                     if let Some(object) = wanted.get_mut(at) {
                         object.name_hash = path.value();

@@ -2,7 +2,7 @@
 
 use crate::{Contents, Error, PackOptions, Result, Verbatim, Wanted};
 use hedgerow_pack::{
-    EntryKind, Fault, Location, ObjectId, ObjectStore, PackEntries, RawEntry, Reader,
+    EntryForm, Fault, Location, ObjectId, ObjectStore, PackEntries, RawEntry, Reader,
 };
 use std::collections::HashMap;
 
@@ -114,19 +114,19 @@ impl<'s> Kept<'s> {
             next = order + 1;
             let raw = self.entry(order)?;
             let copied = match raw.kind {
-                EntryKind::Whole(_) => true,
-                EntryKind::OffsetDelta(_) | EntryKind::ReferenceDelta(_)
+                EntryForm::Whole(_) => true,
+                EntryForm::OffsetDelta(_) | EntryForm::ReferenceDelta(_)
                     if !options.reuse_deltas =>
                 {
                     false
                 }
                 // What an unbroken row of entries starts with are their bases too.
-                EntryKind::OffsetDelta(_) if order < self.leading => true,
-                EntryKind::OffsetDelta(base) => self
+                EntryForm::OffsetDelta(_) if order < self.leading => true,
+                EntryForm::OffsetDelta(base) => self
                     .entries
                     .order_before(order, base)
                     .is_some_and(|at| self.selects(at)),
-                EntryKind::ReferenceDelta(base) => {
+                EntryForm::ReferenceDelta(base) => {
                     references.push((order, base));
                     true
                 }
@@ -152,9 +152,9 @@ impl<'s> Kept<'s> {
             while let Some(order) = self.next_selected(next) {
                 next = order + 1;
                 let stands = match self.entry(order)?.kind {
-                    EntryKind::Whole(_) => true,
-                    EntryKind::ReferenceDelta(base) => self.offset_of(&base).is_some(),
-                    EntryKind::OffsetDelta(base) => self
+                    EntryForm::Whole(_) => true,
+                    EntryForm::ReferenceDelta(base) => self.offset_of(&base).is_some(),
+                    EntryForm::OffsetDelta(base) => self
                         .entries
                         .order_before(order, base)
                         .is_some_and(|at| self.selects(at)),

@@ -8,8 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) const FILE_NAME: &[u8] = b".gitignore";
-/// Git ignores what is beyond, and so do we: nobody writes such a file.
-pub(crate) const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// The `.gitignore` files from a directory up to the root of its repository.
 #[derive(Clone, Debug)]
@@ -44,7 +42,7 @@ pub(crate) fn above(root: &Path) -> Option<Arc<Chain>> {
     let mut chain = None;
     for directory in between {
         let path = directory.join(".gitignore");
-        let Ok(Some(content)) = hedgerow_fs::read_file(&path, FILE_LIMIT_BYTES) else {
+        let Ok(Some(content)) = hedgerow_fs::read_file(&path, Patterns::FILE_LIMIT_BYTES) else {
             continue;
         };
         let Ok(way) = root.strip_prefix(directory) else {

@@ -70,7 +70,7 @@ mod walk;
 pub use content::FileContent;
 pub use error::{Operation, ScanError};
 pub use nodes::{nodes_of_directory, Nodes};
-pub use patterns::Patterns;
+pub use patterns::{Patterns, Verdict};
 pub use place::Place;
 pub use scan::{scan, Options};
 pub use selection::Selection;

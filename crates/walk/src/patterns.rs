@@ -1,5 +1,5 @@
-//! A list of patterns as gitignore(5) writes them. What they mean is left to the crates of
-//! gitoxide, which ask git itself in their tests.
+//! A list of patterns as gitignore(5) and git-sparse-checkout(1) write them. What they mean is left
+//! to the crates of gitoxide, which ask git itself in their tests.
 
 use bstr::{BStr, ByteSlice};
 use gix_glob::pattern::{Case, Mode};
@@ -7,27 +7,45 @@ use gix_glob::wildmatch;
 
 /// What the last pattern that fits a path says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Excluded,
+pub enum Verdict {
+    /// The pattern applies: in an ignore file, the path is excluded.
+    Matched,
     /// The pattern begins with `!`.
-    Included,
+    Negated,
 }
 
-/// Patterns that exclude entries, in the syntax and with the meaning of gitignore(5): the last one
-/// that fits decides, `!` includes again, `/` at the beginning or in the middle anchors, `/` at the
-/// end fits only directories.
+/// The patterns of one file in its order, in the syntax and with the meaning of gitignore(5): the
+/// last one that fits decides, `!` negates, `/` at the beginning or in the middle anchors, `/` at
+/// the end fits only directories.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
     patterns: Vec<gix_glob::Pattern>,
+    case: Case,
 }
 
 impl Patterns {
+    /// Upper size limit of a file of patterns, in bytes. Git ignores larger ones, too.
+    pub const FILE_LIMIT_BYTES: u64 = 100 << 20;
+
     /// Reads the content of a file of patterns, one a line. Empty lines and lines that begin with
     /// `#` say nothing.
     pub fn parse(content: &[u8]) -> Self {
         let patterns = gix_ignore::parse(content, false);
         let patterns = patterns.map(|(pattern, _, _)| pattern).collect();
-        Patterns { patterns }
+        Patterns {
+            patterns,
+            case: Case::Sensitive,
+        }
+    }
+
+    /// The same patterns; letters fit their other case too if `ignore_case`.
+    pub fn ignoring_case(mut self, ignore_case: bool) -> Self {
+        self.case = if ignore_case {
+            Case::Fold
+        } else {
+            Case::Sensitive
+        };
+        self
     }
 
     /// Whether there are none.
@@ -38,27 +56,27 @@ impl Patterns {
     /// Whether they exclude `path`, which is relative to the directory that they are of. Of what is
     /// below an excluded directory that must not be asked.
     pub fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
-        self.verdict(path, is_directory) == Some(Verdict::Excluded)
+        self.verdict(path, is_directory) == Some(Verdict::Matched)
     }
 
     /// What the last fitting pattern says of `path`, which is relative to the directory that the
     /// patterns are of.
-    pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> Option<Verdict> {
+    pub fn verdict(&self, path: &[u8], is_directory: bool) -> Option<Verdict> {
         let basename = path.rfind_byte(b'/').map(|at| at + 1);
         let fits = |pattern: &&gix_glob::Pattern| {
             pattern.matches_repo_relative_path(
                 BStr::new(path),
                 basename,
                 Some(is_directory),
-                Case::Sensitive,
+                self.case,
                 wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
             )
         };
         let last = self.patterns.iter().rev().find(fits)?;
         if last.mode.contains(Mode::NEGATIVE) {
-            Some(Verdict::Included)
+            Some(Verdict::Negated)
         } else {
-            Some(Verdict::Excluded)
+            Some(Verdict::Matched)
         }
     }
 }
@@ -69,16 +87,25 @@ mod tests {
 
     #[test]
     fn the_last_fitting_pattern_decides() {
-        let patterns = Patterns::parse(b"*.o\n!keep.o\n/top\ndir/\n# comment\na/**/z\n\xff*\n");
+        let patterns =
+            Patterns::parse(b"*.o\n!keep.o\n/top\ndir/\n# comment\n\\#odd\na/**/z\n\xff*\n");
         let verdict = |path: &[u8], directory| patterns.verdict(path, directory);
-        assert_eq!(verdict(b"a/b.o", false), Some(Verdict::Excluded));
-        assert_eq!(verdict(b"a/keep.o", false), Some(Verdict::Included));
-        assert_eq!(verdict(b"top", false), Some(Verdict::Excluded));
+        assert_eq!(verdict(b"a/b.o", false), Some(Verdict::Matched));
+        assert_eq!(verdict(b"a/keep.o", false), Some(Verdict::Negated));
+        assert_eq!(verdict(b"top", false), Some(Verdict::Matched));
         assert_eq!(verdict(b"a/top", false), None);
         assert_eq!(verdict(b"dir", false), None);
-        assert_eq!(verdict(b"a/dir", true), Some(Verdict::Excluded));
+        assert_eq!(verdict(b"a/dir", true), Some(Verdict::Matched));
         assert_eq!(verdict(b"# comment", false), None);
-        assert_eq!(verdict(b"a/b/c/z", false), Some(Verdict::Excluded));
-        assert_eq!(verdict(b"\xff\xfe", false), Some(Verdict::Excluded));
+        assert_eq!(verdict(b"#odd", false), Some(Verdict::Matched));
+        assert_eq!(verdict(b"A.O", false), None);
+        assert_eq!(verdict(b"a/b/c/z", false), Some(Verdict::Matched));
+        assert_eq!(verdict(b"\xff\xfe", false), Some(Verdict::Matched));
+    }
+
+    #[test]
+    fn case_is_ignored_where_asked() {
+        let patterns = Patterns::parse(b"*.o\n").ignoring_case(true);
+        assert_eq!(patterns.verdict(b"A.O", false), Some(Verdict::Matched));
     }
 }

@@ -103,7 +103,7 @@ impl Filter {
             if !gitignore::has_file(listing) {
                 return level.outer.clone();
             }
-            match directory.read_file(gitignore::FILE_NAME, gitignore::FILE_LIMIT_BYTES) {
+            match directory.read_file(gitignore::FILE_NAME, Patterns::FILE_LIMIT_BYTES) {
                 Ok(content) => {
                     let patterns = Patterns::parse(&content);
                     Some(Chain::inner(level.outer.clone(), path, patterns))
@@ -150,7 +150,7 @@ impl Filter {
             let chain = level.own.get().unwrap_or(&level.outer).as_ref();
             verdict = chain.and_then(|chain| chain.verdict(path, is_directory));
         }
-        verdict == Some(Verdict::Excluded)
+        verdict == Some(Verdict::Matched)
     }
 }
 

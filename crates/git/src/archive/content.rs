@@ -204,7 +204,7 @@ impl InCommit {
         let store = &self.shared.store;
         let (reader, read) = reader.read(store, self.bases.as_deref(), &self.id, location);
         let kit = Kit { reader, buffers };
-        match read.and_then(|kind| kind.expect(ObjectKind::Blob, &self.id)) {
+        match read.and_then(|kind| Ok(kind.expect(ObjectKind::Blob, &self.id)?)) {
             Ok(()) => Ok(kit),
             Err(error) => {
                 self.shared.put_back(kit);

@@ -249,7 +249,7 @@ fn stream(
     let header = worker.reader.header(id, location);
     let kind = header.map_err(Problem::content)?.kind;
     kind.expect(ObjectKind::Blob, id)
-        .map_err(Problem::content)?;
+        .map_err(|error| Problem::content(hedgerow_pack::Error::from(error)))?;
     let mut problem = None;
     let mut write = |piece: &[u8]| {
         for block in piece.chunks(HOLE_BYTES) {

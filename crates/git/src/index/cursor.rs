@@ -1,3 +1,5 @@
+use hedgerow_object::ewah::{Ewah, EwahFault};
+use hedgerow_object::offset_encoding;
 use std::borrow::Cow;
 
 /// Why the bytes of an index cannot be used; the reader adds the file's name.
@@ -74,64 +76,37 @@ impl<'a> Cursor<'a> {
         Some(taken)
     }
 
-    /// A number in the variable-width encoding of pack offsets: seven bits a byte, highest
-    /// first, each continued group one more than its bits say.
+    /// The positions of the bits that are set in a bitmap in the EWAH encoding, ascending. Fails
+    /// if one is not below `limit`, which also bounds what is allocated.
+    pub(super) fn bitmap(&mut self, limit: usize) -> Parsed<Vec<u32>> {
+        const CUT_OFF: &str = "a bitmap is cut off";
+        const TOO_FAR: &str = "a bitmap has bits for entries that are not there";
+        let (bitmap, len) = Ewah::parse(self.rest).ok_or(CUT_OFF)?;
+        self.take(len).ok_or(CUT_OFF)?;
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        bitmap.positions(limit).map_err(|fault| match fault {
+            EwahFault::CutOff => CUT_OFF.into(),
+            EwahFault::TooFar => TOO_FAR.into(),
+        })
+    }
+
+    /// A number in the encoding of the distances in packs.
     pub(super) fn varint(&mut self) -> Option<usize> {
-        let mut value = 0usize;
-        loop {
-            let [byte] = *self.take_array::<1>()?;
-            value = value
-                .checked_mul(128)?
-                .checked_add(usize::from(byte & 0x7f))?;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-            value = value.checked_add(1)?;
-        }
+        let (value, len) = offset_encoding::decode(self.rest, u64::MAX).ok()?;
+        self.take(len)?;
+        usize::try_from(value).ok()
     }
 }
 
 /// Appends `value` in the encoding that [`Cursor::varint`] reads.
-pub(super) fn push_varint(out: &mut Vec<u8>, mut value: usize) {
-    let mut bytes = [0u8; 10];
-    let mut used = 0;
-    for slot in bytes.iter_mut() {
-        *slot = (value & 0x7f) as u8 | if used == 0 { 0 } else { 0x80 };
-        used += 1;
-        value >>= 7;
-        if value == 0 {
-            break;
-        }
-        value -= 1;
-    }
-    out.extend(bytes.iter().take(used).rev());
+pub(super) fn push_varint(out: &mut Vec<u8>, value: usize) {
+    let mut buffer = [0; offset_encoding::MAX_BYTES];
+    out.extend_from_slice(offset_encoding::encode(value as u64, &mut buffer));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn variable_width_numbers_survive() {
-        for value in [0, 1, 127, 128, 255, 16511, 16512, 1 << 31, usize::MAX] {
-            let mut bytes = Vec::new();
-            push_varint(&mut bytes, value);
-            assert_eq!(Cursor::new(&bytes).varint(), Some(value));
-            bytes.pop();
-            assert_eq!(Cursor::new(&bytes).varint(), None);
-        }
-        let mut bytes = Vec::new();
-        push_varint(&mut bytes, 16511);
-        assert_eq!(bytes, [0xff, 0x7f], "the last number of two bytes");
-    }
-
-    #[test]
-    fn numbers_that_do_not_fit_are_refused() {
-        assert_eq!(Cursor::new(&[0xff; 12]).varint(), None);
-        let mut long = [0xff; 11];
-        long[10] = 0;
-        assert_eq!(Cursor::new(&long).varint(), None);
-    }
 
     #[test]
     fn nothing_is_taken_past_the_end() {

@@ -1,15 +1,12 @@
 //! Which entries of a directory git ignores, for a scan that comes from above: gitignore(5).
 
 use super::remarks::Warning;
-use crate::patterns::{Patterns, Verdict};
 use crate::worktree::unanswered::is_unanswered;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::Dir;
+use hedgerow_walk::{Patterns, Verdict};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Git ignores a file of patterns that is larger, and so do we: nobody writes such a file.
-const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// What holds for the whole working tree.
 pub(super) struct Rules<'a> {
@@ -94,15 +91,15 @@ impl Level {
                 } else {
                     at.path.len() + 1
                 };
-                let rest = path.get(own..).unwrap_or_default().as_bstr();
-                if let Some(verdict) = patterns.matching(rest, is_directory) {
+                let rest = path.get(own..).unwrap_or_default();
+                if let Some(verdict) = patterns.verdict(rest, is_directory) {
                     return verdict == Verdict::Matched;
                 }
             }
             level = at.above.as_deref();
         }
         let mut outer = rules.outer.iter().rev();
-        let verdict = outer.find_map(|patterns| patterns.matching(path, is_directory));
+        let verdict = outer.find_map(|patterns| patterns.verdict(path, is_directory));
         verdict == Some(Verdict::Matched)
     }
 
@@ -113,7 +110,7 @@ impl Level {
                 Source::Index(content) => content.clone(),
                 Source::File => self.read(rules)?,
             };
-            Some(Patterns::parse(&content, rules.ignore_case))
+            Some(Patterns::parse(&content).ignoring_case(rules.ignore_case))
         };
         self.patterns.get_or_init(read).as_ref()
     }
@@ -124,7 +121,8 @@ impl Level {
         let opened = rules.root.open_dir(&self.path);
         let opened = opened.and_then(|directory| directory.open_file(b".gitignore"));
         let mut content = Vec::new();
-        let read = opened.and_then(|file| file.read_to_end(&mut content, FILE_LIMIT_BYTES));
+        let read =
+            opened.and_then(|file| file.read_to_end(&mut content, Patterns::FILE_LIMIT_BYTES));
         if let Err(error) = read {
             let says_nothing = error.is_missing() || error.kind() == ErrorKind::IsADirectory;
             if self.is_certain && !says_nothing || is_unanswered(&error.source) {

@@ -1,5 +1,6 @@
 use bstr::ByteSlice;
 use gix_hash::oid;
+use hedgerow_object::{compare_places, RawTreeEntries, TreeProblem};
 use hedgerow_tree::{check_name, EntryKind, NameRules};
 use std::cmp::Ordering;
 
@@ -14,8 +15,8 @@ pub struct TreeEntry<'a> {
     pub id: &'a oid,
 }
 
-/// Reads a whole tree object. The format: for each entry the mode in octal digits, a space, the
-/// name, a NUL byte, the raw object id; ordered by name, directories as if they ended in `/`.
+/// Reads a whole tree object, whose entries are ordered by name, directories as if they ended in
+/// `/`.
 ///
 /// Names that may not become paths, names out of order, and a name that is there twice are
 /// errors, which say why.
@@ -25,9 +26,13 @@ pub fn entries<'a>(
     rules: NameRules,
 ) -> Result<Vec<TreeEntry<'a>>, String> {
     let mut entries: Vec<TreeEntry<'a>> = Vec::with_capacity(content.len() / 32);
-    let mut rest = content;
-    while !rest.is_empty() {
-        let (entry, after) = entry(rest, hash)?;
+    for raw in RawTreeEntries::new(content, hash) {
+        let raw = raw.map_err(|fault| reason(fault.problem))?;
+        let entry = TreeEntry {
+            name: raw.name,
+            kind: kind(raw.mode)?,
+            id: raw.id,
+        };
         check_name(entry.name, entry.kind, rules).map_err(|error| error.to_string())?;
         if entries
             .last()
@@ -39,25 +44,17 @@ pub fn entries<'a>(
             return Err(format!("'{}' is there twice", entry.name.as_bstr()));
         }
         entries.push(entry);
-        rest = after;
     }
     Ok(entries)
 }
 
-fn entry(content: &[u8], hash: gix_hash::Kind) -> Result<(TreeEntry<'_>, &[u8]), String> {
-    let (mode, rest) = content.split_once_str(b" ").ok_or("an entry has no mode")?;
-    let (name, rest) = rest
-        .split_once_str(b"\0")
-        .ok_or("an entry's name has no end")?;
-    let id = rest
-        .get(..hash.len_in_bytes())
-        .ok_or("an entry's object id is cut off")?;
-    let entry = TreeEntry {
-        name,
-        kind: kind(mode)?,
-        id: oid::from_bytes_unchecked(id),
-    };
-    Ok((entry, &rest[hash.len_in_bytes()..]))
+fn reason(problem: TreeProblem) -> &'static str {
+    match problem {
+        TreeProblem::Mode => "an entry has no mode",
+        TreeProblem::Name => "an entry's name has no end",
+        TreeProblem::EmptyName => "an entry's name is empty",
+        TreeProblem::Id => "an entry's object id is cut off",
+    }
 }
 
 /// The type bits decide; of a file's permission bits only the owner's execute bit counts, since
@@ -84,19 +81,12 @@ fn kind(mode: &[u8]) -> Result<EntryKind, String> {
     }
 }
 
-/// The order of a tree object: bytewise, a directory as if its name ended in `/`.
+/// How the places of two entries in a tree compare. An entry of an index that stands for a whole
+/// directory has a slash at the end of its name, and comes after the directory itself.
 pub(crate) fn order(a: &TreeEntry<'_>, b: &TreeEntry<'_>) -> Ordering {
-    let shared = a.name.len().min(b.name.len());
-    a.name[..shared].cmp(&b.name[..shared]).then_with(|| {
-        let next = |entry: &TreeEntry<'_>| match entry.name.get(shared) {
-            Some(byte) => Some(*byte),
-            None if entry.kind == EntryKind::Directory => Some(b'/'),
-            None => None,
-        };
-        next(a)
-            .cmp(&next(b))
-            .then_with(|| a.name.len().cmp(&b.name.len()))
-    })
+    let is_directory = |entry: &TreeEntry<'_>| entry.kind == EntryKind::Directory;
+    compare_places((a.name, is_directory(a)), (b.name, is_directory(b)))
+        .then_with(|| a.name.len().cmp(&b.name.len()))
 }
 
 /// A file sorts before a directory of the same name, with names in between that go on with a

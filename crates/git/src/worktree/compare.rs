@@ -10,6 +10,7 @@ use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
+use hedgerow_object::{ObjectHeader, ObjectKind};
 use hedgerow_tree::split_path;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::{Mutex, PoisonError};
@@ -340,9 +341,8 @@ fn stream_id(hash: gix_hash::Kind, file: &ReadFile, size: u64) -> Result<ObjectI
 }
 
 fn start(hash: gix_hash::Kind, size: u64) -> gix_hash::Hasher {
-    let mut hasher = gix_hash::hasher(hash);
-    hasher.update(format!("blob {size}\0").as_bytes());
-    hasher
+    let kind = ObjectKind::Blob;
+    ObjectHeader { kind, size }.start_hash(hash)
 }
 
 fn finish(hasher: gix_hash::Hasher) -> Result<ObjectId> {

@@ -15,7 +15,6 @@ use crate::config::{sync_if, CheckoutSettings};
 use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, FilterLane};
 use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
-use crate::patterns::Patterns;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
@@ -25,6 +24,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::{Execution, Jobs, Report};
 use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
+use hedgerow_walk::Patterns;
 use sparse::SparsePatterns;
 use state::{State, StateRules};
 use std::cell::{Cell, RefCell};
@@ -229,7 +229,7 @@ impl<'r> Worktree<'r> {
         let ignore_case = self.settings().ignore_case;
         let files = [user, info].into_iter().flatten();
         Ok(files
-            .map(|content| Patterns::parse(&content, ignore_case))
+            .map(|content| Patterns::parse(&content).ignoring_case(ignore_case))
             .collect())
     }
 

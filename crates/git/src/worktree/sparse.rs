@@ -1,7 +1,7 @@
 //! Which paths are outside of a sparse checkout: git-sparse-checkout(1).
 
-use crate::patterns::{Patterns, Verdict};
 use bstr::{BStr, ByteSlice};
+use hedgerow_walk::{Patterns, Verdict};
 
 /// The patterns of `info/sparse-checkout`. Cone mode restricts their form so that git can match
 /// them by hashing; their meaning is the same, and one reader serves both.
@@ -14,7 +14,7 @@ impl SparsePatterns {
     /// Reads the content of `info/sparse-checkout`.
     pub(crate) fn parse(content: &[u8], ignore_case: bool) -> Self {
         SparsePatterns {
-            patterns: Patterns::parse(content, ignore_case),
+            patterns: Patterns::parse(content).ignoring_case(ignore_case),
         }
     }
 
@@ -24,7 +24,7 @@ impl SparsePatterns {
         let mut part = path;
         let mut is_directory = false;
         loop {
-            match self.patterns.matching(part, is_directory) {
+            match self.patterns.verdict(part, is_directory) {
                 Some(verdict) => return verdict == Verdict::Negated,
                 None => match part.rfind_byte(b'/') {
                     Some(at) => part = part[..at].as_bstr(),

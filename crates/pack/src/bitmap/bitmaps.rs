@@ -1,10 +1,10 @@
-use super::ewah::{Change, Ewah};
 use super::file::{BitmapFile, Entry, KINDS};
 use super::{midx, BitOrder, Words};
 use crate::database::store::ObjectStore;
 use crate::format::verified::VerifiedFiles;
-use crate::object::ObjectKind;
 use gix_hash::oid;
+use hedgerow_object::ewah::{Change, Ewah};
+use hedgerow_object::ObjectKind;
 use std::path::Path;
 use std::sync::OnceLock;
 

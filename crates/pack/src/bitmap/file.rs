@@ -1,12 +1,12 @@
-use super::ewah::{Change, Ewah};
 use super::order::{checksum_at, number_at};
 use super::words::WORD_BITS;
 use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::hashed_file::is_whole;
 use crate::format::map::Map;
 use crate::format::verified::VerifiedFiles;
-use crate::object::ObjectKind;
 use gix_hash::Kind;
+use hedgerow_object::ewah::{Change, Ewah};
+use hedgerow_object::ObjectKind;
 use std::path::Path;
 use std::sync::OnceLock;
 

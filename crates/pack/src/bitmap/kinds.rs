@@ -3,7 +3,7 @@
 use super::{BitOrder, Words};
 use crate::fault::Fault;
 use crate::object::Location;
-use crate::pack_file::entry::EntryKind;
+use crate::pack_file::entry::EntryForm;
 
 impl BitOrder<'_> {
     /// The kinds of all objects, by what their entries say; those that are deltas have that of
@@ -22,12 +22,12 @@ impl BitOrder<'_> {
             let stored = self.members.pack(pack).ok_or((offset, Fault::Outside))?;
             let (entry, _) = stored.entry(offset).map_err(|fault| (offset, fault))?;
             let base = match entry.kind {
-                EntryKind::Whole(kind) => {
+                EntryForm::Whole(kind) => {
                     set_kind(&mut kinds, bit, kind as usize);
                     continue;
                 }
-                EntryKind::OffsetDelta(base) => self.base(bit, pack, base),
-                EntryKind::ReferenceDelta(id) => self.bit(&id),
+                EntryForm::OffsetDelta(base) => self.base(bit, pack, base),
+                EntryForm::ReferenceDelta(id) => self.bit(&id),
             };
             let base = base.ok_or((offset, Fault::BaseOffset))?;
             match kind_number(&kinds, base) {

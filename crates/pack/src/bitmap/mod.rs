@@ -3,7 +3,6 @@
 //! `file` knows the format, `order` the numbers of objects, `members` what those are numbers of.
 
 mod bitmaps;
-mod ewah;
 mod file;
 mod kinds;
 mod members;

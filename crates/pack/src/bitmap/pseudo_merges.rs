@@ -1,9 +1,9 @@
 //! The section of pseudo-merges of a file of bitmaps: gitformat-bitmap(5), "Pseudo-merge bitmaps".
 
-use super::ewah::encode;
 use super::words::Words;
 use crate::error::Result;
 use crate::format::hashed_file::HashedFile;
+use hedgerow_object::ewah::encode;
 use std::collections::BTreeMap;
 
 /// Bytes of a row of the table of commits: a bit, and where its pseudo-merges are.
@@ -27,7 +27,7 @@ impl PseudoMerge {
     pub fn new(commits: Words, reached: &Words) -> Self {
         PseudoMerge {
             commits,
-            set: encode(reached),
+            set: encode(reached.as_slice()),
         }
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn write(file: &mut HashedFile, merges: &[PseudoMerge]) -> Result<()>
         for bit in merge.commits.iter() {
             rows.entry(bit).or_default().push(offset);
         }
-        file.write(&encode(&merge.commits))?;
+        file.write(&encode(merge.commits.as_slice()))?;
         file.write(&merge.set)?;
     }
     let table = file.position();

@@ -1,9 +1,9 @@
-use super::ewah::{encode, Change, Ewah};
 use super::file::{self, Sections};
 use super::pseudo_merges::{self, PseudoMerge};
 use super::{BitOrder, Words};
 use crate::error::{Error, Result};
 use crate::format::hashed_file::HashedFile;
+use hedgerow_object::ewah::{encode, Change, Ewah};
 use std::path::PathBuf;
 
 /// How far back the base of an entry may be: readers have limits, and git looks no further.
@@ -44,7 +44,7 @@ impl CommitBitmap {
     pub fn new(commit: u32, reached: &Words) -> Self {
         CommitBitmap {
             commit,
-            set: encode(reached),
+            set: encode(reached.as_slice()),
         }
     }
 
@@ -90,7 +90,7 @@ impl BitmapContents<'_> {
             },
         ))?;
         for kind in &self.kinds {
-            file.write(&encode(kind))?;
+            file.write(&encode(kind.as_slice()))?;
         }
         let mut offsets = Vec::with_capacity(planned.len());
         for entry in &planned {
@@ -175,7 +175,7 @@ impl BitmapContents<'_> {
             for (_, distance) in found.into_iter().take(2) {
                 let base = &window[window.len() - distance];
                 let words = own.as_slice().iter().zip(base.as_slice());
-                let set = encode(&Words::from_words(words.map(|(a, b)| a ^ b).collect()));
+                let set = encode(&words.map(|(a, b)| a ^ b).collect::<Vec<u64>>());
                 if set.len() < commit.set.len() {
                     encoded.push((distance, set));
                 }

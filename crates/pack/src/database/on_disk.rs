@@ -4,7 +4,7 @@ use super::store::ObjectStore;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::object::Location;
-use crate::pack_file::entry::EntryKind;
+use crate::pack_file::entry::EntryForm;
 use gix_hash::{oid, ObjectId};
 
 impl ObjectStore {
@@ -49,9 +49,9 @@ impl ObjectStore {
         };
         let (entry, _) = pack.entry(offset).map_err(corrupt)?;
         match entry.kind {
-            EntryKind::Whole(_) => Ok(None),
-            EntryKind::ReferenceDelta(base) => Ok(Some(base)),
-            EntryKind::OffsetDelta(base) => {
+            EntryForm::Whole(_) => Ok(None),
+            EntryForm::ReferenceDelta(base) => Ok(Some(base)),
+            EntryForm::OffsetDelta(base) => {
                 let found = pack.id_at(base);
                 found.map(Some).ok_or_else(|| corrupt(Fault::BaseOffset))
             }

@@ -1,7 +1,7 @@
 //! Applies deltas.
 
 use crate::fault::Fault;
-use crate::pack_file::entry::widen;
+use hedgerow_object::pack_entry::widen;
 
 /// The two lengths a delta starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) fn parse_header(delta: &[u8]) -> Result<(DeltaHeader, &[u8]), Fault> 
 fn length(data: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let mut value = 0;
     for (index, byte) in data.iter().enumerate() {
-        value |= widen(*byte, index as u32 * 7)?;
+        value |= widen(*byte, index as u32 * 7).ok_or(Fault::LengthOverflow)?;
         if byte & 0x80 == 0 {
             return Ok((value, data.split_at(index + 1).1));
         }

@@ -6,10 +6,10 @@ use super::Refusal;
 use crate::delta;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::object::ObjectKind;
 use crate::read::reader::Reader;
 use crate::read::reader::SMALL_BYTES;
 use hedgerow_codec::Inflater;
+use hedgerow_object::ObjectKind;
 
 /// Buffers that are kept to be used again.
 const SPARE_BUFFERS: usize = 8;

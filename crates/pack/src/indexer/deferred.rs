@@ -11,10 +11,10 @@ use super::scan::HELD_BYTES;
 use super::{IndexOptions, Refusal};
 use crate::database::store::ObjectStore;
 use crate::error::{Error, Result};
-use crate::object::ObjectKind;
 use crate::read::reader::Reader;
 use gix_hash::ObjectId;
 use hedgerow_codec::StreamInflater;
+use hedgerow_object::ObjectKind;
 
 /// The objects of the pack by their ids.
 pub(crate) struct Known {

@@ -5,10 +5,9 @@ use super::check::{Checks, Findings};
 use super::existing::{Comparison, Existing};
 use super::Refusal;
 use crate::error::{Error, Result};
-use crate::object::start_hash;
-use crate::object::ObjectKind;
 use gix_hash::{Hasher, Kind, ObjectId};
 use hedgerow_engine::Execution;
+use hedgerow_object::{ObjectHeader, ObjectKind};
 
 /// What is to be done with each object.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +65,7 @@ impl<'e> Examiner<'e> {
 
     /// Starts to hash a blob that is too large to hold, or anything else.
     pub fn start(&self, kind: ObjectKind, size: u64) -> Hasher {
-        start_hash(self.hash, kind, size)
+        ObjectHeader { kind, size }.start_hash(self.hash)
     }
 
     /// Ends what [`Examiner::start`] started for a blob at `offset`. What it is compared with is

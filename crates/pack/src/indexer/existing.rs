@@ -4,9 +4,10 @@ use super::Refusal;
 use crate::database::store::ObjectStore;
 use crate::error::{Error, Result};
 use crate::loose;
-use crate::object::{Location, ObjectKind};
+use crate::object::Location;
 use crate::read::reader::Reader;
 use gix_hash::{oid, ObjectId};
+use hedgerow_object::ObjectKind;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::format::big_endian::u32_at;
 use crate::format::hashed_file::TrailerHasher;
-use crate::pack_file::entry::{self, Entry, EntryKind, PACK_HEADER_BYTES};
+use crate::pack_file::entry::{self, Entry, EntryForm, PACK_HEADER_BYTES};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_codec::{can_expand_to, crc32};
 use hedgerow_engine::Stage;
@@ -264,7 +264,7 @@ fn scan_slowly(
         return Err(bad(hedgerow_codec::Error::TooShort));
     }
     match entry.kind {
-        EntryKind::Whole(kind) => scanner.examiner.examine(kind, &content),
+        EntryForm::Whole(kind) => scanner.examiner.examine(kind, &content),
         _ => Ok(unknown(scanner.hash())),
     }
 }

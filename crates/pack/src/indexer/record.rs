@@ -1,6 +1,6 @@
-use crate::object::ObjectKind;
-use crate::pack_file::entry::{Entry, EntryKind};
+use crate::pack_file::entry::{Entry, EntryForm};
 use gix_hash::ObjectId;
+use hedgerow_object::ObjectKind;
 
 /// What the first pass learns of one entry of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +51,11 @@ impl Records {
         crc32: u32,
     ) {
         let form = match entry.kind {
-            EntryKind::Whole(kind) => Form::Whole(kind),
-            EntryKind::OffsetDelta(base) => Form::OffsetDelta {
+            EntryForm::Whole(kind) => Form::Whole(kind),
+            EntryForm::OffsetDelta(base) => Form::OffsetDelta {
                 distance: offset - base,
             },
-            EntryKind::ReferenceDelta(base) => {
+            EntryForm::ReferenceDelta(base) => {
                 self.bases.push(base);
                 let row = self.bases.len() as u32 - 1;
                 Form::ReferenceDelta { row }

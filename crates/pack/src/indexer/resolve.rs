@@ -11,9 +11,9 @@ use super::examine::{Examination, Examiner};
 use super::resolve_input::{ResolveInput, Resolved};
 use super::Refusal;
 use crate::error::{Error, Result};
-use crate::object::ObjectKind;
 use gix_hash::ObjectId;
 use hedgerow_engine::Stage;
+use hedgerow_object::ObjectKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -5,9 +5,9 @@ use super::record::{Form, Record};
 use crate::database::store::ObjectStore;
 use crate::error::Error;
 use crate::fault::Fault;
-use crate::object::ObjectKind;
 use crate::refusal::Refusal;
 use gix_hash::ObjectId;
+use hedgerow_object::ObjectKind;
 
 /// A delta that was resolved.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,11 @@ use super::record::Records;
 use super::Refusal;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::object::ObjectKind;
-use crate::pack_file::entry::{self, Entry, EntryKind};
+use crate::pack_file::entry::{self, Entry, EntryForm};
 use crate::read::reader::prepare;
 use gix_hash::ObjectId;
 use hedgerow_codec::{can_expand_to, crc32, Inflater, StreamInflater};
+use hedgerow_object::ObjectKind;
 
 /// Blobs and deltas over this size pass through in pieces.
 pub(crate) const HELD_BYTES: u64 = 16 << 20;
@@ -75,7 +75,7 @@ impl<'e> Scanner<'e> {
         let content = self.buffer.get(..entry.size as usize);
         let content = content.expect("the entry was inflated into the buffer");
         match entry.kind {
-            EntryKind::Whole(kind) => self.examiner.examine(kind, content),
+            EntryForm::Whole(kind) => self.examiner.examine(kind, content),
             _ => Ok(unknown(self.hash())),
         }
     }
@@ -117,7 +117,7 @@ impl<'e> Scanner<'e> {
     ) -> Result<ObjectId> {
         let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
         let mut hasher = match entry.kind {
-            EntryKind::Whole(kind) => Some(self.examiner.start(kind, entry.size)),
+            EntryForm::Whole(kind) => Some(self.examiner.start(kind, entry.size)),
             _ => None,
         };
         let mut piece = vec![0; PIECE_BYTES];
@@ -181,7 +181,7 @@ impl From<Error> for PieceError {
 pub(crate) fn is_streamed(entry: &Entry) -> bool {
     let is_held = matches!(
         entry.kind,
-        EntryKind::Whole(ObjectKind::Commit | ObjectKind::Tree | ObjectKind::Tag)
+        EntryForm::Whole(ObjectKind::Commit | ObjectKind::Tree | ObjectKind::Tag)
     );
     entry.size > HELD_BYTES && !is_held
 }

@@ -1,8 +1,8 @@
 use super::delta_trees::DeltaTrees;
 use super::record::{Form, Record};
 use super::resolve_input::Resolved;
-use crate::object::ObjectKind;
 use gix_hash::ObjectId;
+use hedgerow_object::ObjectKind;
 
 /// One object of a pack, as git-verify-pack(1) tells of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

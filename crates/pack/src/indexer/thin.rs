@@ -4,13 +4,13 @@ use super::conclude::Conclusion;
 use super::{IndexOptions, Refusal};
 use crate::error::{Error, Result};
 use crate::format::hashed_file::TrailerHasher;
-use crate::object::ObjectKind;
 use crate::pack_file::index_writer::IndexEntry;
 use crate::read::reader::Reader;
 use gix_hash::ObjectId;
 use hedgerow_codec::{crc32, StockDeflater};
 use hedgerow_fs::threads::each;
 use hedgerow_fs::OutputFile;
+use hedgerow_object::pack_entry::{EntryHeader, EntryType};
 
 /// Where the count of entries stands.
 const COUNT_OFFSET: u64 = 8;
@@ -77,7 +77,11 @@ fn entries(ids: &[ObjectId], options: &IndexOptions<'_>) -> Result<Vec<Vec<u8>>>
         let location = store.locate(id)?.ok_or_else(|| missing(id))?;
         let corrupt = |_| Error::Refused(Refusal::LocalCorrupt(*id));
         let (kind, content) = reader.read_verified(id, location).map_err(corrupt)?;
-        let mut entry = header(kind, content.len() as u64);
+        let header = EntryHeader {
+            kind: EntryType::Whole(kind),
+            size: content.len() as u64,
+        };
+        let mut entry = header.encode().as_bytes().to_vec();
         entry.extend_from_slice(&deflater.zlib(content));
         entries.push(entry);
     }
@@ -97,24 +101,4 @@ fn hash(file: &OutputFile, end: u64, kind: gix_hash::Kind) -> Result<ObjectId> {
         at += length as u64;
     }
     Ok(hasher.finish())
-}
-
-/// The header of an entry that is no delta (gitformat-pack).
-fn header(kind: ObjectKind, size: u64) -> Vec<u8> {
-    let number = match kind {
-        ObjectKind::Commit => 1,
-        ObjectKind::Tree => 2,
-        ObjectKind::Blob => 3,
-        ObjectKind::Tag => 4,
-    };
-    let mut byte = number << 4 | (size & 15) as u8;
-    let mut rest = size >> 4;
-    let mut bytes = Vec::new();
-    while rest > 0 {
-        bytes.push(byte | 0x80);
-        byte = (rest & 0x7f) as u8;
-        rest >>= 7;
-    }
-    bytes.push(byte);
-    bytes
 }

@@ -1,23 +1,23 @@
 use crate::fault::Fault;
-use crate::object::ObjectKind;
 use gix_hash::ObjectId;
-
-/// Bytes in front of the first entry of a pack.
-pub(crate) const PACK_HEADER_BYTES: u64 = 12;
+pub(crate) use hedgerow_object::pack_entry::PACK_HEADER_BYTES;
+use hedgerow_object::pack_entry::{EntryHeader, EntryType};
+use hedgerow_object::ObjectKind;
 
 /// The header of one entry of a pack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    pub kind: EntryKind,
+    pub kind: EntryForm,
     /// The length of what the compressed bytes hold: the object or the delta.
     pub size: u64,
     /// Where the compressed bytes start in the data that was parsed.
     pub data: usize,
 }
 
-/// What an entry of a pack holds.
+/// What an entry of a pack holds. Other than in its header (`EntryType` of `hedgerow-object`), the
+/// base of an offset delta is a place in the pack and not a distance.
 #[derive(Clone, Copy, Debug)]
-pub enum EntryKind {
+pub enum EntryForm {
     /// An object.
     Whole(ObjectKind),
     /// A delta against the entry at that offset of the same pack.
@@ -43,76 +43,18 @@ pub(crate) fn parse_at(
     if offset < PACK_HEADER_BYTES || start >= data.len() {
         return Err(Fault::Outside);
     }
-    let mut cursor = Cursor { data, at: start };
-    let first = cursor.byte()?;
-    let mut size = u64::from(first & 15);
-    let mut byte = first;
-    let mut shift = 4;
-    while byte & 0x80 != 0 {
-        byte = cursor.byte()?;
-        size |= widen(byte, shift)?;
-        shift += 7;
-    }
-    let kind = match first >> 4 & 7 {
-        1 => EntryKind::Whole(ObjectKind::Commit),
-        2 => EntryKind::Whole(ObjectKind::Tree),
-        3 => EntryKind::Whole(ObjectKind::Blob),
-        4 => EntryKind::Whole(ObjectKind::Tag),
-        6 => EntryKind::OffsetDelta(base_offset(&mut cursor, offset)?),
-        7 => {
-            let end = cursor.at.saturating_add(hash_len);
-            let id = data.get(cursor.at..end).ok_or(Fault::TruncatedHeader)?;
-            cursor.at = end;
-            EntryKind::ReferenceDelta(ObjectId::from_bytes_or_panic(id))
-        }
-        other => return Err(Fault::EntryType(other)),
+    let rest = data.get(start..).unwrap_or_default();
+    let (header, length) = EntryHeader::parse(rest, offset, hash_len)?;
+    let kind = match header.kind {
+        EntryType::Whole(kind) => EntryForm::Whole(kind),
+        EntryType::OffsetDelta { distance } => EntryForm::OffsetDelta(offset - distance),
+        EntryType::ReferenceDelta(id) => EntryForm::ReferenceDelta(id),
     };
     Ok(Entry {
         kind,
-        size,
-        data: cursor.at,
+        size: header.size,
+        data: start + length,
     })
-}
-
-/// Bits of a variable-length integer in their place; an error if any falls off the end.
-pub(crate) fn widen(byte: u8, shift: u32) -> Result<u64, Fault> {
-    let bits = u64::from(byte & 0x7f);
-    if shift >= 64 || bits << shift >> shift != bits {
-        return Err(Fault::LengthOverflow);
-    }
-    Ok(bits << shift)
-}
-
-/// The offset of the base: a distance back from `offset`, seven bits a byte, most significant
-/// first, with one added for each continuation so that no distance has two spellings.
-fn base_offset(cursor: &mut Cursor<'_>, offset: u64) -> Result<u64, Fault> {
-    let mut byte = cursor.byte()?;
-    let mut distance = u64::from(byte & 0x7f);
-    while byte & 0x80 != 0 {
-        byte = cursor.byte()?;
-        if distance >= offset {
-            return Err(Fault::BaseOffset);
-        }
-        distance =
-            (distance + 1).checked_mul(128).ok_or(Fault::BaseOffset)? | u64::from(byte & 0x7f);
-    }
-    match offset.checked_sub(distance) {
-        Some(base) if distance > 0 && base >= PACK_HEADER_BYTES => Ok(base),
-        _ => Err(Fault::BaseOffset),
-    }
-}
-
-struct Cursor<'d> {
-    data: &'d [u8],
-    at: usize,
-}
-
-impl Cursor<'_> {
-    fn byte(&mut self) -> Result<u8, Fault> {
-        let byte = self.data.get(self.at).ok_or(Fault::TruncatedHeader)?;
-        self.at += 1;
-        Ok(*byte)
-    }
 }
 
 #[cfg(test)]
@@ -121,37 +63,15 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_distances_of_the_format_are_understood() {
-        let parse_distance = |distance: &[u8]| {
-            let mut data = vec![0; 20_000];
-            data.extend_from_slice(&[0x65]);
-            data.extend_from_slice(distance);
-            match parse(&data, 20_000, 20) {
-                Ok(Entry {
-                    kind: EntryKind::OffsetDelta(base),
-                    size: 5,
-                    ..
-                }) => Ok(20_000 - base),
-                Ok(entry) => panic!("{entry:?}"),
-                Err(fault) => Err(fault),
-            }
-        };
-        assert_eq!(parse_distance(&[0x7f]), Ok(127));
-        assert_eq!(parse_distance(&[0x80, 0x00]), Ok(128));
-        assert_eq!(parse_distance(&[0xff, 0x7f]), Ok(16_511));
-        assert_eq!(parse_distance(&[0x80, 0x80, 0x00]), Ok(16_512));
-        assert_eq!(parse_distance(&[0x00]), Err(Fault::BaseOffset));
-        assert_eq!(parse_distance(&[0x80]), Err(Fault::TruncatedHeader));
-        assert_eq!(parse_distance(&[0x80, 0x9b, 0x15]), Err(Fault::BaseOffset));
-    }
-
-    #[test]
-    fn sizes_fill_64_bits_and_no_more() {
-        let mut data = vec![0; 12];
-        data.extend_from_slice(&[0xbf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]);
-        assert_eq!(parse(&data, 12, 20).unwrap().size, u64::MAX);
-        data[21] = 0x1f;
-        assert_eq!(parse(&data, 12, 20).unwrap_err(), Fault::LengthOverflow);
+    fn a_base_is_found_by_its_distance() {
+        let mut data = vec![0; 200];
+        data.extend_from_slice(&[0x65, 0x80, 0x00]);
+        let entry = parse(&data, 200, 20).unwrap();
+        assert!(matches!(entry.kind, EntryForm::OffsetDelta(72)));
+        assert_eq!((entry.size, entry.data), (5, data.len()));
+        for (offset, fault) in [(11, Fault::Outside), (203, Fault::Outside)] {
+            assert_eq!(parse(&data, offset, 20).unwrap_err(), fault);
+        }
     }
 
     proptest! {
@@ -162,7 +82,7 @@ mod tests {
             for offset in [offset, offset % 80] {
                 if let Ok(entry) = parse(&data, offset, 20) {
                     prop_assert!(entry.data <= data.len());
-                    if let EntryKind::OffsetDelta(base) = entry.kind {
+                    if let EntryForm::OffsetDelta(base) = entry.kind {
                         prop_assert!((PACK_HEADER_BYTES..offset).contains(&base));
                     }
                 }

@@ -1,6 +1,6 @@
 //! Entries of packs as they are stored, for those who copy them: what they are, and their bytes.
 
-use super::entry::{self, EntryKind};
+use super::entry::{self, EntryForm};
 use super::index::PackIndex;
 use super::pack::Pack;
 use super::pack_order::PackOrder;
@@ -11,7 +11,7 @@ use gix_hash::{oid, ObjectId};
 #[derive(Clone, Copy, Debug)]
 pub struct RawEntry<'s> {
     /// Whole, or a delta and against what.
-    pub kind: EntryKind,
+    pub kind: EntryForm,
     /// The length of what is compressed, the object or the delta, in bytes: as declared.
     pub size: u64,
     /// Bytes of `bytes` before the zlib stream: the header and the base.

@@ -1,8 +1,9 @@
 use crate::database::store::ObjectStore;
 use crate::error::{Error, Result};
+use crate::object::Location;
 use crate::object::Place;
-use crate::object::{Location, ObjectKind};
-use crate::pack_file::entry::EntryKind;
+use crate::pack_file::entry::EntryForm;
+use hedgerow_object::ObjectKind;
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -221,11 +222,11 @@ fn count(place: Place, uses: &mut HashMap<Place, u32>) -> bool {
 fn base_of(store: &ObjectStore, place: Place) -> Option<Place> {
     let (entry, _) = store.pack(place.pack)?.entry(place.offset).ok()?;
     match entry.kind {
-        EntryKind::Whole(_) => None,
-        EntryKind::OffsetDelta(offset) => Some(Place {
+        EntryForm::Whole(_) => None,
+        EntryForm::OffsetDelta(offset) => Some(Place {
             pack: place.pack,
             offset,
         }),
-        EntryKind::ReferenceDelta(id) => store.locate_base(place.pack, &id).ok()??.place(),
+        EntryForm::ReferenceDelta(id) => store.locate_base(place.pack, &id).ok()??.place(),
     }
 }

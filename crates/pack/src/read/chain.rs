@@ -2,10 +2,11 @@ use super::bases::Base;
 use super::failure::{detour, Failure};
 use crate::database::store::ObjectStore;
 use crate::fault::Fault;
+use crate::object::Location;
 use crate::object::Place;
-use crate::object::{Location, ObjectKind};
-use crate::pack_file::entry::EntryKind;
+use crate::pack_file::entry::EntryForm;
 use gix_hash::{oid, ObjectId};
+use hedgerow_object::ObjectKind;
 
 /// The deltas between an object and the first thing below it that can be had whole.
 #[derive(Debug, Default)]
@@ -64,12 +65,12 @@ impl Chain {
                 .entry(place.offset)
                 .map_err(|e| Failure::new(place, e))?;
             match entry.kind {
-                EntryKind::Whole(kind) => return Ok(Root::Entry { place, kind }),
-                EntryKind::OffsetDelta(offset) => {
+                EntryForm::Whole(kind) => return Ok(Root::Entry { place, kind }),
+                EntryForm::OffsetDelta(offset) => {
                     let pack = place.pack;
                     (location, id) = (Location::Packed { pack, offset }, None);
                 }
-                EntryKind::ReferenceDelta(base) => {
+                EntryForm::ReferenceDelta(base) => {
                     let found = store.locate_base(place.pack, &base).ok().flatten();
                     let missing = || Failure::new(place, Fault::BaseMissing(base));
                     (location, id) = (found.ok_or_else(missing)?, Some(base));

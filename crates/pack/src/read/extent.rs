@@ -3,9 +3,10 @@ use super::failure::Failure;
 use super::reader::Reader;
 use crate::error::Result;
 use crate::fault::Fault;
-use crate::object::{Location, ObjectKind};
-use crate::pack_file::entry::EntryKind;
+use crate::object::Location;
+use crate::pack_file::entry::EntryForm;
 use gix_hash::oid;
+use hedgerow_object::ObjectKind;
 
 /// A loose object whose file is smaller than this is taken for small: what it inflates to is not
 /// known without reading it, but bounded by deflate's own limit of about a thousandfold.
@@ -22,7 +23,7 @@ impl Reader<'_> {
                 let pack = self.store.pack(pack);
                 let entry = pack.and_then(|pack| pack.entry(offset).ok());
                 entry.is_some_and(|(entry, _)| {
-                    matches!(entry.kind, EntryKind::Whole(_)) && entry.size > limit
+                    matches!(entry.kind, EntryForm::Whole(_)) && entry.size > limit
                 })
             }
             Location::Loose { directory } => {
@@ -71,7 +72,7 @@ impl Reader<'_> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (entry, _) = pack.entry(place.offset)?;
         match entry.kind {
-            EntryKind::Whole(_) => Ok(entry.size),
+            EntryForm::Whole(_) => Ok(entry.size),
             _ => self.delta_result(place),
         }
     }

@@ -7,11 +7,13 @@ use crate::delta;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::loose;
-use crate::object::{hash, Place};
-use crate::object::{Location, ObjectHeader, ObjectKind};
-use crate::pack_file::entry::{Entry, EntryKind};
+use crate::object::Location;
+use crate::object::Place;
+use crate::pack_file::entry::{Entry, EntryForm};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{can_expand_to, leading_literals, Inflater, StreamInflater};
+use hedgerow_object::hash_object;
+use hedgerow_object::{ObjectHeader, ObjectKind};
 use std::sync::Arc;
 
 /// Up to this many bytes, a declared size is believed as far as allocating them goes.
@@ -131,7 +133,7 @@ impl<'s> Reader<'s> {
         let length = match entry {
             Some((
                 Entry {
-                    kind: EntryKind::Whole(_),
+                    kind: EntryForm::Whole(_),
                     ..
                 },
                 input,
@@ -182,7 +184,7 @@ impl<'s> Reader<'s> {
     pub fn verify(&mut self, id: &oid, location: Location) -> Result<ObjectKind> {
         let hash_kind = self.store.options.hash;
         let (kind, content) = self.read(id, location)?;
-        match hash(hash_kind, kind, content) {
+        match hash_object(hash_kind, kind, content) {
             None => Err(Error::Collision { id: id.to_owned() }),
             Some(actual) if *actual != *id => Err(Error::HashMismatch {
                 id: id.to_owned(),
@@ -198,7 +200,7 @@ impl<'s> Reader<'s> {
         let hash_kind = self.store.options.hash;
         let (kind, built) = self.repairing(id, location, |reader, location| {
             let (kind, built) = reader.build(id, location)?;
-            let fault = match hash(hash_kind, kind, reader.content(built)) {
+            let fault = match hash_object(hash_kind, kind, reader.content(built)) {
                 Some(actual) if *actual == *id => return Ok((kind, built)),
                 Some(actual) => Fault::OtherContent(actual),
                 None => Fault::Attack,

@@ -1,6 +1,6 @@
 use super::bases::Base;
-use crate::object::ObjectKind;
 use crate::object::Place;
+use hedgerow_object::ObjectKind;
 use std::collections::HashMap;
 
 /// The objects that one reader built lately, for the deltas against them that follow: in a walk

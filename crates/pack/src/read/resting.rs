@@ -7,9 +7,10 @@ use super::reader::Built;
 use super::reader::Reader;
 use crate::database::store::ObjectStore;
 use crate::error::Result;
-use crate::object::{Location, ObjectKind};
+use crate::object::Location;
 use gix_hash::oid;
 use hedgerow_codec::{Inflater, StreamInflater};
+use hedgerow_object::ObjectKind;
 
 /// What a [`Reader`] keeps from object to object, the content of the last one among it: for those
 /// who cannot borrow the store for as long as they read.

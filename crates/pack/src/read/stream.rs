@@ -6,11 +6,11 @@ use super::reader::Reader;
 use crate::database::store::ObjectStore;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::loose;
+use crate::object::Location;
 use crate::object::Place;
-use crate::object::{Location, ObjectHeader, ObjectKind};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::StreamInflater;
+use hedgerow_object::{ObjectHeader, ObjectKind};
 use std::io;
 
 /// The size of the pieces that a streamed object is passed on in. What fits in one is not
@@ -257,7 +257,7 @@ impl LooseSource {
         }
         let input = self.input.get(self.start..self.end);
         let input = input.expect("no more is consumed than was read");
-        let mut small = [0; loose::MAX_HEADER_BYTES];
+        let mut small = [0; ObjectHeader::MAX_BYTES];
         let out = if self.has_header {
             buffer
         } else {
@@ -275,8 +275,9 @@ impl LooseSource {
                 .get(..step.written)
                 .expect("no more is inflated than there is room for");
             self.inflated.extend_from_slice(written);
-            if self.inflated.contains(&0) || self.inflated.len() >= loose::MAX_HEADER_BYTES {
-                let (_, length) = loose::parse_header(&self.inflated)?;
+            if self.inflated.contains(&0) || self.inflated.len() >= ObjectHeader::MAX_BYTES {
+                let header = ObjectHeader::parse(&self.inflated);
+                let (_, length) = header.ok_or(Fault::LooseHeader)?;
                 self.inflated.drain(..length);
                 self.has_header = true;
             }

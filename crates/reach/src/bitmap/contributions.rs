@@ -4,9 +4,9 @@
 use super::history::{object, Commit, History};
 use super::workers::Workers;
 use crate::name_hash::NameHash;
-use crate::object::{EntryKind, TreeEntries, TreeEntry};
 use crate::{Error, Result};
 use hedgerow_engine::CancelToken;
+use hedgerow_object::{TreeEntries, TreeEntry};
 use hedgerow_pack::{BitOrder, ObjectKind, Reader};
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -99,7 +99,7 @@ impl Differ<'_, '_, '_> {
                     hash.add(b"/");
                 }
                 hash.add(entry.name);
-                if entry.kind() == EntryKind::Tree {
+                if entry.is_tree() {
                     pending.push((bit, old, hash, depth + 1));
                 }
                 (bit, hash.value())
@@ -118,9 +118,8 @@ impl Differ<'_, '_, '_> {
         mut found: impl FnMut(u32, Option<u32>, &TreeEntry<'_>) -> Found,
     ) -> Result<()> {
         let (id, _) = object(self.order, tree)?;
-        let hash_len = id.as_bytes().len();
-        let mut olds = TreeEntries::new(old, hash_len);
-        let mut news = TreeEntries::new(new, hash_len);
+        let mut olds = TreeEntries::new(old, id.kind());
+        let mut news = TreeEntries::new(new, id.kind());
         news.skip_common(&mut olds);
         let mut other = olds.next_of(&id)?;
         while let Some(entry) = news.next_of(&id)? {
@@ -132,9 +131,7 @@ impl Differ<'_, '_, '_> {
                 news.skip_common(&mut olds);
                 other = olds.next_of(&id)?;
             }
-            if entry.kind() == EntryKind::Submodule
-                || before.is_some_and(|before| before.id == entry.id)
-            {
+            if entry.object_kind().is_none() || before.is_some_and(|before| before.id == entry.id) {
                 continue;
             }
             let missing = || Error::NotClosed {
@@ -142,9 +139,7 @@ impl Differ<'_, '_, '_> {
                 missing: entry.id.to_owned(),
             };
             let bit = self.order.bit(entry.id).ok_or_else(missing)?;
-            let before = before.filter(|before| {
-                before.kind() == EntryKind::Tree && entry.kind() == EntryKind::Tree
-            });
+            let before = before.filter(|before| before.is_tree() && entry.is_tree());
             let before = before.and_then(|before| self.order.bit(before.id));
             self.found.push(found(bit, before, &entry));
         }

@@ -1,8 +1,8 @@
 //! The commits that bitmaps are of and how they hang together, by their bits.
 
 use super::workers::Workers;
-use crate::object::CommitRef;
 use crate::{Error, Result};
+use hedgerow_object::CommitRef;
 use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::{HashMap, HashSet};
 

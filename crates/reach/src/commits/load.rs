@@ -1,7 +1,7 @@
 use super::{CommitIndex, Commits, Node, State};
-use crate::object::CommitRef;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
+use hedgerow_object::CommitRef;
 use hedgerow_pack::ObjectKind;
 
 /// A commit with more parents is read, not looked up: a list of a hostile commit-graph may go on

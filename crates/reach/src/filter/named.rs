@@ -4,10 +4,10 @@
 
 use crate::commits::Commits;
 use crate::ids::IdSet;
-use crate::object::{EntryKind, TreeEntries};
 use crate::trees::TreeReader;
 use crate::{Error, Filter, Result};
 use gix_hash::ObjectId;
+use hedgerow_object::TreeEntries;
 use hedgerow_pack::ObjectKind;
 
 /// A tree or blob that is named, and whether the filter leaves it out where it is reached.
@@ -93,18 +93,16 @@ impl Below<'_> {
             }
             let content = self.trees.read(&tree)?;
             let content = content.ok_or(Error::BadTree { id: tree })?;
-            let mut entries = TreeEntries::new(&content, tree.as_slice().len());
+            let mut entries = TreeEntries::new(&content, tree.kind());
             while let Some(entry) = entries.next_of(&tree)? {
                 let id = entry.id.to_owned();
-                match entry.kind() {
-                    EntryKind::Submodule => {}
-                    EntryKind::Blob => drop(self.met.insert(id)),
-                    EntryKind::Tree => {
-                        self.met.insert(id);
-                        if self.is_descended && !self.walked.contains(&id) && !is_passed(&id) {
-                            pending.push(id);
-                        }
-                    }
+                let Some(kind) = entry.object_kind() else {
+                    continue;
+                };
+                self.met.insert(id);
+                let is_entered = kind == ObjectKind::Tree && self.is_descended;
+                if is_entered && !self.walked.contains(&id) && !is_passed(&id) {
+                    pending.push(id);
                 }
             }
         }

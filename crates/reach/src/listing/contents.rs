@@ -3,10 +3,10 @@
 use super::{Listing, Stop, Visitor};
 use crate::filter::Situation;
 use crate::marks::mark;
-use crate::object::{EntryKind, TreeEntries};
 use crate::request::Missing;
 use crate::Error;
 use gix_hash::ObjectId;
+use hedgerow_object::TreeEntries;
 use hedgerow_pack::ObjectKind;
 
 impl<V: Visitor> Listing<'_, '_, V> {
@@ -61,12 +61,10 @@ impl<V: Visitor> Listing<'_, '_, V> {
     }
 
     fn entries(&mut self, tree: &ObjectId, content: &[u8]) -> Result<(), Stop> {
-        let mut entries = TreeEntries::new(content, tree.as_slice().len());
+        let mut entries = TreeEntries::new(content, tree.kind());
         while let Some(entry) = entries.next_of(tree)? {
-            let kind = match entry.kind() {
-                EntryKind::Submodule => continue,
-                EntryKind::Tree => ObjectKind::Tree,
-                _ => ObjectKind::Blob,
+            let Some(kind) = entry.object_kind() else {
+                continue;
             };
             match self.walk.marks.is_done(entry.id.as_bytes(), kind) {
                 Some(true) => continue,

@@ -1,10 +1,10 @@
 //! What tips lead to, and the account of how their question was answered.
 
-use crate::object::TagRef;
 use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
+use hedgerow_object::{Malformed, TagRef};
 use hedgerow_pack::{Bitmaps, ObjectKind, Reader};
 
 /// Annotated tags of annotated tags are followed this far.
@@ -144,9 +144,6 @@ fn follow(
         };
         (id, named) = (target, Some(kind));
     }
-    Err(Error::malformed(
-        "tag",
-        tip,
-        "it starts a chain of tags that is too long",
-    ))
+    let reason = "it starts a chain of tags that is too long";
+    Err(Malformed::new(ObjectKind::Tag, tip, reason).into())
 }

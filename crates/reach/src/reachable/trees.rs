@@ -4,12 +4,12 @@ use super::set::Extra;
 use super::shared::SharedSet;
 use crate::met_trees::{MetTrees, NewTree, PathKey};
 use crate::name_hash::NameHash;
-use crate::object::{EntryKind, TreeEntry};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::threads::start_scoped;
+use hedgerow_object::{Malformed, TreeEntry};
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -156,9 +156,9 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
         let (set, pending) = (self.set, &mut self.pending);
         let met = self.met.meet_new(new, |entry, before| {
             pending.extend(add(set, &tree, entry, before));
-            Ok::<_, &'static str>(())
+            Ok::<_, Malformed>(())
         });
-        met.map_err(|reason| Error::malformed("tree", &tree.id, reason))?;
+        met?;
         // The first directory of a tree is read first: it is likeliest to be near in the pack.
         if let Some(found) = self.pending.get_mut(first..) {
             found.reverse();
@@ -175,11 +175,7 @@ fn add(
     entry: TreeEntry<'_>,
     before: Option<TreeEntry<'_>>,
 ) -> Option<Pending> {
-    let kind = match entry.kind() {
-        EntryKind::Tree => ObjectKind::Tree,
-        EntryKind::Blob => ObjectKind::Blob,
-        EntryKind::Submodule => return None,
-    };
+    let kind = entry.object_kind()?;
     let mut path = tree.path;
     if tree.depth > 0 {
         path.add(b"/");
@@ -197,7 +193,7 @@ fn add(
         key: tree.key.join(entry.name, set.hasher()),
         depth: tree.depth + 1,
         like: before
-            .filter(|before| before.kind() == EntryKind::Tree)
+            .filter(TreeEntry::is_tree)
             .map(|before| Like::Known(before.id.to_owned())),
     })
 }

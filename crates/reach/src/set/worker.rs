@@ -3,10 +3,10 @@ use crate::ids::IdHashBuilder;
 use crate::marks::mark;
 use crate::met_trees::{MetTrees, NewTree, PathKey};
 use crate::name_hash::NameHash;
-use crate::object::{EntryKind, TreeEntries, TreeEntry};
 use crate::trees::RECENT_BYTES;
 use crate::{Error, Result};
 use gix_hash::{oid, ObjectId};
+use hedgerow_object::{TreeEntries, TreeEntry};
 use hedgerow_pack::{ObjectKind, Reader};
 use std::sync::Arc;
 
@@ -36,18 +36,6 @@ struct Subtree {
     path: NameHash,
     key: PathKey,
     depth: usize,
-}
-
-/// Why the entries of a tree are not looked at to the end.
-enum Stop {
-    Error(Error),
-    Malformed(&'static str),
-}
-
-impl From<&'static str> for Stop {
-    fn from(reason: &'static str) -> Self {
-        Stop::Malformed(reason)
-    }
 }
 
 impl<'w, S: Seen> Worker<'w, S> {
@@ -137,19 +125,15 @@ impl<'w, S: Seen> Worker<'w, S> {
             content,
             like: None,
         };
-        let met = trees.meet_new(new, |entry, _| self.entry(tree, entry).map_err(Stop::Error));
+        let met = trees.meet_new(new, |entry, _| self.entry(tree, entry));
         self.met = trees;
-        met.map_err(|stop| match stop {
-            Stop::Error(error) => error,
-            Stop::Malformed(reason) => Error::malformed("tree", &tree.id, reason),
-        })
+        met
     }
 
     /// Looks at the entries one by one: to compare a small tree with another takes longer.
     fn all_entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
-        let mut entries = TreeEntries::new(content, tree.id.as_slice().len());
-        let malformed = |reason| Error::malformed("tree", &tree.id, reason);
-        while let Some(entry) = entries.next_entry().map_err(malformed)? {
+        let mut entries = TreeEntries::new(content, tree.id.kind());
+        while let Some(entry) = entries.next_of(&tree.id)? {
             self.entry(tree, entry)?;
         }
         Ok(())
@@ -164,10 +148,10 @@ impl<'w, S: Seen> Worker<'w, S> {
         {
             return Ok(());
         }
-        let kind = match entry.kind() {
-            EntryKind::Tree => ObjectKind::Tree,
-            EntryKind::Blob if self.shared.has_blobs => ObjectKind::Blob,
-            _ => return Ok(()),
+        let kind = match entry.object_kind() {
+            Some(ObjectKind::Blob) if !self.shared.has_blobs => return Ok(()),
+            None => return Ok(()),
+            Some(kind) => kind,
         };
         let id = entry.id.to_owned();
         if let Some(recent) = self.recent.get_mut(slot) {

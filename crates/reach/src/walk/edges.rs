@@ -4,10 +4,10 @@
 use super::Walk;
 use crate::commits::{flag, CommitIndex, State};
 use crate::marks::mark;
-use crate::object::{EntryKind, TreeEntries};
 use crate::request::Objects;
 use crate::Result;
 use gix_hash::ObjectId;
+use hedgerow_object::TreeEntries;
 use hedgerow_pack::ObjectKind;
 use std::collections::VecDeque;
 
@@ -62,17 +62,14 @@ impl Walk<'_> {
     /// Marks all that is in `tree`. What cannot be read is not wanted, and left alone.
     pub(super) fn mark_tree_contents_uninteresting(&mut self, tree: &ObjectId) -> Result<()> {
         let mut pending = vec![*tree];
-        let hash_len = tree.as_slice().len();
         while let Some(tree) = pending.pop() {
             let Ok(Some(content)) = self.trees.read(&tree) else {
                 continue;
             };
-            let mut entries = TreeEntries::new(&content, hash_len);
+            let mut entries = TreeEntries::new(&content, tree.kind());
             while let Ok(Some(entry)) = entries.next_entry() {
-                let kind = match entry.kind() {
-                    EntryKind::Submodule => continue,
-                    EntryKind::Tree => ObjectKind::Tree,
-                    _ => ObjectKind::Blob,
+                let Some(kind) = entry.object_kind() else {
+                    continue;
                 };
                 let id = entry.id.to_owned();
                 let before = self

@@ -3,10 +3,10 @@
 use super::Walk;
 use crate::commits::flag;
 use crate::marks::{mark, MissingObject};
-use crate::object::TagRef;
 use crate::request::{Missing, Objects, Tip};
 use crate::{Error, Result};
 use gix_hash::ObjectId;
+use hedgerow_object::TagRef;
 use hedgerow_pack::{ObjectKind, Reader};
 
 /// An object beside commits that a walk gives out.

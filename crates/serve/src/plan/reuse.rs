@@ -2,7 +2,7 @@ use super::places::Places;
 use super::{Base, Delta, Entry, Source, Stored};
 use crate::verbatim::KeptPacks;
 use crate::{PackOptions, Result};
-use hedgerow_pack::{oid, EntryKind, Location, ObjectStore, PackEntries, RawEntry, Reader};
+use hedgerow_pack::{oid, EntryForm, Location, ObjectStore, PackEntries, RawEntry, Reader};
 
 /// What decides whether the stored form of an object can be sent.
 pub(super) struct Reuse<'p, 's> {
@@ -60,13 +60,13 @@ impl<'s> Reuse<'_, 's> {
         stored: &PackEntries<'s>,
     ) {
         let base = match raw.kind {
-            EntryKind::Whole(_) => None,
+            EntryForm::Whole(_) => None,
             _ if number as usize >= self.sent => None,
             _ => self.base(entries, raw.kind, pack, stored),
         };
         let entry = &mut entries[number as usize];
         match raw.kind {
-            EntryKind::Whole(kind) => {
+            EntryForm::Whole(kind) => {
                 (entry.kind, entry.size) = (kind, raw.size);
                 entry.stored = Stored::Whole(raw.compressed());
             }
@@ -83,7 +83,7 @@ impl<'s> Reuse<'_, 's> {
     fn base(
         &self,
         entries: &[Entry<'s>],
-        kind: EntryKind,
+        kind: EntryForm,
         pack: u32,
         stored: &PackEntries<'s>,
     ) -> Option<Base> {
@@ -91,9 +91,9 @@ impl<'s> Reuse<'_, 's> {
             return None;
         }
         let id = match kind {
-            EntryKind::Whole(_) => return None,
-            EntryKind::ReferenceDelta(id) => id,
-            EntryKind::OffsetDelta(offset) => {
+            EntryForm::Whole(_) => return None,
+            EntryForm::ReferenceDelta(id) => id,
+            EntryForm::OffsetDelta(offset) => {
                 let location = Location::Packed { pack, offset };
                 if let Some(number) = self.places.at(location) {
                     return Some(Base::Entry(number));
@@ -105,7 +105,7 @@ impl<'s> Reuse<'_, 's> {
             return Some(Base::Entry(number));
         }
         let here = match kind {
-            EntryKind::OffsetDelta(offset) => Some((pack, offset)),
+            EntryForm::OffsetDelta(offset) => Some((pack, offset)),
             _ => None,
         };
         let is_kept = |(pack, offset): &(u32, u64)| {

@@ -1,12 +1,12 @@
 //! Copying entries of one pack as they are, in constant memory.
 
-use super::header::{unmoved, Header, Written};
 use super::output::Output;
 use crate::plan::is_intact;
 use crate::verbatim::Kept;
 use crate::{PackOptions, Result};
 use hedgerow_engine::Stage;
-use hedgerow_pack::{EntryKind, Fault, ObjectId, RawEntry};
+use hedgerow_object::pack_entry::{EntryHeader, EntryType};
+use hedgerow_pack::{EntryForm, Fault, ObjectId, RawEntry};
 
 /// Up to how many bytes of entries are copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -134,7 +134,7 @@ impl Starts {
     fn find_bases(&mut self, kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
         let mut bases = Vec::with_capacity(batch.len());
         for entry in batch.iter_mut() {
-            if let EntryKind::OffsetDelta(base) = entry.raw.kind {
+            if let EntryForm::OffsetDelta(base) = entry.raw.kind {
                 let known = self.order_of(base);
                 let order = known.or_else(|| kept.entries.order_before(entry.order, base));
                 bases.push((&mut entry.base, order));
@@ -220,21 +220,24 @@ fn copy_entry(
         return Err(kept.fault(Fault::Unreadable(reason)));
     }
     let new = output.position();
-    let written = match (raw.kind, entry.base) {
-        (EntryKind::OffsetDelta(_), Some(base)) => Written::Id(base),
-        (EntryKind::OffsetDelta(base), None) => {
+    let kind = match (raw.kind, entry.base) {
+        (EntryForm::Whole(kind), _) => EntryType::Whole(kind),
+        (EntryForm::ReferenceDelta(base), _) => EntryType::ReferenceDelta(base),
+        (EntryForm::OffsetDelta(_), Some(base)) => EntryType::ReferenceDelta(base),
+        (EntryForm::OffsetDelta(base), None) => {
             let base = moves.moved(base).ok_or_else(outside)?;
             let distance = new.checked_sub(base);
-            Written::Distance(distance.ok_or_else(outside)?)
+            let distance = distance.ok_or_else(outside)?;
+            EntryType::OffsetDelta { distance }
         }
-        (kind, _) => unmoved(kind, *old),
     };
     moves.note(*old, new);
-    let header = Header::new(&written, raw.size);
+    let size = raw.size;
+    let header = EntryHeader { kind, size }.encode();
     if output.lists() {
-        output.list(id()?, &[header.bytes(), raw.compressed()]);
+        output.list(id()?, &[header.as_bytes(), raw.compressed()]);
     }
-    output.put(header.bytes())?;
+    output.put(header.as_bytes())?;
     output.put(raw.compressed())
 }
 

@@ -3,7 +3,6 @@
 
 mod body;
 mod copy;
-mod header;
 mod order;
 mod output;
 
@@ -12,9 +11,9 @@ use crate::verbatim::{Kept, KeptPacks};
 use crate::{Error, PackOptions, Result};
 use body::{Body, BodyMaker, Data, What};
 use copy::Moves;
-use header::{Header, Written};
 use hedgerow_codec::StreamDeflater;
 use hedgerow_engine::{run_ordered, Jobs, Stage, Window};
+use hedgerow_object::pack_entry::{EncodedEntryHeader, EntryHeader, EntryType};
 use hedgerow_pack::{IndexEntry, ObjectId, ObjectStore, ObjectStream, TrailerHasher};
 use output::{Output, Trailer, HEADER};
 use std::borrow::Cow;
@@ -211,26 +210,32 @@ impl<'p> Writer<'p, '_, '_> {
     fn put(&mut self, body: Body<'p>) -> Result<()> {
         let entry = &self.plan.entries[body.number as usize];
         let here = self.output.position();
-        let written = match body.what {
-            What::Object(kind) => Written::Whole(kind),
+        let kind = match body.what {
+            What::Object(kind) => EntryType::Whole(kind),
             What::Delta(base) => self.base(base, here),
         };
         self.positions[body.number as usize] = here;
-        let header = Header::new(&written, body.size);
+        let size = body.size;
+        let header = EntryHeader { kind, size }.encode();
         let data = match body.data {
             Data::Borrowed(bytes) => Cow::Borrowed(bytes),
             Data::Owned(bytes) => Cow::Owned(bytes),
             Data::Stream(stream) => return self.put_stream(entry.id, header, *stream),
         };
-        self.output.list(entry.id, &[header.bytes(), &data]);
-        self.output.put(header.bytes())?;
+        self.output.list(entry.id, &[header.as_bytes(), &data]);
+        self.output.put(header.as_bytes())?;
         self.output.put(&data)
     }
 
-    fn put_stream(&mut self, id: ObjectId, header: Header, mut stream: ObjectStream) -> Result<()> {
+    fn put_stream(
+        &mut self,
+        id: ObjectId,
+        header: EncodedEntryHeader,
+        mut stream: ObjectStream,
+    ) -> Result<()> {
         let mut listing = self.output.begin(id);
-        listing.add(header.bytes());
-        self.output.put(header.bytes())?;
+        listing.add(header.as_bytes());
+        self.output.put(header.as_bytes())?;
         let mut deflater = StreamDeflater::new(self.options.level);
         let mut piece = vec![0; PIECE_BYTES];
         loop {
@@ -249,9 +254,9 @@ impl<'p> Writer<'p, '_, '_> {
     }
 
     /// How `base` is named by a delta that starts at `here`.
-    fn base(&self, base: Base, here: u64) -> Written {
+    fn base(&self, base: Base, here: u64) -> EntryType {
         let (position, id) = match base {
-            Base::Had(id) => return Written::Id(id),
+            Base::Had(id) => return EntryType::ReferenceDelta(id),
             Base::Verbatim { pack, offset, id } => {
                 let moves = self.moves.get(&pack);
                 let moved = moves.and_then(|moves| moves.moved(offset));
@@ -265,12 +270,14 @@ impl<'p> Writer<'p, '_, '_> {
         };
         match position {
             // It is not sent.
-            0 => Written::Id(id),
+            0 => EntryType::ReferenceDelta(id),
             position if self.options.delta_base_offset => {
                 let distance = here.checked_sub(position);
-                Written::Distance(distance.expect("a base is written before its deltas"))
+                EntryType::OffsetDelta {
+                    distance: distance.expect("a base is written before its deltas"),
+                }
             }
-            _ => Written::Id(id),
+            _ => EntryType::ReferenceDelta(id),
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::support::*;
-use hedgerow_pack::{EntryKind, HashKind, ObjectId, ObjectStore, PackEntries};
+use hedgerow_pack::{EntryForm, HashKind, ObjectId, ObjectStore, PackEntries};
 use hedgerow_serve::{Contents, PackOptions, Verbatim};
 
 /// A repository with one pack.
@@ -137,10 +137,10 @@ fn without_offset_deltas_every_base_is_named() {
     let kinds = kinds(&receiver.store());
     assert!(kinds
         .iter()
-        .all(|kind| !matches!(kind, EntryKind::OffsetDelta(_))));
+        .all(|kind| !matches!(kind, EntryForm::OffsetDelta(_))));
     assert!(kinds
         .iter()
-        .any(|kind| matches!(kind, EntryKind::ReferenceDelta(_))));
+        .any(|kind| matches!(kind, EntryForm::ReferenceDelta(_))));
 
     // And from there, verbatim, as they are.
     let words = all_bits(kinds.len() as u32);
@@ -155,7 +155,7 @@ fn without_offset_deltas_every_base_is_named() {
     assert_eq!(ids_in(&copied, HashKind::Sha1), expected);
 }
 
-fn kinds(store: &ObjectStore) -> Vec<EntryKind> {
+fn kinds(store: &ObjectStore) -> Vec<EntryForm> {
     let entries = store.pack_entries(0).unwrap();
     (0..entries.count())
         .map(|order| entries.entry(order).unwrap().kind)
@@ -212,7 +212,7 @@ fn deltas_against_what_the_receiver_has_are_reused() {
     let entries = store.pack_entries(0).unwrap();
     let is_delta = |order: &u32| {
         let kind = entries.entry(*order).unwrap().kind;
-        matches!(kind, EntryKind::OffsetDelta(_))
+        matches!(kind, EntryForm::OffsetDelta(_))
     };
     let delta = (0..entries.count()).find(is_delta).unwrap();
     let id = entries.id(delta).unwrap();

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
 use hedgerow::plumbing::git::revision::{IndexPaths, Wanted};
+use hedgerow::plumbing::object::TreeEntries;
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
-use hedgerow::plumbing::reach::object::{EntryKind, TreeEntries};
 use hedgerow::Repository;
 use std::os::unix::ffi::OsStrExt;
 
@@ -94,13 +94,9 @@ fn tree(
     content: &[u8],
     buffer: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    let mut entries = TreeEntries::new(content, id.as_slice().len());
+    let mut entries = TreeEntries::new(content, id.kind());
     while let Some(entry) = entries.next_of(id).map_err(Failure::fatal)? {
-        let kind = match entry.kind() {
-            EntryKind::Tree => "tree",
-            EntryKind::Blob => "blob",
-            EntryKind::Submodule => "commit",
-        };
+        let kind = entry.object_kind().map_or("commit", ObjectKind::name);
         buffer.extend_from_slice(format!("{:06o} {kind} ", entry.mode).as_bytes());
         push_hex(buffer, entry.id.as_bytes());
         buffer.push(b'\t');

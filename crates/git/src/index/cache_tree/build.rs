@@ -6,6 +6,7 @@ use super::super::Index;
 use super::{CacheTree, Node};
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_object::{hash_object, ObjectKind};
 
 impl CacheTree {
     /// The cache tree of `index`, its trees' ids computed from the entries; `None` for an index
@@ -23,8 +24,7 @@ impl CacheTree {
         let mut content = Vec::new();
         layout.assign(index, |layout, at| {
             layout.tree_content(index, at, &mut content);
-            let kind = gix_object::Kind::Tree;
-            let id = gix_object::compute_hash(index.hash(), kind, &content).ok()?;
+            let id = hash_object(index.hash(), ObjectKind::Tree, &content)?;
             exists(&id).then_some(id)
         });
         Some(layout.tree.sorted())

@@ -2,7 +2,7 @@
 
 use super::super::cursor::Cursor;
 use super::super::entry::{Entry, Mode};
-use super::ewah;
+use hedgerow_object::ewah::encode_positions;
 
 /// The extension as it lies in a file.
 pub(in super::super) struct Fsmonitor<'a> {
@@ -29,7 +29,7 @@ impl<'a> Fsmonitor<'a> {
     /// Sets the flag of each of the `entries`, and says whether the bitmap was sound; if not,
     /// no entry is vouched for. Submodules never are.
     pub(in super::super) fn apply(&self, entries: &mut [Entry]) -> bool {
-        let dirty = ewah::read(&mut Cursor::new(self.bitmap), entries.len());
+        let dirty = Cursor::new(self.bitmap).bitmap(entries.len());
         let Ok(dirty) = dirty else { return false };
         for entry in entries.iter_mut() {
             entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
@@ -48,10 +48,9 @@ pub(in super::super) fn serialize(token: &[u8], entries: &[Entry]) -> Vec<u8> {
     let mut out = 2u32.to_be_bytes().to_vec();
     out.extend_from_slice(token);
     out.push(0);
-    let mut bitmap = Vec::new();
     let positions = (0u32..).zip(entries);
     let dirty = positions.filter(|(_, entry)| !entry.flags.fsmonitor_valid);
-    ewah::write(&mut bitmap, dirty.map(|(position, _)| position));
+    let bitmap = encode_positions(dirty.map(|(position, _)| position));
     out.extend_from_slice(&(bitmap.len() as u32).to_be_bytes());
     out.extend_from_slice(&bitmap);
     out

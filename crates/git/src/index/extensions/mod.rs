@@ -1,6 +1,5 @@
 //! What follows the entries of an index file.
 
-pub(super) mod ewah;
 pub(super) mod fsmonitor;
 pub(super) mod resolve_undo;
 pub(super) mod split;

@@ -4,7 +4,6 @@
 use super::super::cursor::{Cursor, Parsed, Problem};
 use super::super::decode::{object_id, Rows};
 use super::super::entry::{Entry, PathRange};
-use super::ewah;
 use gix_hash::{Kind, ObjectId};
 use std::cmp::Ordering;
 
@@ -63,8 +62,8 @@ impl<'a> Link<'a> {
             return Ok(Default::default());
         }
         let mut cursor = Cursor::new(self.bitmaps);
-        let deleted = ewah::read(&mut cursor, entries).map_err(in_link)?;
-        let replaced = ewah::read(&mut cursor, entries).map_err(in_link)?;
+        let deleted = cursor.bitmap(entries).map_err(in_link)?;
+        let replaced = cursor.bitmap(entries).map_err(in_link)?;
         if cursor.is_empty() {
             Ok((deleted, replaced))
         } else {

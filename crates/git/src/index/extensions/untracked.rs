@@ -3,8 +3,8 @@
 //! it.
 
 use super::super::cursor::{push_varint, Cursor};
-use super::ewah;
 use gix_hash::Kind;
+use hedgerow_object::ewah::encode_positions;
 use std::collections::HashMap;
 
 /// Two exclude files' stat data of nine numbers each, and 32 bits of flags.
@@ -104,7 +104,7 @@ impl<'a> UntrackedCache<'a> {
 
     fn read_states(&mut self, cursor: &mut Cursor<'a>, hash: Kind) -> Option<()> {
         let count = self.directories.len();
-        let mut bits = || ewah::read(cursor, count).ok();
+        let mut bits = || cursor.bitmap(count).ok();
         let (valid, check_only, with_exclude_id) = (bits()?, bits()?, bits()?);
         for row in check_only {
             self.directories.get_mut(row as usize)?.check_only = true;
@@ -154,9 +154,11 @@ impl<'a> UntrackedCache<'a> {
                 rows.filter(move |(_, directory)| has(directory))
                     .map(|(row, _)| row)
             };
-            ewah::write(&mut out, rows(|directory| directory.stat.is_some()));
-            ewah::write(&mut out, rows(|directory| directory.check_only));
-            ewah::write(&mut out, rows(|directory| directory.exclude_id.is_some()));
+            out.extend(encode_positions(rows(|directory| directory.stat.is_some())));
+            out.extend(encode_positions(rows(|directory| directory.check_only)));
+            out.extend(encode_positions(rows(|directory| {
+                directory.exclude_id.is_some()
+            })));
             let stats = self.directories.iter().filter_map(|d| d.stat);
             stats.for_each(|stat| out.extend_from_slice(stat));
             let ids = self.directories.iter().filter_map(|d| d.exclude_id);

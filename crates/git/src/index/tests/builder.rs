@@ -1,8 +1,8 @@
 //! What a builder refuses, and what it takes over from the index before.
 
-use super::super::extensions::ewah;
 use super::*;
 use bstr::BString;
+use hedgerow_object::ewah::encode_positions;
 
 fn push(builder: &mut Builder, path: &str, stage: u8) -> crate::Result<()> {
     let mode = if path.ends_with('/') {
@@ -127,9 +127,9 @@ fn extensions_are_kept_while_they_are_true() {
     let head = untracked.len();
     // The top, with one file, and one directory in it, with another.
     untracked.extend(b"\x02\x01\x01\0here\0\x01\0d\0there\0");
-    ewah::write(&mut untracked, [0, 1].into_iter());
-    ewah::write(&mut untracked, [].into_iter());
-    ewah::write(&mut untracked, [].into_iter());
+    untracked.extend(encode_positions([0, 1]));
+    untracked.extend(encode_positions([]));
+    untracked.extend(encode_positions([]));
     untracked.extend([7; 36 * 2]);
     untracked.push(0);
 
@@ -151,9 +151,9 @@ fn extensions_are_kept_while_they_are_true() {
     for other in [&["a", "c"][..], &["a"], &["a", "b", "c"], &["ab", "b"]] {
         let mut forgotten = untracked[..head].to_vec();
         forgotten.extend(b"\x02\0\x01\0\x01\0d\0there\0");
-        ewah::write(&mut forgotten, [1].into_iter());
-        ewah::write(&mut forgotten, [].into_iter());
-        ewah::write(&mut forgotten, [].into_iter());
+        forgotten.extend(encode_positions([1]));
+        forgotten.extend(encode_positions([]));
+        forgotten.extend(encode_positions([]));
         forgotten.extend([7; 36]);
         forgotten.push(0);
         assert_eq!(

@@ -3,6 +3,7 @@
 use super::repo::{bytes_of, listing_of};
 use super::*;
 use crate::Error;
+use hedgerow_object::ewah::encode_positions;
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -299,7 +300,7 @@ fn broken_optional_extensions_count_as_absent() {
         assert!(index.extensions.fsmonitor_token.is_none());
     }
     let mut monitor = b"\0\0\0\x02token\0\0\0\0\x14".to_vec();
-    extensions::ewah::write(&mut monitor, [7].into_iter());
+    monitor.extend(encode_positions([7]));
     let index = read(&with_extension(b"FSMN", &monitor)).unwrap();
     assert_eq!(
         index.extensions.fsmonitor_token, None,
@@ -310,7 +311,7 @@ fn broken_optional_extensions_count_as_absent() {
 #[test]
 fn a_file_system_monitor_of_version_1_becomes_one_of_version_2() {
     let mut monitor = b"\0\0\0\x01\0\0\0\0\0\0\x01\0\0\0\0\x14".to_vec();
-    extensions::ewah::write(&mut monitor, [].into_iter());
+    monitor.extend(encode_positions([]));
     let index = read(&with_extension(b"FSMN", &monitor)).unwrap();
     assert_eq!(
         index.extensions.fsmonitor_token.as_deref(),
@@ -322,8 +323,8 @@ fn a_file_system_monitor_of_version_1_becomes_one_of_version_2() {
 fn linked(own: &[u8], count: u8, deleted: &[u32], replaced: &[u32]) -> crate::Result<Index> {
     let base = one_entry(2, &raw_entry(0o100644, &[0, 1], b"a\0"));
     let mut link = base[base.len() - 20..].to_vec();
-    extensions::ewah::write(&mut link, deleted.iter().copied());
-    extensions::ewah::write(&mut link, replaced.iter().copied());
+    link.extend(encode_positions(deleted.iter().copied()));
+    link.extend(encode_positions(replaced.iter().copied()));
     let mut body = vec![b'D', b'I', b'R', b'C', 0, 0, 0, 2, 0, 0, 0, count];
     body.extend(own);
     extensions::push(&mut body, b"link", &link);

@@ -80,7 +80,7 @@ impl<'r> Contents for ObjectContents<'r> {
     fn size(&self, reader: &mut Reader<'r>, side: &Side) -> Result<Option<u64>> {
         let (id, location) = self.locate(side)?;
         let header = reader.header(&id, location)?;
-        header.kind.expect(ObjectKind::Blob, &id)?;
+        expect_blob(header.kind, &id)?;
         Ok(Some(header.size))
     }
 
@@ -97,10 +97,15 @@ impl<'r> Contents for ObjectContents<'r> {
                 Ok(())
             };
             let header = reader.stream(&id, location, &mut pass_on)?;
-            return Ok(header.kind.expect(ObjectKind::Blob, &id)?);
+            return expect_blob(header.kind, &id);
         }
         let (kind, content) = reader.read(&id, location)?;
         sink(content);
-        Ok(kind.expect(ObjectKind::Blob, &id)?)
+        expect_blob(kind, &id)
     }
+}
+
+fn expect_blob(kind: ObjectKind, id: &ObjectId) -> Result<()> {
+    let checked = kind.expect(ObjectKind::Blob, id);
+    Ok(checked.map_err(hedgerow_pack::Error::from)?)
 }

@@ -1,7 +1,8 @@
-use super::identity::{self, headers_end, split_line};
+use super::identity::{self, headers_end};
 use super::report::Reports;
 use super::severity::Rule;
 use gix_hash::{Kind, ObjectId};
+use hedgerow_object::split_line;
 
 /// Checks a commit.
 pub(super) fn check(content: &[u8], hash: Kind, reports: &mut Reports<'_>) {

@@ -1,5 +1,5 @@
-use crate::object::ObjectKind;
 use gix_hash::ObjectId;
+use hedgerow_object::ObjectKind;
 use std::collections::{HashMap, HashSet};
 
 /// What the checks of some objects found. Where an object was not refused, it is told or asked

@@ -27,12 +27,6 @@ pub(super) fn headers_end(content: &[u8], reports: &mut Reports<'_>) -> bool {
     }
 }
 
-/// The line at the start of `text`, without its end, and what follows it.
-pub(super) fn split_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = text.iter().position(|byte| *byte == b'\n')?;
-    Some((text.get(..end)?, text.get(end + 1..)?))
-}
-
 /// Checks `line`, what follows `author` and the like. Returns whether what is wrong is an error.
 pub(super) fn check(line: &[u8], reports: &mut Reports<'_>) -> bool {
     match find_fault(line) {

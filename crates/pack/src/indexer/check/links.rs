@@ -1,57 +1,50 @@
-use super::identity::split_line;
 use super::{tree, Findings};
-use crate::object::ObjectKind;
-use gix_hash::{Kind, ObjectId};
+use gix_hash::{oid, Kind};
+use hedgerow_object::ObjectKind;
+use hedgerow_object::{CommitRef, TagRef};
 
 const TYPE_BITS: u32 = 0o170_000;
 
-/// Notes what the object refers to; `None` if it cannot be parsed as one of its kind.
+/// Notes what the object `id` refers to; `None` if it cannot be parsed as one of its kind.
 pub(super) fn collect(
+    id: &oid,
     kind: ObjectKind,
     content: &[u8],
-    hash: Kind,
     findings: &mut Findings,
 ) -> Option<()> {
     match kind {
         ObjectKind::Blob => Some(()),
-        ObjectKind::Tree => of_tree(content, hash, findings),
-        ObjectKind::Commit => of_commit(content, hash, findings),
-        ObjectKind::Tag => of_tag(content, hash, findings),
+        ObjectKind::Tree => of_tree(content, id.kind(), findings),
+        ObjectKind::Commit => of_commit(id, content, findings),
+        ObjectKind::Tag => of_tag(id, content, findings),
     }
 }
 
-fn of_tree(mut content: &[u8], hash: Kind, findings: &mut Findings) -> Option<()> {
-    while !content.is_empty() {
-        let entry = tree::next(&mut content, hash.len_in_bytes())?;
+fn of_tree(content: &[u8], hash: Kind, findings: &mut Findings) -> Option<()> {
+    for entry in tree::entries(content, hash) {
+        let entry = entry?;
         let kind = match entry.mode & TYPE_BITS {
             0o160_000 => continue,
             0o040_000 => ObjectKind::Tree,
             0o100_000 | 0o120_000 => ObjectKind::Blob,
             _ => return None,
         };
-        findings.link(ObjectId::from_bytes_or_panic(entry.id), Some(kind));
+        findings.link(entry.id.to_owned(), Some(kind));
     }
     Some(())
 }
 
-fn of_commit(content: &[u8], hash: Kind, findings: &mut Findings) -> Option<()> {
-    let (line, mut text) = split_line(content.strip_prefix(b"tree ")?)?;
-    findings.link(id(line, hash)?, Some(ObjectKind::Tree));
-    while let Some(parent) = text.strip_prefix(b"parent ") {
-        let (line, rest) = split_line(parent)?;
-        findings.link(id(line, hash)?, Some(ObjectKind::Commit));
-        text = rest;
+fn of_commit(id: &oid, content: &[u8], findings: &mut Findings) -> Option<()> {
+    let commit = CommitRef::parse(id, content).ok()?;
+    findings.link(commit.tree(), Some(ObjectKind::Tree));
+    for parent in commit.parents() {
+        findings.link(parent, Some(ObjectKind::Commit));
     }
     Some(())
 }
 
-fn of_tag(content: &[u8], hash: Kind, findings: &mut Findings) -> Option<()> {
-    let (object, text) = split_line(content.strip_prefix(b"object ")?)?;
-    let (kind, _) = split_line(text.strip_prefix(b"type ")?)?;
-    findings.link(id(object, hash)?, Some(ObjectKind::from_name(kind)?));
+fn of_tag(id: &oid, content: &[u8], findings: &mut Findings) -> Option<()> {
+    let (target, kind) = TagRef::leading(id, content)?;
+    findings.link(target, Some(kind));
     Some(())
-}
-
-fn id(line: &[u8], hash: Kind) -> Option<ObjectId> {
-    ObjectId::from_hex(line).ok().filter(|id| id.kind() == hash)
 }

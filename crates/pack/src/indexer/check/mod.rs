@@ -16,8 +16,8 @@ pub use severity::{Severities, Severity};
 
 use super::Refusal;
 use crate::error::{Error, Result};
-use crate::object::ObjectKind;
 use gix_hash::{Kind, ObjectId};
+use hedgerow_object::ObjectKind;
 use report::Reports;
 use severity::Rule;
 
@@ -56,7 +56,7 @@ impl Checks {
             reports.end(Refusal::Check, findings)?;
         }
         if self.links && kind != ObjectKind::Blob {
-            links::collect(kind, content, self.hash, findings)
+            links::collect(id, kind, content, findings)
                 .ok_or(Error::Refused(Refusal::Invalid(kind)))?;
         }
         Ok(())

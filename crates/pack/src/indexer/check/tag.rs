@@ -1,9 +1,10 @@
 use super::commit::is_id;
-use super::identity::{self, headers_end, split_line};
+use super::identity::{self, headers_end};
 use super::report::Reports;
 use super::severity::Rule;
-use crate::object::ObjectKind;
 use gix_hash::Kind;
+use hedgerow_object::split_line;
+use hedgerow_object::ObjectKind;
 
 /// Checks a tag.
 pub(super) fn check(content: &[u8], hash: Kind, reports: &mut Reports<'_>) {

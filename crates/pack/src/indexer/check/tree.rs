@@ -1,13 +1,14 @@
 use super::report::Reports;
 use super::severity::Rule;
 use super::Findings;
-use gix_hash::{Kind, ObjectId};
+use gix_hash::{oid, Kind};
+use hedgerow_object::RawTreeEntries;
 use hedgerow_tree::{is_any_dot_git, is_dot_file, DotFile};
 
 const TYPE_BITS: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
 const LINK: u32 = 0o120_000;
-/// Longer names are no use on any file system.
+/// No file system takes a longer name.
 const NAME_BYTES: usize = 4096;
 
 /// One entry of a tree.
@@ -17,14 +18,25 @@ pub(super) struct Entry<'t> {
     pub digits: &'t [u8],
     pub mode: u32,
     pub name: &'t [u8],
-    pub id: &'t [u8],
+    pub id: &'t oid,
 }
 
-/// Takes the entry at the start of `content`; `None` if there is none that is whole.
-pub(super) fn next<'t>(content: &mut &'t [u8], hash_len: usize) -> Option<Entry<'t>> {
-    let space = content.iter().position(|byte| *byte == b' ')?;
-    let (digits, rest) = content.split_at(space);
-    // A mode is a short: more digits than this never were one.
+/// The entries of a tree; `None` for what cannot be parsed as one. Names may be empty.
+pub(super) fn entries(content: &[u8], hash: Kind) -> impl Iterator<Item = Option<Entry<'_>>> {
+    RawTreeEntries::new(content, hash).map(|raw| {
+        let raw = raw.ok()?;
+        Some(Entry {
+            digits: raw.mode,
+            mode: mode(raw.mode)?,
+            name: raw.name,
+            id: raw.id,
+        })
+    })
+}
+
+/// The number that `digits` stand for, as git keeps it: the last 16 bits.
+fn mode(digits: &[u8]) -> Option<u32> {
+    // More digits than this are never a mode.
     if digits.is_empty() || digits.len() > 16 {
         return None;
     }
@@ -32,18 +44,7 @@ pub(super) fn next<'t>(content: &mut &'t [u8], hash_len: usize) -> Option<Entry<
         b'0'..=b'7' => Some(mode.wrapping_mul(8).wrapping_add(u32::from(digit - b'0'))),
         _ => None,
     };
-    let mode = digits.iter().try_fold(0, octal)? & 0xffff;
-    let rest = rest.get(1..)?;
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    let (name, rest) = rest.split_at(end);
-    let (id, rest) = rest.get(1..)?.split_at_checked(hash_len)?;
-    *content = rest;
-    Some(Entry {
-        digits,
-        mode,
-        name,
-        id,
-    })
+    Some(digits.iter().try_fold(0, octal)? & 0xffff)
 }
 
 /// What is wrong with any of the entries; told once each.
@@ -62,7 +63,7 @@ impl Faults {
 
 /// Checks a tree.
 pub(super) fn check(
-    mut content: &[u8],
+    content: &[u8],
     hash: Kind,
     reports: &mut Reports<'_>,
     findings: &mut Findings,
@@ -70,16 +71,12 @@ pub(super) fn check(
     let mut faults = Faults::default();
     let mut before: Option<Entry<'_>> = None;
     let mut candidates = Vec::new();
-    while !content.is_empty() {
-        let Some(entry) = next(&mut content, hash.len_in_bytes()) else {
+    for entry in entries(content, hash) {
+        // Git's parser takes a tree with an empty name for a broken one.
+        let Some(entry) = entry.filter(|entry| !entry.name.is_empty()) else {
             reports.add(Rule::BadTree, "cannot be parsed as a tree");
             break;
         };
-        if entry.name.is_empty() {
-            // Git's parser of trees takes it for a broken one.
-            reports.add(Rule::BadTree, "cannot be parsed as a tree");
-            break;
-        }
         check_entry(&entry, &mut faults);
         check_special(&entry, reports, findings);
         if let Some(before) = before {
@@ -116,7 +113,7 @@ fn rank(rule: Rule) -> usize {
 
 fn check_entry(entry: &Entry<'_>, faults: &mut Faults) {
     let name = entry.name;
-    let is_null = entry.id.iter().all(|byte| *byte == 0);
+    let is_null = entry.id.is_null();
     faults.note(
         is_null,
         Rule::NullSha1,
@@ -157,16 +154,14 @@ fn check_special(entry: &Entry<'_>, reports: &mut Reports<'_>, findings: &mut Fi
         if is_link {
             reports.add(Rule::GitmodulesSymlink, ".gitmodules is a symbolic link");
         } else {
-            let id = ObjectId::from_bytes_or_panic(entry.id);
-            findings.modules.insert(id);
+            findings.modules.insert(entry.id.to_owned());
         }
     }
     if is_dot_file(entry.name, DotFile::Attributes) {
         if is_link {
             reports.add(Rule::GitattributesSymlink, ".gitattributes is a symlink");
         } else {
-            let id = ObjectId::from_bytes_or_panic(entry.id);
-            findings.attributes.insert(id);
+            findings.attributes.insert(entry.id.to_owned());
         }
     }
     if is_link && is_dot_file(entry.name, DotFile::Ignore) {

@@ -1,5 +1,5 @@
-use super::line::{hex_len, parse_id, seconds, take_id};
-use crate::{Error, Result};
+use crate::line::{hex_len, parse_id, seconds, take_id};
+use crate::{Malformed, ObjectKind};
 use gix_hash::{oid, ObjectId};
 
 /// A commit, as far as a walk looks into it.
@@ -17,9 +17,9 @@ impl<'d> CommitRef<'d> {
     /// Parses the commit `id` from its content.
     ///
     /// # Errors
-    /// [`Error::Malformed`] without a line for a tree, and for a parent that is no id.
-    pub fn parse(id: &oid, content: &'d [u8]) -> Result<Self> {
-        let bad = |reason| Error::malformed("commit", id, reason);
+    /// [`Malformed`] without a line for a tree, and for a parent that is no id.
+    pub fn parse(id: &oid, content: &'d [u8]) -> Result<Self, Malformed> {
+        let bad = |reason| Malformed::new(ObjectKind::Commit, id, reason);
         let hex_len = hex_len(id);
         let mut rest = content;
         let tree = take_id(&mut rest, b"tree ", hex_len).and_then(parse_id);

@@ -8,6 +8,13 @@ pub(super) fn take_id<'d>(rest: &mut &'d [u8], name: &[u8], hex_len: usize) -> O
     Some(hex)
 }
 
+/// Splits the line at the start of `text`, without its end, off what follows it; `None` if it has
+/// no end.
+pub fn split_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|byte| *byte == b'\n')?;
+    Some((text.get(..end)?, text.get(end + 1..)?))
+}
+
 /// The id that the digits `hex` spell.
 pub(super) fn parse_id(hex: &[u8]) -> Option<ObjectId> {
     ObjectId::from_hex(hex).ok()

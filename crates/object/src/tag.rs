@@ -1,7 +1,6 @@
-use super::line::{hex_len, parse_id, take_id};
-use crate::{Error, Result};
+use crate::line::{hex_len, parse_id, split_line, take_id};
+use crate::{Malformed, ObjectKind};
 use gix_hash::{oid, ObjectId};
-use hedgerow_pack::ObjectKind;
 
 /// An annotated tag, as far as a walk looks into it.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +17,9 @@ impl<'d> TagRef<'d> {
     /// Parses the tag `id` from its content.
     ///
     /// # Errors
-    /// [`Error::Malformed`] without target, kind or name.
-    pub fn parse(id: &oid, content: &'d [u8]) -> Result<Self> {
-        let bad = |reason| Error::malformed("tag", id, reason);
+    /// [`Malformed`] without target, kind or name.
+    pub fn parse(id: &oid, content: &'d [u8]) -> Result<Self, Malformed> {
+        let bad = |reason| Malformed::new(ObjectKind::Tag, id, reason);
         let mut rest = content;
         let target = take_target(id, &mut rest).ok_or_else(|| bad("it has no object"))?;
         let kind = take_kind(&mut rest).ok_or_else(|| bad("it has no type"))?;
@@ -30,7 +29,7 @@ impl<'d> TagRef<'d> {
 
     /// What the tag `id` points to and says of its kind, by the `start` of its content; `None` if it
     /// takes more.
-    pub(crate) fn leading(id: &oid, mut start: &[u8]) -> Option<(ObjectId, ObjectKind)> {
+    pub fn leading(id: &oid, mut start: &[u8]) -> Option<(ObjectId, ObjectKind)> {
         let target = take_target(id, &mut start)?;
         Some((target, take_kind(&mut start)?))
     }
@@ -45,10 +44,9 @@ fn take_kind(rest: &mut &[u8]) -> Option<ObjectKind> {
 }
 
 fn take_line<'d>(rest: &mut &'d [u8], start: &[u8]) -> Option<&'d [u8]> {
-    let after = rest.strip_prefix(start)?;
-    let end = after.iter().position(|byte| *byte == b'\n')?;
-    *rest = after.get(end + 1..)?;
-    after.get(..end)
+    let (line, after) = split_line(rest.strip_prefix(start)?)?;
+    *rest = after;
+    Some(line)
 }
 
 #[cfg(test)]

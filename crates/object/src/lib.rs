@@ -1,0 +1,25 @@
+//! Git's object formats, each with one reader and one writer: borrowed from the bytes, without an
+//! allocation where none is needed.
+//!
+//! This crate knows no file and makes no system call.
+
+mod commit;
+mod error;
+pub mod ewah;
+mod header;
+mod kind;
+mod line;
+pub mod offset_encoding;
+pub mod pack_entry;
+mod tag;
+mod tree;
+
+pub use commit::{CommitRef, ParentIds};
+pub use error::{Malformed, WrongKind};
+pub use header::{hash_object, EncodedHeader, ObjectHeader};
+pub use kind::ObjectKind;
+pub use line::split_line;
+pub use tag::TagRef;
+pub use tree::{
+    compare_places, RawTreeEntries, RawTreeEntry, TreeEntries, TreeEntry, TreeFault, TreeProblem,
+};

@@ -88,7 +88,7 @@ fn files_intended_to_be_added_are_renamed_from_deleted_ones() {
     }
     repo.write("old6", &[text(9).as_bytes(), b"\0"].concat());
     repo.git(&["add", "."]);
-    repo.commit();
+    repo.commit_staged();
     for n in 0..7 {
         std::fs::remove_file(repo.path(&format!("old{n}"))).unwrap();
         repo.write(
@@ -104,7 +104,7 @@ fn files_intended_to_be_added_are_renamed_from_deleted_ones() {
     repo.git(&["add", "-N", "--ignore-removal", "."]);
 
     let repository = repo.open(&[]);
-    let index = repo.index(&repository);
+    let index = repo.index_of(&repository);
     let mut pairs: Vec<Filepair> = Vec::new();
     for (path, entry) in index.iter() {
         let side = |id| Side {

@@ -1,5 +1,5 @@
-use crate::oracle::program::{git, Outcome, Program};
-use crate::oracle::random::Random;
+use crate::HEDGEROW;
+use hedgerow_testkit::{git, use_global_config, Outcome, Random};
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -38,7 +38,7 @@ pub struct Asked {
 impl Site {
     /// With so many loose files of 16 KB each that cannot be compressed.
     pub fn new(files: usize) -> Site {
-        let home = crate::oracle::temporary();
+        let home = hedgerow_testkit::temporary();
         let root = home.path();
         git(root, &["init", "-q", "-b", "main"], b"");
         let mut random = Random::new(files as u64);
@@ -128,9 +128,9 @@ impl Site {
     }
 
     pub fn ask_with(&self, further: &[&str], variables: &[(&str, &str)]) -> Asked {
-        let mut command = Program::Hedgerow.command(&self.root());
+        let mut command = HEDGEROW.command(&self.root());
         command.arg("upload-pack-hook").args(WORDS).args(further);
-        command.env("GIT_CONFIG_GLOBAL", self.global());
+        use_global_config(&mut command, self.global());
         command.envs(variables.iter().copied());
         command.stdin(self.request());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

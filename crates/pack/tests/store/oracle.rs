@@ -228,8 +228,8 @@ fn alternates_that_nest_loop_and_are_missing() {
     let in_third = third.add_loose(b"third", 6);
     let in_extra = Repository::with_history("sha1", 3, DEEP);
     let relative = |to: &Repository| {
-        let name = to.root.file_name().unwrap().to_str().unwrap().to_owned();
-        format!("../../{name}/objects\n")
+        let home = to.root.parent().unwrap().file_name().unwrap();
+        format!("../../../{}/work/objects\n", home.to_str().unwrap())
     };
     let write = |repository: &Repository, lines: String| {
         overwrite(

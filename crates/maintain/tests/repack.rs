@@ -35,8 +35,41 @@ fn open(repository: &Repository) -> Opened {
     Opened::discover(&environment).unwrap()
 }
 
-/// Repacks, and returns what was warned of.
-fn repack(repository: &Repository, request: &Request) -> Vec<String> {
+/// Which objects are in each pack, and which are loose.
+#[derive(Debug, PartialEq, Eq)]
+struct Kept {
+    packs: BTreeSet<BTreeSet<String>>,
+    cruft: Vec<BTreeSet<String>>,
+    loose: BTreeSet<String>,
+}
+
+impl Kept {
+    fn of(repository: &Repository) -> Kept {
+        let in_file = |file: &PathBuf| ids_in(repository, file);
+        Kept {
+            packs: repository.pack_files("pack").iter().map(in_file).collect(),
+            cruft: repository
+                .pack_files("mtimes")
+                .iter()
+                .map(in_file)
+                .collect(),
+            loose: loose(repository),
+        }
+    }
+}
+
+/// Repacks as git does with `words` in a copy: each pack must have the same objects. Returns what
+/// was warned of.
+fn repack(repository: &Repository, request: &Request, words: &[&str]) -> Vec<String> {
+    let home = hedgerow_testkit::temporary();
+    let twin = repository.copy(&home.path().join("twin"));
+    twin.git(&[&["repack", "-q"], words].concat());
+    let warnings = repack_alone(repository, request);
+    assert_eq!(Kept::of(repository), Kept::of(&twin), "{words:?}");
+    warnings
+}
+
+fn repack_alone(repository: &Repository, request: &Request) -> Vec<String> {
     let (opened, listener) = (open(repository), Listener::default());
     let settings = Settings::resolve(request, &opened, &listener).unwrap();
     let plan = Plan::make(&opened, &settings, &listener).unwrap();
@@ -84,30 +117,23 @@ fn ids(listing: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A repository with three packs, loose objects, a tag, and objects that nothing reaches, of which
+/// A repository with several packs, loose objects, a tag, and objects that nothing reaches, of which
 /// the ids are given: some packed, some loose.
 fn scene(format: &str) -> (Repository, BTreeSet<String>) {
     let repository = Repository::bare(format);
+    // Each history begins anew, so that nothing reaches the one before.
     for number in 0..3 {
         repository.import("refs/heads/main", number * 4..number * 4 + 4);
         repository.git(&["repack", "-dq"]);
     }
-    let blob = repository
-        .add_loose(b"packed and unreachable", 6)
-        .to_string();
-    let list = format!("{blob}\n");
-    repository.git_with(
-        &["pack-objects", "-q", "objects/pack/pack"],
-        list.as_bytes(),
-    );
-    repository.git(&["prune-packed", "-q"]);
-    let second = repository
-        .add_loose(b"loose and unreachable", 6)
-        .to_string();
+    repository.add_loose(b"loose and unreachable", 6);
     repository.import("refs/heads/other", 20..23);
     repository.git(&["tag", "-a", "-m", "tagged", "v1", "main"]);
-    let unpacked = [blob, second].into();
-    (repository, unpacked)
+    let in_use = ids(&reachable(&repository));
+    let unreachable: BTreeSet<String> = repository.all_ids().into_iter().collect();
+    let unreachable: BTreeSet<String> = unreachable.difference(&in_use).cloned().collect();
+    assert!(unreachable.len() > 20);
+    (repository, unreachable)
 }
 
 fn whole() -> Request {
@@ -136,15 +162,14 @@ fn all_that_is_reachable_goes_into_one_pack() {
     for format in ["sha1", "sha256"] {
         let (repository, lost) = scene(format);
         let before = reachable(&repository);
-        assert_eq!(repository.pack_files("pack").len(), 4);
-        repack(&repository, &whole());
+        assert!(repository.pack_files("pack").len() >= 3);
+        repack(&repository, &whole(), &["-a", "-d"]);
         assert_kept(&repository, &before, format);
         let pack = repository.only_pack_file("pack");
         assert_eq!(ids_in(&repository, &pack), ids(&before));
         // What nothing reaches is gone from packs, and stays if it is loose.
-        let remaining = loose(&repository);
-        assert_eq!(lost.intersection(&remaining).count(), 1, "{remaining:?}");
-        assert_eq!(remaining.len(), 1);
+        assert!(loose(&repository).is_subset(&lost));
+        assert_eq!(loose(&repository).len(), 1);
     }
 }
 
@@ -157,7 +182,7 @@ fn without_deleting_all_packs_stay() {
         delete: false,
         ..whole()
     };
-    repack(&repository, &request);
+    repack(&repository, &request, &["-a"]);
     assert_kept(&repository, &before, "without deleting");
     assert_eq!(repository.all_ids(), all);
     let now = repository.pack_files("pack");
@@ -175,7 +200,7 @@ fn what_is_loose_goes_into_a_pack_of_its_own() {
         delete: true,
         ..Request::default()
     };
-    repack(&repository, &request);
+    repack(&repository, &request, &["-d"]);
     assert_kept(&repository, &before, "what is loose");
     let now = repository.pack_files("pack");
     let new: Vec<&PathBuf> = now.iter().filter(|pack| !packs.contains(pack)).collect();
@@ -193,7 +218,7 @@ fn what_nothing_reaches_goes_into_a_cruft_pack_with_its_times() {
             cruft: true,
             ..whole()
         };
-        repack(&repository, &request);
+        repack(&repository, &request, &["-d", "--cruft"]);
         assert_kept(&repository, &before, format);
         let mtimes = repository.only_pack_file("mtimes");
         assert_eq!(
@@ -211,8 +236,7 @@ fn what_nothing_reaches_goes_into_a_cruft_pack_with_its_times() {
 
 #[test]
 fn unreachable_objects_that_are_old_are_dropped_and_others_stay() {
-    let dates = [("2005-01-01", true), ("now", false)];
-    for (expiration, are_kept) in dates {
+    for (expiration, are_kept) in [("2005-01-01", true), ("now", false)] {
         let (repository, unreachable) = scene("sha1");
         let before = reachable(&repository);
         let request = Request {
@@ -220,11 +244,11 @@ fn unreachable_objects_that_are_old_are_dropped_and_others_stay() {
             cruft_expiration: Some(expiration.into()),
             ..whole()
         };
-        repack(&repository, &request);
+        let option = format!("--cruft-expiration={expiration}");
+        repack(&repository, &request, &["-d", "--cruft", &option]);
         assert_kept(&repository, &before, expiration);
         let all: BTreeSet<String> = repository.all_ids().into_iter().collect();
         assert_eq!(all.is_superset(&unreachable), are_kept, "{expiration}");
-        assert_eq!(all.is_disjoint(&unreachable), !are_kept, "{expiration}");
     }
 }
 
@@ -237,14 +261,14 @@ fn unreachable_objects_become_loose_or_are_packed_if_asked() {
         delete: true,
         ..Request::default()
     };
-    repack(&repository, &request);
+    repack(&repository, &request, &["-A", "-d"]);
     assert_kept(&repository, &before, "loosened");
     assert_eq!(loose(&repository), unreachable);
     let request = Request {
         keep_unreachable: true,
         ..whole()
     };
-    repack(&repository, &request);
+    repack(&repository, &request, &["-a", "-d", "-k"]);
     assert_kept(&repository, &before, "kept");
     let pack = repository.only_pack_file("pack");
     let expected: BTreeSet<String> = ids(&before).union(&unreachable).cloned().collect();
@@ -264,13 +288,16 @@ fn a_pack_that_is_to_be_kept_stays_byte_for_byte() {
         let bytes = std::fs::read(&kept).unwrap();
         let held = ids_in(&repository, &kept);
         let mut request = whole();
+        let mut option = String::new();
         if by_name {
             let name = kept.file_name().unwrap().to_str().unwrap();
             request.keep_packs = vec![name.to_owned()];
+            option = format!("--keep-pack={name}");
         } else {
             std::fs::write(kept.with_extension("keep"), "").unwrap();
         }
-        repack(&repository, &request);
+        let words = ["-a", "-d", &option];
+        repack(&repository, &request, &words[..2 + usize::from(by_name)]);
         assert_kept(&repository, &before, "kept");
         assert!(std::fs::read(&kept).unwrap() == bytes);
         let now = repository.pack_files("pack");
@@ -286,12 +313,12 @@ fn a_geometric_repack_leaves_a_progression_and_loses_nothing() {
     for factor in [2, 3, 5] {
         let repository = Repository::bare("sha1");
         // Packs of very different sizes.
-        for (number, commits) in [40, 1, 1, 12, 2, 1].into_iter().enumerate() {
-            let first = number * 50;
+        for (number, commits) in [200, 1, 1, 12, 2, 1].into_iter().enumerate() {
+            let first = number * 500;
             repository.import("refs/heads/main", first..first + commits);
             repository.git(&["repack", "-dq"]);
         }
-        repository.import("refs/heads/main", 400..402);
+        repository.import("refs/heads/main", 9000..9002);
         let (before, all) = (reachable(&repository), repository.all_ids());
         let largest = |repository: &Repository| {
             let packs = repository.pack_files("pack").into_iter();
@@ -304,7 +331,11 @@ fn a_geometric_repack_leaves_a_progression_and_loses_nothing() {
             delete: true,
             ..Request::default()
         };
-        repack(&repository, &request);
+        repack(
+            &repository,
+            &request,
+            &["-d", &format!("--geometric={factor}")],
+        );
         assert_kept(&repository, &before, "geometric");
         assert_eq!(repository.all_ids(), all);
         assert_eq!(loose(&repository), BTreeSet::new());
@@ -313,15 +344,6 @@ fn a_geometric_repack_leaves_a_progression_and_loses_nothing() {
             packs.len() < 6 && packs.contains(&large),
             "{factor}: {packs:?}"
         );
-        let mut counts: Vec<usize> = packs
-            .iter()
-            .map(|pack| ids_in(&repository, pack).len())
-            .collect();
-        counts.sort_unstable();
-        let is_progression = counts
-            .windows(2)
-            .all(|two| two[1] >= factor as usize * two[0]);
-        assert!(is_progression, "{factor}: {counts:?}");
     }
 }
 
@@ -335,7 +357,9 @@ fn bitmaps_and_multi_pack_indexes_are_those_that_git_takes() {
             write_midx: with_midx,
             ..whole()
         };
-        assert_eq!(repack(&repository, &request), [""; 0]);
+        let words = ["-a", "-d", "-b", "--write-midx"];
+        let words = &words[..3 + usize::from(with_midx)];
+        assert_eq!(repack(&repository, &request, words), [""; 0]);
         assert_kept(&repository, &before, "bitmaps");
         assert_eq!(repository.pack_files("bitmap").len(), 1);
         let midx = repository.objects().join("pack/multi-pack-index");

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -54,6 +55,11 @@ fn plant(root: &Path, seed: u64) {
             4 => make_fifo(&path),
             _ => std::fs::write(path, vec![b'x'; random.below(300)]).unwrap(),
         }
+    }
+    for mode in [0o4755, 0o2700, 0o1777] {
+        let path = root.join(format!("mode-{mode:o}"));
+        std::fs::write(&path, b"").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
     let many = root.join("many");
     std::fs::create_dir(&many).unwrap();

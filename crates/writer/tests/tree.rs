@@ -5,7 +5,7 @@
     reason = "tests look at files"
 )]
 
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{CancelToken, Jobs, Options};
 use hedgerow_fs::Dir;
 use hedgerow_testkit::{snapshot, temporary, Node, Random, Snapshot, TempDir};
 use hedgerow_writer::{
@@ -17,12 +17,16 @@ use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 /// A list of entries, and what became of them.
 struct List {
     rows: Vec<(Vec<u8>, Form, Content)>,
     replaces: bool,
+    /// Asks for the end when so many contents were given.
+    cancel: Option<(usize, CancelToken)>,
+    given: AtomicUsize,
     outcomes: Mutex<BTreeMap<Vec<u8>, Result<u64, String>>>,
 }
 
@@ -42,6 +46,8 @@ impl List {
         List {
             rows,
             replaces,
+            cancel: None,
+            given: AtomicUsize::new(0),
             outcomes: Mutex::default(),
         }
     }
@@ -83,6 +89,12 @@ impl Plan for List {
     fn worker(&self) {}
 
     fn fill(&self, _: &mut (), row: u32, sink: &mut Sink<'_>) -> Result<(), Problem> {
+        let given = self.given.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some((limit, cancel)) = &self.cancel {
+            if given == *limit {
+                cancel.cancel();
+            }
+        }
         match &self.rows[row as usize].2 {
             Content::Pieces(content, _) if content.is_empty() => sink.write(b""),
             Content::Pieces(content, size) => content
@@ -334,18 +346,41 @@ fn content_that_fails_leaves_no_half_file_and_stops_nobody() {
 
 #[test]
 fn a_cancelled_run_leaves_whole_files_or_none() {
-    let (rows, expected) = drawn(9);
-    let target = Target::new();
-    let list = List::new(rows, false);
-    let options = workers(4);
-    options.cancel.cancel();
-    let ended = write_tree(&target.root(), &list, &options);
-    assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
-    let picture = target.picture();
-    assert!(picture.len() < expected.len());
-    for (path, node) in &picture {
-        assert_eq!(expected.get(path), Some(node), "{}", path.escape_ascii());
+    for (limit, jobs) in [(1, 1), (40, 1), (100, 4)] {
+        let (rows, expected) = drawn(9);
+        let target = Target::new();
+        let options = workers(jobs);
+        let mut list = List::new(rows, false);
+        list.cancel = Some((limit, options.cancel.clone()));
+        let ended = write_tree(&target.root(), &list, &options);
+        assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+        // What was begun is finished, and each worker has begun one at most.
+        let given = list.given.load(Ordering::Relaxed);
+        assert!((limit..limit + jobs).contains(&given), "{given} of {limit}");
+        let picture = target.picture();
+        for (path, node) in &picture {
+            assert_eq!(expected.get(path), Some(node), "{}", path.escape_ascii());
+        }
+        let files = picture.values().filter(|node| **node != Node::Directory);
+        assert_eq!(files.count(), given, "all that was given is there");
     }
+}
+
+#[test]
+fn nothing_is_begun_if_the_end_was_asked_for_before() {
+    let target = Target::new();
+    let options = workers(2);
+    options.cancel.cancel();
+    let list = List::new(vec![file("a", "a")], false);
+    assert!(matches!(
+        write_tree(&target.root(), &list, &options),
+        Err(Error::Cancelled)
+    ));
+    let doomed = Doomed::new(vec![b"a".to_vec()], None);
+    std::fs::write(target.path("a"), "mine").unwrap();
+    let ended = remove_paths(&target.root(), &doomed, &options);
+    assert!(matches!(ended, Err(Error::Cancelled)));
+    assert_eq!(std::fs::read(target.path("a")).unwrap(), b"mine");
 }
 
 /// Paths to remove, and what became of them.

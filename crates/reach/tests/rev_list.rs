@@ -318,16 +318,22 @@ fn a_closure_by_the_bitmaps_of_git_is_what_git_finds_with_them() {
     for (seed, format, _, graph) in SCENES {
         let made = scene(seed, format, Storage::Packed, graph);
         made.git(&["repack", "-adbq"]);
-        let opened = Opened::new(made);
-        let bitmaps = Bitmaps::open(&opened.store).expect("git has written bitmaps");
-        let random = &mut Random::new(seed);
         // Only what references reach is in the pack.
-        let tips = opened
-            .scene
-            .git(&["for-each-ref", "--format=%(objectname) %(objecttype)"]);
+        let tips = made.git(&["for-each-ref", "--format=%(objectname) %(objecttype)"]);
         let tips = String::from_utf8(tips).unwrap();
         let tips = tips.lines().filter_map(|line| line.strip_suffix(" commit"));
-        let tips: Vec<String> = tips.map(str::to_owned).collect();
+        let mut tips: Vec<String> = tips.map(str::to_owned).collect();
+        // Commits that no bitmap knows, of trees of which the pack has some.
+        let random = &mut Random::new(seed);
+        for number in 0..6 {
+            let tree = format!("{}^{{tree}}", random.pick(&tips));
+            let parent = random.pick(&tips).clone();
+            let words = ["commit-tree", "-m", "new", &tree, "-p", &parent];
+            let id = made.git(&words[..if number % 2 == 0 { 4 } else { 6 }]);
+            tips.push(String::from_utf8(id).unwrap().trim().to_owned());
+        }
+        let opened = Opened::new(made);
+        let bitmaps = Bitmaps::open(&opened.store).expect("git has written bitmaps");
         for _ in 0..8 {
             let tips = Tips {
                 wanted: vec![random.pick(&tips).clone()],

@@ -224,6 +224,13 @@ fn drawn(seed: u64) -> (Vec<(Vec<u8>, Form, Content)>, Snapshot) {
         picture.insert(path.clone(), node);
         rows.push((path, form, content));
     }
+    // One directory that several workers share.
+    picture.insert(b"many".to_vec(), Node::Directory);
+    for number in 0..300 {
+        let row = file(&format!("many/{number}"), "one of many");
+        picture.insert(row.0.clone(), Node::File(0o644, b"one of many".to_vec()));
+        rows.push(row);
+    }
     (rows, picture)
 }
 

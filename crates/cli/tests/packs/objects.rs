@@ -227,7 +227,9 @@ fn made_by(program: &Program, scene: &Scene, words: &[&str], input: &str) -> Vec
 fn edited() -> (Scene, String, String) {
     let scene = scene(26, "sha1", Storage::Loose, Graph::None);
     let mut random = Random::new(26);
-    let mut text: Vec<String> = (0..2000).map(|_| format!("{}\n", random.next())).collect();
+    let mut text: Vec<String> = (0..2000)
+        .map(|_| format!("{}\n", random.number()))
+        .collect();
     let mut ids = Vec::new();
     for number in 0..2 {
         text[1000] = format!("changed {number}\n");

@@ -49,7 +49,7 @@ fn home() -> TempDir {
     fs::create_dir_all(inputs.join("lib/empty.so.d")).unwrap();
     let noise = |seed: u64, size: usize| -> Vec<u8> {
         let mut random = hedgerow_testkit::Random::new(seed);
-        (0..size).map(|_| random.next() as u8).collect()
+        (0..size).map(|_| random.number() as u8).collect()
     };
     fs::write(inputs.join("lib/a.so.1"), noise(1, 20_000)).unwrap();
     fs::write(inputs.join("lib/b.so.2"), noise(2, 9_000)).unwrap();

@@ -97,7 +97,7 @@ fn a_disk_that_is_really_full() {
     let origin = Twins::new("sha1");
     let mut random = Random::new(5);
     for number in 0..4 {
-        let content: Vec<u8> = (0..600_000).map(|_| random.next() as u8).collect();
+        let content: Vec<u8> = (0..600_000).map(|_| random.number() as u8).collect();
         origin.write(&format!("file{number}"), &content);
     }
     origin.in_both(&["add", "."], b"");

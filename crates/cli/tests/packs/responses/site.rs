@@ -45,7 +45,7 @@ impl Site {
         let mut stream = b"commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 0\n".to_vec();
         for number in 0..files {
             stream.extend(format!("M 644 inline {number}\ndata 16384\n").bytes());
-            stream.extend((0..16384 / 8).flat_map(|_| random.next().to_le_bytes()));
+            stream.extend((0..16384 / 8).flat_map(|_| random.number().to_le_bytes()));
             stream.push(b'\n');
         }
         let words = [

@@ -1,6 +1,7 @@
 //! How working copies stand, against what `hg status` prints of them.
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::unwrap_used,
     reason = "tests make working copies and look at files"
 )]

@@ -1,6 +1,7 @@
 //! What the engine records, from a run to words and a drawing, and files that are broken.
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::unwrap_used,
     reason = "tests look at files"
 )]

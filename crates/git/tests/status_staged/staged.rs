@@ -142,7 +142,7 @@ fn conflicts_are_listed_apart() {
 fn cache_trees_of_any_state_change_nothing() {
     let repo = repo();
     for n in 0..40 {
-        repo.write(&format!("many/{}/{}/{n}", n % 4, n % 3), b"m");
+        repo.write(format!("many/{}/{}/{n}", n % 4, n % 3), b"m");
     }
     repo.git(&["add", "many"]);
     repo.commit_staged();

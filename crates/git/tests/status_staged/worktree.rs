@@ -84,7 +84,7 @@ fn by_git(repo: &Repo) -> Vec<String> {
 fn files_intended_to_be_added_are_renamed_from_deleted_ones() {
     let repo = Repo::new();
     for n in 0..6 {
-        repo.write(&format!("old{n}"), text(n + 1).as_bytes());
+        repo.write(format!("old{n}"), text(n + 1).as_bytes());
     }
     repo.write("old6", &[text(9).as_bytes(), b"\0"].concat());
     repo.git(&["add", "."]);

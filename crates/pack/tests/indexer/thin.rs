@@ -48,7 +48,7 @@ fn a_thin_pack_is_completed_so_that_git_takes_it() {
         assert!(received.added > 0);
         let name = format!("full{threads}");
         let mut places = repository.places(&name, IndexLayout::default());
-        places.pack = Some(repository.path(&format!("{name}.pack")));
+        places.pack = Some(repository.path(format!("{name}.pack")));
         received.install(&places).unwrap();
         repository.git(&["verify-pack", &format!("{name}.pack")]);
         packs.push(std::fs::read(places.pack.unwrap()).unwrap());

@@ -43,7 +43,7 @@ impl Repo {
         ] {
             repo.write(path, content);
         }
-        repo.write(&["x"; 120].join("/"), "deep");
+        repo.write(["x"; 120].join("/"), "deep");
         let deep = format!("{0}/{0}/{1}", "n".repeat(200), "m".repeat(250));
         repo.write(&deep, "long names");
         repo.write("run", "#!/bin/sh\n");
@@ -83,7 +83,7 @@ impl Repo {
 
     pub(in super::super) fn try_read(&self, bytes: &[u8]) -> crate::Result<Index> {
         let load = |id: &ObjectId| {
-            let path = self.path(&format!(".git/sharedindex.{id}"));
+            let path = self.path(format!(".git/sharedindex.{id}"));
             Ok(std::fs::read(path).unwrap())
         };
         Index::read(bytes, self.hash, Path::new(".git/index"), &mut { load })

@@ -13,7 +13,7 @@ use hedgerow_testkit::Repository;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Keeps the warnings.
 #[derive(Default)]
@@ -96,7 +96,7 @@ fn loose(repository: &Repository) -> BTreeSet<String> {
 }
 
 /// The ids in a pack, as git shows them.
-fn ids_in(repository: &Repository, pack: &PathBuf) -> BTreeSet<String> {
+fn ids_in(repository: &Repository, pack: &Path) -> BTreeSet<String> {
     let index = pack.with_extension("idx");
     let text = repository.git(&["verify-pack".as_ref(), "-v".as_ref(), index.as_os_str()]);
     let text = String::from_utf8(text).unwrap();
@@ -229,7 +229,7 @@ fn what_nothing_reaches_goes_into_a_cruft_pack_with_its_times() {
         assert_eq!(loose(&repository), BTreeSet::new());
         // Git takes it for a cruft pack: it drops what is old enough.
         repository.git(&["repack", "-dq", "--cruft", "--cruft-expiration=now"]);
-        assert_eq!(repository.pack_files("mtimes"), [PathBuf::new(); 0]);
+        assert!(repository.pack_files("mtimes").is_empty());
         assert_kept(&repository, &before, format);
     }
 }
@@ -405,8 +405,8 @@ fn a_pack_that_cannot_be_read_lets_nothing_be_deleted() {
         ..whole()
     };
     let settings = Settings::resolve(&request, &opened, &listener).unwrap();
-    let done = Plan::make(&opened, &settings, &listener)
-        .and_then(|plan| carry_out(&opened, plan, &settings, &listener));
+    let plan = Plan::make(&opened, &settings, &listener).unwrap();
+    let done = carry_out(&opened, plan, &settings, &listener);
     assert!(done.is_err(), "what is damaged is not packed");
     assert_eq!(names(&repository), before);
 }

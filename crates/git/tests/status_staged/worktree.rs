@@ -86,20 +86,20 @@ fn files_intended_to_be_added_are_renamed_from_deleted_ones() {
     for n in 0..6 {
         repo.write(format!("old{n}"), text(n + 1).as_bytes());
     }
-    repo.write("old6", &[text(9).as_bytes(), b"\0"].concat());
+    repo.write("old6", [text(9).as_bytes(), b"\0"].concat());
     repo.git(&["add", "."]);
     repo.commit_staged();
     for n in 0..7 {
-        std::fs::remove_file(repo.path(&format!("old{n}"))).unwrap();
+        std::fs::remove_file(repo.path(format!("old{n}"))).unwrap();
         repo.write(
-            &format!("new{n}"),
+            format!("new{n}"),
             text(n + 1).replace("3\r\n", "x\n").as_bytes(),
         );
     }
     repo.write("new0", text(1).as_bytes());
     repo.write(
         "new6",
-        &[text(9).replace("3\r\n", "x\n").as_bytes(), b"\0"].concat(),
+        [text(9).replace("3\r\n", "x\n").as_bytes(), b"\0"].concat(),
     );
     repo.git(&["add", "-N", "--ignore-removal", "."]);
 

@@ -68,7 +68,7 @@ fn check_shared(store: &ObjectStore, known: &[Known], locations: &[Location], bu
 }
 
 fn check_clean(repository: &Repository) -> Vec<Location> {
-    let store = open(&repository);
+    let store = open(repository);
     let locations = check(&store, &repository.known());
     assert_eq!(store.warnings(), Vec::<String>::new());
     locations
@@ -338,7 +338,7 @@ fn twenty_megabytes_are_streamed() {
     let content: Vec<u8> = noise.take(20 << 20).collect();
     let id = repository.add_loose(&content, 1);
     let check = |repository: &Repository| {
-        let store = open(&repository);
+        let store = open(repository);
         let location = store.locate(&id).unwrap().unwrap();
         let mut reader = Reader::new(&store);
         let (mut at, mut pieces) = (0, 0);

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, u32); 21] = [
+const LAYERS: [(&str, i32); 22] = [
+    ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
     ("numbers", 0),
@@ -35,7 +36,7 @@ const LAYERS: [(&str, u32); 21] = [
 ];
 
 /// Crates for tests and benchmarks: what is shipped does not contain them.
-const DEVELOPMENT: [&str; 1] = ["latencyfs"];
+const DEVELOPMENT: [&str; 2] = ["latencyfs", "testkit"];
 
 /// What calls the operating system, and who may: the server of a file system besides the crate
 /// for all clients.
@@ -275,6 +276,32 @@ fn output_and_threads_go_through_the_crate_that_counts_them() {
         for (number, line) in code.lines().enumerate() {
             let found = ELSEWHERE.iter().find(|words| line.contains(*words));
             assert!(found.is_none(), "{name}:{}: {found:?}", number + 1);
+        }
+    }
+}
+
+/// Tests share through a crate, and hide the user's configuration in one way. The files that read
+/// the variables which name the configuration set them in their own tests.
+#[test]
+fn tests_share_and_isolate_through_one_crate() {
+    let marks = [
+        ["#[", "path ="].concat(),
+        ["fn git", "("].concat(),
+        ["\"GIT_CONFIG", "_GLOBAL\""].concat(),
+        ["\"GIT_CONFIG", "_NOSYSTEM\""].concat(),
+        ["\"skipped", ": "].concat(),
+    ];
+    for (name, text) in sources() {
+        if name.starts_with("crates/testkit/") {
+            continue;
+        }
+        let reads_configuration = name.starts_with("crates/git/src/repository/");
+        for mark in &marks {
+            let is_allowed = reads_configuration && mark.starts_with("\"GIT_CONFIG");
+            assert!(
+                is_allowed || !text.contains(mark.as_str()),
+                "{name} has {mark}"
+            );
         }
     }
 }

@@ -8,6 +8,7 @@
     reason = "tests make repositories and look at files, and say what they skip"
 )]
 
+use hedgerow_testkit::{git, isolate, use_global_config};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::{symlink, FileTypeExt};
@@ -93,12 +94,8 @@ impl Scene {
             "commit -qm one",
             "repack -adbq",
         ] {
-            let mut git = Command::new("git");
-            git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-            assert!(isolated(git.args(words.split(' ')), &repository)
-                .status()
-                .unwrap()
-                .success());
+            let words: Vec<&str> = words.split(' ').collect();
+            git(&repository, &words, b"");
         }
         let packs = std::fs::read_dir(repository.join(".git/objects/pack")).unwrap();
         let mut packs = packs.map(|entry| entry.unwrap().path());
@@ -160,10 +157,7 @@ impl Scene {
 }
 
 fn isolated<'c>(command: &'c mut Command, directory: &Path) -> &'c mut Command {
-    command
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
+    isolate(command).current_dir(directory)
 }
 
 fn said(output: &Output) -> String {
@@ -328,7 +322,7 @@ fn made_device(home: &Path) -> Option<PathBuf> {
     let is_made = made.is_ok_and(|made| made.status.success());
     let works = is_made && File::options().write(true).open(&null).is_ok();
     if !works {
-        println!("skipped: no device can be made here");
+        hedgerow_testkit::skip("no device can be made here");
     }
     works.then_some(null)
 }
@@ -502,14 +496,16 @@ fn a_limit_of_the_system_is_told_in_words() {
         command.args(["--reuid=54321", "--clear-groups", "prlimit", "--nproc=1"]);
         command.arg(HEDGEROW).args(words.split(' '));
         isolated(&mut command, &scene.repository());
-        command.env("GIT_CONFIG_GLOBAL", "../any");
+        use_global_config(&mut command, "../any");
         let output = match command.output() {
             Ok(output) if !said(&output).starts_with("setpriv:") => output,
-            _ => return println!("skipped: no other user can be had here"),
+            _ => return hedgerow_testkit::skip("no other user can be had here"),
         };
         let said = said(&output);
         if said.starts_with("prlimit:") {
-            return println!("skipped: the other user cannot run the program: {said}");
+            return hedgerow_testkit::skip(&format!(
+                "the other user cannot run the program: {said}"
+            ));
         }
         match output.status.code() {
             Some(0) => {}

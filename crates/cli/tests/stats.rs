@@ -5,30 +5,14 @@
     reason = "tests make repositories and look at files"
 )]
 
+use hedgerow_testkit::{Program, Repository};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-const HEDGEROW: &str = env!("CARGO_BIN_EXE_hedgerow");
-
-fn git(directory: &Path, words: &[&str]) {
-    let status = Command::new("git")
-        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
-        .args(words)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .status();
-    assert!(status.unwrap().success(), "{words:?}");
-}
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 fn hedgerow(directory: &Path, words: &[&str]) -> Output {
-    Command::new(HEDGEROW)
-        .args(words)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .unwrap()
+    HEDGEROW.command(directory).args(words).output().unwrap()
 }
 
 fn stdout(output: &Output) -> String {
@@ -49,13 +33,12 @@ fn recorded() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let repository = directory.path().join("repository");
     std::fs::create_dir(&repository).unwrap();
-    git(&repository, &["init", "-q", "-b", "main"]);
+    let made = Repository::at(repository.clone());
+    made.git(&["init", "-q", "-b", "main"]);
     for number in 0..300 {
-        let name = repository.join(format!("file-{number}"));
-        std::fs::write(name, format!("content {number}\n")).unwrap();
+        made.write(format!("file-{number}"), format!("content {number}\n"));
     }
-    git(&repository, &["add", "."]);
-    git(&repository, &["commit", "-qm", "one"]);
+    made.commit("one");
     for number in 0..300 {
         std::fs::remove_file(repository.join(format!("file-{number}"))).unwrap();
     }
@@ -164,9 +147,9 @@ fn what_is_no_file_of_statistics_is_refused() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let directory = recorded();
-    let mut child = Command::new(HEDGEROW)
+    let mut child = HEDGEROW
+        .command(directory.path())
         .args(["stats", "stats.json", "-o", "-"])
-        .current_dir(directory.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

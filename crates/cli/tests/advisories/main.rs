@@ -10,16 +10,16 @@
 mod archives;
 mod checkout;
 mod images;
-#[path = "../oracle/mod.rs"]
-#[allow(dead_code, reason = "shared by many tests")]
-mod oracle;
 mod repositories;
 mod serving;
 mod table;
 
-use oracle::program::{run, Outcome, Program};
-use oracle::repository::Repository;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{run, Outcome, Program};
 use std::path::{Path, PathBuf};
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 /// A repository with something beside it, and hooks in it, that must never change.
 struct Trap {
@@ -101,7 +101,7 @@ impl Trap {
 
 /// Runs hedgerow in a directory; it must end in words, whatever it was given.
 fn hedgerow(directory: &Path, words: &[&str]) -> Outcome {
-    let mut command = Program::Hedgerow.command(directory);
+    let mut command = HEDGEROW.command(directory);
     command.args(words);
     let outcome = run(command);
     outcome.assert_civil(&format!("{words:?}"));
@@ -109,21 +109,10 @@ fn hedgerow(directory: &Path, words: &[&str]) -> Outcome {
 }
 
 fn put(repository: &Repository, words: &[&str], content: &[u8]) -> String {
-    let id = oracle::program::git(&repository.root, words, content);
+    let id = hedgerow_testkit::git(&repository.root, words, content);
     String::from_utf8(id).unwrap().trim().to_owned()
 }
 
 fn text(repository: &Repository, words: &[&str]) -> String {
     put(repository, words, b"")
-}
-
-/// Whether a program can be run; says aloud that a test is skipped without it.
-fn is_there(program: &str, what: &str) -> bool {
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &format!("command -v {program}")]);
-    let is_there = command.output().is_ok_and(|output| output.status.success());
-    if !is_there {
-        oracle::skip(&format!("{what}: {program} is not installed"));
-    }
-    is_there
 }

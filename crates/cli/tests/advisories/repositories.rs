@@ -1,8 +1,9 @@
 //! What a repository says of itself, and of its submodules.
 
-use crate::oracle::program::{git, run, Program};
-use crate::oracle::repository::Repository;
+use crate::HEDGEROW;
 use crate::{hedgerow, put, text, Trap};
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run, Program};
 use std::os::unix::fs::PermissionsExt;
 
 /// A pack whose `.gitmodules` names a submodule `../evil`.
@@ -194,7 +195,7 @@ fn refused_modules(content: &str) {
     std::fs::write(&path, pack).unwrap();
     let twin = Repository::init(&[]);
     let mut ends = Vec::new();
-    for program in [Program::Git, Program::Hedgerow] {
+    for program in [Program::Git, HEDGEROW] {
         let mut command = program.command(&twin.root);
         command.args(["index-pack", "--strict", "--stdin"]);
         command.stdin(std::fs::File::open(&path).unwrap());
@@ -213,7 +214,7 @@ fn somebody_elses() -> Option<Repository> {
         .stdout
         == b"0\n";
     if !is_root {
-        crate::oracle::skip("repositories of somebody else: not root");
+        hedgerow_testkit::skip("repositories of somebody else: not root");
         return None;
     }
     let repository = Repository::init(&[]);
@@ -236,7 +237,7 @@ fn as_nobody(repository: &Repository, words: &[&str]) -> crate::Outcome {
         copy.arg(env!("CARGO_BIN_EXE_hedgerow")).arg(&binary);
         assert!(copy.status().unwrap().success());
     }
-    let isolated = Program::Hedgerow.command(&repository.root);
+    let isolated = HEDGEROW.command(&repository.root);
     let mut command = std::process::Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     command

@@ -1,8 +1,9 @@
 //! Repositories that are served, and whoever may write to them.
 
-use crate::oracle::program::{git, run, Program};
-use crate::oracle::repository::Repository;
 use crate::text;
+use crate::HEDGEROW;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run};
 
 /// Links in the directory of objects: what they lead to is not given away as an object.
 #[test]
@@ -96,7 +97,7 @@ fn hook(repository: &Repository) -> crate::Outcome {
     let head = text(repository, &["rev-parse", "HEAD"]);
     let request = repository.path("../request");
     std::fs::write(&request, format!("{head}\n")).unwrap();
-    let mut command = Program::Hedgerow.command(&repository.root);
+    let mut command = HEDGEROW.command(&repository.root);
     command.args([
         "upload-pack-hook",
         "git",

@@ -1,6 +1,7 @@
 //! Whose attributes count, and what is refused because of them before anything is touched.
 
-use crate::support::{run, Outcome, Pair, Program, Repository};
+use crate::support::{run, Outcome, Pair, Repository};
+use crate::HEDGEROW;
 
 /// `main` and `other` differ in every text file; neither has attributes.
 fn origin() -> Repository {
@@ -23,7 +24,7 @@ fn origin() -> Repository {
 }
 
 fn hedgerow(repository: &Repository, words: &[&str]) -> Outcome {
-    let mut command = Program::Hedgerow.command(&repository.root);
+    let mut command = HEDGEROW.command(&repository.root);
     command.arg("checkout").args(words);
     run(command)
 }
@@ -208,7 +209,7 @@ fn the_tree_of_attr_tree_replaces_all_files() {
     assert_eq!(content(&pair.hedgerow, "dir/b.txt"), "two\r\nlines\r\n");
     assert_eq!(content(&pair.hedgerow, "a.txt"), "two\nlines\n");
     let outcome = {
-        let mut command = Program::Hedgerow.command(&pair.hedgerow.root);
+        let mut command = HEDGEROW.command(&pair.hedgerow.root);
         command
             .args(["checkout", "main"])
             .env("GIT_ATTR_SOURCE", "nothing");

@@ -1,5 +1,6 @@
 //! Behaviours of git's checkout that the generated repositories do not reach, one by one.
 
+use crate::support::RunHedgerow;
 use crate::support::{run, IndexFile, Node, Pair, Program, Repository};
 
 fn two_commits(first: &[(&str, &str)], second: &[(&str, &str)]) -> Repository {

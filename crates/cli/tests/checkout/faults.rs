@@ -2,8 +2,10 @@
 //! the other files are finished, what failed is named, and the index is the old one or a true new
 //! one.
 
-use crate::mount::Mount;
-use crate::support::{run, skip, IndexFile, Node, Outcome, Program, Repository, Snapshot};
+use crate::support::RunHedgerow;
+use crate::support::{run, skip, IndexFile, Node, Outcome, Repository, Snapshot};
+use crate::HEDGEROW;
+use hedgerow_testkit::Mount;
 use std::process::Stdio;
 
 const EIO: i32 = 5;
@@ -245,7 +247,7 @@ fn a_disk_that_is_really_full() {
         let tree = mount.path().join(format!("tree{jobs}"));
         std::fs::create_dir(&tree).unwrap();
         let index = origin.root.join(format!(".git/index{jobs}"));
-        let mut command = Program::Hedgerow.command(&tree);
+        let mut command = HEDGEROW.command(&tree);
         command.args(["checkout", "-f", "-j", jobs, "--threshold=0", "main"]);
         command.env("GIT_DIR", origin.root.join(".git"));
         command.env("GIT_WORK_TREE", &tree);
@@ -297,7 +299,7 @@ fn names_that_differ_only_in_case() {
         origin.write(name, name);
     }
     origin.commit("clashing names");
-    let mut command = Program::Hedgerow.command(&tree);
+    let mut command = HEDGEROW.command(&tree);
     command.args(["checkout", "-f", "-j8", "--threshold=0", "main"]);
     command.env("GIT_DIR", origin.root.join(".git"));
     command.env("GIT_WORK_TREE", &tree);
@@ -323,7 +325,7 @@ fn a_reader_that_went_away() {
     r.git(&["branch", "third", "other"]);
     r.git(&["config", "branch.third.remote", "."]);
     r.git(&["config", "branch.third.merge", "refs/heads/main"]);
-    let mut command = Program::Hedgerow.command(&r.root);
+    let mut command = HEDGEROW.command(&r.root);
     command.args(["checkout", "third"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -378,7 +380,7 @@ fn a_sudden_death() {
     let mut died = 0;
     for delay_ms in [0, 5, 15, 30, 60, 100, 150, 200] {
         let before = r.index();
-        let mut command = Program::Hedgerow.command(&r.root);
+        let mut command = HEDGEROW.command(&r.root);
         command.args(["checkout", "-j2", "--threshold=0", "other"]);
         command.env("HEDGEROW_TEST_DELAY", "7");
         command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,7 +1,9 @@
 //! Repositories made to do harm: nothing is written outside of the working tree or into `.git`,
 //! nobody panics, the old index stays, and the exit code tells.
 
+use crate::support::RunHedgerow;
 use crate::support::{run, snapshot, Outcome, Program, Random, Repository, Snapshot};
+use crate::HEDGEROW;
 use std::path::PathBuf;
 
 /// A repository with something beside it that must never change.
@@ -449,7 +451,7 @@ fn limited(repository: &Repository, words: &[&str]) -> Outcome {
         "ulimit -v 4000000; exec {hedgerow} {}",
         words.join(" ")
     ));
-    let template = Program::Hedgerow.command(&repository.root);
+    let template = HEDGEROW.command(&repository.root);
     command.current_dir(&repository.root).env_clear();
     command.envs(
         template

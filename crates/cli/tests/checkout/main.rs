@@ -11,12 +11,13 @@ mod behaviour;
 mod faults;
 mod generated;
 mod hostile;
-#[path = "../oracle/mount.rs"]
-mod mount;
-#[path = "../oracle/mod.rs"]
-mod oracle;
 mod refusal;
 mod sparse;
 mod support;
 mod switched;
 mod words;
+
+use hedgerow_testkit::Program;
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));

@@ -1,6 +1,7 @@
 //! What a switch does besides working tree and index: HEAD and its lock, logs, hooks, modes of
 //! files, and what it ends.
 
+use crate::support::RunHedgerow;
 use crate::support::{run, Pair, Program, Repository};
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;

@@ -1,7 +1,9 @@
 //! Which of its forms `checkout` takes its words for: every kind of word in every form, by git and
 //! by hedgerow.
 
+use crate::support::RunHedgerow;
 use crate::support::{run, Pair, Program, Repository};
+use crate::HEDGEROW;
 
 /// What a word may be; the same name stands for several things at once.
 const WORDS: [&str; 22] = [
@@ -456,7 +458,7 @@ fn local_time_is_that_of_the_c_library() {
             "main@{2023-11-05 01:30}",
             "main@{noon yesterday}",
         ] {
-            let answers = [Program::Git, Program::Hedgerow].map(|program| {
+            let answers = [Program::Git, HEDGEROW].map(|program| {
                 let mut command = program.command(&origin.root);
                 command.args(["checkout", "-q", "--detach", word]);
                 command.env("TZ", zone).env_remove("GIT_COMMITTER_DATE");

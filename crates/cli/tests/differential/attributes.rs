@@ -1,9 +1,10 @@
 //! Made-up `.gitattributes`: which files are converted, by which lines.
 
-use crate::oracle::program::Program;
-use crate::oracle::random::Random;
-use crate::oracle::repository::Repository;
+use crate::HEDGEROW;
 use crate::{extent, outcome, Tally};
+use hedgerow_testkit::Program;
+use hedgerow_testkit::Random;
+use hedgerow_testkit::Repository;
 
 /// Files that some of the patterns are about.
 const PATHS: [&str; 6] = [
@@ -30,7 +31,7 @@ fn attributes() {
             twin.git(&["add", "."]);
             for (path, content) in [(".gitattributes", &above), ("d/.gitattributes", &below)] {
                 let words = ["hash-object", "-w", "--stdin"];
-                let id = crate::oracle::program::git(&twin.root, &words, content.as_bytes());
+                let id = hedgerow_testkit::git(&twin.root, &words, content.as_bytes());
                 let id = String::from_utf8(id).unwrap();
                 let entry = format!("100644,{},{path}", id.trim());
                 twin.git(&["update-index", "--add", "--cacheinfo", &entry]);
@@ -45,7 +46,7 @@ fn attributes() {
             }
         }
         let mut ends = Vec::new();
-        for (program, twin) in [Program::Git, Program::Hedgerow].into_iter().zip(&twins) {
+        for (program, twin) in [Program::Git, HEDGEROW].into_iter().zip(&twins) {
             let mut end = outcome(program, &twin.root, &["checkout", "-q", "-f"], None);
             let words = ["ls-files", "-s", "--eol"];
             end.stdout

@@ -1,10 +1,11 @@
 //! Indexes, packs, pack indexes and multi-pack-indexes.
 
 use crate::mutate::mutate;
-use crate::oracle::program::Program;
-use crate::oracle::random::Random;
-use crate::oracle::repository::Repository;
+use crate::HEDGEROW;
 use crate::{extent, outcome, Tally};
+use hedgerow_testkit::Program;
+use hedgerow_testkit::Random;
+use hedgerow_testkit::Repository;
 use std::path::{Path, PathBuf};
 
 /// What `status` says of a damaged index.
@@ -71,11 +72,11 @@ fn packs() {
     let (count, seed) = extent(150);
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
-    let home = crate::oracle::temporary();
+    let home = hedgerow_testkit::temporary();
     let path = home.path().join("damaged");
     for number in 0..count {
         std::fs::write(&path, mutate(&sound, &mut random)).unwrap();
-        let ends = [Program::Git, Program::Hedgerow].map(|program| {
+        let ends = [Program::Git, HEDGEROW].map(|program| {
             let twin = Repository::init(&[]);
             outcome(program, &twin.root, &["index-pack", "--stdin"], Some(&path))
         });
@@ -99,8 +100,8 @@ fn compare(repository: &Repository, file: &str, words: &[&str], sample: usize, k
     for number in 0..count {
         let bytes = mutate(&sound, &mut random);
         put(&path, &bytes);
-        let ends = [Program::Git, Program::Hedgerow]
-            .map(|program| outcome(program, &repository.root, words, None));
+        let ends =
+            [Program::Git, HEDGEROW].map(|program| outcome(program, &repository.root, words, None));
         let what = format!("{kind} {number} (seed {seed}), {}", shown(&sound, &bytes));
         tally.add(&what, &ends[0], &ends[1], &right);
     }
@@ -140,7 +141,7 @@ fn drop_cache_tree(repository: &Repository) {
     let entries = repository.git(&["ls-files", "-s"]);
     repository.git(&["read-tree", "--empty"]);
     let words = ["update-index", "--index-info"];
-    crate::oracle::program::git(&repository.root, &words, &entries);
+    hedgerow_testkit::git(&repository.root, &words, &entries);
 }
 
 /// Files of this second are read by git, whatever the index says, and by hedgerow only if they are of
@@ -156,7 +157,7 @@ fn grow_old(repository: &Repository) {
     assert!(command.status().unwrap().success(), "touch");
     let mut refresh = Program::Git.command(&repository.root);
     refresh.args(["update-index", "-q", "--refresh"]);
-    crate::oracle::program::run(refresh);
+    hedgerow_testkit::run(refresh);
 }
 
 fn scene() -> Repository {

@@ -14,12 +14,12 @@
 mod attributes;
 mod files;
 mod mutate;
-#[path = "../oracle/mod.rs"]
-#[allow(dead_code, reason = "shared by many tests")]
-mod oracle;
 
-use oracle::program::{run, Outcome, Program};
+use hedgerow_testkit::{run, Outcome, Program};
 use std::path::Path;
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 /// How many inputs of a kind are tried, and the seed that they are drawn from.
 fn extent(sample: usize) -> (usize, u64) {
@@ -89,7 +89,7 @@ fn outcome(program: Program, directory: &Path, words: &[&str], input: Option<&Pa
         command.stdin(std::fs::File::open(input).unwrap());
     }
     let outcome = run(command);
-    if program == Program::Hedgerow {
+    if program == HEDGEROW {
         outcome.assert_civil(&format!("{words:?}"));
     }
     outcome

@@ -1,6 +1,6 @@
 //! Changes of a file that keep it close to a sound one.
 
-use crate::oracle::random::Random;
+use hedgerow_testkit::Random;
 
 /// Changes a few places, or cuts, doubles or moves a span; then, half of the time, makes the SHA-1 at
 /// the end fit.

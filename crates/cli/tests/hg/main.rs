@@ -52,7 +52,7 @@ impl Bench {
                         [storage]\ndirstate-v2.slow-path = allow\n";
         std::fs::write(directory.path().join("hgrc"), settings).unwrap();
         let Some(hg) = Server::start(directory.path(), &directory.path().join("hgrc")) else {
-            println!("skipped: hg is not installed");
+            hedgerow_testkit::skip("hg is not installed");
             return None;
         };
         Some(Bench { directory, hg })
@@ -94,14 +94,12 @@ impl Bench {
     }
 
     fn command(&self, cwd: &Path, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command
             .arg("status")
             .args(words)
             .current_dir(cwd)
-            .env("HGRCPATH", self.path("hgrc"))
-            .env_remove("HGPLAIN")
-            .env_remove("HGPLAINEXCEPT");
+            .env("HGRCPATH", self.path("hgrc"));
         command
     }
 

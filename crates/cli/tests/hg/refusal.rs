@@ -23,7 +23,7 @@ fn made_by_hand(requires: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 fn status(root: &Path) -> (Option<i32>, String, String) {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+    let output = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"))
         .arg("status")
         .current_dir(root)
         .env("HGRCPATH", root.join("hgrc"))
@@ -176,23 +176,18 @@ fn the_nearer_repository_counts_and_each_has_its_own_options() {
     let inner = root.join("inner");
     fs::create_dir(&inner).unwrap();
     let shown = |directory: &Path, words: &[&str]| {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+        let output = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"))
             .arg("status")
             .args(words)
             .current_dir(directory)
             .env("HGRCPATH", root.join("hgrc"))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .output()
             .unwrap();
         let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         (output.status.code().unwrap(), text)
     };
     assert_eq!(shown(&inner, &["-A"]), (0, "? hgrc\n".to_owned()));
-    let git = std::process::Command::new("git")
-        .args(["init", "-q"])
-        .current_dir(&inner)
-        .status();
-    assert!(git.unwrap().success());
+    hedgerow_testkit::git(&inner, &["init", "-q"], b"");
     assert_eq!(shown(&inner, &["--short"]), (0, String::new()));
     let is_refused = |directory: &Path, option: &str| {
         let (code, said) = shown(directory, &[option]);

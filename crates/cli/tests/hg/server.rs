@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 pub struct Server {
     child: Child,
@@ -32,12 +32,10 @@ impl Ended {
 
 impl Server {
     pub fn start(directory: &Path, configuration: &Path) -> Option<Server> {
-        let mut child = Command::new("hg")
+        let mut child = hedgerow_testkit::isolated("hg")
             .args(["serve", "--cmdserver", "pipe"])
             .current_dir(directory)
             .env("HGRCPATH", configuration)
-            .env_remove("HGPLAIN")
-            .env_remove("HGPLAINEXCEPT")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -14,7 +14,7 @@ pub fn run(directory: &Path, program: &str, words: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new(program);
     command.args(words).current_dir(directory);
     let Ok(output) = command.output() else {
-        println!("skipped: {program} is not installed");
+        hedgerow_testkit::skip(&format!("{program} is not installed"));
         return None;
     };
     let said = String::from_utf8_lossy(&output.stderr);
@@ -148,7 +148,7 @@ fn standard_input_may_be_a_pipe_or_a_file() {
         tail.args(["-c", "+7"]).arg(&path).stdout(Stdio::piped());
         let mut tail = tail.spawn().unwrap();
         for stdin in [Stdio::from(file), Stdio::from(tail.stdout.take().unwrap())] {
-            let mut hedgerow = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+            let mut hedgerow = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
             hedgerow.args(["-q", "image", "create", "-fc", "lz4", "-", "image"]);
             let made = hedgerow.current_dir(home.path()).stdin(stdin).status();
             assert!(made.unwrap().success());
@@ -262,7 +262,7 @@ fn what_no_tree_can_have_is_an_error_or_left_out() {
 #[test]
 fn an_interrupted_wait_for_a_pipe_ends() {
     let home = tempfile::tempdir().unwrap();
-    let mut hedgerow = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut hedgerow = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     hedgerow.args(["image", "create", "-", "image"]);
     hedgerow
         .current_dir(home.path())
@@ -285,7 +285,7 @@ fn an_interrupted_wait_for_a_pipe_ends() {
 fn an_interrupted_wait_for_whoever_writes_to_a_fifo_ends() {
     let home = tempfile::tempdir().unwrap();
     run(home.path(), "mkfifo", &["fifo"]);
-    let mut hedgerow = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut hedgerow = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     hedgerow.args(["image", "create", "fifo", "image"]);
     hedgerow.current_dir(home.path()).stderr(Stdio::piped());
     let child = hedgerow.spawn().unwrap();

@@ -1,6 +1,7 @@
 //! Images of commits are the images of what `git archive` makes of them, byte for byte.
 
-use crate::image;
+use crate::{image, HEDGEROW};
+use hedgerow_testkit::{isolate, run, Program};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{symlink, PermissionsExt};
@@ -8,28 +9,22 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-fn isolated(program: &str, directory: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.current_dir(directory);
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "SOURCE_DATE_EPOCH"] {
-        command.env_remove(name);
-    }
-    command.env("GIT_CONFIG_NOSYSTEM", "1");
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+/// The program with dates of its own; of hedgerow, `image create`.
+fn isolated(program: Program, directory: &Path) -> Command {
+    let mut command = program.command(directory);
     command.env("GIT_AUTHOR_DATE", "1600000000 +0000");
     command.env("GIT_COMMITTER_DATE", "1700000000 +0000");
-    command.args(match program {
-        "git" => &["-c", "user.name=A", "-c", "user.email=a@b"][..],
-        _ => &["image", "create"],
-    });
+    if program == HEDGEROW {
+        command.args(["image", "create"]);
+    }
     command
 }
 
-fn git(directory: &Path, words: &[&str]) -> Vec<u8> {
-    let output = isolated("git", directory).args(words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {words:?}: {said}");
-    output.stdout
+/// What git prints; it must succeed.
+fn by_git(directory: &Path, words: &[&str]) -> Vec<u8> {
+    let mut command = isolated(Program::Git, directory);
+    command.args(words);
+    run(command).ok(&format!("git {words:?}"))
 }
 
 /// `hedgerow image create`, with `input` on standard input.
@@ -44,7 +39,7 @@ fn create_delayed(
     epoch: Option<&str>,
     seed: u32,
 ) -> Output {
-    let mut command = isolated(env!("CARGO_BIN_EXE_hedgerow"), directory);
+    let mut command = isolated(HEDGEROW, directory);
     if seed > 0 {
         command.env("HEDGEROW_TEST_DELAY", seed.to_string());
     }
@@ -81,8 +76,8 @@ fn delayed(directory: &Path, source: &str, words: &[&str], input: &[u8], seed: u
 fn repository() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let at = |path: &str| home.path().join(path);
-    git(home.path(), &["init", "-q", "-b", "main"]);
-    git(home.path(), &["config", "core.safecrlf", "false"]);
+    by_git(home.path(), &["init", "-q", "-b", "main"]);
+    by_git(home.path(), &["config", "core.safecrlf", "false"]);
     let lines: Vec<u8> = (0..160_000u32)
         .flat_map(|at| format!("{}\n", at.wrapping_mul(at) >> 7).into_bytes())
         .collect();
@@ -110,11 +105,11 @@ fn repository() -> TempDir {
     }
     fs::set_permissions(at("a/file"), fs::Permissions::from_mode(0o755)).unwrap();
     symlink("a/file", at("link")).unwrap();
-    git(home.path(), &["add", "-A"]);
-    git(home.path(), &["commit", "-q", "-m", "one"]);
+    by_git(home.path(), &["add", "-A"]);
+    by_git(home.path(), &["commit", "-q", "-m", "one"]);
     fs::write(at("a-b"), &lines[..150_100]).unwrap();
-    git(home.path(), &["commit", "-qam", "two"]);
-    git(home.path(), &["repack", "-adq"]);
+    by_git(home.path(), &["commit", "-qam", "two"]);
+    by_git(home.path(), &["repack", "-adq"]);
     home
 }
 
@@ -122,11 +117,11 @@ fn repository() -> TempDir {
 fn placeholders_that_are_not_expanded_are_named() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    git(home, &["init", "-q", "-b", "main"]);
+    by_git(home, &["init", "-q", "-b", "main"]);
     fs::write(home.join(".gitattributes"), "* export-subst\n").unwrap();
     fs::write(home.join("f"), "$Format:%h %(describe:tags) %+ar %x$\n").unwrap();
-    git(home, &["add", "-A"]);
-    git(home, &["commit", "-q", "-m", "one"]);
+    by_git(home, &["add", "-A"]);
+    by_git(home, &["commit", "-q", "-m", "one"]);
     let made = image(home, &["create", "-q", "git:HEAD", "image"]);
     assert_eq!(made.code, 0, "{made:?}");
     for name in ["(describe", "ar"] {
@@ -145,7 +140,7 @@ fn an_image_of_a_commit_is_that_of_its_archive() {
         &["-c", "gzip", "-b", "4K"],
         &["--no-dedup"],
     ] {
-        let archive = git(home, &["archive", "--format=tar", "HEAD"]);
+        let archive = by_git(home, &["archive", "--format=tar", "HEAD"]);
         let expected = packed(home, "-", words, &archive);
         for jobs in ["-j1", "-j3"] {
             let image = packed(home, "git:HEAD", &[words, &[jobs]].concat(), b"");
@@ -153,11 +148,11 @@ fn an_image_of_a_commit_is_that_of_its_archive() {
         }
     }
     fs::write(home.join(".gitattributes"), "large export-ignore\n").unwrap();
-    let archive = git(home, &["archive", "--worktree-attributes", "HEAD"]);
+    let archive = by_git(home, &["archive", "--worktree-attributes", "HEAD"]);
     let words = ["-c", "lz4", "--worktree-attributes"];
     let expected = packed(home, "-", &["-c", "lz4"], &archive);
     assert!(packed(home, "git:HEAD", &words, b"") == expected);
-    let archive = git(home, &["archive", "HEAD~1"]);
+    let archive = by_git(home, &["archive", "HEAD~1"]);
     let words = [
         "-c",
         "lz4",
@@ -181,7 +176,7 @@ fn an_image_of_a_commit_is_that_of_its_checkout() {
         "* -export-ignore -export-subst\n",
     )
     .unwrap();
-    git(home, &["clone", "-q", ".", "copy"]);
+    by_git(home, &["clone", "-q", ".", "copy"]);
     let copy = home.join("copy");
     fs::remove_dir_all(copy.join(".git")).unwrap();
     // As a umask of 0002 would have it.
@@ -218,7 +213,7 @@ fn an_image_of_a_commit_is_that_of_its_checkout() {
 fn the_repository_is_the_one_git_would_use() {
     let home = repository();
     let home = home.path();
-    git(home, &["clone", "-q", "--bare", ".", "bare.git"]);
+    by_git(home, &["clone", "-q", "--bare", ".", "bare.git"]);
     let other = tempfile::tempdir().unwrap();
     let expected = packed(home, "git:main", &["-c", "lz4"], b"");
     for words in [&["-c", "lz4"][..], &["-c", "lz4", "-C", "../a"]] {
@@ -229,13 +224,13 @@ fn the_repository_is_the_one_git_would_use() {
         );
     }
     let image = other.path().join("image");
-    let mut command = isolated(env!("CARGO_BIN_EXE_hedgerow"), other.path());
+    let mut command = isolated(HEDGEROW, other.path());
     command.env("GIT_DIR", home.join("bare.git"));
     command.env("SOURCE_DATE_EPOCH", "1800000000");
     let output = command.args(["-c", "lz4", "git:main", "image"]).output();
     assert_eq!(output.unwrap().status.code(), Some(0));
     assert!(fs::read(image).unwrap() == expected);
-    let commit = git(home, &["rev-parse", "HEAD"]);
+    let commit = by_git(home, &["rev-parse", "HEAD"]);
     let commit = format!("git:{}", String::from_utf8(commit).unwrap().trim());
     assert!(packed(home, &commit, &["-c", "lz4"], b"") == expected);
     // In a directory of the working tree, too, all of it is listed.
@@ -262,9 +257,9 @@ fn what_cannot_be_read_is_named_and_may_be_left_out() {
     let home = repository();
     let home = home.path();
     fs::write(home.join("new"), "this one will be gone").unwrap();
-    git(home, &["add", "new"]);
-    git(home, &["commit", "-qm", "three"]);
-    let id = String::from_utf8(git(home, &["rev-parse", "HEAD:new"])).unwrap();
+    by_git(home, &["add", "new"]);
+    by_git(home, &["commit", "-qm", "three"]);
+    let id = String::from_utf8(by_git(home, &["rev-parse", "HEAD:new"])).unwrap();
     let id = id.trim();
     fs::remove_file(home.join(format!(".git/objects/{}/{}", &id[..2], &id[2..]))).unwrap();
     let reason = format!("error: cannot read 'new': object {id} is missing\n");
@@ -282,8 +277,8 @@ fn what_cannot_be_read_is_named_and_may_be_left_out() {
         listed.contains("\nlarge\n") && !listed.contains("new"),
         "{listed}"
     );
-    git(home, &["config", "core.repositoryFormatVersion", "1"]);
-    git(home, &["config", "extensions.partialClone", "origin"]);
+    by_git(home, &["config", "core.repositoryFormatVersion", "1"]);
+    by_git(home, &["config", "extensions.partialClone", "origin"]);
     let failed = create(home, &["-f", "git:HEAD", "image"], b"", None);
     let said = String::from_utf8_lossy(&failed.stderr);
     assert!(
@@ -323,14 +318,14 @@ fn what_names_no_tree_is_refused_with_2() {
 fn large_blob(directory: &Path, bytes: u64) -> String {
     let path = directory.join(".large");
     fs::File::create(&path).unwrap().set_len(bytes).unwrap();
-    let id = git(directory, &["hash-object", "-w", "--no-filters", ".large"]);
+    let id = by_git(directory, &["hash-object", "-w", "--no-filters", ".large"]);
     fs::remove_file(path).unwrap();
     String::from_utf8(id).unwrap().trim().to_owned()
 }
 
 /// Stores a tree of these lines of `git mktree`.
 fn tree(directory: &Path, lines: &str) -> String {
-    let mut command = isolated("git", directory);
+    let mut command = isolated(Program::Git, directory);
     command.arg("mktree").stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     child
@@ -346,10 +341,7 @@ fn tree(directory: &Path, lines: &str) -> String {
 /// `image create` with no more address space than this.
 fn create_within(directory: &Path, megabytes: u64, words: &[&str]) -> Output {
     let mut command = Command::new("sh");
-    command.current_dir(directory);
-    command.env("GIT_CONFIG_NOSYSTEM", "1");
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
-    command.env_remove("SOURCE_DATE_EPOCH");
+    isolate(&mut command).current_dir(directory);
     let limit = megabytes << 10;
     command.args(["-c", &format!("ulimit -v {limit}; exec \"$@\""), "sh"]);
     command.args([
@@ -366,7 +358,7 @@ fn create_within(directory: &Path, megabytes: u64, words: &[&str]) -> Output {
 fn sizes_are_checked_before_objects_are_read() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    git(home, &["init", "-q"]);
+    by_git(home, &["init", "-q"]);
     let huge = large_blob(home, 800 << 20);
     let small = large_blob(home, 3);
     let of_attributes = tree(
@@ -392,12 +384,12 @@ fn sizes_are_checked_before_objects_are_read() {
 #[test]
 fn trees_that_share_subtrees_are_listed_up_to_a_limit() {
     if std::env::var_os("HEDGEROW_LONG_TESTS").is_none() {
-        println!("skipped: 33 million entries take minutes; HEDGEROW_LONG_TESTS=1 lists them");
+        hedgerow_testkit::skip("33 million entries take minutes; HEDGEROW_LONG_TESTS=1 lists them");
         return;
     }
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    git(home, &["init", "-q"]);
+    by_git(home, &["init", "-q"]);
     let blob = large_blob(home, 1);
     let names = |id: &str, kind: &str| -> String {
         (0..300).map(|at| format!("{kind} {id}\tf{at}\n")).collect()

@@ -93,7 +93,7 @@ fn the_time_of_the_source_is_honoured_or_refused() {
         .unwrap()
         .mtime();
     let create = |epoch: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command.args(["-q", "image", "create", "-f", "tree", "image"]);
         let command = command.current_dir(home.path());
         command.env("SOURCE_DATE_EPOCH", epoch).output().unwrap()
@@ -162,7 +162,7 @@ fn root_gives_nobody_else_its_rights() {
         .args(["c", "1", "3"])
         .output();
     if !made.unwrap().status.success() {
-        println!("skipped: only root can make devices");
+        hedgerow_testkit::skip("only root can make devices");
         return;
     }
     assert_eq!(image(home, &["create", "-q", "tree", "image"]).code, 0);
@@ -241,7 +241,7 @@ fn a_read_or_a_write_that_fails_leaves_no_image() {
         "rename:1:5",
         "read:3:5",
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command.args(["image", "create", "-j1", "tree", "image"]);
         command
             .current_dir(home.path())
@@ -342,7 +342,7 @@ fn what_is_left_out_is_named_as_an_error_even_if_quiet() {
     let home = home();
     let mut below = 0;
     for number in 2..9 {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         let words = ["image", "create", "-fqj1", "--skip-unreadable"];
         command.args(words).args(["tree", "image"]);
         let fault = format!("stat:{number}:13");

@@ -16,7 +16,7 @@ fn pack(home: &Path, script: &str, name: &str, options: &[&str]) -> bool {
         .stdout(Stdio::null());
     let packed = command.status().is_ok_and(|status| status.success());
     if !packed {
-        println!("skipped: mksquashfs is not installed");
+        hedgerow_testkit::skip("mksquashfs is not installed");
     }
     packed
 }

@@ -118,7 +118,7 @@ fn damaged_images_are_read_as_unsquashfs_reads_them() {
     let home = home();
     let home = home.path();
     if accepts(home, "unsquashfs", &["-v"]).is_none() {
-        println!("skipped: unsquashfs is not installed");
+        hedgerow_testkit::skip("unsquashfs is not installed");
         return;
     }
     let (mut both, mut images) = (0, Vec::new());
@@ -177,7 +177,7 @@ fn damaged_archives_are_read_as_gnu_tar_reads_them() {
             ".",
         ];
         if accepts(home, "tar", &words) != Some(true) {
-            println!("skipped: GNU tar is not installed");
+            hedgerow_testkit::skip("GNU tar is not installed");
             return;
         }
         archives.push(fs::read(home.join("archive")).unwrap());

@@ -50,7 +50,7 @@ fn packed(options: &[&str]) -> Option<TempDir> {
     shell(home.path(), script);
     let words = ["tree", "image", "-noappend", "-quiet", "-no-progress"];
     if !run(home.path(), "mksquashfs", &[&words, options].concat()) {
-        println!("skipped: no image: mksquashfs is not installed");
+        hedgerow_testkit::skip("no image: mksquashfs is not installed");
         return None;
     }
     Some(home)
@@ -104,7 +104,7 @@ fn any_number_of_workers_extracts_the_same() {
     image(home.path(), &["extract", "-j", "1", "image", "1"]);
     let expected = seen(home.path(), "1");
     for jobs in ["2", "3", "16"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command.args(["image", "extract", "-q", "-j", jobs, "image", jobs]);
         command
             .env("HEDGEROW_TEST_DELAY", jobs)
@@ -198,7 +198,7 @@ fn owners_and_attributes_can_be_left() {
 }
 
 fn with_fault(home: &Path, fault: &str, target: &str) -> Outcome {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.args(["image", "extract", "-q", "-j", "2", "image", target]);
     command.env("HEDGEROW_TEST_FAULT", fault).current_dir(home);
     let output = command.stdin(Stdio::null()).output().unwrap();
@@ -268,7 +268,7 @@ fn whatever_fails_is_named_and_no_half_file_is_there() {
 #[test]
 fn a_full_disk_ends_the_run_and_leaves_whole_files() {
     if !is_root() {
-        println!("skipped: only root mounts");
+        hedgerow_testkit::skip("only root mounts");
         return;
     }
     let Some(home) = packed(&[]) else { return };
@@ -279,7 +279,7 @@ fn a_full_disk_ends_the_run_and_leaves_whole_files() {
         "mount",
         &["-t", "tmpfs", "-o", "size=1M", "none", "small"],
     ) {
-        println!("skipped: no tmpfs can be mounted");
+        hedgerow_testkit::skip("no tmpfs can be mounted");
         return;
     }
     let outcome = image(home.path(), &["extract", "image", "small/out"]);
@@ -298,7 +298,7 @@ fn an_interrupted_run_leaves_whole_files() {
     let Some(home) = packed(&["-b", "4096"]) else {
         return;
     };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.args(["image", "extract", "-q", "-j", "2", "image", "out"]);
     // Every call takes its time, so that the signal comes in between.
     command
@@ -334,7 +334,7 @@ fn what_cannot_be_replaced_is_named_as_the_user_knows_it() {
     let mut named = 0;
     for number in 1..20 {
         for fault in [format!("create:{number}:13"), format!("rename:{number}:13")] {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+            let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
             command.args(["image", "extract", "-qfj1", "image", "out", "many"]);
             command.env("HEDGEROW_TEST_FAULT", &fault);
             let output = command.current_dir(home.path()).output().unwrap();

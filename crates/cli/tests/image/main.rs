@@ -14,18 +14,20 @@ mod diff;
 mod differential;
 mod extract;
 mod gensquashfs;
-#[path = "../oracle/random.rs"]
-mod random;
 mod readers;
 mod sharing;
 mod tar2sqfs;
 mod to_tar;
 
+use hedgerow_testkit::Program;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 /// How a run ended.
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl Outcome {
 }
 
 fn image(directory: &Path, words: &[&str]) -> Outcome {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.arg("image").args(words).current_dir(directory);
     let output = command.stdin(Stdio::null()).output().unwrap();
     let outcome = Outcome {
@@ -80,7 +82,7 @@ fn packed() -> Option<TempDir> {
     match pack.status() {
         Ok(status) if status.success() => Some(home),
         _ => {
-            println!("skipped: no image: mksquashfs is not installed");
+            hedgerow_testkit::skip("no image: mksquashfs is not installed");
             None
         }
     }

@@ -29,7 +29,7 @@ fn packed() -> Option<TempDir> {
         found.is_ok()
     });
     if !have || !made.unwrap().success() {
-        println!("skipped: squashfs-tools-ng or mksquashfs is not installed");
+        hedgerow_testkit::skip("squashfs-tools-ng or mksquashfs is not installed");
         return None;
     }
     Some(home)

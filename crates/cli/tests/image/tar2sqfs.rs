@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 /// Our program under another name, reading an archive.
 fn tar2sqfs(directory: &Path, words: &[&str], archive: Option<&Path>) -> Outcome {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.arg0("tar2sqfs").args(words).current_dir(directory);
     command.env_remove("SOURCE_DATE_EPOCH");
     outcome(command, archive)
@@ -108,7 +108,7 @@ fn the_time_of_the_source_is_that_of_what_has_none() {
         (&["-fk", "image"], "7", "7", 7),
         (&["-d", "mtime=8", "-f", "image"], "8", "9", 8),
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command
             .arg0("tar2sqfs")
             .args(words)
@@ -222,7 +222,7 @@ fn what_makes_no_sense_is_refused_with_the_code_of_the_real_one() {
 #[test]
 fn what_is_the_same_to_squashfs_tools_ng_is_the_same_here() {
     let Some(checkout) = std::env::var_os("HEDGEROW_SQUASHFS_TOOLS_NG").map(PathBuf::from) else {
-        println!("skipped: HEDGEROW_SQUASHFS_TOOLS_NG names no checkout of squashfs-tools-ng");
+        hedgerow_testkit::skip("HEDGEROW_SQUASHFS_TOOLS_NG names no checkout of squashfs-tools-ng");
         return;
     };
     let home = tempfile::tempdir().unwrap();

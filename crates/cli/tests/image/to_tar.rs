@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn sqfs2tar(directory: &Path, words: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.arg0("sqfs2tar").args(words).current_dir(directory);
     command.output().unwrap()
 }
@@ -112,7 +112,7 @@ fn an_archive_appears_whole_and_replaces_nothing_unasked() {
     let said = "error: cannot create 'there': File exists\n\nhint: -f replaces it\n";
     assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
     for fault in ["write:1:28", "write:2:28", "rename:1:5", "read:9:5"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command.args(["image", "to-tar", "-j1", "-fo", "there", "image"]);
         command.current_dir(home.path());
         let failed = command.env("HEDGEROW_TEST_FAULT", fault).output().unwrap();

@@ -1,7 +1,8 @@
-use super::generate::{scene, Graph, Scene, Storage};
 use super::midx_damage::{hash_len, seal};
-use super::oracle::random::Random;
 use super::{beside_pack, hedgerow, lines, printed};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
 
 const FILTERS: [&str; 7] = [
     "",
@@ -212,13 +213,13 @@ fn a_pack_that_is_not_closed_is_refused() {
         b"author a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx",
     ]
     .concat();
-    let commit = super::oracle::program::git(
+    let commit = hedgerow_testkit::git(
         &scene.root,
         &["hash-object", "-w", "-t", "commit", "--stdin"],
         &commit,
     );
     let list = scene.root.join(".git/objects/pack/pack");
-    super::oracle::program::git(
+    hedgerow_testkit::git(
         &scene.root,
         &["pack-objects", "-q", list.to_str().unwrap()],
         &commit,
@@ -242,7 +243,7 @@ fn what_is_met_before_it_is_named_is_filtered() {
     let scene = scene(12, "sha1", Storage::Packed, Graph::None);
     scene.git(&["repack", "-adbq"]);
     let put = |words: &[&str], input: &str| {
-        let id = super::oracle::program::git(&scene.root, words, input.as_bytes());
+        let id = hedgerow_testkit::git(&scene.root, words, input.as_bytes());
         String::from_utf8(id).unwrap().trim().to_owned()
     };
     let blob = put(&["hash-object", "-w", "--stdin"], &"large\n".repeat(100));
@@ -309,7 +310,7 @@ fn preferred_tips_are_below_a_directory_and_need_a_name() {
     }
     let repack = |preferred: &str| {
         let preferred = format!("pack.preferBitmapTips={preferred}");
-        let mut command = super::Program::Hedgerow.command(&scene.root);
+        let mut command = HEDGEROW.command(&scene.root);
         command.args(["repack", "-adbq"]);
         command.env("GIT_CONFIG_COUNT", "1");
         let (key, value) = preferred.split_once('=').unwrap();

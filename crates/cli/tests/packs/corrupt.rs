@@ -1,8 +1,9 @@
 //! `pack-objects` where a pack of the repository was damaged in a way that only its index, or the
 //! id of an object, tells: the damage does not spread into a new pack.
 
-use super::oracle::program::{git, run, Outcome, Program};
-use super::oracle::repository::Repository;
+use crate::HEDGEROW;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run, Outcome};
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -78,7 +79,7 @@ fn scene(index_version: &str) -> (Repository, Vec<String>) {
 fn pack(root: &Path, words: &[&str], ids: &[String]) -> Outcome {
     let list = root.join("list");
     fs::write(&list, ids.join("\n") + "\n").unwrap();
-    let mut command = Program::Hedgerow.command(root);
+    let mut command = HEDGEROW.command(root);
     command.args(["pack-objects", "-q"]).args(words).arg("new");
     command.stdin(File::open(list).unwrap());
     run(command)

@@ -1,12 +1,13 @@
 //! What deletes objects believes no accelerator: whatever a commit-graph, a multi-pack-index, a
 //! bitmap or a reverse index says, also with a hash that is right, nothing in use is lost.
 
-use super::generate::Scene;
 use super::midx_damage::{hash_len, seal};
-use super::oracle::program::{git, run, Program};
-use super::oracle::random::Random;
 use super::several::several_packs;
 use super::{lines, printed};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::Scene;
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, run};
 use std::path::{Path, PathBuf};
 
 const COMMANDS: [&[&str]; 8] = [
@@ -63,7 +64,7 @@ impl Accelerated {
 
     /// Runs `words` in a copy of the repository one of whose accelerators has another content.
     fn try_with(&self, accelerator: &Path, content: &[u8], words: &[&str], what: &str) {
-        let copy = super::oracle::temporary();
+        let copy = hedgerow_testkit::temporary();
         let root = copy.path().join("copy");
         let from = &self.scene.root;
         let copied = std::process::Command::new("cp")
@@ -76,7 +77,7 @@ impl Accelerated {
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, content).unwrap();
         for words in [words, &["multi-pack-index", "expire"]] {
-            let mut command = Program::Hedgerow.command(&root);
+            let mut command = HEDGEROW.command(&root);
             command.args(words);
             run(command).assert_civil(what);
         }

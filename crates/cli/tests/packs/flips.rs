@@ -2,10 +2,10 @@
 //! indexes and multi-pack-indexes are told to be damaged and done without; of a commit-graph, which
 //! is no more hashed than git hashes it, everything that it says is bounded.
 
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::random::Random;
 use hedgerow::plumbing::pack::{Bitmaps, ObjectId, ObjectStore, StoreOptions};
 use hedgerow::plumbing::reach::{reachable, IdMap, Question, Request, SeenIds, Source, Tip};
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
 use std::collections::HashMap;
 use std::path::PathBuf;
 

@@ -1,10 +1,11 @@
 //! Damaged indexes of packs: a command that lists or counts ends with an error, or is right.
 
 use super::beside_pack;
-use super::generate::{scene, Graph, Storage};
 use super::midx_damage::{hash_len, seal};
-use super::oracle::program::{git, run, Program};
 use super::{hedgerow, lines, printed};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Storage};
+use hedgerow_testkit::{git, run};
 use std::path::Path;
 
 const QUESTIONS: [&[&str]; 5] = [
@@ -23,7 +24,7 @@ const QUESTIONS: [&[&str]; 5] = [
 
 /// The objects of a pack that `pack-objects` sends.
 fn sent(root: &Path, words: &[&str]) -> Option<u32> {
-    let mut command = Program::Hedgerow.command(root);
+    let mut command = HEDGEROW.command(root);
     command
         .args(["pack-objects", "--all", "--stdout", "-q"])
         .args(words);

@@ -1,9 +1,10 @@
 //! Repacks that are killed, that something comes between, or that run beside another.
 
-use super::generate::{scene, Graph, Storage};
-use super::oracle::program::{git, Program};
-use super::oracle::random::Random;
 use super::repack::{objects, packs, repacked};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Storage};
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, Program};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ fn a_repack_that_is_killed_leaves_a_whole_repository() {
             &["repack", "-d", "--geometric=2", "--write-midx"],
             &["repack", "-d", "--cruft"],
         ][round % 3];
-        let mut command = Program::Hedgerow.command(root);
+        let mut command = HEDGEROW.command(root);
         // System calls that take their time make room to be killed in.
         command
             .args(words)
@@ -65,7 +66,7 @@ fn what_comes_into_use_meanwhile_is_not_lost() {
     std::fs::remove_file(&reference).unwrap();
     let mut was_needed = 0;
     for seed in 0..12 {
-        let mut command = Program::Hedgerow.command(root);
+        let mut command = HEDGEROW.command(root);
         command
             .args(["repack", "-a", "-d", "-F"])
             .env("HEDGEROW_TEST_DELAY", format!("{}", 100 + seed))
@@ -120,8 +121,8 @@ fn repacks_beside_each_other_and_beside_commits_lose_nothing() {
             command.spawn().unwrap()
         };
         let mut children = vec![
-            spawn(Program::Hedgerow, &["repack", "-a", "-d", "-b"]),
-            spawn(Program::Hedgerow, &["repack", "-d", "--geometric=2"]),
+            spawn(HEDGEROW, &["repack", "-a", "-d", "-b"]),
+            spawn(HEDGEROW, &["repack", "-d", "--geometric=2"]),
         ];
         for number in 0..10 {
             let message = format!("{round} {number}");

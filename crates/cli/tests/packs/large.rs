@@ -1,7 +1,8 @@
 //! A repository of more than a hundred thousand objects: what is right for ten is right for them.
 
-use super::oracle::program::{git, run, Program};
-use super::oracle::repository::Repository;
+use crate::HEDGEROW;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run, Program};
 use std::fmt::Write;
 use std::fs::File;
 use std::path::Path;
@@ -47,7 +48,7 @@ fn repository() -> Repository {
 
 /// What both print, which must be the same.
 fn same(root: &Path, words: &[&str]) -> Vec<u8> {
-    let [git, here] = [Program::Git, Program::Hedgerow].map(|program| {
+    let [git, here] = [Program::Git, HEDGEROW].map(|program| {
         let mut command = program.command(root);
         command.args(words);
         let outcome = run(command);
@@ -79,7 +80,7 @@ fn a_hundred_thousand_objects() {
 
     // A pack of all, which both index to the same bytes.
     let packed = root.join("all.pack");
-    let mut command = Program::Hedgerow.command(root);
+    let mut command = HEDGEROW.command(root);
     command.args([
         "pack-objects",
         "-q",
@@ -89,7 +90,7 @@ fn a_hundred_thousand_objects() {
     ]);
     command.stdout(File::create(&packed).unwrap());
     assert_eq!(run(command).code, 0);
-    for (program, name) in [(Program::Git, "git.idx"), (Program::Hedgerow, "here.idx")] {
+    for (program, name) in [(Program::Git, "git.idx"), (HEDGEROW, "here.idx")] {
         let mut command = program.command(root);
         command.args(["index-pack", "--rev-index", "-o", name, "all.pack"]);
         let outcome = run(command);
@@ -106,7 +107,7 @@ fn a_hundred_thousand_objects() {
 
     // In a repository of its own, with bitmaps that git checks.
     let other = Repository::init(&[]);
-    let mut command = Program::Hedgerow.command(&other.root);
+    let mut command = HEDGEROW.command(&other.root);
     command.args([
         "index-pack",
         "--stdin",
@@ -123,7 +124,7 @@ fn a_hundred_thousand_objects() {
             b"",
         );
     }
-    let mut command = Program::Hedgerow.command(&other.root);
+    let mut command = HEDGEROW.command(&other.root);
     command.args(["bitmap", "write"]);
     assert_eq!(run(command).code, 0);
     git(&other.root, &["rev-list", "--test-bitmap", "main"], b"");

@@ -1,10 +1,11 @@
 //! `pack-objects` with packs, logs and indexes for a list: as git makes them.
 
-use super::generate::{scene, Graph, Scene, Storage};
 use super::lines;
-use super::oracle::program::{git, Outcome, Program};
-use super::oracle::random::Random;
 use super::repack::packs;
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, Outcome, Program};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -15,7 +16,7 @@ fn pack(program: Program, root: &Path, words: &[&str], input: &str) -> Outcome {
     let path = root.with_file_name("input");
     std::fs::write(&path, input).unwrap();
     command.stdin(Stdio::from(std::fs::File::open(&path).unwrap()));
-    super::oracle::program::run(command)
+    hedgerow_testkit::run(command)
 }
 
 /// The objects of the packs whose checksums `outcome` lists.
@@ -45,7 +46,7 @@ fn compare(scene: &Scene, words: &[&str], input: &str) -> usize {
         let outcome = pack(program, &scene.root, &words, input);
         contents(&scene.root, &outcome)
     };
-    let (ours, gits) = (of(Program::Hedgerow), of(Program::Git));
+    let (ours, gits) = (of(HEDGEROW), of(Program::Git));
     assert_eq!(ours, gits, "{words:?}\n{input}");
     ours.len()
 }
@@ -94,7 +95,7 @@ fn packs_on_standard_input_are_joined_without_others() {
             compare(&scene, &["--stdin-packs", "--unpacked"], &input);
         }
         let unknown = pack(
-            Program::Hedgerow,
+            HEDGEROW,
             &scene.root,
             &["--stdin-packs", "made"],
             "pack-x.pack\n",
@@ -106,7 +107,11 @@ fn packs_on_standard_input_are_joined_without_others() {
 
 #[test]
 fn what_is_left_out_goes_by_object() {
-    let is_old = super::is_git_old("what --unpacked and --filter of pack-objects do");
+    let is_old = !hedgerow_testkit::git_is_at_least(
+        2,
+        47,
+        "what --unpacked and --filter of pack-objects do",
+    );
     for (seed, format) in [(93, "sha1"), (94, "sha256")] {
         let scene = packed_scene(seed, format);
         let names = packs(&scene.root, ".pack");
@@ -147,7 +152,7 @@ fn what_is_left_out_goes_by_object() {
         );
         let none = [&all[..], &["--incremental", "--non-empty", "made"]].concat();
         scene.git(&["repack", "-a", "-d", "-q"]);
-        let outcome = pack(Program::Hedgerow, &scene.root, &none, "");
+        let outcome = pack(HEDGEROW, &scene.root, &none, "");
         assert_eq!((outcome.code, outcome.stdout.len()), (0, 0));
     }
 }
@@ -167,7 +172,7 @@ fn options_that_do_not_go_together_are_refused_as_by_git() {
             (outcome.code, outcome.stderr)
         };
         // Words differ between versions of git.
-        let (ours, gits) = (of(Program::Hedgerow), of(Program::Git));
+        let (ours, gits) = (of(HEDGEROW), of(Program::Git));
         assert_eq!(ours.0, gits.0, "{words:?}");
         assert!(ours.1.starts_with("fatal: "), "{}", ours.1);
     }
@@ -181,12 +186,7 @@ fn replacements_are_packed_as_what_they_are() {
     let other = String::from_utf8(other).unwrap();
     scene.git(&["replace", "main", other.trim()]);
     let whole = compare(&scene, &["--all"], "");
-    let bytes = pack(
-        Program::Hedgerow,
-        &scene.root,
-        &["--all", "--stdout", "-q"],
-        "",
-    );
+    let bytes = pack(HEDGEROW, &scene.root, &["--all", "--stdout", "-q"], "");
     let target = scene.root.join("sent.pack");
     std::fs::write(&target, bytes.stdout).unwrap();
     git(&scene.root, &["index-pack", target.to_str().unwrap()], b"");

@@ -12,9 +12,6 @@ mod bitmaps;
 mod corrupt;
 mod deleting;
 mod flips;
-#[path = "../queries/generate.rs"]
-#[allow(dead_code, reason = "shared by several tests")]
-mod generate;
 mod index_damage;
 mod index_pack;
 mod killed;
@@ -23,12 +20,7 @@ mod listed_packs;
 mod maintenance;
 mod midx_bitmaps;
 mod midx_damage;
-#[path = "../oracle/mount.rs"]
-mod mount;
 mod objects;
-#[path = "../oracle/mod.rs"]
-#[allow(dead_code, reason = "shared by many tests")]
-mod oracle;
 mod progress;
 mod repack;
 mod repacked_states;
@@ -38,25 +30,15 @@ mod served;
 mod several;
 mod shared_trees;
 
-use generate::Scene;
-use oracle::program::{run, Outcome, Program};
+use hedgerow_testkit::history::Scene;
+use hedgerow_testkit::{run, Outcome, Program};
 
-/// Whether the git beside which we are looked at is older than 2.47: then `what` is not compared.
-fn is_git_old(what: &str) -> bool {
-    let version = oracle::program::git(std::path::Path::new("."), &["--version"], b"");
-    let version = String::from_utf8(version).unwrap();
-    let number = version.trim().trim_start_matches("git version ");
-    let mut parts = number.split('.').map(|part| part.parse().unwrap_or(0_u32));
-    let is_old = (parts.next(), parts.next()) < (Some(2), Some(47));
-    if is_old {
-        oracle::skip(&format!("git {number}, not compared: {what}"));
-    }
-    is_old
-}
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 /// Runs hedgerow in the repository of `scene`.
 fn hedgerow(scene: &Scene, words: &[&str]) -> Outcome {
-    let mut command = Program::Hedgerow.command(&scene.root);
+    let mut command = HEDGEROW.command(&scene.root);
     command.args(words).stdin(std::process::Stdio::null());
     let outcome = run(command);
     outcome.assert_civil(&format!("{words:?}"));
@@ -67,7 +49,7 @@ fn hedgerow(scene: &Scene, words: &[&str]) -> Outcome {
 fn answer(scene: &Scene, words: &[&str], input: &[u8]) -> Outcome {
     let path = scene.root.join(".git/input");
     std::fs::write(&path, input).unwrap();
-    let mut command = Program::Hedgerow.command(&scene.root);
+    let mut command = HEDGEROW.command(&scene.root);
     command
         .args(words)
         .stdin(std::fs::File::open(path).unwrap());

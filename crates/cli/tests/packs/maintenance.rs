@@ -1,9 +1,9 @@
 //! `hedgerow maintenance run`: what it does, and that it says why.
 
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::git;
 use super::repack::{is_sound, objects, packs};
 use super::{hedgerow, printed};
+use hedgerow_testkit::git;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
 
 fn maintained(scene: &Scene, words: &[&str]) -> String {
     let words = [&["maintenance", "run"], words].concat();

@@ -1,13 +1,14 @@
 //! Bitmaps of multi-pack-indexes beside git's.
 
 use super::bitmaps::{compare, difference};
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::git;
-use super::oracle::random::Random;
 use super::several::{
     add_versions, all_objects, beside_packs, clear, midx, pack, packs, several_packs,
 };
 use super::{hedgerow, lines, printed};
+use crate::HEDGEROW;
+use hedgerow_testkit::git;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
 
 const WRITE: [&str; 3] = ["multi-pack-index", "write", "--bitmap"];
 
@@ -96,7 +97,7 @@ fn we_read_what_git_writes() {
 
 #[test]
 fn git_reads_what_we_write() {
-    let is_old = super::is_git_old("the file of a multi-pack-index");
+    let is_old = !hedgerow_testkit::git_is_at_least(2, 47, "the file of a multi-pack-index");
     let mut random = Random::new(43);
     for (seed, format) in [(43, "sha1"), (44, "sha256"), (45, "sha1")] {
         let scene = several_packs(seed, format);
@@ -220,7 +221,7 @@ fn what_is_elsewhere_can_be_left_out() {
         };
         let expected = ids(pack_of(super::Program::Git));
         assert!(option != "--incremental" || expected.len() == lines(&loose).len());
-        assert_eq!(ids(pack_of(super::Program::Hedgerow)), expected, "{option}");
+        assert_eq!(ids(pack_of(HEDGEROW)), expected, "{option}");
     }
 }
 

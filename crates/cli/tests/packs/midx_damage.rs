@@ -1,10 +1,10 @@
 //! Damaged and unusual bitmaps of multi-pack-indexes: no answer becomes wrong.
 
-use super::oracle::program::{git, run, Program};
-use super::oracle::random::Random;
 use super::several::{beside_packs, midx, several_packs};
 use super::{answer, hedgerow, lines, printed};
 use hedgerow::plumbing::pack::{HashKind, TrailerHasher};
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, run, Program};
 use std::path::{Path, PathBuf};
 
 const WORDS: [&str; 6] = [
@@ -129,7 +129,7 @@ fn damage_under_a_right_hash_gives_no_count_that_git_does_not_give() {
 }
 
 /// A repository whose multi-pack-index has no chunk RIDX, and where that was.
-fn without_order(seed: u64, format: &str) -> (super::generate::Scene, Vec<u8>, PathBuf) {
+fn without_order(seed: u64, format: &str) -> (hedgerow_testkit::history::Scene, Vec<u8>, PathBuf) {
     let scene = several_packs(seed, format);
     printed(&scene, &["multi-pack-index", "write", "--bitmap"]);
     let mut bytes = std::fs::read(midx(&scene)).unwrap();

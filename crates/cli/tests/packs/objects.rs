@@ -1,16 +1,17 @@
 //! `pack-objects --revs` and `--all`.
 
 use super::bitmaps::difference;
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::{git, run, Program};
-use super::oracle::random::Random;
 use super::{lines, printed};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, run, Program};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// The pack that hedgerow makes for the request `input`.
 fn pack(scene: &Scene, words: &[&str], input: &str) -> Vec<u8> {
-    let mut command = Program::Hedgerow.command(&scene.root);
+    let mut command = HEDGEROW.command(&scene.root);
     command
         .arg("pack-objects")
         .args(words)
@@ -152,8 +153,8 @@ fn a_tag_of_a_tag_goes_along_with_both() {
     let input = format!("{}\n", ids[2]);
     for more in [&["--stdout"][..], &["--stdout", "--local"], &[]] {
         let words = [&["--include-tag"], more].concat();
-        let [theirs, ours] = [Program::Git, Program::Hedgerow]
-            .map(|program| made_by(&program, &scene, &words, &input));
+        let [theirs, ours] =
+            [Program::Git, HEDGEROW].map(|program| made_by(&program, &scene, &words, &input));
         assert!(ids.iter().all(|id| ours.contains(id)), "{more:?}");
         assert_eq!(ours, theirs, "{more:?}");
     }
@@ -180,8 +181,8 @@ fn bitmaps_are_used_for_files_only_if_asked_for() {
         let (want, have) = (random.pick(&packed), random.pick(&packed));
         let input = format!("{want}\n^{have}\n");
         let found = options.map(|options| {
-            let [theirs, ours] = [Program::Git, Program::Hedgerow]
-                .map(|program| made_by(&program, &scene, options, &input));
+            let [theirs, ours] =
+                [Program::Git, HEDGEROW].map(|program| made_by(&program, &scene, options, &input));
             assert_eq!(ours, theirs, "{options:?} {input}");
             ours
         });
@@ -193,7 +194,7 @@ fn bitmaps_are_used_for_files_only_if_asked_for() {
     // What bitmaps are written of is found by a walk, as with git.
     let words = ["--all", "--use-bitmap-index", "--write-bitmap-index"];
     let [theirs, ours] =
-        [Program::Git, Program::Hedgerow].map(|program| made_by(&program, &scene, &words, ""));
+        [Program::Git, HEDGEROW].map(|program| made_by(&program, &scene, &words, ""));
     assert_eq!(ours, theirs);
 }
 
@@ -226,7 +227,9 @@ fn made_by(program: &Program, scene: &Scene, words: &[&str], input: &str) -> Vec
 fn edited() -> (Scene, String, String) {
     let scene = scene(26, "sha1", Storage::Loose, Graph::None);
     let mut random = Random::new(26);
-    let mut text: Vec<String> = (0..2000).map(|_| format!("{}\n", random.next())).collect();
+    let mut text: Vec<String> = (0..2000)
+        .map(|_| format!("{}\n", random.number()))
+        .collect();
     let mut ids = Vec::new();
     for number in 0..2 {
         text[1000] = format!("changed {number}\n");
@@ -299,7 +302,7 @@ fn what_is_not_there_cannot_be_left_out() {
         format!("{tip}\n--not\n{missing}\n"),
         format!("{missing}\n"),
     ] {
-        for program in [Program::Git, Program::Hedgerow] {
+        for program in [Program::Git, HEDGEROW] {
             let mut command = program.command(&scene.root);
             command.args(["pack-objects", "--revs", "--stdout", "-q"]);
             let mut file = tempfile::tempfile().unwrap();

@@ -1,7 +1,8 @@
 //! Progress, in the lines of git.
 
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::{run, Program};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::{run, Program};
 use std::process::Stdio;
 
 /// The last states of the lines that `program` writes to standard error.
@@ -34,7 +35,7 @@ fn packing_is_shown_in_the_lines_of_git() {
         &["pack-objects", "--all", "--stdout", "--progress", "-q"],
     ] {
         let git = told(Program::Git, &scene, words, "0");
-        let ours = told(Program::Hedgerow, &scene, words, "0");
+        let ours = told(HEDGEROW, &scene, words, "0");
         // How much there is to compress is what each has chosen.
         let (first, titles_of_git) = (git.first(), titles(&git));
         assert_eq!(ours.first(), first, "{words:?}");
@@ -52,7 +53,7 @@ fn reused_entries_are_counted_as_git_counts_them() {
     scene.git(&["repack", "-adbq"]);
     let words = ["pack-objects", "--all", "--stdout", "--progress"];
     let git = told(Program::Git, &scene, &words, "0");
-    let ours = told(Program::Hedgerow, &scene, &words, "0");
+    let ours = told(HEDGEROW, &scene, &words, "0");
     assert_eq!(ours.first(), git.first());
     let reused = |lines: &[String]| {
         let total = lines.last().unwrap();
@@ -67,13 +68,13 @@ fn reused_entries_are_counted_as_git_counts_them() {
 fn what_is_short_is_shown_after_the_delay() {
     let scene = scene(72, "sha1", Storage::Packed, Graph::None);
     let words = ["multi-pack-index", "write", "--progress"];
-    let quick = told(Program::Hedgerow, &scene, &words, "5");
+    let quick = told(HEDGEROW, &scene, &words, "5");
     assert_eq!(quick, [""; 0]);
     std::fs::remove_file(scene.root.join(".git/objects/pack/multi-pack-index")).unwrap();
-    let shown = told(Program::Hedgerow, &scene, &words, "0");
+    let shown = told(HEDGEROW, &scene, &words, "0");
     assert_eq!(titles(&shown), ["Adding packfiles to multi-pack-index"]);
     let words = ["multi-pack-index", "verify", "--progress"];
-    let ours = told(Program::Hedgerow, &scene, &words, "5");
+    let ours = told(HEDGEROW, &scene, &words, "5");
     let git = told(Program::Git, &scene, &words, "5");
     for title in titles(&ours) {
         assert!(titles(&git).contains(&title), "{title}: {git:?}");
@@ -83,5 +84,5 @@ fn what_is_short_is_shown_after_the_delay() {
         "{ours:?}"
     );
     let words = ["multi-pack-index", "verify"];
-    assert_eq!(told(Program::Hedgerow, &scene, &words, "0"), [""; 0]);
+    assert_eq!(told(HEDGEROW, &scene, &words, "0"), [""; 0]);
 }

@@ -1,9 +1,10 @@
 //! `hedgerow repack`: nothing is lost, and git finds the packs that it would have made.
 
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::{git, Outcome, Program};
-use super::oracle::random::Random;
 use super::{hedgerow, lines, printed};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, Outcome, Program};
 use std::path::{Path, PathBuf};
 
 /// All objects, with their kinds and sizes.
@@ -43,9 +44,9 @@ pub fn is_sound(root: &Path) {
 }
 
 pub fn repack(root: &Path, words: &[&str]) -> Outcome {
-    let mut command = Program::Hedgerow.command(root);
+    let mut command = HEDGEROW.command(root);
     command.arg("repack").args(words);
-    let outcome = super::oracle::program::run(command);
+    let outcome = hedgerow_testkit::run(command);
     outcome.assert_civil(&format!("{words:?}"));
     outcome
 }
@@ -212,12 +213,12 @@ fn a_full_disk_loses_nothing_and_leaves_no_half_file() {
     for operation in ["write", "create", "rename", "mkdir"] {
         for number in 1.. {
             let (_directory, root) = copy(&scene);
-            let mut command = Program::Hedgerow.command(&root);
+            let mut command = HEDGEROW.command(&root);
             command.args(["repack", "-a", "-d", "-b"]);
             // No space left on device.
             let fault = format!("{operation}:{number}-{}:28", u64::MAX);
             command.env("HEDGEROW_TEST_FAULT", fault);
-            let outcome = super::oracle::program::run(command);
+            let outcome = hedgerow_testkit::run(command);
             outcome.assert_civil(operation);
             if outcome.code == 0 {
                 break;
@@ -251,7 +252,7 @@ fn an_empty_repository_has_nothing_to_pack() {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_gits_words() {
-    let is_old = super::is_git_old("the words of repack");
+    let is_old = !hedgerow_testkit::git_is_at_least(2, 47, "the words of repack");
     let scene = scene(54, "sha1", Storage::Packed, Graph::None);
     for words in [
         &["repack", "-a", "--geometric=2"][..],
@@ -262,7 +263,7 @@ fn what_makes_no_sense_is_refused_in_gits_words() {
         let ours = hedgerow(&scene, words);
         let mut command = Program::Git.command(&scene.root);
         command.args(words);
-        let gits = super::oracle::program::run(command);
+        let gits = hedgerow_testkit::run(command);
         assert_eq!(ours.code, gits.code);
         assert!(is_old || ours.stderr == gits.stderr, "{}", ours.stderr);
     }

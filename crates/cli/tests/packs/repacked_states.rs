@@ -1,9 +1,9 @@
 //! States of repositories in which something other than a reference keeps objects alive, or
 //! something else has them.
 
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::program::git;
 use super::repack::{copy, is_sound, objects, packs, repacked};
+use hedgerow_testkit::git;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
 use std::path::Path;
 
 fn has(root: &Path, id: &str) -> bool {

@@ -1,9 +1,9 @@
 //! Damaged reverse indexes: no size becomes wrong, and somebody is told.
 
 use super::midx_damage::{hash_len, seal};
-use super::oracle::random::Random;
 use super::several::{beside_packs, midx, several_packs};
 use super::{hedgerow, lines, printed};
+use hedgerow_testkit::Random;
 
 const QUESTIONS: [&[&str]; 3] = [
     &["rev-list", "--objects", "--all", "--disk-usage"],

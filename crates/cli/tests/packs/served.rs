@@ -1,10 +1,9 @@
 //! A stock git server with the hook.
 
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::environment::isolate;
-use super::oracle::program::{git, run, Program};
 use super::several::several_packs;
 use super::{lines, printed};
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::{git, isolate, run, use_global_config, Program};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -50,8 +49,7 @@ impl Daemon {
             .unwrap()
             .port();
         let mut command = daemon(&scene.root);
-        command
-            .env("GIT_CONFIG_GLOBAL", home.join("config"))
+        use_global_config(&mut command, home.join("config"))
             .args([
                 "--export-all",
                 "--listen=127.0.0.1",
@@ -158,7 +156,7 @@ fn has_daemon() -> bool {
     let found =
         found.is_ok_and(|output| !output.stderr.is_empty() && output.status.code() != Some(1));
     if !found {
-        println!("skipped: there is no git daemon");
+        hedgerow_testkit::skip("there is no git daemon");
     }
     found
 }

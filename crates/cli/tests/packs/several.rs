@@ -1,9 +1,9 @@
 //! Repositories whose objects are in several packs, many of them more than once.
 
-use super::generate::{scene, Graph, Scene, Storage};
 use super::lines;
-use super::oracle::program::git;
-use super::oracle::random::Random;
+use hedgerow_testkit::git;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 

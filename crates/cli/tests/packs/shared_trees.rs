@@ -1,8 +1,9 @@
 //! Trees that share their subtrees: a pack of some hundred bytes with a billion paths. Each tree is
 //! walked once, not once for each path.
 
-use super::oracle::program::{git, Outcome, Program};
-use super::oracle::temporary;
+use crate::HEDGEROW;
+use hedgerow_testkit::temporary;
+use hedgerow_testkit::{git, Outcome, Program};
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -47,7 +48,7 @@ fn repository(root: &Path) -> [String; 2] {
 fn within_time(root: &Path, words: &[&str], input: &str) -> Outcome {
     let given = root.join("given");
     std::fs::write(&given, input).unwrap();
-    let mut command = Program::Hedgerow.command(root);
+    let mut command = HEDGEROW.command(root);
     command.args(words).stdin(File::open(&given).unwrap());
     command
         .stdout(File::create(root.join("out")).unwrap())
@@ -93,7 +94,7 @@ fn bitmaps_are_made_and_verified() {
         &["multi-pack-index", "write", "--bitmap"],
     ] {
         within_time(root, words, "");
-        for program in [Program::Hedgerow, Program::Git] {
+        for program in [HEDGEROW, Program::Git] {
             let mut command = program.command(root);
             command.args([
                 "rev-list",
@@ -162,7 +163,7 @@ fn filters_walk_no_tree_for_nothing() {
         within_time(root, &words, "");
         let mut shallow = tree_of_four(root);
         shallow.extend(words.iter().skip(3).map(|word| (*word).to_owned()));
-        let outcomes = [Program::Git, Program::Hedgerow].map(|program| {
+        let outcomes = [Program::Git, HEDGEROW].map(|program| {
             let mut command = program.command(root);
             command.args(&shallow);
             super::run(command)

@@ -1,7 +1,8 @@
 //! References to objects that are not there, and files of references that hold no id: a list is
 //! never short in silence.
 
-use super::generate::{both, scene, Graph, Storage};
+use super::both;
+use hedgerow_testkit::history::{scene, Graph, Storage};
 
 const NOWHERE: &str = "1234567890123456789012345678901234567890";
 const NULL: &str = "0000000000000000000000000000000000000000";

@@ -1,4 +1,5 @@
-use super::generate::{both, scene, Graph, Scene, Storage};
+use super::both;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
 
 const FORMATS: [&str; 5] = [
     "%(objectname) %(objecttype) %(objectsize)",
@@ -89,7 +90,7 @@ fn named_objects_are_told_as_they_come() {
         let nul = input.replace('\n', "\0");
         let known = both(&scene, &["cat-file", "-Z", "--batch"], &nul);
         match known[0].code {
-            129 => super::oracle::skip("this git has no cat-file -Z"),
+            129 => hedgerow_testkit::skip("this git has no cat-file -Z"),
             _ => compare(&scene, &["cat-file", "-Z", "--batch"], &nul, true),
         }
         compare(&scene, &["cat-file", "-z", "--batch-check"], &nul, true);
@@ -135,7 +136,7 @@ fn paths_of_the_index_and_of_trees() {
             String::from_utf8(git.stdout)
         ),
         _ => {
-            super::oracle::skip("this git does not know %(objectmode)");
+            hedgerow_testkit::skip("this git does not know %(objectmode)");
             let here = String::from_utf8(here.stdout).unwrap();
             let lines: Vec<&str> = here.lines().collect();
             assert!(
@@ -166,7 +167,7 @@ fn paths_of_the_index_and_of_trees() {
     assert!(!expected.is_empty());
     assert_eq!(String::from_utf8(here.stdout).unwrap(), expected);
     match String::from_utf8(git.stdout).unwrap() {
-        text if text.contains("missing") => super::oracle::skip("this git tells no submodules"),
+        text if text.contains("missing") => hedgerow_testkit::skip("this git tells no submodules"),
         text => assert_eq!(text, expected),
     }
 }

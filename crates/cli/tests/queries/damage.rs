@@ -1,7 +1,8 @@
 //! Commit-graphs that are not what they should be: the answer is the same without them.
 
-use super::generate::{scene, Graph, Storage};
-use super::oracle::program::{run, Program};
+use crate::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Storage};
+use hedgerow_testkit::{run, Program};
 
 #[test]
 fn a_damaged_commit_graph_is_done_without() {
@@ -19,7 +20,7 @@ fn a_damaged_commit_graph_is_done_without() {
     let put = |content: &[u8]| {
         let _ = std::fs::remove_file(&path);
         std::fs::write(&path, content).unwrap();
-        let found = ask(Program::Hedgerow);
+        let found = ask(HEDGEROW);
         found.assert_civil("a damaged commit-graph");
         found
     };
@@ -60,12 +61,12 @@ fn a_commit_of_the_commit_graph_may_have_to_be_there() {
     ];
     let is_old = ask(Program::Git, "true", &[]).code == 0;
     if is_old {
-        super::oracle::skip("this git does not know GIT_COMMIT_GRAPH_PARANOIA");
+        hedgerow_testkit::skip("this git does not know GIT_COMMIT_GRAPH_PARANOIA");
     }
     for paranoia in ["false", "true"] {
         for words in questions.iter().filter(|_| !is_old) {
             let theirs = ask(Program::Git, paranoia, words);
-            let ours = ask(Program::Hedgerow, paranoia, words);
+            let ours = ask(HEDGEROW, paranoia, words);
             assert_eq!(ours.code, theirs.code, "{words:?} {}", ours.stderr);
             let is_lost = paranoia == "true" && !words.iter().any(|w| w.contains("missing"));
             assert_eq!(ours.code == 128, is_lost, "{words:?} {}", ours.stderr);
@@ -76,7 +77,7 @@ fn a_commit_of_the_commit_graph_may_have_to_be_there() {
             }
         }
     }
-    let odd = ask(Program::Hedgerow, "perhaps", &[]);
+    let odd = ask(HEDGEROW, "perhaps", &[]);
     assert_eq!(odd.code, 128);
     assert!(
         odd.stderr.contains("GIT_COMMIT_GRAPH_PARANOIA"),

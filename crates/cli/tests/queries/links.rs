@@ -1,8 +1,8 @@
 //! `cat-file --follow-symlinks` beside git's, in trees full of symbolic links.
 
-use super::generate::both;
-use super::generate::{scene, Graph, Scene, Storage};
-use super::oracle::random::Random;
+use super::both;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
 
 const NAMES: [&str; 7] = ["a", "b", "c", "d", "f", "l", "m"];
 
@@ -40,7 +40,7 @@ fn path(random: &mut Random) -> String {
 /// A tree of trees, files, links and a submodule.
 fn tree(scene: &Scene, random: &mut Random, depth: usize) -> String {
     let put = |words: &[&str], input: &str| {
-        let id = super::oracle::program::git(&scene.root, words, input.as_bytes());
+        let id = hedgerow_testkit::git(&scene.root, words, input.as_bytes());
         String::from_utf8(id).unwrap().trim().to_owned()
     };
     let mut entries = String::new();
@@ -108,7 +108,7 @@ fn links_are_followed_as_git_follows_them() {
         let modes = ["cat-file", "--batch-check=%(objectmode)"];
         match both(&scene, &modes, "")[0].code {
             0 => drop(compare(&scene, &modes[1..], &input)),
-            _ => super::oracle::skip("this git does not know %(objectmode)"),
+            _ => hedgerow_testkit::skip("this git does not know %(objectmode)"),
         }
     }
     for word in ["symlink ", "dangling ", "loop ", "notdir "] {
@@ -123,7 +123,7 @@ fn links_are_followed_as_git_follows_them() {
 fn links_end_somewhere() {
     let scene = scene(44, "sha1", Storage::Loose, Graph::None);
     let put = |words: &[&str], input: &[u8]| {
-        let id = super::oracle::program::git(&scene.root, words, input);
+        let id = hedgerow_testkit::git(&scene.root, words, input);
         String::from_utf8(id).unwrap().trim().to_owned()
     };
     let link = |target: &[u8]| put(&["hash-object", "-w", "--stdin"], target);
@@ -165,7 +165,7 @@ fn links_end_somewhere() {
     assert_eq!(lines.next().unwrap(), "loop 44");
     let input = input.replace('\n', "\0");
     match both(&scene, &["cat-file", "-Z", "--batch-check"], &input)[0].code {
-        129 => super::oracle::skip("this git has no cat-file -Z"),
+        129 => hedgerow_testkit::skip("this git has no cat-file -Z"),
         _ => drop(compare(&scene, &["-Z", "--batch-check"], &input)),
     }
     // Where no link need be followed, what is missing is missing, too.

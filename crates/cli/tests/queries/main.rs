@@ -11,10 +11,24 @@
 mod broken_references;
 mod cat_file;
 mod damage;
-mod generate;
 mod links;
 mod odd_objects;
-#[path = "../oracle/mod.rs"]
-#[allow(dead_code, reason = "shared by many tests")]
-mod oracle;
 mod rev_list;
+
+use hedgerow_testkit::history::Scene;
+use hedgerow_testkit::{run, Outcome, Program};
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
+
+/// Both programs with the same words and input.
+fn both(scene: &Scene, words: &[&str], input: &str) -> [Outcome; 2] {
+    [Program::Git, HEDGEROW].map(|program| {
+        let mut command = program.command(&scene.root);
+        command.args(words);
+        let path = scene.root.with_file_name("input");
+        std::fs::write(&path, input).unwrap();
+        command.stdin(std::fs::File::open(&path).unwrap());
+        run(command)
+    })
+}

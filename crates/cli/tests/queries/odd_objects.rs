@@ -1,7 +1,8 @@
 //! Objects that are not what leads to them says, that are nowhere, or in a pack that cannot be used.
 
-use super::generate::{both, scene, Graph, Scene, Storage};
-use super::oracle::program::git;
+use super::both;
+use hedgerow_testkit::git;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
 use std::path::PathBuf;
 
 /// Writes an object of any content; returns its id.
@@ -106,7 +107,7 @@ fn what_is_known_of_missing_objects_is_told() {
         assert_eq!(told.lines().last().unwrap(), format!("?{id} {lines}"));
         match git.code {
             0 => assert_eq!(git.stdout, ours.stdout),
-            _ => super::oracle::skip("this git does not know --missing=print-info"),
+            _ => hedgerow_testkit::skip("this git does not know --missing=print-info"),
         }
         let words = [&words[..], &["-z"]].concat();
         let told = String::from_utf8(both(&scene, &words, "")[1].stdout.clone()).unwrap();

@@ -1,5 +1,6 @@
-use super::generate::{both, scene, Graph, Scene, Storage};
-use super::oracle::random::Random;
+use super::both;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::Random;
 
 /// Options that may come together in any number. Left out is what git itself changed since the
 /// oldest version that tests are run with, and what that one fails at.
@@ -159,7 +160,7 @@ fn revisions_come_from_standard_input() {
     let input = format!("main\n--not\n{}\n--tags=t1\n", commits[2]);
     let words = ["rev-list", "--objects", "--stdin", &commits[5]];
     match both(&scene, &words, &input)[0].code {
-        128 => super::oracle::skip("this git takes no --not from standard input"),
+        128 => hedgerow_testkit::skip("this git takes no --not from standard input"),
         _ => {
             compare(&scene, &words, &input);
             for input in [
@@ -204,7 +205,7 @@ fn what_a_remote_has_promised_may_be_missing() {
         ] {
             let words = [&["rev-list", "--objects"], words].concat();
             match both(&partial, &words, "")[0].code {
-                128 => super::oracle::skip("this git fails where promised trees are missing"),
+                128 => hedgerow_testkit::skip("this git fails where promised trees are missing"),
                 _ => compare(&partial, &words, ""),
             }
         }

@@ -1,8 +1,9 @@
 //! Both programs with one command line, in one repository.
 
 use crate::invocation::Invocation;
-use crate::oracle::program::{run, Outcome, Program};
 use crate::state::{shown, State};
+use crate::HEDGEROW;
+use hedgerow_testkit::{run, Outcome, Program};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -20,7 +21,7 @@ pub fn look_and_refresh(state: &State, program: Program, invocation: &Invocation
 fn call(state: &State, program: Program, invocation: &Invocation, locks: &str) -> Outcome {
     let directory = state.repository.root.join(&invocation.directory);
     let mut command = program.command(&directory);
-    if let (Program::Hedgerow, Some(other)) = (program, std::env::var_os("HEDGEROW_TEST_PROGRAM")) {
+    if let (HEDGEROW, Some(other)) = (program, std::env::var_os("HEDGEROW_TEST_PROGRAM")) {
         let mut replaced = std::process::Command::new(other);
         replaced
             .current_dir(&directory)
@@ -38,7 +39,7 @@ fn call(state: &State, program: Program, invocation: &Invocation, locks: &str) -
     command.envs(state.environment.iter().map(|(name, value)| (name, value)));
     command.env("GIT_OPTIONAL_LOCKS", locks);
     let outcome = run(command);
-    if program == Program::Hedgerow {
+    if program == HEDGEROW {
         outcome.assert_civil(&format!("{invocation:?}"));
     }
     outcome
@@ -47,7 +48,7 @@ fn call(state: &State, program: Program, invocation: &Invocation, locks: &str) -
 /// What git says; or, if hedgerow says something else, how they differ.
 pub fn compare(state: &State, invocation: &Invocation) -> Result<Outcome, String> {
     let expected = look(state, Program::Git, invocation);
-    let found = look(state, Program::Hedgerow, invocation);
+    let found = look(state, HEDGEROW, invocation);
     // Where a link stands in the place of a submodule, git 2.47 gives up. Hedgerow goes on.
     let links = expected.stderr.contains("not to be a symbolic link");
     if links || expected == found {

@@ -1,6 +1,6 @@
 //! What the generated states have shown, so that none of it goes missing unnoticed.
 
-use crate::oracle::program::Outcome;
+use hedgerow_testkit::Outcome;
 use std::collections::BTreeMap;
 
 /// How many invocations showed each thing.

@@ -12,8 +12,6 @@ mod compare;
 mod coverage;
 mod generated;
 mod invocation;
-#[path = "../oracle/mod.rs"]
-mod oracle;
 mod pathspecs;
 mod real;
 mod refresh;
@@ -21,3 +19,8 @@ mod state;
 mod submodules;
 mod unanswered;
 mod unlisted;
+
+use hedgerow_testkit::Program;
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));

@@ -2,9 +2,10 @@
 
 use crate::compare::compare;
 use crate::invocation::Invocation;
-use crate::oracle::program::{git, run, Program};
-use crate::oracle::repository::Repository;
 use crate::state::State;
+use crate::HEDGEROW;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run, Program};
 use std::path::PathBuf;
 
 const PATHSPECS: &[&[&str]] = &[
@@ -122,7 +123,7 @@ fn the_environment_says_how_all_are_read() {
             .filter(|(at, _)| chosen >> at & 1 == 1);
         let environment: Vec<_> = chosen.map(|(_, name)| (name.as_str(), "1")).collect();
         for spec in specs {
-            let [git, own] = [Program::Git, Program::Hedgerow].map(|program| {
+            let [git, own] = [Program::Git, HEDGEROW].map(|program| {
                 let mut command = program.command(&repository.root);
                 command.args(["status", "-s", "--", spec]);
                 command.envs(environment.iter().copied());

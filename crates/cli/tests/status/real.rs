@@ -3,11 +3,11 @@
 
 use crate::compare::compare;
 use crate::invocation::Invocation;
-use crate::oracle::program::git;
-use crate::oracle::repository::Repository;
-use crate::oracle::{skip, temporary};
 use crate::refresh;
 use crate::state::State;
+use hedgerow_testkit::git;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{skip, temporary};
 use std::path::{Path, PathBuf};
 
 const FORMATS: &[&[&str]] = &[

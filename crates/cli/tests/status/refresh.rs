@@ -2,9 +2,10 @@
 
 use crate::compare::{differences, look, look_and_refresh};
 use crate::invocation::Invocation;
-use crate::oracle::index_file::IndexFile;
-use crate::oracle::program::{Outcome, Program};
 use crate::state::{shown, State};
+use crate::HEDGEROW;
+use hedgerow_testkit::IndexFile;
+use hedgerow_testkit::{Outcome, Program};
 use std::path::PathBuf;
 
 /// Lets both refresh the same index, one after the other; or what differs.
@@ -18,7 +19,7 @@ pub fn compare(state: &State) -> Result<(), String> {
     let expected = look_and_refresh(state, Program::Git, &invocation);
     let by_git = std::fs::read(&path).unwrap_or_default();
     before.put_back(&path);
-    let found = look_and_refresh(state, Program::Hedgerow, &invocation);
+    let found = look_and_refresh(state, HEDGEROW, &invocation);
     let by_hedgerow = std::fs::read(&path).unwrap_or_default();
     if path.with_extension("lock").exists() {
         return Err("refresh: a lock was left".to_owned());

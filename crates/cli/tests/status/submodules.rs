@@ -1,7 +1,8 @@
 //! Submodules that are broken, of another format, or somebody else's: what git says of them.
 
-use crate::oracle::program::{git, run, Outcome, Program};
-use crate::oracle::repository::Repository;
+use crate::HEDGEROW;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run, Outcome, Program};
 use std::os::unix::fs::chown;
 use std::path::Path;
 
@@ -36,7 +37,7 @@ fn status(program: Program, root: &Path, word: &str) -> Outcome {
 fn compare(repository: &Repository, what: &str, words: bool) {
     for word in ["", "none", "untracked", "dirty", "all"] {
         let expected = status(Program::Git, &repository.root, word);
-        let found = status(Program::Hedgerow, &repository.root, word);
+        let found = status(HEDGEROW, &repository.root, word);
         found.assert_civil(what);
         let told = |outcome: &Outcome| (outcome.code, outcome.stdout.clone());
         assert_eq!(told(&found), told(&expected), "{what} {word} {found:?}");
@@ -98,7 +99,7 @@ fn one_of_somebody_else_is_looked_into() {
     let repository = repository(&[]);
     for path in ["sub", "sub/.git"] {
         if chown(repository.path(path), Some(1234), None).is_err() {
-            println!("skipped: only root gives files away");
+            hedgerow_testkit::skip("only root gives files away");
             return;
         }
     }
@@ -116,7 +117,7 @@ fn references_may_be_stored_as_reftable() {
         .nth(1)
         .and_then(|minor| minor.parse().ok());
     if minor.is_none_or(|minor: u32| minor < 45) {
-        println!("skipped: reftable needs git 2.45");
+        hedgerow_testkit::skip("reftable needs git 2.45");
         return;
     }
     let repository = repository(&["--ref-format=reftable"]);

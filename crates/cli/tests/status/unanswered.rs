@@ -1,9 +1,10 @@
 //! What the system does not answer is no change: it is asked again, or named, and the exit code
 //! says so.
 
-use crate::oracle::program::{git, run, Outcome, Program};
-use crate::oracle::repository::Repository;
+use crate::HEDGEROW;
 use hedgerow_latencyfs::Mount;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{git, run, Outcome};
 use std::path::Path;
 use std::process::Command;
 
@@ -30,7 +31,7 @@ fn stale(directories: usize, files: usize) -> Repository {
 }
 
 fn with_fault(repository: &Repository, words: &[&str], fault: &str) -> (Outcome, u64) {
-    let mut command = Program::Hedgerow.command(&repository.root);
+    let mut command = HEDGEROW.command(&repository.root);
     command
         .args(words)
         .env("HEDGEROW_TEST_FAULT", fault)
@@ -102,7 +103,7 @@ fn a_branch_that_cannot_be_read_is_fatal() {
     // A link in a circle cannot be read even by root.
     std::os::unix::fs::symlink("main", repository.path(".git/refs/heads/loop")).unwrap();
     std::os::unix::fs::symlink("loop", repository.path(".git/refs/heads/main")).unwrap();
-    let mut command = Program::Hedgerow.command(&repository.root);
+    let mut command = HEDGEROW.command(&repository.root);
     command.arg("status");
     let outcome = run(command);
     assert_eq!(
@@ -115,7 +116,7 @@ fn a_branch_that_cannot_be_read_is_fatal() {
 
 /// With few descriptors, soft and hard.
 fn limited(directory: &Path, descriptors: usize, words: &str) -> Outcome {
-    let mut command = Program::Hedgerow.command(directory);
+    let mut command = HEDGEROW.command(directory);
     let line = format!(
         "ulimit -n {descriptors} && exec {} {words}",
         command.get_program().to_str().unwrap()
@@ -135,7 +136,7 @@ fn few_descriptors_are_enough_far_away() {
     let repository = stale(30, 10);
     let mut mount = match Mount::new(&repository.root, 1000) {
         Ok(mount) => mount,
-        Err(skip) => return println!("{skip}"),
+        Err(reason) => return hedgerow_testkit::skip(&reason.to_string()),
     };
     for descriptors in [256, 64, 32] {
         let place = mount.path().to_owned();

@@ -3,9 +3,9 @@
 
 use crate::compare::compare;
 use crate::invocation::Invocation;
-use crate::oracle::program::git;
-use crate::oracle::repository::Repository;
 use crate::state::State;
+use hedgerow_testkit::git;
+use hedgerow_testkit::Repository;
 use std::path::PathBuf;
 
 const MODES: &[&[&str]] = &[

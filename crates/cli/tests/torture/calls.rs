@@ -82,7 +82,7 @@ fn each_call_fails_once() {
         let stage: &Stage = &stages[stage];
         let place = stage.place();
         let wrapper = strace::injecting(call, &format!("error={error}"), number);
-        let mut outcome = crate::oracle::program::run(stage.command(&place, &wrapper));
+        let mut outcome = hedgerow_testkit::run(stage.command(&place, &wrapper));
         // The thread that tells the error fails at its own call of that number.
         if call == "write" && outcome.code != 0 && outcome.stderr.is_empty() {
             outcome.stderr = "(the sentence could not be written)".to_owned();

@@ -1,8 +1,8 @@
 //! Few descriptors, and a file system that takes its time.
 
-use crate::oracle::program::run;
 use crate::scenario::{Stage, SCENARIOS};
 use crate::{Complaints, Extent};
+use hedgerow_testkit::run;
 
 #[test]
 fn few_descriptors_make_it_slower_or_fail_in_words() {

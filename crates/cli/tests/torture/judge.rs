@@ -1,7 +1,8 @@
 //! What must be true after a command ended, one way or another.
 
-use crate::oracle::program::{run, Outcome, Program};
 use crate::scenario::{Golden, Kind, Scenario};
+use crate::HEDGEROW;
+use hedgerow_testkit::{run, Outcome, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -297,7 +298,7 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     if scenario.name == "image-extract" {
         let _ = std::fs::remove_dir_all(work.join("out"));
     }
-    let mut command = Program::Hedgerow.command(work);
+    let mut command = HEDGEROW.command(work);
     let done_already =
         |name: &&str| !golden.before.tree.contains_key(Path::new(name)) && work.join(name).exists();
     if scenario.kind == Kind::Files && NEW_FILES.iter().any(done_already) {

@@ -78,7 +78,7 @@ fn signalled(signal: &str, verdict: impl Fn(&Stage, &Place, i32) -> Result<(), S
         let stage: &Stage = &stages[*stage];
         let place = stage.place();
         let wrapper = strace::injecting(call, &format!("signal={signal}"), *number);
-        let outcome = crate::oracle::program::run(stage.command(&place, &wrapper));
+        let outcome = hedgerow_testkit::run(stage.command(&place, &wrapper));
         died += usize::from(outcome.code > 128);
         let what = || format!("{}: SIG{signal} at {call} {number}", stage.scenario.name);
         complaints.note(what, verdict(stage, &place, outcome.code));

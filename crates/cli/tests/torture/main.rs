@@ -18,15 +18,17 @@ mod calls;
 mod descriptors;
 mod judge;
 mod kills;
-#[path = "../oracle/mod.rs"]
-#[allow(dead_code, reason = "shared by many tests")]
-mod oracle;
 mod power;
 mod scenario;
 mod standard_output;
 mod strace;
 
-use oracle::random::Random;
+use hedgerow_testkit::Random;
+
+use hedgerow_testkit::Program;
+
+/// The program under test.
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
 /// How much of the harness runs.
 struct Extent {

@@ -2,8 +2,9 @@
 //! nothing goes wrong.
 
 use crate::judge::{self, Fingerprint};
-use crate::oracle::program::{git, Outcome, Program};
-use crate::oracle::temporary;
+use crate::HEDGEROW;
+use hedgerow_testkit::temporary;
+use hedgerow_testkit::{git, Outcome};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -214,7 +215,7 @@ impl Stage {
         };
         let place = stage.place();
         stage.golden.before = judge::fingerprint(scenario.kind, &place.work());
-        let outcome = crate::oracle::program::run(stage.command(&place, &[]));
+        let outcome = hedgerow_testkit::run(stage.command(&place, &[]));
         assert_eq!(outcome.code, 0, "{}: {outcome:?}", scenario.name);
         stage.golden.after = judge::fingerprint(scenario.kind, &place.work());
         stage.golden.stdout = outcome.stdout;
@@ -239,7 +240,7 @@ impl Stage {
     /// The command line in `place`, started through `wrapper` (a program and its words) if that is
     /// not empty.
     pub fn command(&self, place: &Place, wrapper: &[String]) -> Command {
-        let isolated = Program::Hedgerow.command(&place.work());
+        let isolated = HEDGEROW.command(&place.work());
         let mut command = match wrapper.split_first() {
             None => isolated,
             Some((program, words)) => {
@@ -377,8 +378,8 @@ fn make_images(work: &Path) {
     std::fs::hard_link(tree.join("a/1"), tree.join("a/b/hard")).unwrap();
     std::os::unix::fs::symlink("a/2", tree.join("link")).unwrap();
     let run = |words: &[&str]| {
-        let mut command = Program::Hedgerow.command(work);
-        let outcome = crate::oracle::program::run({
+        let mut command = HEDGEROW.command(work);
+        let outcome = hedgerow_testkit::run({
             command.args(words);
             command
         });

@@ -1,8 +1,8 @@
 //! A standard output that takes nothing.
 
-use crate::oracle::program::{run, Outcome};
 use crate::scenario::{Stage, SCENARIOS};
 use crate::{Complaints, Extent};
+use hedgerow_testkit::{run, Outcome};
 use std::process::Command;
 
 #[test]

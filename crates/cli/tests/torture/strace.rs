@@ -1,7 +1,7 @@
 //! strace(1): lets system calls fail from outside, whoever makes them, and tells which there were.
 
-use crate::oracle::skip;
 use crate::scenario::{Place, Stage};
+use hedgerow_testkit::skip;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
@@ -40,7 +40,7 @@ pub fn count(stage: &Stage, place: &Place, calls: &[&str]) -> BTreeMap<String, u
     words.push(log.to_str().unwrap().to_owned());
     words.push("-e".to_owned());
     words.push(format!("trace={}", calls.join(",")));
-    let outcome = crate::oracle::program::run(stage.command(place, &words));
+    let outcome = hedgerow_testkit::run(stage.command(place, &words));
     assert_eq!(outcome.code, 0, "{}: {outcome:?}", stage.scenario.name);
     let mut by_thread: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in std::fs::read_to_string(log).unwrap().lines() {

@@ -102,7 +102,7 @@ fn a_closed_pipe_ends_quietly() {
         &["walk", "--sort"],
         &["walk", "--stat", "-j8"],
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command.args(words).current_dir(root.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -141,7 +141,7 @@ fn an_interrupt_ends_it() {
         fs::create_dir(root.path().join(number.to_string())).unwrap();
     }
     for words in [&["-j1"][..], &["-j1", "--sort"]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         command.arg("walk").args(words).current_dir(root.path());
         command
             .env("HEDGEROW_TEST_DELAY", "1")

@@ -1,6 +1,7 @@
 //! Which entries are listed. Where git has a word to say, git is asked.
 
-use crate::support::{generate, parts, run, skip, walk};
+use crate::support::{generate, parts, run, walk};
+use hedgerow_testkit::git;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -80,23 +81,11 @@ fn globs() {
     assert_eq!(listed(root, &["--exclude=*", "--type=f"]), [""; 0]);
 }
 
-fn git(root: &Path, words: &[&str]) -> Option<Vec<u8>> {
-    let mut git = Command::new("git");
-    git.args(words).current_dir(root);
-    git.env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1");
-    let output = git.output().ok()?;
-    assert!(output.status.success(), "{output:?}");
-    Some(output.stdout)
-}
-
 #[test]
 fn ignored_files_are_those_that_git_ignores() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path();
-    if git(root, &["init", "-q"]).is_none() {
-        return skip("git is not here");
-    }
+    git(root, &["init", "-q"], b"");
     make(
         root,
         &[
@@ -122,7 +111,7 @@ fn ignored_files_are_those_that_git_ignores() {
     fs::write(root.join("d/e/.gitignore"), "# nothing\nother\n!other\n").unwrap();
     let of_git = |directory: &Path| {
         let words = ["ls-files", "-z", "--others", "--exclude-standard"];
-        parts(&git(directory, &words).unwrap(), 0)
+        parts(&git(directory, &words, b""), 0)
     };
     for directory in ["", "d", "d/e", "d/e/f"] {
         let directory = root.join(directory);
@@ -152,7 +141,7 @@ fn ignored_files_are_those_that_git_ignores() {
 fn patterns_that_cannot_be_read_are_named() {
     let root = tempfile::tempdir().unwrap();
     make(root.path(), &["d/.gitignore", "d/x"]);
-    let mut faulty = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut faulty = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     // Opened are the root, the same again, d, and the file.
     faulty
         .env("HEDGEROW_TEST_FAULT", "open:4:5")

@@ -25,7 +25,7 @@ pub fn walk(directory: &Path, words: &[&str]) -> Outcome {
 
 /// The same with more environment.
 pub fn walk_with(directory: &Path, words: &[&str], environment: &[(&str, &str)]) -> Outcome {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.arg("walk").args(words);
     command.current_dir(directory);
     command.envs(environment.iter().copied());
@@ -45,10 +45,7 @@ pub fn run(command: &mut Command) -> Outcome {
     outcome
 }
 
-/// Says that a test, or a part of it, was not done.
-pub fn skip(reason: &str) {
-    println!("skipped: {reason}");
-}
+pub use hedgerow_testkit::skip;
 
 /// The parts of a list whose elements end with `end`.
 pub fn parts(list: &[u8], end: u8) -> BTreeSet<Vec<u8>> {

@@ -8,8 +8,6 @@
 )]
 
 mod columns;
-#[path = "../oracle/environment.rs"]
-mod environment;
 mod forms;
 mod refusals;
 mod scene;

@@ -121,7 +121,7 @@ fn what_git_refuses_is_refused_with_its_code_and_words() {
         &["--", ":-x"],
         &["--", "dir", ""],
     ] {
-        let expected = scene.git("", words, &[]);
+        let expected = scene.by_git("", words, &[]);
         let found = scene.hedgerow("", words, &[]);
         let last = |text: &[u8]| {
             let text = String::from_utf8_lossy(text).replace(" (in 'x')", "");
@@ -142,7 +142,7 @@ fn what_git_refuses_is_refused_with_its_code_and_words() {
         &["--no-column=row"],
         &["--no-s"],
     ] {
-        let expected = scene.git("", words, &[]);
+        let expected = scene.by_git("", words, &[]);
         let found = scene.hedgerow("", words, &[]);
         assert_eq!(
             (found.code, expected.code),
@@ -193,7 +193,7 @@ fn settings_that_make_no_sense_are_refused() {
                 ("GIT_CONFIG_KEY_0", key),
                 ("GIT_CONFIG_VALUE_0", value),
             ];
-            let expected = scene.git("", words, &more);
+            let expected = scene.by_git("", words, &more);
             let found = scene.hedgerow("", words, &more);
             if (found.code, found.text.is_empty()) != (expected.code, expected.text.is_empty()) {
                 different.push(format!("{key}={value} {words:?}: {:?}", expected.code));
@@ -225,7 +225,7 @@ fn commits_of_submodules_are_missed_aloud() {
 fn outside_of_a_working_tree_git_decides_the_words() {
     let scene = Scene::new("git init -q --bare bare");
     let (expected, found) = (
-        scene.git("bare", &[], &[]),
+        scene.by_git("bare", &[], &[]),
         scene.hedgerow("bare", &[], &[]),
     );
     assert_eq!((found.code, &found.text), (expected.code, &expected.text));

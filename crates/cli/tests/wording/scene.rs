@@ -1,6 +1,6 @@
 //! A repository made by a shell script, and both programs run in it.
 
-use crate::environment::isolate;
+use hedgerow_testkit::isolate;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -36,7 +36,7 @@ impl Scene {
     }
 
     /// What git answers to `status` and `words` in the directory `place`, with more environment.
-    pub fn git(&self, place: &str, words: &[&str], more: &[(&str, &str)]) -> Answer {
+    pub fn by_git(&self, place: &str, words: &[&str], more: &[(&str, &str)]) -> Answer {
         self.ask("git", place, words, more)
     }
 
@@ -50,7 +50,7 @@ impl Scene {
 
     /// How the two differ in what they print or how they end, if they do.
     pub fn difference(&self, place: &str, words: &[&str], more: &[(&str, &str)]) -> Option<String> {
-        let expected = self.git(place, words, more);
+        let expected = self.by_git(place, words, more);
         let found = self.hedgerow(place, words, more);
         let differ = expected.text != found.text || expected.code != found.code;
         let told = |answer: &Answer| {

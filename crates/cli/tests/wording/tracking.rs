@@ -55,8 +55,8 @@ fn branches_are_compared_with_those_that_are_wanted() {
 fn ids_of_detached_heads_may_end_in_dots() {
     let scene = Scene::new(FOUR);
     scene.run("git config advice.detachedHead false");
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow"));
-    crate::environment::isolate(&mut command);
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
+    hedgerow_testkit::isolate(&mut command);
     command
         .args(["checkout", "--detach", "main"])
         .current_dir(scene.top());

@@ -95,7 +95,7 @@ macro_rules! or_skip {
     ($answer:expr) => {
         match $answer {
             Ok(answer) => answer,
-            Err(reason) => return println!("skipped: {reason}"),
+            Err(reason) => return hedgerow_testkit::skip(&reason.to_string()),
         }
     };
 }

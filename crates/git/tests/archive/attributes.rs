@@ -105,7 +105,7 @@ fn one_process_filters_all_files_and_one_that_dies_is_started_again() {
         repo.write(name, format!("content of {name}\n").as_bytes());
     }
     repo.commit("one");
-    let command = crate::filter_server::command(log.to_str().unwrap());
+    let command = hedgerow_testkit::filter_server::command(log.to_str().unwrap());
     repo.git(&["config", "filter.served.process", &command]);
     let (ours, _) = repo.by_us("HEAD");
     let told = std::fs::read_to_string(&log).unwrap();

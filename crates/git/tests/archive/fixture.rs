@@ -3,12 +3,7 @@
 use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
 use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_tree::{Node, NodeError, NodeKind};
-use std::ffi::OsStr;
-use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ops::Deref;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -38,82 +33,26 @@ impl std::fmt::Debug for Listed {
 }
 
 pub struct Repo {
-    pub root: PathBuf,
+    repository: hedgerow_testkit::Repository,
 }
 
-impl Drop for Repo {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.root);
+impl Deref for Repo {
+    type Target = hedgerow_testkit::Repository;
+
+    fn deref(&self) -> &hedgerow_testkit::Repository {
+        &self.repository
     }
 }
 
 impl Repo {
     pub fn new(words: &[&str]) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("hedgerow-archive-{}-{count}", std::process::id());
-        let root = std::fs::canonicalize(std::env::temp_dir())
-            .unwrap()
-            .join(name);
-        std::fs::create_dir_all(&root).unwrap();
-        let repo = Repo { root };
-        repo.git(&[&["init", "-q", "-b", "main"], words].concat());
-        repo.git(&["config", "core.fsync", "none"]);
-        repo
-    }
-
-    pub fn write(&self, path: impl AsRef<[u8]>, content: &[u8]) {
-        let path = self.root.join(OsStr::from_bytes(path.as_ref()));
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-
-    fn run(&self, words: &[&str], input: &[u8]) -> Output {
-        let mut child = Command::new("git")
-            .args(["-c", "user.name=A U Thor", "-c", "user.email=a@example.com"])
-            .args(words)
-            .current_dir(&self.root)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_ATTR_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_DATE", "1600000000 +0530")
-            .env("GIT_COMMITTER_DATE", "1700000000 -0100")
-            .env("HOME", &self.root)
-            .env("TZ", "UTC")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(move || stdin.write_all(input));
-            child.wait_with_output().unwrap()
-        })
-    }
-
-    /// What git says; it must succeed.
-    pub fn git_with(&self, words: &[&str], input: &[u8]) -> Vec<u8> {
-        let output = self.run(words, input);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {words:?}: {stderr}");
-        output.stdout
-    }
-
-    pub fn git(&self, words: &[&str]) -> Vec<u8> {
-        self.git_with(words, b"")
-    }
-
-    pub fn text(&self, words: &[&str], input: &[u8]) -> String {
-        let output = String::from_utf8(self.git_with(words, input)).unwrap();
-        output.trim().to_owned()
-    }
-
-    /// Commits the working tree.
-    pub fn commit(&self, message: &str) {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        let mut repository = hedgerow_testkit::Repository::init(words);
+        // Dates and identities are among what is expanded: no two alike.
+        repository.set_variables(&[
+            ("GIT_AUTHOR_DATE", "1600000000 +0530"),
+            ("GIT_COMMITTER_DATE", "1700000000 -0100"),
+        ]);
+        Repo { repository }
     }
 
     pub fn open(&self) -> Repository {

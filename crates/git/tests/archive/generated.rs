@@ -127,7 +127,7 @@ fn the_nodes_are_the_entries_of_git_archive() {
         random.fill(&repo, b"", 0);
         repo.commit("one");
         random.fill(&repo, b"", 0);
-        let head = repo.text(&["rev-parse", "HEAD"], b"");
+        let head = repo.ask(&["rev-parse", "HEAD"]);
         let link = format!("160000,{head},sub/module");
         repo.git(&["add", "-A"]);
         repo.git(&["update-index", "--add", "--cacheinfo", &link]);
@@ -166,16 +166,16 @@ fn a_tree_has_the_time_that_is_asked_for_and_its_own_attributes() {
 #[test]
 fn directories_without_files_are_left_out() {
     let repo = Repo::new(&[]);
-    let empty = repo.text(&["mktree"], b"");
-    let nested = repo.text(&["mktree"], format!("040000 tree {empty}\te\n").as_bytes());
-    let blob = repo.text(&["hash-object", "-w", "--stdin"], b"content");
+    let empty = repo.ask(&["mktree"]);
+    let nested = repo.ask_with(&["mktree"], format!("040000 tree {empty}\te\n").as_bytes());
+    let blob = repo.ask_with(&["hash-object", "-w", "--stdin"], b"content");
     let absent = "1".repeat(40);
     let tree = format!(
         "040000 tree {empty}\ta\n100644 blob {blob}\ta.c\n040000 tree {nested}\tn\n\
          160000 commit {absent}\tsub\n"
     );
-    let tree = repo.text(&["mktree", "--missing"], tree.as_bytes());
-    let commit = repo.text(&["commit-tree", "-m", "m", &tree], b"");
+    let tree = repo.ask_with(&["mktree", "--missing"], tree.as_bytes());
+    let commit = repo.ask(&["commit-tree", "-m", "m", &tree]);
     repo.assert_same(&commit);
     let (ours, _) = repo.by_us(&commit);
     let paths: Vec<&[u8]> = ours.iter().map(|listed| listed.path.as_slice()).collect();

@@ -15,7 +15,7 @@ fn tree(repo: &Repo, entries: &[(&str, &[u8], &str)]) -> String {
         bytes.extend(digits.map(|at| u8::from_str_radix(&id[at..at + 2], 16).unwrap()));
     }
     let words = ["hash-object", "-w", "--literally", "-t", "tree", "--stdin"];
-    repo.text(&words, &bytes)
+    repo.ask_with(&words, &bytes)
 }
 
 /// The paths that were listed, and what ended it.
@@ -33,7 +33,7 @@ fn listed(repo: &Repo, revision: &str) -> (Vec<String>, String) {
 #[test]
 fn names_that_lead_elsewhere_are_refused() {
     let repo = Repo::new(&[]);
-    let blob = repo.text(&["hash-object", "-w", "--stdin"], b"content");
+    let blob = repo.ask_with(&["hash-object", "-w", "--stdin"], b"content");
     for name in ["..", ".", "", ".git", ".GIT", "git~1", "a/b", "a/../../b"] {
         let inner = tree(&repo, &[("100644", name.as_bytes(), &blob)]);
         let outer = tree(&repo, &[("100644", b"a", &blob), ("40000", b"d", &inner)]);
@@ -72,7 +72,7 @@ fn missing_and_damaged_objects_are_named_with_their_path() {
     std::os::unix::fs::symlink("nowhere", repo.root.join("link")).unwrap();
     repo.commit("one");
     let object = |path: &str| {
-        let id = repo.text(&["rev-parse", &format!("HEAD:{path}")], b"");
+        let id = repo.ask(&["rev-parse", &format!("HEAD:{path}")]);
         let place = repo
             .root
             .join(format!(".git/objects/{}/{}", &id[..2], &id[2..]));
@@ -124,7 +124,7 @@ fn missing_and_damaged_objects_are_named_with_their_path() {
 #[test]
 fn trees_nested_too_deep_are_refused() {
     let repo = Repo::new(&[]);
-    let blob = repo.text(&["hash-object", "-w", "--stdin"], b"content");
+    let blob = repo.ask_with(&["hash-object", "-w", "--stdin"], b"content");
     let mut input = String::from("blob\nmark :1\ndata 1\nx\ncommit refs/heads/deep\n");
     let path = vec!["d"; 2100].join("/");
     input.push_str("committer C <c@d> 1700000000 +0000\ndata 1\nm\n");

@@ -9,13 +9,13 @@
 
 mod archive;
 mod attributes;
-#[allow(dead_code, reason = "it serves other tests, too")]
-#[path = "../convert/filter_server.rs"]
-mod filter_server;
 mod fixture;
 mod generated;
 mod hostile;
 mod pretty;
-#[allow(dead_code, reason = "it serves other tests, too")]
-#[path = "../convert/repository.rs"]
-mod repository;
+
+/// The filter process of these tests, which is this program.
+#[test]
+fn filter_server() {
+    hedgerow_testkit::filter_server::serve_if_told();
+}

@@ -160,7 +160,7 @@ fn placeholders_stand_for_what_git_says() {
             "merge",
             "HEAD^{tree}",
         ];
-        let merge = repo.text(&parents, b"");
+        let merge = repo.ask(&parents);
         for revision in ["HEAD", "HEAD~1", "HEAD~2", "HEAD~3", &merge, "annotated"] {
             assert_expanded(&repo, revision);
         }
@@ -184,7 +184,7 @@ fn commits_in_other_encodings_and_with_odd_dates_are_shown_as_git_does() {
     repo.write("table", table.concat().as_bytes());
     repo.write(".gitattributes", b"table export-subst\n");
     repo.commit("one");
-    let tree = repo.text(&["rev-parse", "HEAD^{tree}"], b"");
+    let tree = repo.ask(&["rev-parse", "HEAD^{tree}"]);
     let lines: [&[u8]; 5] = [
         b"A <a@b> 0 +0000",
         b"A <a@b> 100000 -0030",
@@ -212,7 +212,7 @@ fn commits_in_other_encodings_and_with_odd_dates_are_shown_as_git_does() {
                 "commit",
                 "--stdin",
             ];
-            let commit = repo.text(&words, &commit);
+            let commit = repo.ask_with(&words, &commit);
             assert_expanded(&repo, &commit);
         }
     }

@@ -9,7 +9,8 @@ use hedgerow_git::convert::{
     AttributeSources, Attributes, Conversion, ConvertOptions, Converter, Driver,
 };
 
-use crate::repository::{Numbers, Repository};
+use crate::repository::Numbers;
+use hedgerow_testkit::Repository;
 
 /// Answers of `git check-attr` about `filter`; `None` where it is not a value.
 fn git_filters(repository: &Repository, paths: &[&str]) -> BTreeMap<String, Option<String>> {
@@ -169,7 +170,7 @@ const PATHS: &[&str] = &[
 ];
 
 fn check_patterns(ignore_case: bool) {
-    let repository = Repository::new();
+    let repository = Repository::init(&[]);
     repository.git(&[
         "config",
         "core.ignorecase",
@@ -225,7 +226,7 @@ fn each_pattern_matches_what_it_matches_for_git_in_any_case() {
 fn the_strongest_rule_wins() {
     for seed in 0..8 {
         let mut numbers = Numbers(seed);
-        let repository = Repository::new();
+        let repository = Repository::init(&[]);
         let mut count = 0;
         let mut file = |macros: bool, rules: usize| {
             let mut text = String::from("# rules\n\n");

@@ -9,8 +9,9 @@ use hedgerow_git::convert::{
 };
 use hedgerow_git::{Error, Result};
 
-use crate::filter_server::{command, take_log};
-use crate::repository::{blob_id, Repository};
+use crate::repository::stage;
+use hedgerow_testkit::filter_server::{command, take_log};
+use hedgerow_testkit::{blob_id, Repository};
 
 struct Tree {
     repository: Repository,
@@ -29,7 +30,7 @@ struct Checkout {
 impl Tree {
     /// A tree whose files all go through the driver `f`.
     fn new(names: &[&str], set: impl FnOnce(&mut Driver, &str)) -> Tree {
-        let repository = Repository::new();
+        let repository = Repository::init(&[]);
         let mut driver = Driver {
             name: "f".into(),
             ..Driver::default()
@@ -51,7 +52,7 @@ impl Tree {
             files.insert((*name).to_owned(), content.into_bytes());
         }
         files.insert(".gitattributes".to_owned(), attributes.clone().into_bytes());
-        repository.index(&files);
+        stage(&repository, &files);
         files.remove(".gitattributes");
         Tree {
             repository,
@@ -109,7 +110,7 @@ impl Tree {
     }
 
     /// What git makes of the same files; the ones it did not write are absent.
-    fn git_checkout(&self, args: &[&str]) -> (BTreeMap<String, Vec<u8>>, Option<i32>, String) {
+    fn git_checkout(&self, args: &[&str]) -> (BTreeMap<String, Vec<u8>>, i32, String) {
         let output = self.repository.run(args, b"");
         let mut files = BTreeMap::new();
         for path in self.files.keys() {
@@ -165,7 +166,7 @@ fn show(files: &BTreeMap<String, Vec<u8>>) -> String {
 
 fn same_as_git(tree: &Tree) -> Checkout {
     let (git, code, stderr) = tree.git_checkout(&["checkout-index", "-a"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(code, 0, "{stderr}");
     let (checkout, outcome) = tree.checkout(tree.lane());
     outcome.unwrap();
     assert_eq!(show(&checkout.files), show(&git));
@@ -194,7 +195,7 @@ fn a_command_need_not_read() {
         driver.smudge = Some("echo short".into())
     });
     tree.files.insert("a".into(), b"long\n".repeat(100_000));
-    tree.repository.index(&tree.files);
+    stage(&tree.repository, &tree.files);
     let checkout = same_as_git(&tree);
     assert_eq!(checkout.files["a"], b"short\n");
     assert_eq!(checkout.messages, [] as [&str; 0]);
@@ -222,7 +223,7 @@ fn a_required_filter_that_fails_is_fatal() {
             driver.required = true;
         });
         let (_, code, stderr) = tree.git_checkout(&["checkout-index", "-a"]);
-        assert_eq!(code, Some(128), "{stderr}");
+        assert_eq!(code, 128, "{stderr}");
         assert!(stderr.contains("a: smudge filter f failed"), "{stderr}");
         let (checkout, outcome) = tree.checkout(tree.lane());
         let error = outcome.unwrap_err().to_string();
@@ -245,7 +246,7 @@ fn a_process_gets_what_git_gives_it() {
     let head = tree.repository.git(&["rev-parse", "HEAD"]);
     let head = String::from_utf8(head).unwrap();
     let (git, code, stderr) = tree.git_checkout(&["checkout", "-q", "-f", "main"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(code, 0, "{stderr}");
     let git_log = take_log(&tree.repository);
     let context = FilterContext {
         reference: Some("refs/heads/main".into()),
@@ -327,7 +328,7 @@ fn delayed_files_of_a_process_that_is_gone_fail_without_being_written() {
     assert_eq!(checkout.files.keys().collect::<Vec<_>>(), ["c-die", "d"]);
     tree.repository.git(&["commit", "-q", "-m", "all"]);
     let (_, code, stderr) = tree.git_checkout(&["checkout", "-q", "-f", "HEAD"]);
-    assert_eq!(code, Some(1), "{stderr}");
+    assert_eq!(code, 1, "{stderr}");
     assert!(
         stderr.contains("'a-delay' was not filtered properly"),
         "{stderr}"
@@ -377,10 +378,7 @@ fn a_required_driver_without_any_command_checks_out() {
     let mut lane = tree.lane();
     assert!(lane.clean("a".into(), b"x").is_err());
     tree.repository.write("a", b"x");
-    assert_eq!(
-        tree.repository.run(&["hash-object", "a"], b"").code,
-        Some(128)
-    );
+    assert_eq!(tree.repository.run(&["hash-object", "a"], b"").code, 128);
 }
 
 #[test]
@@ -487,11 +485,7 @@ fn what_the_receiver_says_ends_the_lane() {
 
 #[test]
 fn git_lfs_works() {
-    let version = std::process::Command::new("git")
-        .args(["lfs", "version"])
-        .output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        println!("skipped: git lfs is not installed");
+    if !hedgerow_testkit::require("git-lfs") {
         return;
     }
     let names = ["a.bin", "b.bin", "dir/c.bin"];
@@ -525,7 +519,7 @@ fn git_lfs_works() {
         files: pointers,
         ..tree
     };
-    tree.repository.index(&tree.files);
+    stage(&tree.repository, &tree.files);
     let no_conversion = "* filter=f\n.gitattributes -filter\n".to_owned();
     tree.repository
         .write(".gitattributes", no_conversion.as_bytes());

@@ -9,8 +9,13 @@
 )]
 
 mod attributes;
-mod filter_server;
 mod filters;
 mod matrix;
 mod refusals;
 mod repository;
+
+/// The filter process of these tests, which is this program.
+#[test]
+fn filter_server() {
+    hedgerow_testkit::filter_server::serve_if_told();
+}

@@ -6,7 +6,8 @@ use hedgerow_git::convert::{
     AttributeSources, Attributes, AutoCrlf, Buffers, ConvertOptions, Converter, Eol, ToGit,
 };
 
-use crate::repository::{blob_id, Numbers, Repository};
+use crate::repository::{stage, Numbers};
+use hedgerow_testkit::{blob_id, Repository};
 
 /// The assignments of a line, each for a directory of its own.
 const ATTRIBUTES: &[&str] = &[
@@ -173,7 +174,7 @@ struct Case {
 
 impl Case {
     fn new(auto_crlf: AutoCrlf, eol: Option<Eol>) -> Case {
-        let repository = Repository::new();
+        let repository = Repository::init(&[]);
         let auto = match auto_crlf {
             AutoCrlf::False => "false",
             AutoCrlf::True => "true",
@@ -195,7 +196,7 @@ impl Case {
             }
         }
         files.insert(".gitattributes".into(), attributes.clone().into_bytes());
-        let ids = repository.index(&files);
+        let ids = stage(&repository, &files);
         files.remove(".gitattributes");
         Case {
             repository,
@@ -232,7 +233,7 @@ impl Case {
 
     fn check_checkout(&self) {
         let output = self.repository.run(&["checkout-index", "-a"], b"");
-        assert_eq!(output.code, Some(0), "{}", output.stderr);
+        assert_eq!(output.code, 0, "{}", output.stderr);
         let converter = self.converter();
         let mut buffers = Buffers::default();
         let mut messages = Vec::new();
@@ -282,7 +283,7 @@ impl Case {
         let mut paths = self.files.keys().cloned().collect::<Vec<_>>().join("\n");
         paths.push('\n');
         let output = (self.repository).run(&["hash-object", "--stdin-paths"], paths.as_bytes());
-        assert_eq!(output.code, Some(0), "{}", output.stderr);
+        assert_eq!(output.code, 0, "{}", output.stderr);
         let ids = String::from_utf8(output.stdout).unwrap();
         let expected = self
             .files
@@ -312,7 +313,7 @@ impl Case {
                 _ => {}
             }
         }
-        self.repository.index(&indexed);
+        stage(&self.repository, &indexed);
         self.write_files();
         let args: &[&str] = if renormalize {
             &["add", "--renormalize", "."]
@@ -320,7 +321,7 @@ impl Case {
             &["add", "."]
         };
         let output = self.repository.run(args, b"");
-        assert_eq!(output.code, Some(0), "{}", output.stderr);
+        assert_eq!(output.code, 0, "{}", output.stderr);
         let list = String::from_utf8(self.repository.git(&["ls-files", "-s"])).unwrap();
         let mut expected = BTreeMap::new();
         for line in list.lines() {

@@ -4,7 +4,7 @@ use hedgerow_git::convert::{
     AttributeSources, Attributes, Buffers, ConvertOptions, Converter, SafeCrlf, ToGit,
 };
 
-use crate::repository::{blob_id, Repository};
+use hedgerow_testkit::{blob_id, Repository};
 
 /// Adds `content` as `a`, by git and by us; both must say the same, or both nothing.
 fn check(
@@ -13,7 +13,7 @@ fn check(
     options: ConvertOptions,
     content: &[u8],
 ) {
-    let repository = Repository::new();
+    let repository = Repository::init(&[]);
     for (key, value) in configuration {
         repository.git(&["config", key, value]);
     }
@@ -35,13 +35,13 @@ fn check(
     let conversion = converter.conversion("a".into());
     match converter.to_git(&mut buffers, conversion, "a".into(), content, request) {
         Ok(converted) => {
-            assert_eq!(output.code, Some(0), "{}", output.stderr);
+            assert_eq!(output.code, 0, "{}", output.stderr);
             let id = repository.git(&["rev-parse", ":a"]);
             let id = String::from_utf8(id).unwrap();
             assert_eq!(blob_id(converted.content).to_string(), id.trim());
         }
         Err(error) => {
-            assert_eq!(output.code, Some(128), "{error}");
+            assert_eq!(output.code, 128, "{error}");
             let reason = error.to_string();
             let reason = reason.strip_prefix("cannot convert 'a': ").unwrap();
             let fatal = format!("fatal: {reason}");

@@ -5,76 +5,28 @@ use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_git::status::rename::{detect, Filepair, ObjectContents, RenameOptions};
 use hedgerow_git::status::{staged, Staged};
 use hedgerow_git::ObjectId;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ops::Deref;
+use std::path::Path;
 
 pub struct Repo {
-    root: PathBuf,
+    repository: hedgerow_testkit::Repository,
 }
 
-impl Drop for Repo {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.root);
+impl Deref for Repo {
+    type Target = hedgerow_testkit::Repository;
+
+    fn deref(&self) -> &hedgerow_testkit::Repository {
+        &self.repository
     }
 }
 
 impl Repo {
     pub fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("hedgerow-staged-{}-{count}", std::process::id());
-        let root = std::fs::canonicalize(std::env::temp_dir())
-            .unwrap()
-            .join(name);
-        std::fs::create_dir_all(&root).unwrap();
-        let repo = Repo { root };
-        repo.git(&["init", "-q", "-b", "main"]);
-        repo
+        let repository = hedgerow_testkit::Repository::init(&[]);
+        Repo { repository }
     }
 
-    pub fn path(&self, path: &str) -> PathBuf {
-        self.root.join(path)
-    }
-
-    pub fn write(&self, path: &str, content: &[u8]) {
-        let path = self.path(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-
-    /// What git says; it must succeed.
-    pub fn git(&self, args: &[&str]) -> Vec<u8> {
-        self.git_with(args, b"")
-    }
-
-    pub fn git_with(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
-        let mut child = Command::new("git")
-            .args(["-c", "user.name=n", "-c", "user.email=e"])
-            .args(args)
-            .current_dir(&self.root)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("HOME", &self.root)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {args:?}: {stderr}");
-        output.stdout
-    }
-
-    pub fn text(&self, args: &[&str]) -> String {
-        String::from_utf8(self.git(args)).unwrap().trim().to_owned()
-    }
-
-    pub fn commit(&self) {
+    pub fn commit_staged(&self) {
         self.git(&["commit", "-q", "--allow-empty", "-m", "m"]);
     }
 
@@ -93,7 +45,7 @@ impl Repo {
         Repository::discover(&environment).unwrap()
     }
 
-    pub fn index(&self, repository: &Repository) -> Index {
+    pub fn index_of(&self, repository: &Repository) -> Index {
         let Ok(content) = std::fs::read(repository.index_path()) else {
             return Index::empty(repository.hash_kind());
         };
@@ -103,17 +55,14 @@ impl Repo {
     }
 
     pub fn head_tree(&self) -> Option<ObjectId> {
-        let output = Command::new("git")
-            .args(["rev-parse", "-q", "--verify", "HEAD^{tree}"])
-            .current_dir(&self.root)
-            .output()
-            .unwrap();
+        let words = ["rev-parse", "-q", "--verify", "HEAD^{tree}"];
+        let output = self.run(&words, b"");
         ObjectId::from_hex(output.stdout.trim_ascii_end()).ok()
     }
 
     pub fn staged(&self) -> Staged {
         let repository = self.open(&[]);
-        let index = self.index(&repository);
+        let index = self.index_of(&repository);
         let engine = hedgerow_engine::Options::default();
         staged(&repository, &index, self.head_tree(), &engine).unwrap()
     }

@@ -14,7 +14,7 @@ fn id(hex: &str) -> ObjectId {
 /// What comparing the tree `head` with the index fails with.
 fn failure(repo: &Repo, head: ObjectId) -> Error {
     let repository = repo.open(&[]);
-    let index = repo.index(&repository);
+    let index = repo.index_of(&repository);
     staged(&repository, &index, Some(head), &Options::default()).unwrap_err()
 }
 
@@ -23,7 +23,7 @@ fn a_head_that_is_no_tree_is_an_error() {
     let repo = Repo::new();
     repo.write("a", b"a");
     repo.git(&["add", "a"]);
-    let blob = id(&repo.text(&["rev-parse", ":a"]));
+    let blob = id(&repo.ask(&["rev-parse", ":a"]));
     let error = failure(&repo, blob);
     assert!(
         matches!(error, Error::CorruptObject { kind: "tree", .. }),
@@ -56,7 +56,7 @@ fn trees_that_cannot_be_checked_out_are_errors() {
          M 100644 inline {deep}\ndata 1\nx\n"
     );
     repo.git_with(&["fast-import", "--quiet"], stream.as_bytes());
-    let error = failure(&repo, id(&repo.text(&["rev-parse", "deep^{tree}"])));
+    let error = failure(&repo, id(&repo.ask(&["rev-parse", "deep^{tree}"])));
     assert!(error.to_string().contains("nested too deeply"), "{error}");
 }
 
@@ -66,9 +66,9 @@ fn contents_that_are_missing_or_no_blobs_are_errors() {
         let repo = Repo::new();
         repo.write("a", b"a\nb\n");
         repo.git(&["add", "a"]);
-        repo.commit();
+        repo.commit_staged();
         let stranger = if stranger.is_empty() {
-            repo.text(&["rev-parse", "HEAD^{tree}"])
+            repo.ask(&["rev-parse", "HEAD^{tree}"])
         } else {
             stranger
         };
@@ -92,10 +92,10 @@ fn a_cache_tree_whose_counts_are_wrong_is_not_believed() {
         repo.write(path, path.as_bytes());
     }
     repo.git(&["add", "."]);
-    repo.commit();
+    repo.commit_staged();
     repo.git(&["read-tree", "HEAD"]);
     let repository = repo.open(&[]);
-    let index = repo.index(&repository);
+    let index = repo.index_of(&repository);
     let mut builder = Builder::new(index.hash(), index.version());
     for (path, entry) in index.iter().filter(|(path, _)| *path != "a/b") {
         builder
@@ -114,7 +114,7 @@ fn cancelling_ends_both_halves() {
     let repo = Repo::new();
     repo.write("a", b"a\nb\n");
     repo.git(&["add", "a"]);
-    repo.commit();
+    repo.commit_staged();
     repo.git(&["mv", "a", "b"]);
     repo.write("b", b"a\nb\nc\n");
     repo.git(&["add", "b"]);
@@ -124,7 +124,7 @@ fn cancelling_ends_both_halves() {
     };
     options.cancel.cancel();
     let repository = repo.open(&[]);
-    let index = repo.index(&repository);
+    let index = repo.index_of(&repository);
     let outcome = staged(&repository, &index, repo.head_tree(), &options);
     assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
     let mut pairs = repo.staged().into_filepairs();
@@ -138,10 +138,10 @@ fn an_entry_for_a_whole_directory_is_refused() {
     let repo = Repo::new();
     repo.write("a/b", b"b");
     repo.git(&["add", "."]);
-    repo.commit();
+    repo.commit_staged();
     let repository = repo.open(&[]);
     let mut builder = Builder::new(repository.hash_kind(), Version::V2);
-    let tree = id(&repo.text(&["rev-parse", "HEAD:a"]));
+    let tree = id(&repo.ask(&["rev-parse", "HEAD:a"]));
     let flags = Flags {
         skip_worktree: true,
         ..Flags::default()

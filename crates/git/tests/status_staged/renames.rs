@@ -9,7 +9,7 @@ const CASES: u64 = 320;
 
 /// Until version 2.44, git left out what came behind the last line end.
 fn git_counts_last_line(repo: &Repo) -> bool {
-    let version = repo.text(&["version"]);
+    let version = repo.ask(&["version"]);
     let mut numbers = version
         .split([' ', '.'])
         .filter_map(|word| word.parse::<u32>().ok());

@@ -28,7 +28,7 @@ fn repo() -> Repo {
     repo.git(&["add", "-A"]);
     let module = format!("160000,{:040x},m", 7);
     repo.git(&["update-index", "--add", "--cacheinfo", &module]);
-    repo.commit();
+    repo.commit_staged();
     repo
 }
 
@@ -48,7 +48,7 @@ fn everything_is_added_before_the_first_commit() {
 fn changes_of_every_kind_are_found() {
     let repo = repo();
     assert_eq!(assert_as_git(&repo, "clean"), 0);
-    let blob = repo.text(&["rev-parse", "HEAD:a"]);
+    let blob = repo.ask(&["rev-parse", "HEAD:a"]);
     let set = |mode: &str, id: &str, path: &str| {
         repo.git(&[
             "update-index",
@@ -94,14 +94,14 @@ fn conflicts_are_listed_apart() {
     repo.write("both", b"side");
     repo.git(&["rm", "-q", "z"]);
     repo.git(&["add", "a", "both"]);
-    repo.commit();
+    repo.commit_staged();
     repo.git(&["checkout", "-q", "-f", "main"]);
     repo.write("a", b"main");
     repo.write("both", b"main");
     repo.write("z", b"main");
     repo.git(&["add", "a", "both", "z"]);
-    repo.commit();
-    let bases = repo.text(&["merge-base", "main", "side"]);
+    repo.commit_staged();
+    let bases = repo.ask(&["merge-base", "main", "side"]);
     repo.git(&["read-tree", "-m", &bases, "main", "side"]);
     assert_eq!(assert_as_git(&repo, "main"), 0);
     let paths = |repo: &Repo| {
@@ -118,7 +118,7 @@ fn conflicts_are_listed_apart() {
 
     // What is in conflict can be copied from.
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/main"]);
-    let blob = repo.text(&["rev-parse", "main:a"]);
+    let blob = repo.ask(&["rev-parse", "main:a"]);
     repo.git(&[
         "update-index",
         "--add",
@@ -142,11 +142,11 @@ fn conflicts_are_listed_apart() {
 fn cache_trees_of_any_state_change_nothing() {
     let repo = repo();
     for n in 0..40 {
-        repo.write(&format!("many/{}/{}/{n}", n % 4, n % 3), b"m");
+        repo.write(format!("many/{}/{}/{n}", n % 4, n % 3), b"m");
     }
     repo.git(&["add", "many"]);
-    repo.commit();
-    let blob = repo.text(&["rev-parse", "HEAD:a"]);
+    repo.commit_staged();
+    let blob = repo.ask(&["rev-parse", "HEAD:a"]);
     let mut paths = [
         "a",
         "many/0/0/12",

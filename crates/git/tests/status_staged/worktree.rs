@@ -84,27 +84,27 @@ fn by_git(repo: &Repo) -> Vec<String> {
 fn files_intended_to_be_added_are_renamed_from_deleted_ones() {
     let repo = Repo::new();
     for n in 0..6 {
-        repo.write(&format!("old{n}"), text(n + 1).as_bytes());
+        repo.write(format!("old{n}"), text(n + 1).as_bytes());
     }
-    repo.write("old6", &[text(9).as_bytes(), b"\0"].concat());
+    repo.write("old6", [text(9).as_bytes(), b"\0"].concat());
     repo.git(&["add", "."]);
-    repo.commit();
+    repo.commit_staged();
     for n in 0..7 {
-        std::fs::remove_file(repo.path(&format!("old{n}"))).unwrap();
+        std::fs::remove_file(repo.path(format!("old{n}"))).unwrap();
         repo.write(
-            &format!("new{n}"),
+            format!("new{n}"),
             text(n + 1).replace("3\r\n", "x\n").as_bytes(),
         );
     }
     repo.write("new0", text(1).as_bytes());
     repo.write(
         "new6",
-        &[text(9).replace("3\r\n", "x\n").as_bytes(), b"\0"].concat(),
+        [text(9).replace("3\r\n", "x\n").as_bytes(), b"\0"].concat(),
     );
     repo.git(&["add", "-N", "--ignore-removal", "."]);
 
     let repository = repo.open(&[]);
-    let index = repo.index(&repository);
+    let index = repo.index_of(&repository);
     let mut pairs: Vec<Filepair> = Vec::new();
     for (path, entry) in index.iter() {
         let side = |id| Side {

@@ -2,12 +2,12 @@
 
 use crate::mounted;
 use hedgerow_latencyfs::{Server, Settings};
+use hedgerow_testkit::Repository;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{symlink, FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Every path below a directory with its kind, permissions, links, size, time and content.
@@ -165,29 +165,11 @@ fn a_repository_works_in_it() {
         return;
     };
     plant(mount.path());
-    let git = |words: &[&str]| {
-        let mut command = Command::new("git");
-        command.current_dir(mount.path()).args(words);
-        command
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null");
-        let done = command.output().unwrap();
-        assert!(done.status.success(), "{words:?}: {done:?}");
-        String::from_utf8(done.stdout).unwrap()
-    };
-    git(&["init", "-q"]);
-    git(&["add", "."]);
-    git(&[
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@t",
-        "commit",
-        "-qm",
-        "t",
-    ]);
+    let repository = Repository::at(mount.path().to_owned());
+    repository.git(&["init", "-q"]);
+    repository.commit("t");
     fs::remove_dir_all(mount.path().join("a")).unwrap();
-    git(&["checkout", "-q", "-f"]);
-    assert_eq!(git(&["status", "--porcelain"]), "");
-    git(&["fsck", "--strict"]);
+    repository.git(&["checkout", "-q", "-f"]);
+    assert_eq!(repository.ask(&["status", "--porcelain"]), "");
+    repository.git(&["fsck", "--strict"]);
 }

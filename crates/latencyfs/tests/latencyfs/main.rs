@@ -13,7 +13,6 @@ mod fidelity;
 mod program;
 
 use hedgerow_latencyfs::{Mount, Settings};
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -37,12 +36,6 @@ fn mount(backing: &Path, rtt_us: u64, slots: usize) -> Option<Mount> {
         settings
     };
     Mount::with(backing, settings)
-        .map_err(|skip| skipped(&skip.to_string()))
+        .map_err(|skip| hedgerow_testkit::skip(&skip.to_string()))
         .ok()
-}
-
-/// Past the test harness, which keeps what is printed; in one write, so that the line is one.
-fn skipped(line: &str) {
-    let line = format!("{line}\n");
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
 }

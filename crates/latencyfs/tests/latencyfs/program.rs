@@ -1,6 +1,5 @@
 //! The program `latencyfs`: in the background, controlled by a file, ended in several ways.
 
-use crate::skipped;
 use hedgerow_latencyfs::{unmount, Unmounted};
 use serde_json::Value;
 use std::fs;
@@ -45,7 +44,7 @@ impl Places {
     fn start(&self, options: &str) -> bool {
         let probe = tempfile::tempdir().unwrap();
         if let Err(skip) = hedgerow_latencyfs::Mount::new(probe.path(), 0) {
-            skipped(&skip.to_string());
+            hedgerow_testkit::skip(&skip.to_string());
             return false;
         }
         let done = self.command(options).output().unwrap();

@@ -46,7 +46,7 @@ fn flipped_bits_are_refused_or_make_what_git_makes_of_them() {
         if here.is_ok() || seed % 100 == 0 {
             let _ = std::fs::remove_file(repository.path("bad.idx"));
             let git = repository.run(&["index-pack", "-o", "bad.idx", "bad.pack"], b"");
-            assert_eq!(git.status.success(), here.is_ok(), "{seed} at {at}");
+            assert_eq!((git.code == 0), here.is_ok(), "{seed} at {at}");
             judged += 1;
         }
     }

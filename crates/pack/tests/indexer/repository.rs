@@ -5,25 +5,28 @@ use hedgerow_pack::indexer::{index_pack_file, IndexOptions, Installation};
 use hedgerow_pack::{HashKind, IndexLayout};
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::ops::Deref;
+use std::path::Path;
 
 pub struct Repository {
-    directory: tempfile::TempDir,
+    repository: hedgerow_testkit::Repository,
     pub hash: HashKind,
+}
+
+impl Deref for Repository {
+    type Target = hedgerow_testkit::Repository;
+
+    fn deref(&self) -> &hedgerow_testkit::Repository {
+        &self.repository
+    }
 }
 
 impl Repository {
     /// A repository with a history that gives deep chains of deltas.
     pub fn new(hash: HashKind) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let format = if hash == HashKind::Sha256 {
-            "sha256"
-        } else {
-            "sha1"
-        };
-        let repository = Repository { directory, hash };
-        repository.git(&["init", "-q", &format!("--object-format={format}")], b"");
+        let format = format!("--object-format={hash}");
+        let repository = hedgerow_testkit::Repository::init(&[&format]);
+        let repository = Repository { repository, hash };
         repository.grow(60, 1);
         repository
     }
@@ -52,36 +55,7 @@ impl Repository {
             )
             .unwrap();
         }
-        self.git(&["fast-import", "--quiet", "--force"], &stream);
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    pub fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
-        let mut command = Command::new("git");
-        command.current_dir(self.directory.path()).args(arguments);
-        command
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(move || stdin.write_all(input));
-            child.wait_with_output().unwrap()
-        })
-    }
-
-    pub fn git(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
-        let output = self.run(arguments, input);
-        let words = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {words}");
-        output.stdout
+        self.git_with(&["fast-import", "--quiet", "--force"], &stream);
     }
 
     /// A pack of everything, made with further `arguments`.
@@ -93,17 +67,17 @@ impl Repository {
             "--all",
             "--no-reuse-delta",
         ];
-        self.git(&[&fixed, arguments].concat(), b"")
+        self.git(&[&fixed, arguments].concat())
     }
 
     /// What git makes of the pack at `pack`: its index and its reverse index.
-    pub fn index(&self, pack: &Path, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
+    pub fn index_by_git(&self, pack: &Path, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
         let pack = pack.to_str().unwrap();
         let index = self.path("git.idx");
         let _ = std::fs::remove_file(&index);
         let _ = std::fs::remove_file(index.with_extension("rev"));
         let fixed = ["index-pack", "--rev-index", "-o", "git.idx"];
-        self.git(&[&fixed, arguments, &[pack]].concat(), b"");
+        self.git(&[&fixed, arguments, &[pack]].concat());
         let reverse = std::fs::read(index.with_extension("rev")).unwrap();
         (std::fs::read(index).unwrap(), reverse)
     }
@@ -131,9 +105,9 @@ impl Repository {
 
     pub fn places(&self, name: &str, layout: IndexLayout) -> Installation {
         Installation {
-            index: self.path(&format!("{name}.idx")),
+            index: self.path(format!("{name}.idx")),
             layout,
-            reverse: Some(self.path(&format!("{name}.rev"))),
+            reverse: Some(self.path(format!("{name}.rev"))),
             pack: None,
             notes: Vec::new(),
             sync_pack: false,

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 #[test]
 fn a_thin_pack_is_completed_so_that_git_takes_it() {
     let repository = Repository::new(HashKind::Sha1);
-    repository.git(&["tag", "old", "main"], b"");
+    repository.git(&["tag", "old", "main"]);
     repository.grow(5, 2);
     let wanted = b"main\n^old\n";
     let thin = [
@@ -19,7 +19,7 @@ fn a_thin_pack_is_completed_so_that_git_takes_it() {
         "--revs",
         "--delta-base-offset",
     ];
-    let pack = repository.git(&thin, wanted);
+    let pack = repository.git_with(&thin, wanted);
     std::fs::write(repository.path("thin.pack"), &pack).unwrap();
     let objects = repository.path(".git/objects");
     let store = ObjectStore::open(&objects, StoreOptions::default()).unwrap();
@@ -44,9 +44,9 @@ fn a_thin_pack_is_completed_so_that_git_takes_it() {
         assert!(received.added > 0);
         let name = format!("full{threads}");
         let mut places = repository.places(&name, IndexLayout::default());
-        places.pack = Some(repository.path(&format!("{name}.pack")));
+        places.pack = Some(repository.path(format!("{name}.pack")));
         received.install(&places).unwrap();
-        repository.git(&["verify-pack", &format!("{name}.pack")], b"");
+        repository.git(&["verify-pack", &format!("{name}.pack")]);
         packs.push(std::fs::read(places.pack.unwrap()).unwrap());
     }
     assert!(packs[0] == packs[1]);
@@ -55,8 +55,8 @@ fn a_thin_pack_is_completed_so_that_git_takes_it() {
 #[test]
 fn links_must_lead_somewhere() {
     let repository = Repository::new(HashKind::Sha1);
-    let ids = repository.git(&["rev-parse", "main"], b"");
-    let pack = repository.git(&["pack-objects", "-q", "--stdout"], &ids);
+    let ids = repository.git(&["rev-parse", "main"]);
+    let pack = repository.git_with(&["pack-objects", "-q", "--stdout"], &ids);
     let path = repository.path("one.pack");
     std::fs::write(&path, pack).unwrap();
     let store =

@@ -1,6 +1,6 @@
 //! The order of the bits of a bitmap.
 
-use crate::scene::{midx_path, options, overlapping, restore, FORMATS};
+use crate::scene::{midx_path, open, options, overlapping, restore, FORMATS};
 use hedgerow_pack::{write_midx, BitOrder, Bitmaps, Location, MidxOptions, ObjectStore};
 
 /// Checks that `order` is made of its packs, one after the other, and says which object is where.
@@ -35,8 +35,8 @@ fn bits_go_from_pack_to_pack() {
             let name = preferred.file_name().unwrap().to_str().unwrap().to_owned();
             restore(&repository, None);
             let argument = format!("--preferred-pack={name}");
-            repository.git(&["multi-pack-index", "write", "--bitmap", &argument], b"");
-            let store = repository.store();
+            repository.git(&["multi-pack-index", "write", "--bitmap", &argument]);
+            let store = open(&repository);
             let bitmaps = Bitmaps::open(&store).unwrap();
             let order = bitmaps.order();
             assert_eq!(order.path(), midx_path(&repository));
@@ -75,7 +75,7 @@ fn packs_of_another_store_are_refused() {
     };
     let written = write_midx(&repository.objects(), &options, &mut |_| {});
     let written = written.unwrap().unwrap();
-    let store = other.store();
+    let store = open(&other);
     let refused = written.bit_order(&store).unwrap_err();
     assert!(
         refused.to_string().contains("is not one of the repository"),

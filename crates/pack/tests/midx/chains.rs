@@ -1,25 +1,22 @@
 //! Chains of multi-pack-indexes, which git writes with `--incremental`.
 
-use crate::scene::{add_pack, git_writes, lines, midx_path, options, write, FORMATS};
-use crate::support::Repository;
+use crate::scene::{add_pack, git_writes, lines, midx_path, open, options, write, FORMATS};
 use hedgerow_engine::Execution;
 use hedgerow_pack::{verify_midx, MidxComplaint};
+use hedgerow_testkit::Repository;
 use std::path::PathBuf;
 
 /// A repository with a chain of three layers; `None`, said aloud, if git cannot make one.
 fn chained(format: &str) -> Option<Repository> {
-    let repository = Repository::new(format);
-    let known = std::process::Command::new("git")
-        .args(["multi-pack-index", "write", "-h"])
-        .output()
-        .unwrap();
-    if !String::from_utf8_lossy(&known.stdout).contains("incremental") {
-        eprintln!("skipped: this git cannot write chains of multi-pack-indexes");
+    let repository = Repository::bare(format);
+    let known = repository.run(&["multi-pack-index", "write", "-h"], b"");
+    if !known.text().contains("incremental") {
+        hedgerow_testkit::skip("this git cannot write chains of multi-pack-indexes");
         return None;
     }
     for number in 0..3 {
         add_pack(&repository, number);
-        repository.git(&["multi-pack-index", "write", "--incremental"], b"");
+        repository.git(&["multi-pack-index", "write", "--incremental"]);
     }
     Some(repository)
 }
@@ -51,7 +48,7 @@ fn a_chain_is_read_as_one() {
         };
         let known = repository.known();
         // Without the indexes of packs, nothing but the chain could tell that a pack is in use.
-        let store = repository.store();
+        let store = open(&repository);
         for object in &known {
             let found = store.locate(&object.id).unwrap().unwrap();
             assert!(matches!(found, hedgerow_pack::Location::Packed { .. }));
@@ -65,7 +62,7 @@ fn a_chain_is_read_as_one() {
         let mut broken = content.clone();
         broken[second..second + 4].copy_from_slice(b"0000");
         std::fs::write(chain_path(&repository), &broken).unwrap();
-        let store = repository.store();
+        let store = open(&repository);
         for object in &known {
             assert_eq!(store.read(&object.id).unwrap().1, object.content);
         }

@@ -1,9 +1,9 @@
 //! Damaged multi-pack-indexes: what verify says of them, and that no answer becomes wrong.
 
-use crate::scene::{midx_path, options, overlapping, write, FORMATS};
-use crate::support::Repository;
+use crate::scene::{midx_path, open, options, overlapping, write, FORMATS};
 use hedgerow_engine::Execution;
 use hedgerow_pack::{expire_midx_packs, verify_midx, MidxComplaint, MidxOptions, Reader};
+use hedgerow_testkit::Repository;
 use std::process::Command;
 
 /// What is wrong, in the form of git's messages.
@@ -29,15 +29,8 @@ fn complaints(repository: &Repository) -> Vec<String> {
 }
 
 fn complaints_of_git(repository: &Repository) -> Vec<String> {
-    let output = Command::new("git")
-        .args(["multi-pack-index", "verify"])
-        .current_dir(&repository.path)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.lines().map(str::to_owned).collect()
+    let outcome = repository.run(&["multi-pack-index", "verify"], b"");
+    outcome.stderr.lines().map(str::to_owned).collect()
 }
 
 /// Where the chunk `name` starts.
@@ -112,7 +105,7 @@ fn no_damage_changes_an_answer() {
         content[next(reach)] ^= 1 << next(8);
         std::fs::write(midx_path(&repository), &content).unwrap();
         noticed += usize::from(!complaints(&repository).is_empty());
-        let store = repository.store();
+        let store = open(&repository);
         let mut reader = Reader::new(&store);
         for object in known.iter().skip(next(16)).step_by(16) {
             let location = store.locate(&object.id).unwrap().unwrap();
@@ -126,12 +119,12 @@ fn no_damage_changes_an_answer() {
 fn packs_that_nothing_is_needed_of_expire() {
     let repository = overlapping("sha1", 2);
     let before = repository.known();
-    repository.git(&["repack", "-akq"], b"");
+    repository.git(&["repack", "-akq"]);
     let all = repository.pack_files("pack");
     let oldest = all[0].with_extension("keep");
     std::fs::write(&oldest, "").unwrap();
-    repository.git(&["multi-pack-index", "write"], b"");
-    let copy = Repository::new("sha1");
+    repository.git(&["multi-pack-index", "write"]);
+    let copy = Repository::bare("sha1");
     for extension in ["pack", "idx", "rev", "keep", "bitmap"] {
         for path in repository.pack_files(extension) {
             let target = copy.objects().join("pack").join(path.file_name().unwrap());
@@ -143,7 +136,7 @@ fn packs_that_nothing_is_needed_of_expire() {
     let midx = std::fs::read(midx_path(&repository)).unwrap();
     std::fs::write(midx_path(&copy), midx).unwrap();
     let count = expire_midx_packs(&copy.objects(), &options(&copy), &mut |_| {}).unwrap();
-    repository.git(&["multi-pack-index", "expire"], b"");
+    repository.git(&["multi-pack-index", "expire"]);
     let names = |repository: &Repository| -> Vec<_> {
         let files = std::fs::read_dir(repository.objects().join("pack")).unwrap();
         let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
@@ -154,7 +147,7 @@ fn packs_that_nothing_is_needed_of_expire() {
     assert!(count > 0);
     let read = |repository| std::fs::read(midx_path(repository)).unwrap();
     assert!(read(&copy) == read(&repository));
-    let store = copy.store();
+    let store = open(&copy);
     for object in &before {
         assert_eq!(store.read(&object.id).unwrap().1, object.content);
     }

@@ -11,7 +11,4 @@ mod chains;
 mod damaged;
 mod repacked;
 mod scene;
-#[allow(dead_code, reason = "shared with the tests of the object store")]
-#[path = "../store/support/mod.rs"]
-mod support;
 mod written;

@@ -1,7 +1,7 @@
 //! Repositories with many packs that share objects.
 
-use crate::support::Repository;
-use hedgerow_pack::{write_midx, MidxOptions, WrittenMidx};
+use hedgerow_pack::{write_midx, MidxOptions, ObjectStore, StoreOptions, WrittenMidx};
+use hedgerow_testkit::Repository;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ pub const FORMATS: [&str; 2] = ["sha1", "sha256"];
 
 /// A repository with `packs` packs, each of which also has every third object of those before.
 pub fn overlapping(format: &str, packs: usize) -> Repository {
-    let repository = Repository::new(format);
+    let repository = Repository::bare(format);
     for number in 0..packs {
         add_pack(&repository, number);
     }
@@ -29,15 +29,15 @@ pub fn add_pack(repository: &Repository, number: usize) {
         "--batch-all-objects",
         "--batch-check=%(objectname)",
     ];
-    let before = lines(repository.git(&list, b""));
-    repository.git(&["repack", "-dq"], b"");
+    let before = lines(repository.git(&list));
+    repository.git(&["repack", "-dq"]);
     let shared: Vec<&String> = before.iter().skip(number % 3).step_by(3).collect();
     let mut wanted = String::new();
     for id in shared {
         wanted.push_str(id);
         wanted.push('\n');
     }
-    repository.git(
+    repository.git_with(
         &["pack-objects", "-q", "objects/pack/pack"],
         wanted.as_bytes(),
     );
@@ -60,9 +60,18 @@ pub fn midx_path(repository: &Repository) -> PathBuf {
     repository.objects().join("pack/multi-pack-index")
 }
 
+/// The object store of a repository, opened anew.
+pub fn open(repository: &Repository) -> ObjectStore {
+    let options = StoreOptions {
+        hash: repository.hash(),
+        ..StoreOptions::default()
+    };
+    ObjectStore::open(&repository.objects(), options).unwrap()
+}
+
 pub fn options(repository: &Repository) -> MidxOptions {
     MidxOptions {
-        hash: repository.options().hash,
+        hash: repository.hash(),
         version: 1,
         preferred_pack: None,
         packs: None,
@@ -97,7 +106,7 @@ pub fn write(
 pub fn git_writes(repository: &Repository, before: Option<&[u8]>, arguments: &[&str]) -> Vec<u8> {
     restore(repository, before);
     let command = ["multi-pack-index", "write"];
-    repository.git(&[&command, arguments].concat(), b"");
+    repository.git(&[&command, arguments].concat());
     std::fs::read(midx_path(repository)).unwrap()
 }
 

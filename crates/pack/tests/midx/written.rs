@@ -3,8 +3,8 @@
 use crate::scene::{
     add_pack, age, git_writes, midx_path, options, overlapping, restore, write, FORMATS,
 };
-use crate::support::{overwrite, Repository};
 use hedgerow_pack::MidxOptions;
+use hedgerow_testkit::{overwrite, Repository};
 
 /// Checks that we write from the state `before` what git writes from it.
 fn as_git(repository: &Repository, before: Option<&[u8]>, options: &MidxOptions, git: &[&str]) {
@@ -117,7 +117,7 @@ fn only_the_packs_that_were_named_are_listed() {
     for before in [None, Some(before.as_slice())] {
         restore(&repository, before);
         let command = ["multi-pack-index", "write", "--stdin-packs"];
-        repository.git(&command, (names.join("\n") + "\nother.idx\n").as_bytes());
+        repository.git_with(&command, (names.join("\n") + "\nother.idx\n").as_bytes());
         let expected = std::fs::read(midx_path(&repository)).unwrap();
         restore(&repository, before);
         let named = MidxOptions {
@@ -195,7 +195,7 @@ fn one_that_lists_all_packs_is_left_alone() {
     assert_eq!(write(&repository, &two).0, None);
     restore(&repository, Some(&first));
     // A bitmap that is not wanted goes; one that is missing is a reason to write.
-    repository.git(&["multi-pack-index", "write", "--bitmap"], b"");
+    repository.git(&["multi-pack-index", "write", "--bitmap"]);
     let for_bitmap = MidxOptions {
         for_bitmap: true,
         ..plain.clone()
@@ -210,7 +210,7 @@ fn one_that_lists_all_packs_is_left_alone() {
 #[test]
 fn what_belonged_to_another_one_is_removed() {
     let repository = overlapping("sha1", 2);
-    repository.git(&["multi-pack-index", "write", "--bitmap"], b"");
+    repository.git(&["multi-pack-index", "write", "--bitmap"]);
     let packs = repository.objects().join("pack");
     let layers = packs.join("multi-pack-index.d");
     std::fs::create_dir_all(&layers).unwrap();
@@ -255,7 +255,7 @@ fn packs_without_all_their_files_are_told_and_left_out() {
         "unknown preferred pack: 'nowhere'".to_owned(),
     ];
     assert_eq!(warnings, expected);
-    repository.git(&["multi-pack-index", "verify"], b"");
+    repository.git(&["multi-pack-index", "verify"]);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_lock_that_is_held_and_a_directory_without_packs_are_errors() {
     let written = hedgerow_pack::write_midx(&objects, &plain, &mut warn).unwrap();
     drop(written.unwrap());
     assert!(!lock.exists() && !midx_path(&repository).exists());
-    let empty = Repository::new("sha1");
+    let empty = Repository::bare("sha1");
     let error = hedgerow_pack::write_midx(&empty.objects(), &plain, &mut warn).unwrap_err();
     assert_eq!(error.to_string(), "no pack files to index.");
 }

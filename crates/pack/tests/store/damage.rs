@@ -1,8 +1,9 @@
 //! Truncations and flipped bits in every kind of file, all over it: no panic, no wrong answer
 //! that hashing would not tell, and no loss of what is whole elsewhere.
 
-use crate::support::{overwrite, Known, Repository};
+use crate::{open, options};
 use hedgerow_pack::{Error, ObjectStore, Reader, StoreOptions};
+use hedgerow_testkit::{overwrite, Known, Repository};
 use std::path::{Path, PathBuf};
 
 /// About how many truncations and how many flips are tried on a file.
@@ -73,10 +74,10 @@ fn sweep_essential(extension: &str) {
     let (repository, known) = small();
     let mut refused = 0;
     sweep(&repository.only_pack_file(extension), |_| {
-        refused += read_all(&repository.store(), &known).refused;
+        refused += read_all(&open(&repository), &known).refused;
     });
     assert!(refused > 0);
-    assert_eq!(read_all(&repository.store(), &known).right, known.len());
+    assert_eq!(read_all(&open(&repository), &known).right, known.len());
 }
 
 #[test]
@@ -95,16 +96,16 @@ fn damaged_indexes_of_version_1() {
     let repository = Repository::with_history("sha1", 3, &arguments);
     let known = repository.known();
     sweep(&repository.only_pack_file("idx"), |_| {
-        read_all(&repository.store(), &known);
+        read_all(&open(&repository), &known);
     });
 }
 
 #[test]
 fn what_is_damaged_in_one_pack_is_read_from_another() {
     let (damaged, known) = small();
-    let whole = Repository::new("sha1");
+    let whole = Repository::bare("sha1");
     for pack in damaged.pack_files("pack") {
-        whole.git(&["index-pack", "--stdin"], &std::fs::read(pack).unwrap());
+        whole.git_with(&["index-pack", "--stdin"], &std::fs::read(pack).unwrap());
     }
     for extension in ["pack", "idx"] {
         sweep(&damaged.only_pack_file(extension), |what| {
@@ -122,13 +123,13 @@ fn what_is_damaged_in_one_pack_is_read_from_another() {
 fn damaged_multi_pack_indexes_are_never_noticed_in_the_answers() {
     let (repository, _) = small();
     repository.import("refs/heads/other", 100..104);
-    repository.git(&["repack", "-dq"], b"");
-    repository.git(&["multi-pack-index", "write"], b"");
+    repository.git(&["repack", "-dq"]);
+    repository.git(&["multi-pack-index", "write"]);
     let known = repository.known();
     let file = repository.objects().join("pack/multi-pack-index");
     let mut warnings = 0;
     sweep(&file, |what| {
-        let store = repository.store();
+        let store = open(&repository);
         let outcome = read_all(&store, &known);
         assert_eq!(outcome.right, known.len(), "{what}");
         warnings += store.warnings().len();
@@ -136,9 +137,9 @@ fn damaged_multi_pack_indexes_are_never_noticed_in_the_answers() {
     assert!(warnings > TRIES, "{warnings}");
     // One that lists a pack that is gone is put aside.
     let stale = std::fs::read(&file).unwrap();
-    repository.git(&["repack", "-adq"], b"");
+    repository.git(&["repack", "-adq"]);
     overwrite(&file, &stale);
-    let store = repository.store();
+    let store = open(&repository);
     assert_eq!(read_all(&store, &known).right, known.len());
     assert!(
         store.warnings()[0].contains("multi-pack-index"),
@@ -149,20 +150,17 @@ fn damaged_multi_pack_indexes_are_never_noticed_in_the_answers() {
 
 #[test]
 fn damaged_reverse_indexes_are_never_noticed_in_the_answers() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     // Large enough, and compressed well enough, that the lengths of entries are asked for.
     for byte in [b'a', b'b', b'c'] {
         repository.add_loose(&vec![byte; 3_000_000], 9);
     }
-    let ids = repository.git(
-        &[
-            "cat-file",
-            "--batch-all-objects",
-            "--batch-check=%(objectname)",
-        ],
-        b"",
-    );
-    repository.git(
+    let ids = repository.git(&[
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname)",
+    ]);
+    repository.git_with(
         &[
             "-c",
             "pack.writeReverseIndex=true",
@@ -173,11 +171,11 @@ fn damaged_reverse_indexes_are_never_noticed_in_the_answers() {
         ],
         &ids,
     );
-    repository.git(&["prune-packed"], b"");
+    repository.git(&["prune-packed"]);
     let known = repository.known();
     let mut warnings = 0;
     sweep(&repository.only_pack_file("rev"), |what| {
-        let store = repository.store();
+        let store = open(&repository);
         for object in &known {
             assert!(
                 store.read(&object.id).unwrap().1 == object.content,
@@ -191,18 +189,18 @@ fn damaged_reverse_indexes_are_never_noticed_in_the_answers() {
 
 #[test]
 fn damaged_loose_objects() {
-    let repository = Repository::new("sha1");
-    let id = repository.add_loose(&crate::support::text(3, 40), 6);
+    let repository = Repository::bare("sha1");
+    let id = repository.add_loose(&hedgerow_testkit::text(3, 40), 6);
     let known = repository.known();
     let hex = id.to_hex().to_string();
     let file: PathBuf = repository.objects().join(&hex[..2]).join(&hex[2..]);
     let mut right = 0;
     sweep(&file, |_| {
-        right += read_all(&repository.store(), &known).right
+        right += read_all(&open(&repository), &known).right
     });
     // Only the unused bits between the last block and the checksum mean nothing.
     assert!(right <= 1, "{right} kinds of damage passed");
-    assert_eq!(read_all(&repository.store(), &known).right, 1);
+    assert_eq!(read_all(&open(&repository), &known).right, 1);
 }
 
 #[test]
@@ -213,8 +211,8 @@ fn a_damaged_loose_object_is_read_from_a_pack_and_the_other_way_round() {
     let directory = repository.objects().join(&hex[..2]);
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join(&hex[2..]), b"x\x9cgarbage").unwrap();
-    assert_eq!(read_all(&repository.store(), &known).right, known.len());
-    let options = repository.options();
+    assert_eq!(read_all(&open(&repository), &known).right, known.len());
+    let options = options(&repository);
     let store = ObjectStore::open(&repository.objects(), options).unwrap();
     let loose = hedgerow_pack::Location::Loose { directory: 0 };
     let mut reader = Reader::new(&store);
@@ -236,7 +234,7 @@ fn a_copy_of_what_stands_on_the_damage_is_enough() {
         let repository = Repository::with_history("sha1", 6, words);
         let known = repository.known();
         let index = repository.only_pack_file("idx");
-        let told = repository.git(&["verify-pack", "-v", index.to_str().unwrap()], b"");
+        let told = repository.git(&["verify-pack", "-v", index.to_str().unwrap()]);
         let told = String::from_utf8(told).unwrap();
         let lines: Vec<Vec<&str>> = told
             .lines()
@@ -261,8 +259,7 @@ fn a_copy_of_what_stands_on_the_damage_is_enough() {
             known.iter().find(|object| object.id == wanted).unwrap()
         };
         let read = |id: &str| {
-            repository
-                .store()
+            open(&repository)
                 .read(&find(id).id)
                 .map(|(_, content)| content)
         };
@@ -270,8 +267,8 @@ fn a_copy_of_what_stands_on_the_damage_is_enough() {
             assert!(read(words[0]).is_err());
         }
         let object = find(middle[0]);
-        let other = Repository::new("sha1");
-        let id = other.git(
+        let other = Repository::bare("sha1");
+        let id = other.git_with(
             &["hash-object", "-w", "-t", object.kind.as_str(), "--stdin"],
             &object.content,
         );
@@ -296,7 +293,7 @@ fn an_object_that_only_a_broken_pack_may_have_names_the_pack() {
     let index = repository.only_pack_file("idx");
     let content = std::fs::read(&index).unwrap();
     overwrite(&index, &content[..100]);
-    let store = repository.store();
+    let store = open(&repository);
     let error = store.locate(&known[0].id).unwrap_err().to_string();
     let pack = index.with_extension("pack");
     assert_eq!(
@@ -310,11 +307,10 @@ fn an_object_that_only_a_broken_pack_may_have_names_the_pack() {
     );
     overwrite(&index, &content);
     overwrite(&pack, b"");
-    let error = repository
-        .store()
+    let error = open(&repository)
         .read(&known[0].id)
         .unwrap_err()
         .to_string();
     assert!(error.ends_with("cannot be read: not a pack"), "{error}");
-    assert_eq!(repository.store().warnings(), Vec::<String>::new());
+    assert_eq!(open(&repository).warnings(), Vec::<String>::new());
 }

@@ -1,9 +1,10 @@
 //! Packs that were made to hurt: each fault is told for what it is, with bounded work and memory.
 
-use crate::support::craft::{self, blob_id, delta, distance, made_up, Craft};
-use crate::support::Repository;
+use crate::craft::{self, delta, distance, made_up, Craft};
+use crate::open;
 use hedgerow_pack::{Error, Fault, Location, ObjectId, ObjectStore, Reader, SharedBases};
 use hedgerow_pack::{Result, StoreOptions};
+use hedgerow_testkit::{blob_id, Repository};
 
 /// Copies the whole of a base of five bytes.
 const COPY_5: &[u8] = &[0x90, 5];
@@ -27,7 +28,7 @@ fn fault_of(outcome: Result<()>) -> Fault {
 
 /// The fault of a delta against the blob `hello`.
 fn fault_of_delta(content: &[u8]) -> Fault {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     let (_, base) = craft.add_blob(b"hello");
     let back = distance(craft.end() - base);
@@ -39,16 +40,16 @@ fn fault_of_delta(content: &[u8]) -> Fault {
         content,
     );
     craft.write(&repository.objects(), "1");
-    fault(&repository.store(), made_up(1))
+    fault(&open(&repository), made_up(1))
 }
 
 /// The fault of an entry whose bytes are `entry`.
 fn fault_of_entry(entry: &[u8]) -> Fault {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     craft.add_raw(made_up(1), entry);
     craft.write(&repository.objects(), "1");
-    fault(&repository.store(), made_up(1))
+    fault(&open(&repository), made_up(1))
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn a_declared_size_must_be_plausible() {
         Fault::DeltaResult { declared }
     );
     // The length of the pack does not make it plausible: the length of the entry counts.
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     craft.add_raw(made_up(1), &entry);
     let noise: Vec<u8> = (0..6_000_000_u32)
@@ -108,7 +109,7 @@ fn a_declared_size_must_be_plausible() {
     craft.add_raw(made_up(2), &noise);
     craft.write(&repository.objects(), "1");
     assert_eq!(
-        fault(&repository.store(), made_up(1)),
+        fault(&open(&repository), made_up(1)),
         Fault::Implausible(huge)
     );
 }
@@ -145,7 +146,7 @@ fn zlib_error(comparative: &str) -> String {
 
 #[test]
 fn offsets_outside_the_pack() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     craft.add_blob(b"inside");
     let end = craft.end();
@@ -160,7 +161,7 @@ fn offsets_outside_the_pack() {
         craft.list(made_up(number), offset);
     }
     craft.write(&repository.objects(), "1");
-    let store = repository.store();
+    let store = open(&repository);
     for number in 1..=6 {
         assert_eq!(fault(&store, made_up(number)), Fault::Outside);
     }
@@ -169,7 +170,7 @@ fn offsets_outside_the_pack() {
 
 #[test]
 fn reference_deltas_that_loop_or_lead_nowhere() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     let content = delta(5, 5, COPY_5);
     let mut add = |id: u32, base: u32| {
@@ -189,7 +190,7 @@ fn reference_deltas_that_loop_or_lead_nowhere() {
     add(4, 3);
     add(5, 99);
     craft.write(&repository.objects(), "1");
-    let store = repository.store();
+    let store = open(&repository);
     for looping in 1..=4 {
         assert_eq!(fault(&store, made_up(looping)), Fault::Loop);
     }
@@ -205,7 +206,7 @@ fn reference_deltas_that_loop_or_lead_nowhere() {
 
 #[test]
 fn bases_are_found_in_other_packs_and_loose() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let loose = repository.add_loose(b"hello", 6);
     let mut other = Craft::new();
     let (packed, _) = other.add_blob(b"world");
@@ -223,7 +224,7 @@ fn bases_are_found_in_other_packs_and_loose() {
         );
     }
     craft.write(&repository.objects(), "1");
-    let store = repository.store();
+    let store = open(&repository);
     let locations = store.locate_all(&[made_up(1), made_up(2)]).unwrap();
     let locations: Vec<Location> = locations.into_iter().flatten().collect();
     let bases = SharedBases::plan(&store, &locations, 1 << 20).unwrap();
@@ -235,7 +236,7 @@ fn bases_are_found_in_other_packs_and_loose() {
 
 #[test]
 fn a_chain_of_a_hundred_thousand_deltas() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     let (_, mut last) = craft.add_blob(b"hello");
     let content = delta(5, 5, COPY_5);
@@ -246,7 +247,7 @@ fn a_chain_of_a_hundred_thousand_deltas() {
         last = craft.add_raw(made_up(number), &[&head, &back, &stream[..]].concat());
     }
     craft.write(&repository.objects(), "1");
-    let store = repository.store();
+    let store = open(&repository);
     let top = made_up(99_999);
     assert_eq!(store.read(&top).unwrap().1, b"hello");
     let location = store.locate(&top).unwrap().unwrap();
@@ -258,8 +259,8 @@ fn a_chain_of_a_hundred_thousand_deltas() {
 
 #[test]
 fn the_size_limit_is_kept_and_streams_may_exceed_it() {
-    let repository = Repository::new("sha1");
-    let content = crate::support::text(1, 20_000);
+    let repository = Repository::bare("sha1");
+    let content = hedgerow_testkit::text(1, 20_000);
     let mut craft = Craft::new();
     let (id, _) = craft.add_blob(&content);
     craft.write(&repository.objects(), "1");
@@ -286,11 +287,11 @@ fn the_size_limit_is_kept_and_streams_may_exceed_it() {
 
 #[test]
 fn content_that_is_not_what_the_id_names_is_told_by_verify() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut craft = Craft::new();
     craft.add(made_up(1), craft::BLOB, 5, &[], b"hello");
     craft.write(&repository.objects(), "1");
-    let store = repository.store();
+    let store = open(&repository);
     let location = store.locate(&made_up(1)).unwrap().unwrap();
     match Reader::new(&store).verify(&made_up(1), location) {
         Err(Error::HashMismatch { actual, .. }) => assert_eq!(actual, blob_id(b"hello")),
@@ -301,7 +302,7 @@ fn content_that_is_not_what_the_id_names_is_told_by_verify() {
 #[test]
 fn offsets_past_four_gibibytes() {
     use std::os::unix::fs::FileExt;
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let far = (5 << 30) + 7;
     let content = delta(5, 6, &[0x90, 5, 1, b'!']);
     let head = craft::header(craft::OFFSET_DELTA, content.len() as u64);
@@ -327,7 +328,7 @@ fn offsets_past_four_gibibytes() {
         craft::index(&mut entries, checksum),
     )
     .unwrap();
-    let store = repository.store();
+    let store = open(&repository);
     for (number, expected) in [(1, "hello"), (2, "hello"), (3, "hello!")] {
         assert_eq!(store.read(&made_up(number)).unwrap().1, expected.as_bytes());
     }

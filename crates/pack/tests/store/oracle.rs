@@ -1,7 +1,8 @@
 //! Every object of repositories that git packed in every way it can, against `git cat-file`.
 
-use crate::support::{overwrite, Known, Repository};
+use crate::open;
 use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader, SharedBases, StoreOptions};
+use hedgerow_testkit::{overwrite, Known, Repository};
 
 const DEEP: &[&str] = &["repack", "-adfq", "--depth=250", "--window=50"];
 
@@ -67,7 +68,7 @@ fn check_shared(store: &ObjectStore, known: &[Known], locations: &[Location], bu
 }
 
 fn check_clean(repository: &Repository) -> Vec<Location> {
-    let store = repository.store();
+    let store = open(repository);
     let locations = check(&store, &repository.known());
     assert_eq!(store.warnings(), Vec::<String>::new());
     locations
@@ -84,10 +85,10 @@ fn deep_chains_of_offset_deltas() {
     let repository = Repository::with_history("sha1", 300, DEEP);
     assert!(all_packed(&check_clean(&repository)));
     // With fewer candidates to choose from, git makes the chains as deep as it may.
-    repository.git(&["repack", "-adfq", "--depth=250", "--window=2"], b"");
+    repository.git(&["repack", "-adfq", "--depth=250", "--window=2"]);
     check_clean(&repository);
     let index = repository.only_pack_file("idx");
-    let verified = repository.git(&["verify-pack", "-v", index.to_str().unwrap()], b"");
+    let verified = repository.git(&["verify-pack", "-v", index.to_str().unwrap()]);
     let verified = String::from_utf8(verified).unwrap();
     let lengths = verified
         .lines()
@@ -116,7 +117,7 @@ fn sha256() {
         let repository = Repository::with_history("sha256", 60, &arguments);
         repository.add_loose(b"loose", 6);
         check_clean(&repository);
-        repository.git(&["multi-pack-index", "write"], b"");
+        repository.git(&["multi-pack-index", "write"]);
         check_clean(&repository);
     }
 }
@@ -144,33 +145,30 @@ fn index_with_64_bit_offsets() {
     );
     let before = std::fs::metadata(&index).unwrap().len();
     std::fs::remove_file(&index).unwrap();
-    repository.git(
-        &[
-            "index-pack",
-            "--index-version=2,0x40",
-            pack.to_str().unwrap(),
-        ],
-        b"",
-    );
+    repository.git(&[
+        "index-pack",
+        "--index-version=2,0x40",
+        pack.to_str().unwrap(),
+    ]);
     assert!(std::fs::metadata(&index).unwrap().len() > before);
     check_clean(&repository);
 }
 
 #[test]
 fn several_packs_with_and_without_a_multi_pack_index() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     for part in 0..4 {
         repository.import(&format!("refs/heads/b{part}"), part * 20..part * 20 + 30);
-        repository.git(&["repack", "-dq"], b"");
+        repository.git(&["repack", "-dq"]);
     }
     assert!(repository.pack_files("pack").len() >= 4);
     check_clean(&repository);
-    repository.git(&["multi-pack-index", "write"], b"");
+    repository.git(&["multi-pack-index", "write"]);
     assert!(all_packed(&check_clean(&repository)));
     // One more pack, which the multi-pack-index does not list, and loose objects.
     repository.import("refs/heads/late", 500..520);
-    repository.git(&["repack", "-dq"], b"");
-    repository.git(&["multi-pack-index", "verify"], b"");
+    repository.git(&["repack", "-dq"]);
+    repository.git(&["multi-pack-index", "verify"]);
     repository.add_loose(b"late and loose", 6);
     assert!(!all_packed(&check_clean(&repository)));
     let options = StoreOptions {
@@ -184,10 +182,10 @@ fn several_packs_with_and_without_a_multi_pack_index() {
 
 #[test]
 fn loose_objects_at_every_compression_level() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     repository.add_loose(b"", 6);
     for level in 0..10 {
-        repository.add_loose(&crate::support::text(level as usize, 2000), level);
+        repository.add_loose(&hedgerow_testkit::text(level as usize, 2000), level);
     }
     let locations = check_clean(&repository);
     assert_eq!(locations.len(), 11);
@@ -198,16 +196,16 @@ fn loose_objects_at_every_compression_level() {
 
 #[test]
 fn many_loose_objects_of_one_first_byte() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     repository.import("refs/heads/main", 0..400);
     for pack in repository.pack_files("pack") {
         let content = std::fs::read(&pack).unwrap();
         std::fs::remove_file(&pack).unwrap();
         std::fs::remove_file(pack.with_extension("idx")).unwrap();
-        repository.git(&["unpack-objects", "-q"], &content);
+        repository.git_with(&["unpack-objects", "-q"], &content);
     }
     let known = repository.known();
-    let store = repository.store();
+    let store = open(&repository);
     let mut ids: Vec<ObjectId> = known.iter().map(|object| object.id).collect();
     // One that is nowhere, among many that are.
     let mut absent = ids[0];
@@ -222,16 +220,16 @@ fn many_loose_objects_of_one_first_byte() {
 #[test]
 fn alternates_that_nest_loop_and_are_missing() {
     let (first, second, third) = (
-        Repository::new("sha1"),
-        Repository::new("sha1"),
-        Repository::new("sha1"),
+        Repository::bare("sha1"),
+        Repository::bare("sha1"),
+        Repository::bare("sha1"),
     );
     let in_second = second.add_loose(b"second", 6);
     let in_third = third.add_loose(b"third", 6);
     let in_extra = Repository::with_history("sha1", 3, DEEP);
     let relative = |to: &Repository| {
-        let name = to.path.file_name().unwrap().to_str().unwrap().to_owned();
-        format!("../../{name}/objects\n")
+        let home = to.root.parent().unwrap().file_name().unwrap();
+        format!("../../../{}/work/objects\n", home.to_str().unwrap())
     };
     let write = |repository: &Repository, lines: String| {
         overwrite(
@@ -261,27 +259,19 @@ fn alternates_that_nest_loop_and_are_missing() {
 
 #[test]
 fn alternates_end_where_git_ends_them() {
-    let chain: Vec<Repository> = (0..9).map(|_| Repository::new("sha1")).collect();
+    let chain: Vec<Repository> = (0..9).map(|_| Repository::bare("sha1")).collect();
     let mut ids = Vec::new();
     for (number, pair) in chain.windows(2).enumerate() {
         ids.push(pair[0].add_loose(format!("object {number}").as_bytes(), 6));
         let next = format!("{}\n", pair[1].objects().display());
         overwrite(&pair[0].objects().join("info/alternates"), next.as_bytes());
     }
-    let store = chain[0].store();
+    let store = open(&chain[0]);
     for id in &ids {
         let hex = id.to_hex().to_string();
-        let status = std::process::Command::new("git")
-            .args(["cat-file", "-e", &hex])
-            .current_dir(&chain[0].path)
-            .stderr(std::process::Stdio::null())
-            .status()
-            .unwrap();
-        assert_eq!(
-            store.locate(id).unwrap().is_some(),
-            status.success(),
-            "{hex}"
-        );
+        let outcome = chain[0].run(&["cat-file", "-e", &hex], b"");
+        let is_found = store.locate(id).unwrap().is_some();
+        assert_eq!(is_found, outcome.code == 0, "{hex}");
     }
     assert!(store
         .warnings()
@@ -295,7 +285,7 @@ fn prefixes_are_those_git_finds() {
     for number in 0..300 {
         repository.add_loose(format!("loose {number}").as_bytes(), 1);
     }
-    let store = repository.store();
+    let store = open(&repository);
     let known = repository.known();
     for hex_len in [1, 2, 3, 4, 5, 40] {
         for object in known.iter().step_by(17) {
@@ -318,7 +308,7 @@ fn prefixes_are_those_git_finds() {
 #[test]
 fn what_is_nowhere_is_missing() {
     let repository = Repository::with_history("sha1", 2, DEEP);
-    let store = repository.store();
+    let store = open(&repository);
     let id = ObjectId::from_hex(&[b'7'; 40]).unwrap();
     let id: &oid = &id;
     assert_eq!(store.locate(id).unwrap(), None);
@@ -327,8 +317,8 @@ fn what_is_nowhere_is_missing() {
         error.to_string(),
         format!("object {} is missing", id.to_hex())
     );
-    let empty = Repository::new("sha1");
-    assert_eq!(empty.store().locate(id).unwrap(), None);
+    let empty = Repository::bare("sha1");
+    assert_eq!(open(&empty).locate(id).unwrap(), None);
     let foreign = Location::Packed {
         pack: 9,
         offset: 12,
@@ -339,7 +329,7 @@ fn what_is_nowhere_is_missing() {
 
 #[test]
 fn twenty_megabytes_are_streamed() {
-    let repository = Repository::new("sha1");
+    let repository = Repository::bare("sha1");
     let mut state = 1_u32;
     let noise = std::iter::repeat_with(|| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -348,7 +338,7 @@ fn twenty_megabytes_are_streamed() {
     let content: Vec<u8> = noise.take(20 << 20).collect();
     let id = repository.add_loose(&content, 1);
     let check = |repository: &Repository| {
-        let store = repository.store();
+        let store = open(repository);
         let location = store.locate(&id).unwrap().unwrap();
         let mut reader = Reader::new(&store);
         let (mut at, mut pieces) = (0, 0);
@@ -370,7 +360,7 @@ fn twenty_megabytes_are_streamed() {
         location
     };
     assert!(matches!(check(&repository), Location::Loose { .. }));
-    repository.git(
+    repository.git_with(
         &["pack-objects", "-q", "objects/pack/pack"],
         id.to_hex().to_string().as_bytes(),
     );

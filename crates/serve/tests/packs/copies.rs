@@ -5,7 +5,7 @@ use hedgerow_serve::{Contents, PackOptions, Verbatim};
 /// A repository with one pack.
 fn repacked(hash: HashKind, arguments: &[&str]) -> Repository {
     let source = Repository::with_history(hash, 30);
-    source.git(&[&["repack", "-adfq"], arguments].concat(), b"");
+    source.git(&[&["repack", "-adfq"], arguments].concat());
     source
 }
 
@@ -63,10 +63,7 @@ fn damage_in_a_whole_pack_is_seen_by_the_receiver() {
 #[test]
 fn a_reverse_index_that_lies_is_not_believed() {
     let source = repacked(HashKind::Sha1, &[]);
-    source.git(
-        &["-c", "pack.writeReverseIndex=true", "repack", "-adfq"],
-        b"",
-    );
+    source.git(&["-c", "pack.writeReverseIndex=true", "repack", "-adfq"]);
     let path = source.store().pack_path(0).unwrap().to_owned();
     let reverse = path.with_extension("rev");
     let mut bytes = std::fs::read(&reverse).unwrap();
@@ -230,5 +227,5 @@ fn deltas_against_what_the_receiver_has_are_reused() {
     assert_eq!(pack(&store, &contents(&|_| true), &options(false)), whole);
     let thin = pack(&store, &contents(&|_| true), &options(true));
     assert_eq!(thin[12] >> 4 & 7, 7);
-    source.git(&["index-pack", "--stdin", "--fix-thin"], &thin);
+    source.git_with(&["index-pack", "--stdin", "--fix-thin"], &thin);
 }

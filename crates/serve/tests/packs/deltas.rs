@@ -10,9 +10,9 @@ fn git_takes_everything_that_was_asked_for() {
         for (packed, delta_base_offset) in [(false, true), (true, true), (true, false)] {
             let source = Repository::with_history(hash, 20);
             if packed {
-                source.git(&["repack", "-adq"], b"")
+                source.git(&["repack", "-adq"])
             } else {
-                source.git(&["repack", "-adq", "--depth=0"], b"")
+                source.git(&["repack", "-adq", "--depth=0"])
             };
             let store = source.store();
             let listed = source.listed(&["--all"]);
@@ -81,14 +81,14 @@ fn packs_are_about_as_small_as_those_of_git() {
         "--no-reuse-object",
         "--delta-base-offset",
     ];
-    let gits = source.git(&arguments, lines.as_bytes()).len();
+    let gits = source.git_with(&arguments, lines.as_bytes()).len();
     assert!(ours * 100 <= gits * 102, "{ours} against {gits}");
 }
 
 #[test]
 fn no_chain_is_longer_than_allowed() {
     let source = Repository::with_history(HashKind::Sha1, 60);
-    source.git(&["repack", "-adfq", "--depth=40"], b"");
+    source.git(&["repack", "-adfq", "--depth=40"]);
     let store = source.store();
     let contents = Contents {
         wanted: wanted(&store, &source.listed(&["--all"])),
@@ -103,14 +103,14 @@ fn no_chain_is_longer_than_allowed() {
         let pack = pack(&store, &contents, &options);
         let receiver = Repository::new(HashKind::Sha1);
         receiver.receive(&pack, &[]);
-        let name = receiver.text(&["rev-parse", "--git-path", "objects/pack"]);
-        let directory = receiver.path().join(name.trim());
+        let name = receiver.ask(&["rev-parse", "--git-path", "objects/pack"]);
+        let directory = receiver.root.join(name.trim());
         let files = std::fs::read_dir(directory).unwrap();
         let index = files
             .map(|file| file.unwrap().path())
             .find(|path| path.extension().is_some_and(|extension| extension == "idx"));
         let index = index.unwrap().to_str().unwrap().to_owned();
-        let statistics = receiver.text(&["verify-pack", "-s", &index]);
+        let statistics = receiver.ask(&["verify-pack", "-s", &index]);
         let lengths = statistics
             .lines()
             .filter_map(|line| line.strip_prefix("chain length = "));
@@ -124,7 +124,7 @@ fn no_chain_is_longer_than_allowed() {
 fn thin(source: &Repository, with_edges: bool) -> Vec<u8> {
     let store = source.store();
     let mut edges = Edges::new(&store, 10);
-    let base = source.text(&["rev-parse", "main~3"]);
+    let base = source.ask(&["rev-parse", "main~3"]);
     edges
         .add(&ObjectId::from_hex(base.trim().as_bytes()).unwrap())
         .unwrap();
@@ -160,12 +160,13 @@ fn thin_packs_lean_on_what_the_receiver_has() {
         );
         for (pack, options) in [(thin, &["--fix-thin"][..]), (thick, &[])] {
             let receiver = Repository::new(hash);
-            let fetched = source.git(&["pack-objects", "-q", "--revs", "--stdout"], b"main~3\n");
+            let fetched =
+                source.git_with(&["pack-objects", "-q", "--revs", "--stdout"], b"main~3\n");
             receiver.receive(&fetched, &[]);
             receiver.receive(&pack, options);
-            let head = source.text(&["rev-parse", "main"]);
-            receiver.git(&["update-ref", "refs/heads/main", head.trim()], b"");
-            receiver.git(&["fsck", "--strict", "--connectivity-only"], b"");
+            let head = source.ask(&["rev-parse", "main"]);
+            receiver.git(&["update-ref", "refs/heads/main", head.trim()]);
+            receiver.git(&["fsck", "--strict", "--connectivity-only"]);
             assert_eq!(
                 receiver.listed(&["--all"]).len(),
                 source.listed(&["main"]).len()
@@ -184,7 +185,7 @@ fn deltas_of_two_packs_that_are_each_others_bases_are_no_loop() {
         format!("{lines}{last}\n")
     };
     let add = |text: String| {
-        let id = source.git(&["hash-object", "-w", "--stdin"], text.as_bytes());
+        let id = source.git_with(&["hash-object", "-w", "--stdin"], text.as_bytes());
         ObjectId::from_hex(id.trim_ascii_end()).unwrap()
     };
     let pair = [add(text("one")), add(text("two"))];
@@ -202,7 +203,7 @@ fn deltas_of_two_packs_that_are_each_others_bases_are_no_loop() {
         };
         let thin = pack(&store, &contents, &options);
         assert!(thin.len() < 100);
-        source.git(&["index-pack", "--stdin", "--fix-thin"], &thin);
+        source.git_with(&["index-pack", "--stdin", "--fix-thin"], &thin);
     }
     let store = source.store();
     assert_eq!(store.pack_count(), 2);

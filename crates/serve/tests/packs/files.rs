@@ -31,7 +31,7 @@ fn the_index_and_the_reverse_index_are_those_git_makes() {
     };
     let pack = target.path().join("git.pack");
     std::fs::write(&pack, file("pack")).unwrap();
-    source.git(&["index-pack", "--rev-index", pack.to_str().unwrap()], b"");
+    source.git(&["index-pack", "--rev-index", pack.to_str().unwrap()]);
     for extension in ["idx", "rev"] {
         let gits = std::fs::read(pack.with_extension(extension)).unwrap();
         assert!(file(extension) == gits, "{extension}");
@@ -42,14 +42,14 @@ fn the_index_and_the_reverse_index_are_those_git_makes() {
 #[test]
 fn a_damaged_copy_does_not_spread() {
     let source = Repository::with_history(HashKind::Sha1, 5);
-    source.git(&["repack", "-adq"], b"");
+    source.git(&["repack", "-adq"]);
     let store = source.store();
     let listed = source.listed(&["main:d0/file0.c"]);
     let id = listed[0].0;
     // A second copy that is whole.
-    let content = source.git(&["cat-file", "blob", &id.to_string()], b"");
+    let content = source.git(&["cat-file", "blob", &id.to_string()]);
     let loose = Repository::new(HashKind::Sha1);
-    loose.git(&["hash-object", "-w", "--stdin"], &content);
+    loose.git_with(&["hash-object", "-w", "--stdin"], &content);
     let hex = id.to_string();
     std::fs::create_dir_all(source.objects().join(&hex[..2])).unwrap();
     let path = format!("{}/{}", &hex[..2], &hex[2..]);
@@ -79,9 +79,9 @@ fn a_damaged_copy_does_not_spread() {
 #[test]
 fn objects_are_left_out_for_where_they_are() {
     let source = Repository::with_history(HashKind::Sha1, 5);
-    source.git(&["repack", "-adq"], b"");
+    source.git(&["repack", "-adq"]);
     let packed = source.listed(&["main"])[0].0;
-    let loose = source.git(&["hash-object", "-w", "--stdin"], b"loose");
+    let loose = source.git_with(&["hash-object", "-w", "--stdin"], b"loose");
     let loose = hedgerow_pack::ObjectId::from_hex(loose.trim_ascii_end()).unwrap();
     let selects = |repository: &Repository, selection: &Selection| {
         let store = repository.store();

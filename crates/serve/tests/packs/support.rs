@@ -3,38 +3,33 @@
 use hedgerow_engine::Execution;
 use hedgerow_pack::{HashKind, Location, ObjectId, ObjectStore, Reader, StoreOptions};
 use hedgerow_serve::{name_hash, write_pack, Contents, PackOptions, Wanted};
-use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::ops::Deref;
 
 pub struct Repository {
-    directory: tempfile::TempDir,
+    repository: hedgerow_testkit::Repository,
     pub hash: HashKind,
+}
+
+impl Deref for Repository {
+    type Target = hedgerow_testkit::Repository;
+
+    fn deref(&self) -> &hedgerow_testkit::Repository {
+        &self.repository
+    }
 }
 
 impl Repository {
     pub fn new(hash: HashKind) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let repository = Repository { directory, hash };
-        let format = format!("--object-format={}", hash);
-        repository.git(&["init", "-q", "--bare", &format, "."], b"");
-        repository
+        let repository = hedgerow_testkit::Repository::bare(&hash.to_string());
+        Repository { repository, hash }
     }
 
     /// One with a history of `commits`, each of which changes some of its files.
     pub fn with_history(hash: HashKind, commits: usize) -> Self {
         let repository = Self::new(hash);
-        repository.git(&["fast-import", "--quiet"], &history(commits));
+        repository.git_with(&["fast-import", "--quiet"], &history(commits));
         repository
-    }
-
-    pub fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    pub fn objects(&self) -> PathBuf {
-        self.path().join("objects")
     }
 
     pub fn store(&self) -> ObjectStore {
@@ -45,38 +40,10 @@ impl Repository {
         ObjectStore::open(&self.objects(), options).unwrap()
     }
 
-    /// Runs git, which must succeed.
-    pub fn git(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
-        let mut child = Command::new("git")
-            .current_dir(self.path())
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("HOME", self.path())
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_vec();
-        let writer = std::thread::spawn(move || {
-            let _ = stdin.write_all(&input);
-        });
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "git {arguments:?}: {error}");
-        output.stdout
-    }
-
-    pub fn text(&self, arguments: &[&str]) -> String {
-        String::from_utf8(self.git(arguments, b"")).unwrap()
-    }
-
     /// The ids and paths that `git rev-list --objects` lists, edges among them.
     pub fn listed(&self, revisions: &[&str]) -> Vec<(ObjectId, String)> {
         let arguments = [&["rev-list", "--objects"], revisions].concat();
-        let text = self.text(&arguments);
+        let text = self.ask(&arguments);
         let line = |line: &str| {
             let (id, path) = line.split_once(' ').unwrap_or((line, ""));
             (ObjectId::from_hex(id.as_bytes()).unwrap(), path.to_owned())
@@ -84,17 +51,10 @@ impl Repository {
         text.lines().map(line).collect()
     }
 
-    /// All objects there are.
-    pub fn all_ids(&self) -> Vec<String> {
-        let check = "--batch-check=%(objectname)";
-        let text = self.text(&["cat-file", "--batch-all-objects", check]);
-        text.lines().map(str::to_owned).collect()
-    }
-
     /// Receives `pack` as a server does.
     pub fn receive(&self, pack: &[u8], options: &[&str]) {
         let arguments = [&["index-pack", "--stdin", "--strict"], options].concat();
-        self.git(&arguments, pack);
+        self.git_with(&arguments, pack);
     }
 }
 
@@ -132,7 +92,7 @@ pub fn pack(store: &ObjectStore, contents: &Contents<'_>, options: &PackOptions)
 pub fn ids_in(pack: &[u8], hash: HashKind) -> Vec<String> {
     let receiver = Repository::new(hash);
     // Objects may refer to what is not sent: their links are not looked at.
-    receiver.git(&["index-pack", "--stdin"], pack);
+    receiver.git_with(&["index-pack", "--stdin"], pack);
     receiver.all_ids()
 }
 

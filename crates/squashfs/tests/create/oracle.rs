@@ -152,7 +152,7 @@ fn rdsquashfs(image: &Path, unpacked: &Path) -> Option<&'static str> {
 fn run_if_there(name: &'static str, command: &mut Command) -> Option<&'static str> {
     match command.output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            println!("skipped: {name} is not installed");
+            hedgerow_testkit::skip(&format!("{name} is not installed"));
             None
         }
         output => {
@@ -234,7 +234,7 @@ fn mounted(image: &Path, look: impl FnOnce(&Path)) {
         .output()
         .unwrap();
     if !done.status.success() {
-        println!("skipped: mount: {}", String::from_utf8_lossy(&done.stderr));
+        hedgerow_testkit::skip(&format!("mount: {}", String::from_utf8_lossy(&done.stderr)));
         return;
     }
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(at.path())));

@@ -76,7 +76,7 @@ fn agree(image: &Path, source: Option<&Snapshot>, what: &str) {
 
 #[test]
 fn images_of_mksquashfs_are_read_as_the_kernel_reads_them() {
-    if !has("mksquashfs") {
+    if !require("mksquashfs") {
         return;
     }
     let home = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ fn images_of_mksquashfs_are_read_as_the_kernel_reads_them() {
 
 #[test]
 fn images_of_squashfs_tools_ng_are_read_as_the_kernel_reads_them() {
-    if !has("gensquashfs") {
+    if !require("gensquashfs") {
         return;
     }
     let home = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn images_of_squashfs_tools_ng_are_read_as_the_kernel_reads_them() {
 
 #[test]
 fn what_tar2sqfs_makes_of_a_tar_stream_is_read() {
-    if !has("tar2sqfs") || !has("tar") {
+    if !require("tar2sqfs") || !require("tar") {
         return;
     }
     let home = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ fn unpacked_agrees(image: &Path, what: &str) {
 
 #[test]
 fn what_unsquashfs_unpacks_and_lists_is_what_is_read() {
-    if !has("mksquashfs") || !has("unsquashfs") {
+    if !require("mksquashfs") || !require("unsquashfs") {
         return;
     }
     let home = tempfile::tempdir().unwrap();
@@ -254,7 +254,7 @@ fn what_unsquashfs_unpacks_and_lists_is_what_is_read() {
 
 #[test]
 fn an_image_may_begin_anywhere_in_a_file() {
-    if !has("gensquashfs") {
+    if !require("gensquashfs") {
         return;
     }
     let home = tempfile::tempdir().unwrap();

@@ -164,7 +164,7 @@ fn flips_are_found_and_nothing_panics() {
     let (source, image) = (home.path().join("tree"), home.path().join("image"));
     small_tree(&source);
     let mut images = Vec::new();
-    if has("mksquashfs") {
+    if require("mksquashfs") {
         for words in [
             &["-comp", "gzip", "-b", "4096"][..],
             &["-comp", "xz", "-b", "4096"],
@@ -178,7 +178,7 @@ fn flips_are_found_and_nothing_panics() {
             }
         }
     }
-    if has("gensquashfs") {
+    if require("gensquashfs") {
         for compressor in ["gzip", "xz", "lzma", "zstd"] {
             let words = ["-c", compressor, "-b", "4096", "-x", "-e"];
             if gensquashfs(&source, &image, &words) {

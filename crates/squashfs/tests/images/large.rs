@@ -7,7 +7,7 @@ use std::fs;
 
 #[test]
 fn a_directory_of_70_000_entries_is_listed_and_searched() {
-    if !has("mksquashfs") || !has("gensquashfs") {
+    if !require("mksquashfs") || !require("gensquashfs") {
         return;
     }
     let home = tempfile::tempdir().unwrap();

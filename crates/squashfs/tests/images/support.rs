@@ -31,20 +31,7 @@ pub struct Described {
 
 pub type Snapshot = BTreeMap<Vec<u8>, Described>;
 
-/// Says aloud that something could not be tested here.
-pub fn skip(reason: &str) {
-    println!("skipped: {reason}");
-}
-
-pub fn has(program: &str) -> bool {
-    let mut which = Command::new("sh");
-    which.args(["-c", &format!("command -v {program}")]);
-    let found = which.stdout(Stdio::null()).status().unwrap().success();
-    if !found {
-        skip(&format!("{program} is not installed"));
-    }
-    found
-}
+pub use hedgerow_testkit::{require, skip};
 
 /// Runs a program; says whether it did what it should.
 pub fn run<S: AsRef<OsStr>>(program: &str, words: &[S]) -> Result<Vec<u8>, String> {

@@ -2,26 +2,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Says aloud that a test could not run here: past the harness, which keeps what is printed.
-pub fn skip(reason: &str) {
-    use std::io::Write;
-    let line = format!("skipped: {reason}\n");
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
-}
+pub use hedgerow_testkit::skip;
 
 /// Whether all these programs are there; says so if not.
 pub fn have(programs: &[&str]) -> bool {
-    let is_missing = |program: &&&str| {
-        let answer = Command::new(program).arg("--version").output();
-        !answer.is_ok_and(|answer| answer.status.success())
-    };
-    match programs.iter().find(is_missing) {
-        None => true,
-        Some(program) => {
-            skip(&format!("{program} is not installed"));
-            false
-        }
-    }
+    programs
+        .iter()
+        .all(|program| hedgerow_testkit::require(program))
 }
 
 /// Runs a program, which must succeed, and returns what it prints.

@@ -220,7 +220,7 @@ fn content(tree: &Tree, path: &[u8], random: &mut Random) -> Vec<u8> {
             }
         }
         3 => (0..random.below(90_000))
-            .map(|_| random.next() as u8)
+            .map(|_| random.number() as u8)
             .collect(),
         4 => b"mixed\r\nline\nends\r\n".repeat(random.below(9)),
         5 => vec![0; random.below(70_000)],

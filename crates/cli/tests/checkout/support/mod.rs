@@ -1,16 +1,35 @@
-//! What all tests of checkout share beside what every test with an oracle has: copies of
-//! repositories, pictures of trees.
+//! What all tests of checkout share.
 
-mod copies;
 mod generate;
 mod pair;
-mod snapshot;
 
-pub use crate::oracle::index_file::{IndexEntry, IndexFile};
-pub use crate::oracle::program::{run, Outcome, Program};
-pub use crate::oracle::random::Random;
-pub use crate::oracle::repository::Repository;
-pub use crate::oracle::{skip, temporary};
 pub use generate::{generate, Generated};
+pub use hedgerow_testkit::{run, skip, snapshot, temporary};
+pub use hedgerow_testkit::{IndexEntry, IndexFile, Node, Outcome, Program, Random};
+pub use hedgerow_testkit::{Repository, Snapshot};
 pub use pair::Pair;
-pub use snapshot::{snapshot, Node, Snapshot};
+
+use crate::HEDGEROW;
+use std::ffi::OsStr;
+
+/// `hedgerow` in a repository.
+pub trait RunHedgerow {
+    /// Runs `hedgerow` with `words`, whatever its exit code.
+    fn hedgerow<S: AsRef<OsStr>>(&self, words: &[S]) -> Outcome {
+        self.hedgerow_with(words, &[])
+    }
+
+    /// The same with more environment.
+    fn hedgerow_with<S: AsRef<OsStr>>(&self, words: &[S], more: &[(&str, &str)]) -> Outcome;
+}
+
+impl RunHedgerow for Repository {
+    fn hedgerow_with<S: AsRef<OsStr>>(&self, words: &[S], more: &[(&str, &str)]) -> Outcome {
+        let mut command = HEDGEROW.command(&self.root);
+        command.args(words).envs(more.iter().copied());
+        let outcome = run(command);
+        let words: Vec<&OsStr> = words.iter().map(AsRef::as_ref).collect();
+        outcome.assert_civil(&format!("{words:?}"));
+        outcome
+    }
+}

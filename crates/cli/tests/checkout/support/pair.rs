@@ -1,7 +1,7 @@
-use super::snapshot::{differences, Node, Snapshot};
-use super::{run, IndexFile, Outcome, Program, Repository};
-use crate::oracle::index_file::CacheTree;
+use super::{run, IndexFile, Node, Outcome, Program, Repository, Snapshot};
+use crate::HEDGEROW;
 use bstr::ByteSlice;
+use hedgerow_testkit::{differences, CacheTree};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
@@ -87,7 +87,7 @@ impl Pair {
         command.arg("checkout").args(&words);
         command.envs(environment.iter().copied());
         let expected = run(command);
-        let mut command = Program::Hedgerow.command(&self.hedgerow.root.join(directory));
+        let mut command = HEDGEROW.command(&self.hedgerow.root.join(directory));
         command.arg("checkout").args(&self.options).args(&words);
         command.envs(environment.iter().copied());
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));

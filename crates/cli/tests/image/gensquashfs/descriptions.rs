@@ -2,10 +2,9 @@
 
 use super::{compare, gensquashfs, home, real};
 use crate::image;
-use crate::random::Random;
+use hedgerow_testkit::Random;
 use std::fmt::Write;
 use std::fs;
-use std::process::Command;
 
 /// Every kind of line.
 const DESCRIPTION: &str = r#"
@@ -196,7 +195,7 @@ fn generated_descriptions_become_what_the_real_one_makes_of_them() {
 fn the_time_of_everything_is_that_of_the_source_unless_told() {
     let home = home();
     let time = |words: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
         std::os::unix::process::CommandExt::arg0(&mut command, "gensquashfs");
         command.args(words).args(["-D", "in", "-f", "-q", "image"]);
         command

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 /// Our program under another name.
 fn gensquashfs(directory: &Path, words: &[&str]) -> Outcome {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hedgerow"));
+    let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
     command.arg0("gensquashfs").args(words);
     outcome(command, directory)
 }
@@ -48,8 +48,8 @@ fn home() -> TempDir {
     fs::create_dir_all(inputs.join("lib/sub")).unwrap();
     fs::create_dir_all(inputs.join("lib/empty.so.d")).unwrap();
     let noise = |seed: u64, size: usize| -> Vec<u8> {
-        let mut random = crate::random::Random::new(seed);
-        (0..size).map(|_| random.next() as u8).collect()
+        let mut random = hedgerow_testkit::Random::new(seed);
+        (0..size).map(|_| random.number() as u8).collect()
     };
     fs::write(inputs.join("lib/a.so.1"), noise(1, 20_000)).unwrap();
     fs::write(inputs.join("lib/b.so.2"), noise(2, 9_000)).unwrap();

@@ -2,10 +2,11 @@
 
 use super::twins::Twins;
 use super::{grow, pack};
-use crate::mount::Mount;
-use crate::oracle::program::{git, run, Outcome, Program};
-use crate::oracle::random::Random;
-use crate::oracle::skip;
+use crate::HEDGEROW;
+use hedgerow_testkit::skip;
+use hedgerow_testkit::Mount;
+use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, run, Outcome, Program};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,7 +26,7 @@ fn names(root: &Path) -> Vec<String> {
 }
 
 fn receive(root: &Path, input: &Path, words: &[&str]) -> Command {
-    let mut command = Program::Hedgerow.command(root);
+    let mut command = HEDGEROW.command(root);
     command.args(["index-pack", "--stdin"]).args(words);
     command.stdin(File::open(input).unwrap());
     command
@@ -35,7 +36,7 @@ fn receive(root: &Path, input: &Path, words: &[&str]) -> Command {
 fn every_call_that_can_fail() {
     let origin = Twins::new("sha1");
     grow(&origin, 5, 1);
-    let old = origin.git(&["rev-parse", "main"], b"");
+    let old = origin.in_both(&["rev-parse", "main"], b"");
     let full = pack(&origin, &[], "main\n");
     grow(&origin, 5, 2);
     let revisions = format!("main\n^{}", String::from_utf8(old).unwrap());
@@ -43,7 +44,7 @@ fn every_call_that_can_fail() {
     for kind in ["create", "write", "rename", "create+write+rename"] {
         for (number, last) in (1..).map(|number| (number, "")).take(60) {
             let twins = Twins::new("sha1");
-            let root = twins.root(Program::Hedgerow);
+            let root = twins.root(HEDGEROW);
             let input = root.join("full");
             std::fs::write(&input, &full).unwrap();
             let outcome = run(receive(&root, &input, &[]));
@@ -96,11 +97,11 @@ fn a_disk_that_is_really_full() {
     let origin = Twins::new("sha1");
     let mut random = Random::new(5);
     for number in 0..4 {
-        let content: Vec<u8> = (0..600_000).map(|_| random.next() as u8).collect();
+        let content: Vec<u8> = (0..600_000).map(|_| random.number() as u8).collect();
         origin.write(&format!("file{number}"), &content);
     }
-    origin.git(&["add", "."], b"");
-    let tree = String::from_utf8(origin.git(&["write-tree"], b"")).unwrap();
+    origin.in_both(&["add", "."], b"");
+    let tree = String::from_utf8(origin.in_both(&["write-tree"], b"")).unwrap();
     let large = pack(&origin, &[], &tree);
     let input = origin.root(Program::Git).join("large");
     std::fs::write(&input, &large).unwrap();
@@ -115,7 +116,7 @@ fn a_disk_that_is_really_full() {
     git(&root, &["fsck", "--no-progress"], b"");
 
     // A pack that has room where its indexes have none.
-    let id = String::from_utf8(origin.git(&["hash-object", "file0"], b"")).unwrap();
+    let id = String::from_utf8(origin.in_both(&["hash-object", "file0"], b"")).unwrap();
     let small = git(
         &origin.root(Program::Git),
         &["pack-objects", "-q", "--stdout"],
@@ -157,11 +158,11 @@ fn a_process_that_is_killed() {
     let bytes = pack(&origin, &["--delta-base-offset"], "main\n");
     let input = origin.root(Program::Git).join("input");
     std::fs::write(&input, &bytes).unwrap();
-    let tip = String::from_utf8(origin.git(&["rev-parse", "main"], b"")).unwrap();
+    let tip = String::from_utf8(origin.in_both(&["rev-parse", "main"], b"")).unwrap();
     let usual = {
         let twins = Twins::new("sha1");
         let start = Instant::now();
-        let outcome = run(receive(&twins.root(Program::Hedgerow), &input, &[]));
+        let outcome = run(receive(&twins.root(HEDGEROW), &input, &[]));
         assert_eq!(outcome.code, 0);
         start.elapsed()
     };
@@ -169,7 +170,7 @@ fn a_process_that_is_killed() {
     let mut left = [0, 0];
     for round in 0..20 {
         let twins = Twins::new("sha1");
-        let root = twins.root(Program::Hedgerow);
+        let root = twins.root(HEDGEROW);
         let mut command = receive(&root, &input, &["--strict"]);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();

@@ -3,9 +3,9 @@
 use super::craft::{id, insertion, lying_index, seal, Craft, BLOB, COMMIT, TREE};
 use super::twins::Twins;
 use super::{grow, pack, FORMATS};
-use crate::oracle::random::Random;
 use gix_hash::Kind;
 use hedgerow::plumbing::codec::deflate;
+use hedgerow_testkit::Random;
 
 /// Both refuse the pack as a file and as a stream; what hedgerow says has these words in it.
 fn refuse(twins: &Twins, pack: &[u8], words: &str) {
@@ -214,7 +214,7 @@ fn an_object_that_exists_with_another_content() {
         let here = ".git/objects/pack/pack-x.pack";
         twins.agree(&["index-pack", here], b"");
         let index = ".git/objects/pack/pack-x.idx";
-        let root = twins.root(crate::oracle::program::Program::Git);
+        let root = twins.root(hedgerow_testkit::Program::Git);
         let forged = lying_index(&std::fs::read(root.join(index)).unwrap(), &real, &wanted);
         twins.write(index, &forged);
         for pack in [&plain, &by_delta] {

@@ -38,11 +38,11 @@ fn grow(twins: &Twins, commits: u32, seed: u32) {
         )
         .unwrap();
     }
-    twins.git(&["fast-import", "--quiet", "--force"], stream.as_bytes());
+    twins.in_both(&["fast-import", "--quiet", "--force"], stream.as_bytes());
 }
 
 /// What the revisions in `input` reach, packed.
 fn pack(twins: &Twins, words: &[&str], input: &str) -> Vec<u8> {
     let fixed = ["pack-objects", "-q", "--stdout", "--revs", "--threads=1"];
-    twins.git(&[&fixed, words].concat(), input.as_bytes())
+    twins.in_both(&[&fixed, words].concat(), input.as_bytes())
 }

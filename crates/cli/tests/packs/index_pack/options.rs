@@ -3,8 +3,9 @@
 use super::craft::{seal, Craft, BLOB};
 use super::twins::{Twins, BOTH};
 use super::{grow, pack, FORMATS};
-use crate::oracle::program::{run, Program};
-use crate::oracle::skip;
+use crate::HEDGEROW;
+use hedgerow_testkit::skip;
+use hedgerow_testkit::{run, Program};
 use std::process::Stdio;
 
 /// Twins without objects, and the pack of a history.
@@ -70,12 +71,12 @@ fn a_pack_that_is_a_file_is_of_no_promisor() {
     twins.write("a.pack", &pack);
     for promisor in ["--promisor", "--promisor=why"] {
         let words = ["index-pack", promisor, "a.pack"];
-        let before = twins.files(Program::Hedgerow);
+        let before = twins.files(HEDGEROW);
         let [git, found] = twins.run(&words, b"");
         assert_eq!(found.code, 128, "{}", found.stderr);
         let reason = "--promisor cannot be used with a pack name";
         assert!(found.stderr.contains(reason), "{}", found.stderr);
-        assert!(twins.files(Program::Hedgerow) == before);
+        assert!(twins.files(HEDGEROW) == before);
         match git.code {
             0 => skip("this git marks a pack that is a file as a promisor's"),
             _ => assert!(git.stderr.contains(reason), "{}", git.stderr),
@@ -164,7 +165,7 @@ fn a_thin_pack() {
         for style in [&["--thin", "--delta-base-offset"][..], &["--thin"]] {
             let twins = Twins::new(format);
             grow(&twins, 20, 1);
-            let old = twins.git(&["rev-parse", "main"], b"");
+            let old = twins.in_both(&["rev-parse", "main"], b"");
             let old = String::from_utf8(old).unwrap();
             let full = pack(&twins, &[], "main\n");
             grow(&twins, 4, 2);
@@ -179,10 +180,10 @@ fn a_thin_pack() {
             let words = ["index-pack", "--stdin", "--fix-thin", "--strict", "--keep"];
             let agreed = receiver.agree(&words, &thin);
             assert_eq!(agreed.code, 0, "{agreed:?}");
-            let tip = twins.git(&["rev-parse", "main"], b"");
+            let tip = twins.in_both(&["rev-parse", "main"], b"");
             let tip = String::from_utf8(tip).unwrap();
-            receiver.git(&["update-ref", "refs/heads/main", tip.trim()], b"");
-            receiver.git(&["fsck", "--no-progress", "--strict"], b"");
+            receiver.in_both(&["update-ref", "refs/heads/main", tip.trim()], b"");
+            receiver.in_both(&["fsck", "--no-progress", "--strict"], b"");
         }
     }
 }

@@ -305,7 +305,7 @@ fn files_that_git_obeys() {
         // A file that is no blob, one that is nowhere, and one that the repository has.
         let nowhere = id(hash, BLOB, b"nowhere");
         let evil = b"[submodule \"..\"]\n\turl = x\n";
-        let known = twins.git(&["hash-object", "-w", "--stdin"], evil);
+        let known = twins.in_both(&["hash-object", "-w", "--stdin"], evil);
         let known = ObjectId::from_hex(known.trim_ascii()).unwrap();
         let empty = id(hash, TREE, b"");
         for file in [nowhere, known, empty] {
@@ -326,7 +326,7 @@ fn files_that_git_obeys() {
 fn what_objects_refer_to() {
     for (format, hash) in FORMATS {
         let twins = Twins::new(format);
-        let local = twins.git(&["hash-object", "-w", "--stdin"], b"local\n");
+        let local = twins.in_both(&["hash-object", "-w", "--stdin"], b"local\n");
         let local = ObjectId::from_hex(local.trim_ascii()).unwrap();
         let nowhere = id(hash, BLOB, b"nowhere");
         let blob = id(hash, BLOB, b"x");

@@ -3,7 +3,8 @@
 use super::craft::{id, insertion, Craft, BLOB};
 use super::twins::{Twins, BOTH};
 use super::{grow, pack, FORMATS};
-use crate::oracle::program::{git, Program};
+use crate::HEDGEROW;
+use hedgerow_testkit::{git, Program};
 use std::path::PathBuf;
 
 const COMPLETE: [&str; 3] = ["index-pack", "--stdin", "--fix-thin"];
@@ -17,7 +18,7 @@ fn complete(receiver: &Twins, thin: &[u8]) {
 
 /// git finds nothing wrong with any pack of ours; for `verify-pack` no object may be there twice.
 fn verify(receiver: &Twins) {
-    let root = receiver.root(Program::Hedgerow);
+    let root = receiver.root(HEDGEROW);
     for path in packs(receiver) {
         let path = path.to_str().unwrap();
         git(&root, &["verify-pack", path], b"");
@@ -25,7 +26,7 @@ fn verify(receiver: &Twins) {
 }
 
 fn packs(receiver: &Twins) -> Vec<PathBuf> {
-    let directory = receiver.root(Program::Hedgerow).join(".git/objects/pack");
+    let directory = receiver.root(HEDGEROW).join(".git/objects/pack");
     let paths = std::fs::read_dir(directory).unwrap();
     let paths = paths.map(|entry| entry.unwrap().path());
     paths
@@ -38,7 +39,7 @@ fn histories_with_earlier_pushes_that_nothing_refers_to() {
     for (format, _) in FORMATS {
         let twins = Twins::new(format);
         grow(&twins, 60, 1);
-        twins.git(&["tag", "old", "main~40"], b"");
+        twins.in_both(&["tag", "old", "main~40"], b"");
         grow(&twins, 20, 2);
         let had = [
             pack(&twins, &[], "old\n"),
@@ -56,7 +57,7 @@ fn histories_with_earlier_pushes_that_nothing_refers_to() {
                             receiver.agree(&["index-pack", "--stdin"], pack);
                         }
                         let level = ["-1", "0", "1", "9"][count];
-                        receiver.git(&["config", "core.compression", level], b"");
+                        receiver.in_both(&["config", "core.compression", level], b"");
                         let agreed = receiver.agree(&COMPLETE, &thin);
                         assert!(agreed.code == 0 || range.contains("main~30"), "{agreed:?}");
                         verify(&receiver);
@@ -144,9 +145,9 @@ fn deltas_in_a_circle_need_one_of_them() {
         let [expected, found] = receiver.run(&COMPLETE, &thin.seal());
         assert_eq!(found.code, 0, "{found:?}");
         if expected.code == 0 {
-            assert!(receiver.files(Program::Git) == receiver.files(Program::Hedgerow));
+            assert!(receiver.files(Program::Git) == receiver.files(HEDGEROW));
         }
-        let root = receiver.root(Program::Hedgerow);
+        let root = receiver.root(HEDGEROW);
         git(&root, &["fsck", "--no-progress"], b"");
     }
 }
@@ -156,10 +157,10 @@ fn a_base_that_is_damaged() {
     for (format, hash) in FORMATS {
         let receiver = Twins::new(format);
         let base = b"some content that is a base\n";
-        receiver.git(&["hash-object", "-w", "--stdin"], base);
+        receiver.in_both(&["hash-object", "-w", "--stdin"], base);
         let hex = id(hash, BLOB, base).to_string();
         let other = b"other content that is a base\n";
-        receiver.git(&["hash-object", "-w", "--stdin"], other);
+        receiver.in_both(&["hash-object", "-w", "--stdin"], other);
         let other = id(hash, BLOB, other).to_string();
         for program in BOTH {
             let path = |hex: &str| {

@@ -1,12 +1,13 @@
 //! Two repositories that are alike, one for git and one for hedgerow.
 
-use crate::oracle::program::{git, run, Outcome, Program};
+use crate::HEDGEROW;
+use hedgerow_testkit::{git, run, Outcome, Program};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-pub const BOTH: [Program; 2] = [Program::Git, Program::Hedgerow];
+pub const BOTH: [Program; 2] = [Program::Git, HEDGEROW];
 
 /// Two repositories.
 pub struct Twins {
@@ -18,28 +19,28 @@ pub type Files = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 impl Twins {
     pub fn new(format: &'static str) -> Self {
-        let home = crate::oracle::temporary();
+        let home = hedgerow_testkit::temporary();
         let twins = Twins { home };
         for program in BOTH {
             std::fs::create_dir(twins.root(program)).unwrap();
         }
         let format = format!("--object-format={format}");
-        twins.git(&["init", "-q", "-b", "main", &format], b"");
-        twins.git(&["config", "core.fsync", "none"], b"");
-        twins.git(&["config", "pack.writeReverseIndex", "true"], b"");
+        twins.in_both(&["init", "-q", "-b", "main", &format], b"");
+        twins.in_both(&["config", "core.fsync", "none"], b"");
+        twins.in_both(&["config", "pack.writeReverseIndex", "true"], b"");
         twins
     }
 
     pub fn root(&self, program: Program) -> PathBuf {
         let name = match program {
             Program::Git => "one",
-            Program::Hedgerow => "two",
+            Program::Hedgerow(_) => "two",
         };
         self.home.path().join(name)
     }
 
     /// Has git do something in both.
-    pub fn git(&self, words: &[&str], input: &[u8]) -> Vec<u8> {
+    pub fn in_both(&self, words: &[&str], input: &[u8]) -> Vec<u8> {
         let [one, two] = BOTH.map(|program| git(&self.root(program), words, input));
         assert!(one == two, "{words:?}");
         one
@@ -68,13 +69,13 @@ impl Twins {
     /// Runs both: they must end alike, say the same on standard output, and leave the same files.
     /// Where they refuse, git may leave what it had by then; hedgerow leaves all as it was.
     pub fn agree(&self, words: &[&str], input: &[u8]) -> Agreed {
-        let before = self.files(Program::Hedgerow);
+        let before = self.files(HEDGEROW);
         let [expected, found] = self.run(words, input);
         let what = format!("{words:?}: git: {} here: {}", expected.stderr, found.stderr);
         found.assert_civil(&what);
         assert_eq!(found.code, expected.code, "{what}");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let here = self.files(Program::Hedgerow);
+        let here = self.files(HEDGEROW);
         let (git, said) = match found.code {
             0 | 1 => (self.files(Program::Git), text(&expected.stdout)),
             _ => (before, String::new()),

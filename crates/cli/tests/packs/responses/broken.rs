@@ -1,9 +1,9 @@
 //! Makers that come to no end, and caches without room.
 
 use super::site::{Asked, Site};
-use crate::mount::Mount;
-use crate::oracle::program::git;
-use crate::oracle::skip;
+use hedgerow_testkit::git;
+use hedgerow_testkit::skip;
+use hedgerow_testkit::Mount;
 use std::time::{Duration, Instant};
 
 /// A maker that was stopped when it had written a part of the response.

@@ -1,7 +1,7 @@
 //! What others may have put where the server reads and writes.
 
 use super::site::Site;
-use crate::oracle::program::{git, Outcome};
+use hedgerow_testkit::{git, isolate, use_global_config, Outcome};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -129,9 +129,7 @@ fn nobody_else_reads_what_is_kept() {
     shell.arg("-c").arg(format!(
         "umask 0; exec {program} upload-pack-hook git pack-objects --revs --stdout"
     ));
-    shell
-        .current_dir(site.root())
-        .env("GIT_CONFIG_GLOBAL", site.global());
+    use_global_config(isolate(&mut shell), site.global()).current_dir(site.root());
     let output = shell.stdin(site.request()).output().unwrap();
     assert!(output.status.success());
     assert_eq!(mode(site.responses()), 0o700);

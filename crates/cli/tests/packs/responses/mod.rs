@@ -4,7 +4,7 @@ mod broken;
 mod hostile;
 mod site;
 
-use super::oracle::program::git;
+use hedgerow_testkit::{git, isolate, use_global_config};
 use site::{Site, WORDS};
 use std::fs;
 use std::path::Path;
@@ -118,8 +118,7 @@ fn a_hit_is_the_same_wherever_it_goes() {
         shell
             .arg("-c")
             .arg(format!("{program} upload-pack-hook {words} {how}"));
-        shell.current_dir(site.root());
-        shell.env("GIT_CONFIG_GLOBAL", site.global());
+        use_global_config(isolate(&mut shell), site.global()).current_dir(site.root());
         shell.stdin(Stdio::from(site.request()));
         assert!(shell.status().unwrap().success(), "{how}");
         assert!(fs::read(&target).unwrap() == expected, "{how}");

@@ -1,5 +1,5 @@
-use crate::oracle::program::{git, Outcome, Program};
-use crate::oracle::random::Random;
+use crate::HEDGEROW;
+use hedgerow_testkit::{git, use_global_config, Outcome, Random};
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -38,14 +38,14 @@ pub struct Asked {
 impl Site {
     /// With so many loose files of 16 KB each that cannot be compressed.
     pub fn new(files: usize) -> Site {
-        let home = crate::oracle::temporary();
+        let home = hedgerow_testkit::temporary();
         let root = home.path();
         git(root, &["init", "-q", "-b", "main"], b"");
         let mut random = Random::new(files as u64);
         let mut stream = b"commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 0\n".to_vec();
         for number in 0..files {
             stream.extend(format!("M 644 inline {number}\ndata 16384\n").bytes());
-            stream.extend((0..16384 / 8).flat_map(|_| random.next().to_le_bytes()));
+            stream.extend((0..16384 / 8).flat_map(|_| random.number().to_le_bytes()));
             stream.push(b'\n');
         }
         let words = [
@@ -128,9 +128,9 @@ impl Site {
     }
 
     pub fn ask_with(&self, further: &[&str], variables: &[(&str, &str)]) -> Asked {
-        let mut command = Program::Hedgerow.command(&self.root());
+        let mut command = HEDGEROW.command(&self.root());
         command.arg("upload-pack-hook").args(WORDS).args(further);
-        command.env("GIT_CONFIG_GLOBAL", self.global());
+        use_global_config(&mut command, self.global());
         command.envs(variables.iter().copied());
         command.stdin(self.request());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -17,9 +17,9 @@ mod sparse;
 mod stages;
 mod submodules;
 
-use crate::oracle::program::{run, Outcome, Program};
-use crate::oracle::random::Random;
-use crate::oracle::repository::Repository;
+use hedgerow_testkit::Random;
+use hedgerow_testkit::Repository;
+use hedgerow_testkit::{run, Outcome, Program};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! All seven kinds of unmerged paths, put into the index by hand.
 
 use super::{files, names, State};
-use crate::oracle::program::git;
+use hedgerow_testkit::git;
 
 /// The stages that each kind has: DD, AU, UD, UA, DU, AA, UU.
 const KINDS: [&[u8]; 7] = [&[1], &[2], &[1, 2], &[3], &[1, 3], &[2, 3], &[1, 2, 3]];

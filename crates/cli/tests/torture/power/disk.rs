@@ -1,6 +1,6 @@
 //! A file system that remembers every change and every sync, and what a cut may leave of them.
 
-use crate::oracle::random::Random;
+use hedgerow_testkit::Random;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};

@@ -9,10 +9,10 @@
 mod disk;
 mod trace;
 
-use crate::oracle::random::Random;
 use crate::scenario::{Kind, Stage, SCENARIOS};
 use crate::{judge, strace, Complaints, Extent};
 use disk::{Disk, Durability};
+use hedgerow_testkit::Random;
 
 /// States for each command: all in all 10,000 when everything runs.
 const STATES: usize = 600;
@@ -32,7 +32,7 @@ fn whatever_the_power_cut_leaves_nothing_is_lost() {
         let place = stage.place();
         let mut disk = Disk::of_tree(&place.work());
         let log = place.path().join("log");
-        let outcome = crate::oracle::program::run(stage.command(&place, &trace::recording(&log)));
+        let outcome = hedgerow_testkit::run(stage.command(&place, &trace::recording(&log)));
         assert_eq!(outcome.code, 0, "{}: {outcome:?}", scenario.name);
         let text = std::fs::read_to_string(log).unwrap();
         trace::replay(&text, &place.work(), &mut disk);

@@ -22,12 +22,12 @@ fn the_tree_built_is_the_one_git_writes() {
         assert_eq!(built.serialize(), by_git.serialize());
         assert!(built.fits(&index));
         let root = built.root_id().unwrap().to_string();
-        assert_eq!(root, repo.text(&["rev-parse", "HEAD^{tree}"]));
+        assert_eq!(root, repo.ask(&["rev-parse", "HEAD^{tree}"]));
         let mut rewritten = index.clone();
         rewritten.set_cache_tree(Some(built));
         let bytes = bytes_of(&rewritten, &WriteOptions::default());
         assert!(bytes == repo.index_bytes());
-        assert_eq!(repo.text(&["write-tree"]), root);
+        assert_eq!(repo.ask(&["write-tree"]), root);
     }
 }
 
@@ -36,7 +36,7 @@ fn known_ids_need_no_hashing() {
     let (repo, index) = fresh(Kind::Sha1);
     let by_git = index.cache_tree().unwrap();
     let known = CacheTree::from_known(&index, |dir| {
-        let id = repo.text(&["rev-parse", &format!("HEAD:{dir}")]);
+        let id = repo.ask(&["rev-parse", &format!("HEAD:{dir}")]);
         Some(ObjectId::from_hex(id.as_bytes()).unwrap())
     });
     assert_eq!(known.serialize(), by_git.serialize());
@@ -50,8 +50,8 @@ fn known_ids_need_no_hashing() {
     let mut without = index.clone();
     without.set_cache_tree(Some(nothing));
     repo.write_index(&without, &WriteOptions::default());
-    let root = repo.text(&["rev-parse", "HEAD^{tree}"]);
-    assert_eq!(repo.text(&["write-tree"]), root);
+    let root = repo.ask(&["rev-parse", "HEAD^{tree}"]);
+    assert_eq!(repo.ask(&["write-tree"]), root);
     assert_eq!(
         repo.read_index().cache_tree(),
         Some(by_git),
@@ -239,7 +239,7 @@ fn git_writes_the_same_trees_of_scrambled_paths() {
         }
         let mut index = builder.finish();
         repo.write_index(&index, &WriteOptions::default());
-        let root = repo.text(&["write-tree", "--missing-ok"]);
+        let root = repo.ask(&["write-tree", "--missing-ok"]);
         let tree = CacheTree::build(&index, |_| true).unwrap();
         assert_eq!(tree.root_id().unwrap().to_string(), root);
         assert!(tree.fits(&index));
@@ -252,6 +252,6 @@ fn git_writes_the_same_trees_of_scrambled_paths() {
             .unwrap()
             .invalidate_path(first.as_bstr());
         repo.write_index(&index, &WriteOptions::default());
-        assert_eq!(repo.text(&["write-tree", "--missing-ok"]), root);
+        assert_eq!(repo.ask(&["write-tree", "--missing-ok"]), root);
     }
 }

@@ -153,7 +153,7 @@ fn git_sees_a_change_that_only_smudging_reveals() {
         let since_epoch = std::time::Duration::from_secs(later.seconds as u64);
         file.set_modified(std::time::UNIX_EPOCH + since_epoch)
             .unwrap();
-        repo.text(&["diff-files", "--name-only"])
+        repo.ask(&["diff-files", "--name-only"])
     };
     assert_eq!(write(&index), "", "the stat data hide the change");
     let time = Timestamp {

@@ -1,32 +1,30 @@
 //! A repository in a directory of its own, driven through git.
 
 use super::*;
+use hedgerow_testkit::Repository;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(in super::super) struct Repo {
-    dir: PathBuf,
+    repository: Repository,
     pub(in super::super) hash: Kind,
 }
 
-impl Drop for Repo {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
+impl Deref for Repo {
+    type Target = Repository;
+
+    fn deref(&self) -> &Repository {
+        &self.repository
     }
 }
 
 impl Repo {
     pub(in super::super) fn new(hash: Kind) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("hedgerow-index-{}-{count}", std::process::id());
-        let dir = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&dir).unwrap();
-        let repo = Repo { dir, hash };
-        let format = format!("--object-format={}", repo.hash);
-        repo.git(&["init", "-q", "-b", "main", &format]);
-        repo
+        let mut repository = Repository::init(&[&format!("--object-format={hash}")]);
+        // What `git status` writes into the index is what is looked at.
+        repository.set_variables(&[("GIT_OPTIONAL_LOCKS", "1")]);
+        repository.git(&["config", "advice.sparseIndexExpanded", "false"]);
+        Repo { repository, hash }
     }
 
     /// A repository whose index has files, links, submodules and directories, nothing staged.
@@ -45,7 +43,7 @@ impl Repo {
         ] {
             repo.write(path, content);
         }
-        repo.write(&["x"; 120].join("/"), "deep");
+        repo.write(["x"; 120].join("/"), "deep");
         let deep = format!("{0}/{0}/{1}", "n".repeat(200), "m".repeat(250));
         repo.write(&deep, "long names");
         repo.write("run", "#!/bin/sh\n");
@@ -63,53 +61,6 @@ impl Repo {
         ]);
         repo.git(&["commit", "-qm", "tree"]);
         repo
-    }
-
-    pub(in super::super) fn path(&self, path: &str) -> PathBuf {
-        self.dir.join(path)
-    }
-
-    pub(in super::super) fn write(&self, path: &str, content: &str) {
-        let path = self.path(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-
-    pub(in super::super) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("git");
-        command
-            .args([
-                "-c",
-                "user.name=n",
-                "-c",
-                "user.email=e",
-                "-c",
-                "advice.sparseIndexExpanded=false",
-            ])
-            .args(args)
-            .current_dir(&self.dir)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("HOME", &self.dir)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null());
-        command
-    }
-
-    /// What git says; it must succeed, and have nothing to complain about.
-    pub(in super::super) fn git(&self, args: &[&str]) -> Vec<u8> {
-        let output = self.command(args).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {args:?}: {stderr}");
-        output.stdout
-    }
-
-    /// What git says, without the line end.
-    pub(in super::super) fn text(&self, args: &[&str]) -> String {
-        String::from_utf8(self.git(args))
-            .unwrap()
-            .trim_end()
-            .to_owned()
     }
 
     /// All that git knows of the entries.
@@ -132,7 +83,7 @@ impl Repo {
 
     pub(in super::super) fn try_read(&self, bytes: &[u8]) -> crate::Result<Index> {
         let load = |id: &ObjectId| {
-            let path = self.path(&format!(".git/sharedindex.{id}"));
+            let path = self.path(format!(".git/sharedindex.{id}"));
             Ok(std::fs::read(path).unwrap())
         };
         Index::read(bytes, self.hash, Path::new(".git/index"), &mut { load })

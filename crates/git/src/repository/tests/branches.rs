@@ -8,13 +8,13 @@ use std::os::unix::fs::PermissionsExt;
 /// A repository `own` and its twin `gits`, both clones with two remotes.
 fn clones() -> Scratch {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["branch", "topic", "HEAD~1"]);
-    scratch.git("r", &["branch", "both", "HEAD~2"]);
-    scratch.git("r", &["branch", "a/b", "HEAD~2"]);
+    scratch.ask("r", &["branch", "topic", "HEAD~1"]);
+    scratch.ask("r", &["branch", "both", "HEAD~2"]);
+    scratch.ask("r", &["branch", "a/b", "HEAD~2"]);
     for twin in ["own", "gits"] {
-        scratch.git(".", &["clone", "-q", "r", twin]);
-        scratch.git(twin, &["remote", "add", "up", "../r"]);
-        scratch.git(
+        scratch.ask(".", &["clone", "-q", "r", twin]);
+        scratch.ask(twin, &["remote", "add", "up", "../r"]);
+        scratch.ask(
             twin,
             &[
                 "config",
@@ -22,7 +22,7 @@ fn clones() -> Scratch {
                 "+refs/heads/b*:refs/remotes/up/b*",
             ],
         );
-        scratch.git(twin, &["fetch", "-q", "up"]);
+        scratch.ask(twin, &["fetch", "-q", "up"]);
     }
     scratch
 }
@@ -55,7 +55,7 @@ fn a_name_may_mean_a_remote_branch() {
     assert_eq!(guess("../x"), RemoteMatch::None);
     let several = vec![upstream("origin", "both"), upstream("up", "both")];
     assert_eq!(guess("both"), RemoteMatch::Several(several));
-    scratch.git("own", &["config", "checkout.defaultRemote", "up"]);
+    scratch.ask("own", &["config", "checkout.defaultRemote", "up"]);
     let found = scratch.open("own");
     let guess = found.dwim_remote_branch("both".into()).unwrap();
     assert_eq!(guess, RemoteMatch::One(upstream("up", "both")));
@@ -75,7 +75,7 @@ fn a_guessed_branch_is_what_git_makes() {
         scratch.write(&format!("{twin}/.git/config"), config + odd);
     }
     for name in ["topic", "a/b"] {
-        scratch.git("gits", &["checkout", "-q", name]);
+        scratch.ask("gits", &["checkout", "-q", name]);
         let found = scratch.open("own");
         let RemoteMatch::One(upstream) = found.dwim_remote_branch(name.into()).unwrap() else {
             panic!("no match for {name}");
@@ -102,7 +102,7 @@ fn a_guessed_branch_is_what_git_makes() {
         }
         let expected = format!("origin/{name}");
         let arguments = ["rev-parse", "--abbrev-ref", &format!("{name}@{{u}}")];
-        assert_eq!(scratch.git("own", &arguments), expected);
+        assert_eq!(scratch.ask("own", &arguments), expected);
     }
 }
 
@@ -116,7 +116,7 @@ fn rebasing_is_set_up_where_that_is_wanted() {
         ("local", ".", "true"),
         ("never", "origin", ""),
     ] {
-        scratch.git("own", &["config", "branch.autoSetupRebase", setting]);
+        scratch.ask("own", &["config", "branch.autoSetupRebase", setting]);
         let upstream = Upstream {
             remote: remote.into(),
             merge: "refs/heads/main".into(),
@@ -130,7 +130,7 @@ fn rebasing_is_set_up_where_that_is_wanted() {
         let read = |name| found.config().string_in("branch", "x \"y\\".into(), name);
         assert_eq!(read("rebase").unwrap_or_default(), expected, "{setting}");
         assert_eq!(read("remote").unwrap(), remote);
-        scratch.git("own", &["config", "--remove-section", "branch.x \"y\\"]);
+        scratch.ask("own", &["config", "--remove-section", "branch.x \"y\\"]);
     }
     let config = scratch.path("own/.git/config");
     let private: std::fs::Permissions = PermissionsExt::from_mode(0o600);
@@ -171,7 +171,7 @@ fn what_stands_in_the_way_is_told() {
          cannot create 'refs/heads/main/sub'"
     );
     assert_eq!(create("x/y"), "no error");
-    scratch.git("own", &["pack-refs", "--all"]);
+    scratch.ask("own", &["pack-refs", "--all"]);
     assert_eq!(
         create("x"),
         "cannot use reference 'refs/heads/x': 'refs/heads/x/y' exists; \
@@ -185,7 +185,7 @@ fn what_stands_in_the_way_is_told() {
     moved.id = found.resolve("HEAD".into()).unwrap();
     found.create_branch(&moved, &committer).unwrap();
     assert_eq!(found.resolve("x/y".into()).unwrap(), moved.id);
-    assert_eq!(scratch.git("own", &["reflog", "x/y"]).lines().count(), 2);
+    assert_eq!(scratch.ask("own", &["reflog", "x/y"]).lines().count(), 2);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn an_empty_directory_does_not_stand_in_the_way() {
     found
         .create_branch(&branch(&found, "e", "m"), &committer)
         .unwrap();
-    let id = scratch.git("own", &["rev-parse", "refs/heads/e"]);
+    let id = scratch.ask("own", &["rev-parse", "refs/heads/e"]);
     assert_eq!(
         ObjectId::from_hex(id.as_bytes()).unwrap(),
         found.resolve("HEAD~1".into()).unwrap()
@@ -207,8 +207,8 @@ fn an_empty_directory_does_not_stand_in_the_way() {
 #[test]
 fn other_working_trees_hold_their_branches() {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["worktree", "add", "-q", "-b", "side", "../linked"]);
-    scratch.git("r", &["worktree", "add", "-q", "--detach", "../free"]);
+    scratch.ask("r", &["worktree", "add", "-q", "-b", "side", "../linked"]);
+    scratch.ask("r", &["worktree", "add", "-q", "--detach", "../free"]);
     let elsewhere = |directory: &str, name: &str| {
         let full = format!("refs/heads/{name}");
         let found = scratch.open(directory);

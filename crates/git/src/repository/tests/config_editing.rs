@@ -13,7 +13,7 @@ fn edited(scratch: &Scratch, before: &str) -> String {
     ];
     let repository = scratch.open("r");
     repository.set_config("checkout", &settings).unwrap();
-    let read = |key| scratch.git("r", &["config", "--local", "--get", key]);
+    let read = |key| scratch.ask("r", &["config", "--local", "--get", key]);
     assert_eq!(read("checkout.workers").trim(), "48", "{before}");
     assert_eq!(
         read("checkout.thresholdForParallelism").trim(),

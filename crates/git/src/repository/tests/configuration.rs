@@ -131,9 +131,9 @@ fn the_last_source_wins() {
     let home = scratch.read("home/.gitconfig");
     scratch.write("home/.gitconfig", home + "[a]\nglobal = g\nall = global\n");
     scratch.write("global", "[a]\nglobal = replaced\nall = replaced\n");
-    scratch.git("r", &["config", "extensions.worktreeConfig", "true"]);
-    scratch.git("r", &["config", "a.local", "l"]);
-    scratch.git("r", &["config", "--worktree", "a.worktree", "w"]);
+    scratch.ask("r", &["config", "extensions.worktreeConfig", "true"]);
+    scratch.ask("r", &["config", "a.local", "l"]);
+    scratch.ask("r", &["config", "--worktree", "a.worktree", "w"]);
     let path = |inner: &str| scratch.path(inner).to_str().unwrap().to_owned();
     let (system, global, xdg) = (path("system"), path("global"), path("other-xdg"));
     let sources: [&[(&str, &str)]; 6] = [
@@ -162,10 +162,10 @@ fn the_last_source_wins() {
             compare(&scratch, "r", variables, key);
         }
         if number == 3 {
-            scratch.git("r", &["config", "a.all", "local"]);
+            scratch.ask("r", &["config", "a.all", "local"]);
         }
     }
-    scratch.git("r", &["config", "--worktree", "a.all", "worktree"]);
+    scratch.ask("r", &["config", "--worktree", "a.all", "worktree"]);
     compare(&scratch, "r", &[], "a.all");
 }
 
@@ -198,7 +198,7 @@ fn includes_are_followed_where_their_condition_holds() {
     );
     let home = scratch.read("home/.gitconfig");
     scratch.write("home/.gitconfig", home + &global);
-    scratch.git("r", &["config", "remote.o.url", "https://example.com/x"]);
+    scratch.ask("r", &["config", "remote.o.url", "https://example.com/x"]);
     for name in [
         "plain", "gitdir", "case", "branch", "url", "not", "home", "nested", "last",
     ] {

@@ -134,7 +134,7 @@ fn variables_in_all_combinations() {
 #[test]
 fn a_place_that_is_named() {
     let scratch = Scratch::with_history();
-    scratch.git(".", &["init", "-q", "--bare", "b.git"]);
+    scratch.ask(".", &["init", "-q", "--bare", "b.git"]);
     let git_dir = scratch.path("b.git").to_str().unwrap().to_owned();
     let environment = scratch.environment(".", &[("GIT_DIR", &git_dir)]);
     let found = Repository::open_at(Path::new("r/dir"), &environment).unwrap();
@@ -150,7 +150,7 @@ fn a_place_that_is_named() {
 fn core_worktree_and_bare() {
     let scratch = Scratch::with_history();
     std::fs::create_dir_all(scratch.path("tree/sub")).unwrap();
-    scratch.git(".", &["init", "-q", "--bare", "b.git"]);
+    scratch.ask(".", &["init", "-q", "--bare", "b.git"]);
     for directory in ["b.git", "b.git/refs"] {
         compare(&scratch, directory, &[]);
     }
@@ -165,20 +165,20 @@ fn core_worktree_and_bare() {
         "tree/sub",
         &[("GIT_DIR", "../../b.git"), ("GIT_WORK_TREE", "..")],
     );
-    scratch.git("r", &["config", "core.worktree", "../../tree"]);
+    scratch.ask("r", &["config", "core.worktree", "../../tree"]);
     for directory in ["r", "r/dir", "r/.git", "tree", "tree/sub"] {
         let git_dir = scratch.path("r/.git").to_str().unwrap().to_owned();
         compare(&scratch, directory, &[("GIT_DIR", &git_dir)]);
     }
     compare(&scratch, "r", &[]);
     compare(&scratch, "r/dir", &[]);
-    scratch.git("r", &["config", "core.bare", "true"]);
+    scratch.ask("r", &["config", "core.bare", "true"]);
     let output = scratch.run("r", &["status"], &[]);
     assert!(
         fatal(&output).ends_with(&scratch.refusal("r", &[])),
         "{output:?}"
     );
-    scratch.git("b.git", &["config", "core.bare", "false"]);
+    scratch.ask("b.git", &["config", "core.bare", "false"]);
     compare(&scratch, "b.git", &[]);
     compare(
         &scratch,
@@ -190,9 +190,9 @@ fn core_worktree_and_bare() {
 #[test]
 fn linked_working_trees_and_submodules() {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["worktree", "add", "-q", "-b", "side", "../linked"]);
-    scratch.git(".", &["init", "-q", "super"]);
-    scratch.git("super", &["submodule", "--quiet", "add", "../r", "inner"]);
+    scratch.ask("r", &["worktree", "add", "-q", "-b", "side", "../linked"]);
+    scratch.ask(".", &["init", "-q", "super"]);
+    scratch.ask("super", &["submodule", "--quiet", "add", "../r", "inner"]);
     for directory in [
         "linked",
         "linked/dir",
@@ -211,9 +211,9 @@ fn linked_working_trees_and_submodules() {
     compare(&scratch, "linked/dir", &[("GIT_DIR", &dot_git)]);
     let common = scratch.path("r/.git").to_str().unwrap().to_owned();
     compare(&scratch, "linked", &[("GIT_COMMON_DIR", &common)]);
-    scratch.git("r", &["config", "extensions.worktreeConfig", "true"]);
-    scratch.git("linked", &["config", "--worktree", "core.bare", "false"]);
-    scratch.git("linked", &["config", "--worktree", "test.key", "linked"]);
+    scratch.ask("r", &["config", "extensions.worktreeConfig", "true"]);
+    scratch.ask("linked", &["config", "--worktree", "core.bare", "false"]);
+    scratch.ask("linked", &["config", "--worktree", "test.key", "linked"]);
     compare(&scratch, "linked/dir", &[]);
     assert_eq!(
         scratch.open("linked").config().string("test.key").unwrap(),

@@ -3,35 +3,32 @@
 use crate::config::Environment;
 use crate::repository::Repository;
 use crate::{Error, Result};
+use hedgerow_testkit::{hide_environment, run_with, temporary_on_disk};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory of its own that is removed at the end, with a home and no other configuration.
 pub(crate) struct Scratch {
     root: PathBuf,
+    _keep: hedgerow_testkit::TempDir,
 }
 
 impl Scratch {
     pub fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("hedgerow-repo-{}-{number}", std::process::id());
-        let root = std::fs::canonicalize(std::env::temp_dir())
-            .unwrap()
-            .join(name);
+        let keep = temporary_on_disk();
+        let root = std::fs::canonicalize(keep.path()).unwrap();
         std::fs::create_dir_all(root.join("home")).unwrap();
         let home = "[user]\n\tname = A U Thor\n\temail = author@example.com\n\
                     [init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n";
         std::fs::write(root.join("home/.gitconfig"), home).unwrap();
-        Scratch { root }
+        Scratch { root, _keep: keep }
     }
 
     /// A scratch with a repository `r` of a few commits.
     pub fn with_history() -> Self {
         let scratch = Scratch::new();
-        scratch.git(".", &["init", "-q", "r"]);
+        scratch.ask(".", &["init", "-q", "r"]);
         for number in 1..=4 {
             scratch.commit("r", number);
         }
@@ -56,7 +53,7 @@ impl Scratch {
     /// Commits a file whose content is `number`, at a date that grows with it.
     pub fn commit(&self, repository: &str, number: u32) {
         self.write(&format!("{repository}/dir/file"), number.to_string());
-        self.git(repository, &["add", "-A"]);
+        self.ask(repository, &["add", "-A"]);
         let date = format!("{} +0100", 1_700_000_000 + number * 60);
         let message = format!("change {number}");
         let variables = [
@@ -84,19 +81,27 @@ impl Scratch {
 
     /// What git says and does at `directory`.
     pub fn run(&self, directory: &str, arguments: &[&str], more: &[(&str, &str)]) -> Output {
-        Command::new("git")
+        self.command(directory, arguments, more).output().unwrap()
+    }
+
+    /// The same with `input`; it must succeed. Returns what is printed.
+    pub fn ask_with(&self, directory: &str, arguments: &[&str], input: &[u8]) -> String {
+        let command = self.command(directory, arguments, &[]);
+        text(&run_with(command, input).ok(&format!("git {arguments:?}")))
+    }
+
+    /// The identities and the configuration are what is looked at: only those of this home.
+    fn command(&self, directory: &str, arguments: &[&str], more: &[(&str, &str)]) -> Command {
+        let mut command = Command::new("git");
+        hide_environment(&mut command)
             .args(arguments)
             .current_dir(self.path(directory))
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("LC_ALL", "C")
-            .envs(self.variables(more))
-            .output()
-            .unwrap()
+            .envs(self.variables(more));
+        command
     }
 
     /// What git prints, the line end at its end taken off; it must succeed.
-    pub fn git(&self, directory: &str, arguments: &[&str]) -> String {
+    pub fn ask(&self, directory: &str, arguments: &[&str]) -> String {
         let output = self.run(directory, arguments, &[]);
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         text(&output.stdout)
@@ -117,28 +122,6 @@ impl Scratch {
     /// The words of the error when the repository of `directory` is opened.
     pub fn refusal(&self, directory: &str, more: &[(&str, &str)]) -> String {
         words(self.discover(directory, more).map(|_| ()))
-    }
-}
-
-/// Whether the git beside the library is at least of this version; says so aloud if it is not,
-/// for a test that compares what older versions do otherwise.
-pub(crate) fn git_is_at_least(major: u32, minor: u32) -> bool {
-    let output = Command::new("git").arg("--version").output().unwrap();
-    let version = text(&output.stdout);
-    let version = version.strip_prefix("git version ").unwrap();
-    let mut numbers = version
-        .split('.')
-        .map_while(|part| part.parse::<u32>().ok());
-    let found = (numbers.next().unwrap(), numbers.next().unwrap());
-    if found < (major, minor) {
-        println!("skipped: git {version} is older than {major}.{minor}");
-    }
-    found >= (major, minor)
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.root);
     }
 }
 

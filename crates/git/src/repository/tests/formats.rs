@@ -1,5 +1,6 @@
-use super::fixture::{fatal, git_is_at_least, Scratch};
+use super::fixture::{fatal, Scratch};
 use bstr::ByteSlice;
+use hedgerow_testkit::git_is_at_least;
 
 /// Compares whether git and the library open `r` with `config` as its whole configuration.
 fn compare(scratch: &Scratch, config: &str) -> Option<String> {
@@ -17,7 +18,7 @@ fn compare(scratch: &Scratch, config: &str) -> Option<String> {
 
 #[test]
 fn versions_and_extensions_are_honoured_or_refused() {
-    if !git_is_at_least(2, 47) {
+    if !git_is_at_least(2, 47, "extensions of repositories") {
         return;
     }
     let scratch = Scratch::with_history();
@@ -86,7 +87,7 @@ fn what_is_not_read_is_refused_clearly() {
 #[test]
 fn sha256() {
     let scratch = Scratch::new();
-    scratch.git(".", &["init", "-q", "--object-format=sha256", "r"]);
+    scratch.ask(".", &["init", "-q", "--object-format=sha256", "r"]);
     scratch.commit("r", 1);
     scratch.commit("r", 2);
     let found = scratch.open("r");
@@ -100,11 +101,11 @@ fn sha256() {
         "@{1}",
     ] {
         let id = found.resolve(spec.into()).unwrap().to_string();
-        assert_eq!(id, scratch.git("r", &["rev-parse", spec]), "{spec}");
+        assert_eq!(id, scratch.ask("r", &["rev-parse", spec]), "{spec}");
         let short = found.resolve(id.as_bytes()[..9].as_bstr()).unwrap();
         assert_eq!(short.to_string(), id, "{spec}");
     }
-    scratch.git("r", &["pack-refs", "--all"]);
+    scratch.ask("r", &["pack-refs", "--all"]);
     let head = found.head().unwrap().id().unwrap().to_string();
     assert_eq!(
         scratch
@@ -120,7 +121,7 @@ fn sha256() {
 fn objects_and_replacements() {
     let scratch = Scratch::with_history();
     let ids: Vec<String> = (0..4)
-        .map(|back| scratch.git("r", &["rev-parse", &format!("HEAD~{back}")]))
+        .map(|back| scratch.ask("r", &["rev-parse", &format!("HEAD~{back}")]))
         .collect();
     let tree_of = |variables: &[(&str, &str)]| {
         let found = scratch.discover("r", variables).unwrap();
@@ -130,15 +131,15 @@ fn objects_and_replacements() {
         tree
     };
     let plain = tree_of(&[]);
-    scratch.git("r", &["replace", &ids[0], &ids[2]]);
-    scratch.git("r", &["replace", &ids[2], &ids[3]]);
+    scratch.ask("r", &["replace", &ids[0], &ids[2]]);
+    scratch.ask("r", &["replace", &ids[2], &ids[3]]);
     let replaced = tree_of(&[]);
     assert_ne!(plain, replaced);
     assert_eq!(tree_of(&[("GIT_NO_REPLACE_OBJECTS", "1")]), plain);
     assert_eq!(tree_of(&[("GIT_REPLACE_REF_BASE", "refs/nowhere/")]), plain);
-    scratch.git("r", &["config", "core.useReplaceRefs", "false"]);
+    scratch.ask("r", &["config", "core.useReplaceRefs", "false"]);
     assert_eq!(tree_of(&[]), plain);
-    scratch.git("r", &["config", "core.useReplaceRefs", "true"]);
+    scratch.ask("r", &["config", "core.useReplaceRefs", "true"]);
     scratch.write(
         &format!("r/.git/refs/replace/{}", ids[3]),
         format!("{}\n", ids[0]),
@@ -154,9 +155,9 @@ fn objects_and_replacements() {
 #[test]
 fn objects_of_other_directories() {
     let scratch = Scratch::with_history();
-    scratch.git(".", &["init", "-q", "empty"]);
+    scratch.ask(".", &["init", "-q", "empty"]);
     let objects = scratch.path("r/.git/objects").to_str().unwrap().to_owned();
-    let id = scratch.git("r", &["rev-parse", "HEAD"]);
+    let id = scratch.ask("r", &["rev-parse", "HEAD"]);
     let id = gix_hash::ObjectId::from_hex(id.as_bytes()).unwrap();
     assert!(!scratch.open("empty").has_object(&id).unwrap());
     for name in ["GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
@@ -166,6 +167,6 @@ fn objects_of_other_directories() {
     scratch.write("empty/.git/objects/info/alternates", format!("{objects}\n"));
     let (kind, content) = scratch.open("empty").read_object(&id).unwrap();
     assert_eq!(kind, hedgerow_pack::ObjectKind::Commit);
-    let expected = scratch.git("r", &["cat-file", "commit", "HEAD"]) + "\n";
+    let expected = scratch.ask("r", &["cat-file", "commit", "HEAD"]) + "\n";
     assert_eq!(content.as_bstr(), expected.as_bytes());
 }

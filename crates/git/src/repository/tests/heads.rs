@@ -1,14 +1,15 @@
-use super::fixture::{git_is_at_least, words, Scratch};
+use super::fixture::{words, Scratch};
 use crate::branches::HeadTarget;
 use crate::refs::Head;
 use crate::repository::{Hook, Repository};
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
+use hedgerow_testkit::git_is_at_least;
 use std::os::unix::fs::PermissionsExt;
 
 /// Does with the library in `own` what `git checkout` does in `gits`.
 fn switch(scratch: &Scratch, target: &str) {
-    scratch.git("gits", &["checkout", "-q", target]);
+    scratch.ask("gits", &["checkout", "-q", target]);
     let found = scratch.open("own");
     let (place, name) = destination(&found, target);
     let old = found.head().unwrap();
@@ -48,10 +49,10 @@ fn assert_same(scratch: &Scratch, context: &str) {
 
 fn twins(configuration: &[(&str, &str)]) -> Scratch {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["branch", "side", "HEAD~1"]);
-    scratch.git("r", &["tag", "-a", "-m", "x", "v1", "HEAD~2"]);
+    scratch.ask("r", &["branch", "side", "HEAD~1"]);
+    scratch.ask("r", &["tag", "-a", "-m", "x", "v1", "HEAD~2"]);
     for (key, value) in configuration {
-        scratch.git("r", &["config", key, value]);
+        scratch.ask("r", &["config", key, value]);
     }
     for twin in ["own", "gits"] {
         let output = std::process::Command::new("cp")
@@ -155,7 +156,7 @@ fn heads_of_all_kinds() {
         scratch.open("r").head().unwrap(),
         branch("refs/heads/main", Some(id))
     );
-    scratch.git(".", &["init", "-q", "empty"]);
+    scratch.ask(".", &["init", "-q", "empty"]);
     assert_eq!(
         scratch.open("empty").head().unwrap(),
         branch("refs/heads/main", None)
@@ -166,11 +167,11 @@ fn heads_of_all_kinds() {
 fn an_unborn_branch_is_left_without_a_log() {
     let scratch = twins(&[]);
     for twin in ["own", "gits"] {
-        scratch.git(twin, &["symbolic-ref", "HEAD", "refs/heads/unborn"]);
-        scratch.git(twin, &["reset", "-q", "--hard", "main"]);
-        scratch.git(twin, &["update-ref", "-d", "refs/heads/unborn"]);
+        scratch.ask(twin, &["symbolic-ref", "HEAD", "refs/heads/unborn"]);
+        scratch.ask(twin, &["reset", "-q", "--hard", "main"]);
+        scratch.ask(twin, &["update-ref", "-d", "refs/heads/unborn"]);
     }
-    scratch.git("gits", &["checkout", "-q", "-f", "side"]);
+    scratch.ask("gits", &["checkout", "-q", "-f", "side"]);
     let found = scratch.open("own");
     let old = found.head().unwrap();
     assert_eq!(old.id(), None);
@@ -194,7 +195,7 @@ fn last(scratch: &Scratch, twin: &str) -> String {
 
 #[test]
 fn who_acts() {
-    if !git_is_at_least(2, 47) {
+    if !git_is_at_least(2, 47, "the committer of git without a name") {
         return;
     }
     let scratch = Scratch::with_history();
@@ -221,7 +222,7 @@ fn who_acts() {
     for variables in cases {
         compare(variables);
     }
-    scratch.git("r", &["config", "committer.name", "Configured"]);
+    scratch.ask("r", &["config", "committer.name", "Configured"]);
     compare(&[]);
     let bad = [("GIT_COMMITTER_DATE", "not a date")];
     let error = scratch
@@ -257,7 +258,7 @@ fn hooks_are_found_and_run() {
     assert_eq!(exit, Some(hedgerow_fs::Exit::Status(3)));
     let expected = format!("{} {null} {null} 0\n.git\n", scratch.path("r").display());
     assert_eq!(scratch.read("r/seen"), expected);
-    scratch.git("r", &["config", "core.hooksPath", "own-hooks"]);
+    scratch.ask("r", &["config", "core.hooksPath", "own-hooks"]);
     scratch.write("r/own-hooks/post-checkout", "#!/bin/sh\n");
     let found = scratch.open("r/dir");
     let path = scratch.path("r/own-hooks/post-checkout");
@@ -271,7 +272,7 @@ fn hooks_are_found_and_run() {
 fn advice_is_on_until_it_is_off() {
     let scratch = Scratch::with_history();
     assert!(scratch.open("r").advises("detachedHead").unwrap());
-    scratch.git("r", &["config", "advice.detachedHead", "false"]);
+    scratch.ask("r", &["config", "advice.detachedHead", "false"]);
     let found = scratch.open("r");
     assert!(!found.advises("detachedHead").unwrap());
     assert!(found.config().file().num_values() > 0);

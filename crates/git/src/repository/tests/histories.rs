@@ -7,7 +7,7 @@ fn compare(scratch: &Scratch, left: &str, right: &str) {
     let id = |spec: &str| found.resolve_commit(spec.into()).unwrap();
     let (ahead, behind) = found.ahead_behind(&id(left), &id(right)).unwrap();
     let range = format!("{left}...{right}");
-    let counted = scratch.git("r", &["rev-list", "--left-right", "--count", &range]);
+    let counted = scratch.ask("r", &["rev-list", "--left-right", "--count", &range]);
     assert_eq!(format!("{ahead}\t{behind}"), counted, "{range}");
 }
 
@@ -20,7 +20,7 @@ fn tangled(skewed: bool) -> Scratch {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let pick = |shift: u32| tips[(state >> shift) as usize % tips.len()].clone();
         let (first, second) = (pick(8), pick(20));
-        let tree = scratch.git("r", &["rev-parse", "HEAD^{tree}"]);
+        let tree = scratch.ask("r", &["rev-parse", "HEAD^{tree}"]);
         let step = if skewed { state % 5000 } else { number * 60 };
         let date = format!("{} +0000", 1_700_100_000 + step);
         let message = number.to_string();
@@ -32,7 +32,7 @@ fn tangled(skewed: bool) -> Scratch {
         assert!(output.status.success(), "{output:?}");
         tips.push(text(&output.stdout));
         let name = format!("refs/heads/t{number}");
-        scratch.git("r", &["update-ref", &name, tips.last().unwrap()]);
+        scratch.ask("r", &["update-ref", &name, tips.last().unwrap()]);
     }
     scratch
 }
@@ -80,14 +80,7 @@ fn dated_by_chance(histories: u32, commits: u32) -> Scratch {
             stream += "\n";
         }
     }
-    let mut child = std::process::Command::new("git")
-        .args(["fast-import", "--quiet"])
-        .current_dir(scratch.path("r"))
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), stream.as_bytes()).unwrap();
-    assert!(child.wait().unwrap().success());
+    scratch.ask_with("r", &["fast-import", "--quiet"], stream.as_bytes());
     scratch
 }
 
@@ -95,7 +88,7 @@ fn dated_by_chance(histories: u32, commits: u32) -> Scratch {
 /// dates, too.
 fn compare_all(scratch: &Scratch, histories: u32, commits: u32) {
     use std::collections::{HashMap, HashSet};
-    let listed = scratch.git(
+    let listed = scratch.ask(
         "r",
         &[
             "rev-list",
@@ -113,7 +106,7 @@ fn compare_all(scratch: &Scratch, histories: u32, commits: u32) {
         ids.for_each(|parent| all.extend(&reached[parent]));
         reached.insert(id, all);
     }
-    let names = scratch.git(
+    let names = scratch.ask(
         "r",
         &[
             "for-each-ref",
@@ -147,7 +140,7 @@ fn any_dates() {
     let scratch = dated_by_chance(300, 24);
     compare_all(&scratch, 300, 24);
     // With corrected dates, with levels only, and with a part of the commits.
-    scratch.git("r", &["commit-graph", "write", "--reachable"]);
+    scratch.ask("r", &["commit-graph", "write", "--reachable"]);
     compare_all(&scratch, 300, 24);
     let levels = [
         "-c",
@@ -156,14 +149,14 @@ fn any_dates() {
         "write",
         "--reachable",
     ];
-    scratch.git("r", &levels);
+    scratch.ask("r", &levels);
     compare_all(&scratch, 300, 24);
     std::fs::remove_file(scratch.path("r/.git/objects/info/commit-graph")).unwrap();
     let some: String = (0..300)
         .map(|history| {
             format!(
                 "{}\n",
-                scratch.git("r", &["rev-parse", &format!("refs/h/{history}/12")])
+                scratch.ask("r", &["rev-parse", &format!("refs/h/{history}/12")])
             )
         })
         .collect();
@@ -183,7 +176,7 @@ fn one_commit_from_before_all_history() {
     for number in 0..10 {
         scratch.commit("r", number);
     }
-    scratch.git("r", &["branch", "up"]);
+    scratch.ask("r", &["branch", "up"]);
     let date = [
         ("GIT_COMMITTER_DATE", "@1 +0000"),
         ("GIT_AUTHOR_DATE", "@1 +0000"),
@@ -196,7 +189,7 @@ fn one_commit_from_before_all_history() {
 #[test]
 fn unrelated_histories() {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["checkout", "-q", "--orphan", "alone"]);
+    scratch.ask("r", &["checkout", "-q", "--orphan", "alone"]);
     scratch.commit("r", 7);
     compare(&scratch, "alone", "main");
 }
@@ -204,8 +197,8 @@ fn unrelated_histories() {
 #[test]
 fn tracking() {
     let scratch = Scratch::with_history();
-    scratch.git(".", &["clone", "-q", "r", "c"]);
-    scratch.git("c", &["reset", "-q", "--hard", "HEAD~2"]);
+    scratch.ask(".", &["clone", "-q", "r", "c"]);
+    scratch.ask("c", &["reset", "-q", "--hard", "HEAD~2"]);
     scratch.commit("c", 9);
     let status = || {
         scratch
@@ -216,10 +209,10 @@ fn tracking() {
     let found = status().unwrap();
     assert_eq!((found.ahead, found.behind, found.is_gone), (1, 2, false));
     assert_eq!(found.upstream.tracking, "refs/remotes/origin/main");
-    scratch.git("c", &["update-ref", "-d", "refs/remotes/origin/main"]);
+    scratch.ask("c", &["update-ref", "-d", "refs/remotes/origin/main"]);
     let found = status().unwrap();
     assert_eq!((found.ahead, found.behind, found.is_gone), (0, 0, true));
-    scratch.git("c", &["config", "--unset", "branch.main.merge"]);
+    scratch.ask("c", &["config", "--unset", "branch.main.merge"]);
     assert_eq!(status(), None);
     let found = scratch.open("c");
     assert_eq!(found.tracking_status("refs/tags/x".into()).unwrap(), None);
@@ -228,7 +221,7 @@ fn tracking() {
 #[test]
 fn orphans_are_counted_and_shown_as_git_does() {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["checkout", "-q", "--detach"]);
+    scratch.ask("r", &["checkout", "-q", "--detach"]);
     for number in 10..16 {
         scratch.commit("r", number);
         let found = scratch.open("r");
@@ -237,7 +230,7 @@ fn orphans_are_counted_and_shown_as_git_does() {
         let orphans = found.orphaned_commits(&old, Some(&new)).unwrap();
         let output = scratch.run("r", &["checkout", "main"], &[]);
         let said = text(&output.stderr);
-        scratch.git("r", &["checkout", "-q", &old.to_string()]);
+        scratch.ask("r", &["checkout", "-q", &old.to_string()]);
         let count = orphans.count;
         let plural = if count == 1 { "" } else { "s" };
         let sentence = format!("you are leaving {count} commit{plural} behind");
@@ -257,7 +250,7 @@ fn orphans_are_counted_and_shown_as_git_does() {
     let old = found.head().unwrap().id().unwrap();
     let orphans = found.orphaned_commits(&old, Some(&old)).unwrap();
     assert_eq!(orphans.count, 0);
-    scratch.git("r", &["tag", "-a", "-m", "x", "kept", "HEAD~2"]);
+    scratch.ask("r", &["tag", "-a", "-m", "x", "kept", "HEAD~2"]);
     let orphans = scratch.open("r").orphaned_commits(&old, None).unwrap();
     assert_eq!(orphans.count, 2);
     assert_eq!(orphans.first[0].1, "change 15");
@@ -267,7 +260,7 @@ fn orphans_are_counted_and_shown_as_git_does() {
 fn a_shallow_history_ends_where_it_ends() {
     let scratch = Scratch::with_history();
     let url = format!("file://{}", scratch.path("r").display());
-    scratch.git(".", &["clone", "-q", "--depth=2", &url, "s"]);
+    scratch.ask(".", &["clone", "-q", "--depth=2", &url, "s"]);
     let found = scratch.open("s");
     let head = found.head().unwrap().id().unwrap();
     let parent = found.resolve("HEAD~1".into()).unwrap();
@@ -280,7 +273,7 @@ fn commits_are_parsed() {
     let found = scratch.open("r");
     let id = found.resolve("HEAD".into()).unwrap();
     let commit = found.commit(&id).unwrap();
-    let format = |format: &str| scratch.git("r", &["log", "-1", &format!("--format={format}")]);
+    let format = |format: &str| scratch.ask("r", &["log", "-1", &format!("--format={format}")]);
     assert_eq!(commit.tree.to_string(), format("%T"));
     assert_eq!(commit.parents[0].to_string(), format("%P"));
     assert_eq!(commit.subject(), format("%s"));

@@ -1,4 +1,5 @@
-use super::fixture::{fatal, git_is_at_least, Scratch};
+use super::fixture::{fatal, Scratch};
+use hedgerow_testkit::git_is_at_least;
 
 const OTHER: (&str, &str) = ("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
 
@@ -35,7 +36,7 @@ fn listed(scratch: &Scratch, values: &[&str]) -> bool {
 
 #[test]
 fn safe_directory_decides_about_others_repositories() {
-    if !git_is_at_least(2, 47) {
+    if !git_is_at_least(2, 47, "who may own a repository") {
         return;
     }
     let scratch = Scratch::with_history();
@@ -58,7 +59,7 @@ fn safe_directory_decides_about_others_repositories() {
 #[test]
 fn only_protected_configuration_counts() {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["config", "safe.directory", "*"]);
+    scratch.ask("r", &["config", "safe.directory", "*"]);
     assert!(!trusted(&scratch, "r", &[OTHER]));
     let command = [
         OTHER,
@@ -77,11 +78,11 @@ fn a_named_repository_is_trusted() {
 
 #[test]
 fn bare_repositories_may_be_limited_to_named_ones() {
-    if !git_is_at_least(2, 47) {
+    if !git_is_at_least(2, 47, "who may own a repository") {
         return;
     }
     let scratch = Scratch::with_history();
-    scratch.git(".", &["clone", "-q", "--bare", "r", "b.git"]);
+    scratch.ask(".", &["clone", "-q", "--bare", "r", "b.git"]);
     let explicit = [
         ("GIT_CONFIG_COUNT", "1"),
         ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
@@ -98,11 +99,11 @@ fn bare_repositories_may_be_limited_to_named_ones() {
 #[test]
 fn owners_are_compared() {
     if hedgerow_fs::effective_uid() != 0 {
-        println!("skipped: only root can give files to another user");
+        hedgerow_testkit::skip("only root can give files to another user");
         return;
     }
     let scratch = Scratch::with_history();
-    scratch.git("r", &["worktree", "add", "-q", "../linked"]);
+    scratch.ask("r", &["worktree", "add", "-q", "../linked"]);
     let give = |inner: &str, uid| {
         std::os::unix::fs::lchown(scratch.path(inner), Some(uid), None).unwrap();
     };

@@ -5,13 +5,11 @@ use crate::Error;
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
 use std::collections::HashMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 /// A history with merges, tags, remotes, logs and names that mean several things.
 fn rich() -> Scratch {
     let scratch = Scratch::with_history();
-    let git = |arguments: &[&str]| scratch.git("r", arguments);
+    let git = |arguments: &[&str]| scratch.ask("r", arguments);
     git(&["tag", "light"]);
     git(&["tag", "-a", "-m", "first", "v1.0", "HEAD~1"]);
     git(&["tag", "-a", "-m", "of a tag", "nested", "v1.0"]);
@@ -37,7 +35,7 @@ fn rich() -> Scratch {
     git(&["branch", "v1.0-3-gnothex", "HEAD"]);
     let id = git(&["rev-parse", "HEAD~3"]);
     git(&["branch", &id[..8], "HEAD~1"]);
-    scratch.git(".", &["clone", "-q", "r", "origin.git"]);
+    scratch.ask(".", &["clone", "-q", "r", "origin.git"]);
     git(&["remote", "add", "origin", "../origin.git"]);
     git(&["fetch", "-q", "origin"]);
     git(&["remote", "set-head", "origin", "main"]);
@@ -89,7 +87,7 @@ fn compare(scratch: &Scratch, directory: &str, specs: &[String]) -> usize {
 }
 
 fn index_of(scratch: &Scratch) -> HashMap<(String, u8), ObjectId> {
-    let listing = scratch.git("r", &["ls-files", "--stage"]);
+    let listing = scratch.ask("r", &["ls-files", "--stage"]);
     let entry = |line: &str| {
         let (head, path) = line.split_once('\t').unwrap();
         let parts: Vec<&str> = head.split(' ').collect();
@@ -116,12 +114,12 @@ const SUFFIXES: &str = "\n^\n^0\n^1\n^2\n^3\n^^\n~\n~0\n~1\n~2\n~50\n~~\n^{}\n^{
 #[test]
 fn hundreds_of_specs() {
     let scratch = rich();
-    let id = scratch.git("r", &["rev-parse", "HEAD"]);
-    let tree = scratch.git("r", &["rev-parse", "HEAD^{tree}"]);
+    let id = scratch.ask("r", &["rev-parse", "HEAD"]);
+    let tree = scratch.ask("r", &["rev-parse", "HEAD^{tree}"]);
     let described = format!("v1.0-5-g{}", &id[..9]);
     let absent = "f".repeat(40);
     let upper = id[..9].to_uppercase();
-    let old = scratch.git("r", &["rev-parse", "HEAD~4"]);
+    let old = scratch.ask("r", &["rev-parse", "HEAD~4"]);
     let ids = [
         &id,
         &id[..7],
@@ -210,14 +208,14 @@ fn the_youngest_message_is_found() {
         ("v1.0^{/change}", "v1.0^{}"),
     ] {
         let id = found.resolve(pattern.into()).unwrap().to_string();
-        assert_eq!(id, scratch.git("r", &["rev-parse", expected]), "{pattern}");
+        assert_eq!(id, scratch.ask("r", &["rev-parse", expected]), "{pattern}");
     }
 }
 
 #[test]
 fn an_index_with_stages() {
     let scratch = Scratch::with_history();
-    scratch.git("r", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    scratch.ask("r", &["checkout", "-q", "-b", "side", "HEAD~1"]);
     scratch.commit("r", 8);
     let output = scratch.run("r", &["merge", "main"], &[]);
     assert!(!output.status.success());
@@ -235,29 +233,18 @@ fn an_index_with_stages() {
 
 /// Writes blobs until two share their first four digits, and one of them those of a commit.
 fn colliding(scratch: &Scratch) -> (String, String) {
-    let mut child = Command::new("git")
-        .args(["hash-object", "-w", "--stdin-paths"])
-        .current_dir(scratch.path("r"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut paths = String::new();
     for number in 0..2000 {
         scratch.write(&format!("blobs/{number}"), format!("blob {number}"));
+        paths += &format!("{}/{number}\n", scratch.path("blobs").display());
     }
-    let mut input = child.stdin.take().unwrap();
-    let root = scratch.path("blobs");
-    std::thread::spawn(move || {
-        for number in 0..2000 {
-            writeln!(input, "{}/{number}", root.display()).unwrap();
-        }
-    });
-    let output = child.wait_with_output().unwrap();
-    let mut ids: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+    let words = ["hash-object", "-w", "--stdin-paths"];
+    let printed = scratch.ask_with("r", &words, paths.as_bytes());
+    let mut ids: Vec<String> = printed.lines().map(str::to_owned).collect();
     ids.sort();
     let blobs = ids.windows(2).find(|pair| pair[0][..4] == pair[1][..4]);
     let blobs = blobs.unwrap()[0][..4].to_owned();
-    let tree = scratch.git("r", &["rev-parse", "HEAD^{tree}"]);
+    let tree = scratch.ask("r", &["rev-parse", "HEAD^{tree}"]);
     for number in 0.. {
         let date = format!("{} +0000", 1_700_000_000 + number);
         let variables = [
@@ -284,21 +271,21 @@ fn several_objects_with_the_same_digits() {
         format!("cannot resolve '{blobs}': short object ID {blobs} is ambiguous")
     );
     assert!(found.resolve(mixed.as_str().into()).is_err());
-    let expected = scratch.git("r", &["rev-parse", &format!("{mixed}^{{commit}}")]);
+    let expected = scratch.ask("r", &["rev-parse", &format!("{mixed}^{{commit}}")]);
     let commit = found.resolve_commit(mixed.as_str().into()).unwrap();
     assert_eq!(commit.to_string(), expected);
     let peeled = found
         .resolve(format!("{mixed}^{{commit}}").as_str().into())
         .unwrap();
     assert_eq!(peeled, commit);
-    scratch.git("r", &["config", "core.disambiguate", "commit"]);
+    scratch.ask("r", &["config", "core.disambiguate", "commit"]);
     let found = scratch.open("r");
     assert_eq!(found.resolve(mixed.as_str().into()).unwrap(), commit);
     for id in [commit, found.head().unwrap().id().unwrap()] {
         for setting in ["4", "7", "12", "no", "auto"] {
-            scratch.git("r", &["config", "core.abbrev", setting]);
+            scratch.ask("r", &["config", "core.abbrev", setting]);
             let own = scratch.open("r").short_id(&id).unwrap();
-            let gits = scratch.git("r", &["rev-parse", "--short", &id.to_string()]);
+            let gits = scratch.ask("r", &["rev-parse", "--short", &id.to_string()]);
             assert_eq!(own, gits, "{setting}");
         }
     }
@@ -313,8 +300,8 @@ fn warnings(found: &Repository, spec: &str) -> Vec<String> {
 fn git_warns_of_the_same() {
     let scratch = rich();
     let found = scratch.open("r");
-    let id = scratch.git("r", &["rev-parse", "HEAD"]);
-    let old = scratch.git("r", &["rev-parse", "HEAD~4"]);
+    let id = scratch.ask("r", &["rev-parse", "HEAD"]);
+    let old = scratch.ask("r", &["rev-parse", "HEAD~4"]);
     for spec in [
         "light",
         "main",
@@ -376,7 +363,7 @@ fn failures_are_told_in_gits_words() {
 fn kinds_that_are_asked_for() {
     let scratch = rich();
     let found = scratch.open("r");
-    let expected = |spec: &str| scratch.git("r", &["rev-parse", spec]);
+    let expected = |spec: &str| scratch.ask("r", &["rev-parse", spec]);
     for spec in ["HEAD", "nested", "main~1"] {
         let commit = found.resolve_commit(spec.into()).unwrap().to_string();
         assert_eq!(commit, expected(&format!("{spec}^{{commit}}")));

@@ -1,6 +1,7 @@
 //! Packs made by hand, with entries that git would not write.
 
 use hedgerow_pack::{HashKind, ObjectId};
+use hedgerow_testkit::blob_id;
 use std::io::Write;
 use std::path::Path;
 
@@ -149,11 +150,6 @@ pub fn deflate(content: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
-}
-
-pub fn blob_id(content: &[u8]) -> ObjectId {
-    let header = format!("blob {}\0", content.len());
-    hash(&[header.as_bytes(), content].concat())
 }
 
 /// An id that is no hash of anything.

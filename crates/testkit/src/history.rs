@@ -1,8 +1,6 @@
 //! Repositories with every kind of object in odd places, made from a seed.
 
-use super::oracle::program::{git, Program};
-use super::oracle::random::Random;
-use super::oracle::repository::Repository;
+use crate::{git, Random, Repository};
 use std::path::PathBuf;
 
 /// A repository and the ids of what is in it.
@@ -172,16 +170,4 @@ impl Scene {
         self.point(&format!("refs/tags/t{number}"), &tag);
         self.tags.push(tag);
     }
-}
-
-/// Both programs with the same words and input.
-pub fn both(scene: &Scene, words: &[&str], input: &str) -> [super::oracle::program::Outcome; 2] {
-    [Program::Git, Program::Hedgerow].map(|program| {
-        let mut command = program.command(&scene.root);
-        command.args(words);
-        let path = scene.root.with_file_name("input");
-        std::fs::write(&path, input).unwrap();
-        command.stdin(std::fs::File::open(&path).unwrap());
-        super::oracle::program::run(command)
-    })
 }

@@ -1,12 +1,13 @@
 //! A long-running filter process that behaves as the names of its files say, for git and for us.
 //!
-//! It is this test program itself: `filter_server` is a test that does nothing unless a variable
-//! tells it where to log. Its answers leave by descriptor 3, as the test harness talks on 1.
+//! It is the test program itself: a test binary that uses it has a test `filter_server` in its
+//! `main.rs` which calls [`serve_if_told`], and which does nothing unless a variable tells it where
+//! to log. Its answers leave by descriptor 3, as the test harness talks on 1.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
-use crate::repository::Repository;
+use crate::Repository;
 
 const LOG: &str = "HEDGEROW_TEST_FILTER_LOG";
 
@@ -14,20 +15,18 @@ const LOG: &str = "HEDGEROW_TEST_FILTER_LOG";
 pub fn command(log: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let program = program.display();
-    format!(
-        "{LOG}='{log}' '{program}' --exact filter_server::filter_server --nocapture 3>&1 >/dev/null"
-    )
+    format!("{LOG}='{log}' '{program}' --exact filter_server --nocapture 3>&1 >/dev/null")
 }
 
 /// What it was asked, and forgets the log.
 pub fn take_log(repository: &Repository) -> String {
     let log = repository.read(".git/filter-log");
-    std::fs::remove_file(repository.root.join(".git/filter-log")).unwrap();
+    repository.remove(".git/filter-log");
     String::from_utf8(log).unwrap()
 }
 
-#[test]
-fn filter_server() {
+/// Is the filter process, and ends with it, if this process was started by [`command`].
+pub fn serve_if_told() {
     if let Ok(log) = std::env::var(LOG) {
         let log = File::options().create(true).append(true).open(log).unwrap();
         let mut server = Server {

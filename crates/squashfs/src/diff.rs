@@ -217,6 +217,8 @@ fn compare(
     }
 }
 
+/// Compares two entries with the same path. If their kinds differ, nothing else is compared;
+/// contents are compared only if the sizes are equal.
 fn compare_entries(
     images: [&Arc<Image>; 2],
     aspects: Aspects,

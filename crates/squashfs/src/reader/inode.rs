@@ -175,6 +175,7 @@ impl Image {
             Some(_) => size / block_size,
             None => size.div_ceil(block_size),
         };
+        // Each block has a size word after the inode, so the table limits their number.
         if block_count.saturating_mul(4) > reader.most_bytes_left() {
             let what = format!("a file of {size} bytes, whose blocks have no room here");
             return Err(reader.damage(what).into());

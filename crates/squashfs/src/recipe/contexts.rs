@@ -73,6 +73,7 @@ impl FileContexts {
 }
 
 impl Rule {
+    /// Parses `<expression> [<kind>] <context>`.
     fn parse(line: &[u8]) -> Result<Self, String> {
         let words = line.split(|byte| is_space(*byte));
         let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();

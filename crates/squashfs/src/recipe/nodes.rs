@@ -65,6 +65,9 @@ impl Nodes {
         }
     }
 
+    /// The node of an entry. A hard link gives the attributes and the content of its target under
+    /// its own path. The children of a directory are moved out of the tree, as each entry is
+    /// visited once.
     fn node(&mut self, number: Number) -> Result<Node, NodeError> {
         let target = match self.tree.entry(number).map(|entry| &entry.body) {
             Some(Body::Resolved(target)) => *target,

@@ -110,6 +110,7 @@ impl SortRules {
 }
 
 impl Rule {
+    /// Parses `<priority> [<flags>] <path>`.
     fn parse(line: u64, text: &[u8]) -> Result<Self, String> {
         let mut words = Words::new(text);
         let priority = words.word().unwrap_or_default();

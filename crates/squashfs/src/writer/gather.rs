@@ -239,6 +239,8 @@ impl<I: Iterator<Item = Result<Item, NodeError>>> Jobs<'_, I> {
 }
 
 impl<I> Jobs<'_, I> {
+    /// Decides how an item is read. A large file is read piece by piece by this iterator; if a file
+    /// of the same size was planned before, its digest is computed first, in an extra pass.
     fn begin(&mut self, mut item: Item) -> Result<(Job, u64), NodeError> {
         let node = &mut item.node;
         if let Role::Name(number) = item.role {
@@ -383,6 +385,8 @@ impl Rest {
     }
 }
 
+/// Does a job on a worker. Another hard link adds only a name, so its attributes are not read
+/// again.
 fn finish(job: Job, options: GatherOptions, buffers: &Buffers) -> Result<Gathered, NodeError> {
     let (begun, bytes, is_last) = match job {
         Job::Skipped(error) => return Ok(Gathered::Skipped(error)),

@@ -135,6 +135,8 @@ impl Current {
     }
 }
 
+/// Carries out the events of a batch in order. `current` outlives the batch, because the blocks of
+/// a file can be spread over several batches.
 fn commit(
     packed: Packed,
     compressor: Compressor,

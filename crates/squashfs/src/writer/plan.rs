@@ -215,6 +215,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
+    /// Plans a piece of a file. A file smaller than a block is identified by the digest of its only
+    /// piece, a larger one by that of all its blocks.
     fn piece(&mut self, mut current: Current, piece: Piece, is_last: bool) {
         let size_bytes = current.begun.entry.size_bytes;
         let block_bytes = self.options.block_bytes;

@@ -96,6 +96,9 @@ impl SortRules {
             .collect()
     }
 
+    /// Builds the items: first the contents of `early` in that order, then all nodes. The first
+    /// name of an early file gives its handle to the content and keeps a share of it for its
+    /// attributes.
     fn items(
         &self,
         nodes: Vec<Result<Node, NodeError>>,

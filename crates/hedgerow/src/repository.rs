@@ -1,4 +1,4 @@
-//! Git repositories: finding them, their configuration, their references.
+//! Git repositories: discovery, configuration, references.
 
 pub use hedgerow_git::index::Mode;
 pub use hedgerow_git::repository::{

@@ -241,7 +241,7 @@ impl SizeWord {
 /// The type of an inode: a kind, and whether it is extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InodeType {
-    /// What it is.
+    /// The kind.
     pub kind: NodeKind,
     /// Whether the inode is extended, as it must be to have extended attributes.
     pub extended: bool,

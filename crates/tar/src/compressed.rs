@@ -211,7 +211,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Hands out a byte at a time, as a slow pipe might.
+    /// Returns one byte at a time, like a slow pipe.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {

@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn what_ustar_can_say_takes_one_block() {
         let mut member = file(&[&[b'p'; 155][..], b"/", &[b'n'; 100]].concat());
-        // No component is that long in a tree that was read, but the prefix has room for it.
+        // Trees that were read have no component of this length, but it fits into the prefix.
         member.metadata.uid = 0o7777777;
         member.metadata.mtime_s = 0o77777777777;
         member.metadata.mode = 0o7777;

@@ -32,7 +32,7 @@ impl Image {
     /// Opens the image that starts at `offset` bytes in the file at `path`.
     ///
     /// # Errors
-    /// The file is not an image, or it is one that the kernel refuses to mount.
+    /// The file cannot be read, is not an image, or is one that the kernel refuses to mount.
     pub fn open(path: &Path, offset: u64) -> Result<Self> {
         Self::new(Box::new(ReadFile::open(path)?), offset)
     }

@@ -59,7 +59,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     }
 }
 
-/// Whether a bracket expression matches the byte, and the pattern behind it. `None` if the bracket
+/// Whether a bracket expression matches the byte, and the rest of the pattern. `None` if the bracket
 /// is not closed.
 fn bracket(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
     let negated = matches!(pattern.first(), Some(b'!' | b'^'));
@@ -93,7 +93,7 @@ fn literal(pattern: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// A character class such as `[:alpha:]`: whether it contains the byte, and the pattern behind it.
+/// A character class such as `[:alpha:]`: whether it contains the byte, and the rest of the pattern.
 fn class(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
     type IsIn = fn(&u8) -> bool;
     let classes: [(&str, IsIn); 12] = [

@@ -65,8 +65,8 @@ pub enum VerifyError {
 /// the same for any number of workers.
 ///
 /// # Errors
-/// The source is not an image, or cannot be read; the check was cancelled. A damaged superblock is
-/// not an error but the only finding of the report.
+/// The source cannot be read or is not a supported image, the check was cancelled, or a worker
+/// panicked. A damaged superblock is not an error but the only finding of the report.
 pub fn verify(
     source: Box<dyn ReadAt>,
     offset: u64,

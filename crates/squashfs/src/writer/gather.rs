@@ -1,4 +1,4 @@
-//! The first stage: reads and hashes contents in parallel, and passes them on in canonical order.
+//! The first stage: reads and hashes contents in parallel, and passes them on in their order.
 
 use super::digest::{digests, Digest, FileDigest, LargeFiles};
 use super::entry::Entry;
@@ -113,8 +113,8 @@ enum Job {
     Skipped(NodeError),
 }
 
-/// Reads the entries of `items` and sends the results in their order. Ends early, without an error
-/// of its own, if the receiver is gone.
+/// Reads the entries of `items` and sends the results in their order. Ends early with
+/// [`WriteError::Cancelled`] if the receiver is gone.
 pub(super) fn gather<T: Into<Item>>(
     items: impl Iterator<Item = Result<T, NodeError>> + Send,
     workers: &Options,

@@ -262,8 +262,8 @@ fn store_contents<I: Into<Item>>(
             .join()
             .unwrap_or_else(|_| Err(WriteError::Panicked("while contents were read".into())));
         match (packed, gathered) {
-            // If packing fails, the channel closes and the readers end without an error of their
-            // own.
+            // If packing fails, the channel closes and the readers end as if cancelled, so the error
+            // of packing is the cause.
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
             (Ok(packing), Ok(())) => Ok(packing),
         }

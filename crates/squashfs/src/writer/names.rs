@@ -129,7 +129,7 @@ mod tests {
         }
         names.close();
         assert!(names.iter().eq(children));
-        // Two bytes beside the name where the target is the next leaf, and four more elsewhere.
+        // Two bytes besides the name if the target is the next leaf, otherwise four more.
         assert_eq!(names.bytes.len(), 5 + 255 + 6 * 2 + 3 * 4);
     }
 }

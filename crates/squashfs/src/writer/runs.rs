@@ -127,7 +127,7 @@ mod tests {
         text.bytes().map(digest).collect()
     }
 
-    /// Files of blocks, each a letter; a dash cannot be found.
+    /// Adds the blocks of files, each a letter; the block `-` cannot be found.
     fn stored(text: &str) -> Runs {
         let mut runs = Runs::default();
         for (letter, digest) in text.bytes().zip(digests(text)) {

@@ -2,8 +2,8 @@
 //! GPL.
 //!
 //! A stream is a sequence of instructions, each a whole number of bytes. The first byte tells the
-//! kind; further bytes of length and distance may follow. The last two bits of a match instruction
-//! are the number of literals that follow it, up to three.
+//! kind; further bytes of length and distance may follow. Two bits of a match instruction are the
+//! number of literals that follow it, up to three.
 //!
 //! | first byte | meaning | distance |
 //! |---|---|---|

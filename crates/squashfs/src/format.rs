@@ -80,7 +80,7 @@ pub struct Superblock {
     pub inode_count: u32,
     /// Seconds since the epoch.
     pub mod_time: u32,
-    /// Bytes of a data block.
+    /// Size of a data block in bytes.
     pub block_size: u32,
     pub fragment_count: u32,
     pub compressor: u16,
@@ -92,7 +92,7 @@ pub struct Superblock {
     pub version_major: u16,
     pub version_minor: u16,
     pub root_inode: Reference,
-    /// Bytes of the image without padding.
+    /// Size of the image in bytes, without padding.
     pub bytes_used: u64,
     pub id_table_start: u64,
     pub xattr_id_table_start: u64,
@@ -216,7 +216,7 @@ impl SizeWord {
         SizeWord(stored_bytes | if raw { Self::RAW } else { 0 })
     }
 
-    /// Bytes on disk.
+    /// Size on disk in bytes.
     pub fn stored_bytes(self) -> u32 {
         self.0 & (Self::RAW - 1)
     }

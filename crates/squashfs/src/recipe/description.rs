@@ -13,7 +13,7 @@ use std::sync::Arc;
 ///
 /// ```text
 /// dir   <path> <mode> <uid> <gid>
-/// file  <path> <mode> <uid> <gid> [<input>]      the path itself without one
+/// file  <path> <mode> <uid> <gid> [<input>]      default: the path itself
 /// slink <path> <mode> <uid> <gid> <target>
 /// link  <path> <mode> <uid> <gid> <path>         another name, which has the attributes of the first
 /// nod   <path> <mode> <uid> <gid> c|b <major> <minor>

@@ -46,7 +46,8 @@ impl Check<'_> {
                     Some(owner) => self.findings.add_of(*owner, damage),
                     None => self.findings.add(damage),
                 }
-                // Stop at the first unreadable entry of the id table: a hostile count can be in the billions.
+                // Stop at the first unreadable entry of the id table: a hostile count can be in the
+                // billions.
                 if self.image.xattr_set(index).is_err() {
                     return;
                 }

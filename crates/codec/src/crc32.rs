@@ -1,7 +1,7 @@
 use libdeflate_sys as ffi;
 
-/// The CRC-32 of zlib and gzip of what came before, whose CRC-32 is `before` (0 for nothing), and
-/// of `bytes`.
+/// Updates a CRC-32 as in zlib and gzip: `before` is that of the preceding bytes, 0 for none; the
+/// result also covers `bytes`.
 #[allow(unsafe_code)]
 pub fn crc32(before: u32, bytes: &[u8]) -> u32 {
     // SAFETY: the buffer is passed with its own length and only read.

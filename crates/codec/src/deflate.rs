@@ -1,22 +1,22 @@
 use crate::block::Stream;
 
-/// The window of a zlib stream as large as it can be, in bits.
+/// Maximum window size of a zlib stream, as a binary logarithm.
 const WINDOW_BITS: i32 = 15;
-/// What zlib stands for where no level is asked for.
+/// zlib's number for its default level.
 const DEFAULT_LEVEL: i32 = -1;
-/// No special strategy.
+/// zlib's number for its default strategy.
 const DEFAULT_STRATEGY: i32 = 0;
 
-/// Writes the zlib streams that git writes, byte for byte: with stock zlib. [`crate::Deflater`] is
-/// faster. One for each thread, reused for every stream.
+/// Writes the same zlib streams as git, byte for byte, with stock zlib. [`crate::Deflater`] is
+/// faster. Use one per thread for all streams.
 #[derive(Debug)]
 pub struct StockDeflater {
     stream: Stream,
 }
 
 impl StockDeflater {
-    /// A deflater of one of zlib's levels: 0 stores, 1 is fast, 9 small; others stand for its
-    /// default.
+    /// A deflater with a level of zlib: 0 stores, 1 is the fastest, 9 gives the smallest output;
+    /// any other number means zlib's default.
     pub fn new(level: i32) -> Self {
         let level = match level {
             0..=9 => level,
@@ -35,7 +35,7 @@ impl StockDeflater {
     }
 }
 
-/// `content` as a zlib stream of `level`, as [`StockDeflater`] writes it.
+/// Compresses `content` to a zlib stream of `level`, like [`StockDeflater`].
 pub fn deflate(content: &[u8], level: i32) -> Vec<u8> {
     StockDeflater::new(level).zlib(content)
 }

@@ -2,18 +2,18 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 use libdeflate_sys as ffi;
 use std::ptr::NonNull;
 
-/// The level zlib uses where none is asked for.
+/// zlib's default level.
 const USUAL_LEVEL: u32 = 6;
 
-/// Writes zlib streams of content that is in memory; one for each thread, reused for every stream.
+/// Compresses content in memory to zlib streams. Use one per thread for all streams.
 #[derive(Debug)]
 pub struct Deflater {
     raw: NonNull<ffi::libdeflate_compressor>,
 }
 
 impl Deflater {
-    /// A deflater of a level of zlib: 0 (stored) to 9, and the usual one for anything else. The
-    /// levels are those of libdeflate, whose streams are about as long as zlib's.
+    /// A deflater with a level from 0 (stored) to 9; any other number means the default. These are
+    /// levels of libdeflate, whose streams are about as long as zlib's of the same level.
     #[allow(unsafe_code)]
     pub fn new(level: i32) -> Self {
         // SAFETY: the function takes any level, and returns null for a bad one or without memory.
@@ -59,22 +59,22 @@ impl Drop for Deflater {
 // SAFETY: the compressor is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Deflater {}
 
-/// Writes one zlib stream in pieces, in constant memory.
+/// Compresses a zlib stream in pieces, in constant memory.
 #[derive(Debug)]
 pub struct StreamDeflater {
     raw: Compress,
 }
 
 impl StreamDeflater {
-    /// A deflater at the start of a stream, of a level as [`Deflater::new`] takes it.
+    /// A deflater at the start of a stream. The level is that of [`Deflater::new`].
     pub fn new(level: i32) -> Self {
         StreamDeflater {
             raw: Compress::new(Compression::new(usual(level)), true),
         }
     }
 
-    /// Deflates `piece`, and gives what comes out to `sink`; with `last`, the rest of the stream
-    /// too.
+    /// Compresses `piece` and passes the output to `sink`; if `last`, including the end of the
+    /// stream.
     pub fn piece<E>(
         &mut self,
         mut piece: &[u8],

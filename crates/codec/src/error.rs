@@ -5,16 +5,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Its header, a block or its checksum is wrong.
+    /// The header, a block or the checksum is wrong.
     #[error("bad zlib stream")]
     Corrupt,
-    /// It holds more than was declared.
+    /// The content is longer than declared.
     #[error("zlib stream is longer than declared")]
     TooLong,
-    /// It ends before what was declared.
+    /// The content is shorter than declared.
     #[error("zlib stream is shorter than declared")]
     TooShort,
-    /// The input ends before the stream does.
+    /// The input ends before the end of the stream.
     #[error("zlib stream is truncated")]
     Truncated,
 }

@@ -2,23 +2,24 @@ use crate::{Error, Result};
 use libdeflate_sys as ffi;
 use std::ptr::NonNull;
 
-/// Bytes that one byte of a deflate stream can become at most: a match of 258 bytes takes two bits.
+/// Maximum number of bytes to which a byte of a deflate stream can expand: a match of 258 bytes
+/// takes two bits.
 const MAX_EXPANSION: u64 = 258 * 8 / 2;
 
-/// Whether a zlib stream of at most `input_bytes` can inflate to `output_bytes`. Asked before an
-/// allocation, it keeps a few hostile bytes from claiming gigabytes.
+/// Whether a zlib stream of at most `input_bytes` can inflate to `output_bytes`. Check this before
+/// an allocation, so that a few hostile bytes cannot claim gigabytes.
 pub fn can_expand_to(input_bytes: u64, output_bytes: u64) -> bool {
     output_bytes <= input_bytes.saturating_mul(MAX_EXPANSION)
 }
 
-/// Inflates zlib streams of known length; one for each thread, reused for every stream.
+/// Inflates zlib streams of known length. Use one per thread for all streams.
 #[derive(Debug)]
 pub struct Inflater {
     raw: NonNull<ffi::libdeflate_decompressor>,
 }
 
 impl Inflater {
-    /// An inflater. It allocates some 10 KiB, once.
+    /// A new inflater. It allocates about 10 KiB once.
     #[allow(unsafe_code)]
     pub fn new() -> Self {
         // SAFETY: the function has no precondition.
@@ -29,8 +30,8 @@ impl Inflater {
     }
 
     /// Inflates the zlib stream at the start of `input`, whose content must fill `output` exactly.
-    /// Returns the bytes of input that the stream took, checksum included; what follows it is not
-    /// looked at.
+    /// Returns the length of the stream in bytes, including its checksum; the bytes after it are
+    /// not examined.
     pub fn zlib_into(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
         match self.zlib_within(input, output)? {
             (consumed, written) if written == output.len() => Ok(consumed),
@@ -38,8 +39,8 @@ impl Inflater {
         }
     }
 
-    /// Inflates the zlib stream at the start of `input`, whose content must fit in `output`.
-    /// Returns the bytes of input that it took, checksum included, and those it inflated to.
+    /// Inflates the zlib stream at the start of `input`, whose content must fit into `output`.
+    /// Returns the length of the stream, including its checksum, and that of the content, in bytes.
     #[allow(unsafe_code)]
     pub(crate) fn zlib_within(
         &mut self,

@@ -1,10 +1,10 @@
 //! Compression for hedgerow: the zlib streams of Git objects, and the blocks of SquashFS images.
 //!
-//! [`Inflater`] inflates a stream whose length is known into one buffer, as fast as the machine
-//! can; [`StreamInflater`] works in pieces, for streams whose length is not known or that are too
-//! large to hold. [`Deflater`] and [`StreamDeflater`] are their counterparts. [`block`] has the six
-//! compressors of images, each in both directions. All libraries are built in, so that one version
-//! of hedgerow writes the same bytes everywhere.
+//! [`Inflater`] inflates a stream of known length into one buffer, as fast as possible;
+//! [`StreamInflater`] works in pieces, for streams of unknown length or too large for memory.
+//! [`Deflater`] and [`StreamDeflater`] are their counterparts. [`block`] has the six compressors of
+//! images, in both directions. All libraries are built in, so that a version of hedgerow writes the
+//! same bytes everywhere.
 
 pub mod block;
 mod crc32;

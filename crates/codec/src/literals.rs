@@ -1,24 +1,25 @@
-//! The bytes a zlib stream (RFC 1950, 1951) starts with, without what it takes to inflate all of
-//! it: for a question that few bytes answer, the tables of a whole block are most of the work.
+//! Decodes the first bytes of a zlib stream (RFC 1950, 1951) without building all tables that
+//! inflating needs: if only a few bytes are of interest, building the tables of a whole block would
+//! be most of the work.
 
-/// The longest code, in bits.
+/// Maximum length of a code in bits.
 const MAX_BITS: usize = 15;
-/// The order in which the lengths of the codes for lengths are stored.
+/// The order in which the code lengths of the code length alphabet are stored.
 const LENGTH_ORDER: [u8; 19] = [
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
 ];
-/// Symbols for literals, the end of the block, and lengths.
+/// Maximum number of symbols: literals, the end of the block, and match lengths.
 const MAX_SYMBOLS: usize = 288;
-/// The first symbol that is no literal: the end of the block.
+/// The first symbol that is not a literal: the end of the block.
 const END: usize = 256;
-/// Codes of up to so many bits are looked up in a table.
+/// Codes of up to this many bits are decoded with a lookup table.
 const TABLE_BITS: usize = 8;
-/// For fewer literals than this, a table is not worth making.
+/// The minimum number of wanted literals for which a table is built.
 const TABLE_FROM: usize = 16;
 
-/// Puts the literals that the stream `zlib` starts with into `output`, up to the first match or the
-/// end of the block, and returns how many there were: none for what is malformed, or stored in a
-/// way that is not known here. Nothing is said of what follows them.
+/// Decodes the literals at the start of the stream `zlib` into `output`, up to the first match or
+/// the end of the block. Returns their number, which is 0 if the stream is malformed or uses
+/// features not supported here. Whatever follows these literals is not checked.
 pub fn leading_literals(zlib: &[u8], output: &mut [u8]) -> usize {
     let Some((&[method, flags], rest)) = zlib.split_first_chunk() else {
         return 0;
@@ -39,7 +40,7 @@ pub fn leading_literals(zlib: &[u8], output: &mut [u8]) -> usize {
     }
 }
 
-/// The bytes of a stored block, whose header starts at the next whole byte.
+/// Copies the bytes of a stored block, whose header starts at the next byte boundary.
 fn stored(bits: &mut Bits<'_>, output: &mut [u8]) -> usize {
     let length = bits.skip(bits.count % 8).and_then(|()| bits.take(16));
     let (Some(length), Some(check)) = (length, bits.take(16)) else {
@@ -77,17 +78,17 @@ fn literals(bits: &mut Bits<'_>, codes: &Codes, output: &mut [u8]) -> usize {
     output.len()
 }
 
-/// The codes of a block that has none of its own.
+/// The fixed codes of RFC 1951.
 fn fixed() -> Codes {
     let mut codes = Codes::default();
     for (length, count) in [(8, 144), (9, 112), (7, 24), (8, 8)] {
-        // There is room for all of them.
+        // Adding cannot fail: there is room for all symbols.
         let _ = codes.add(length, count);
     }
     codes
 }
 
-/// Reads the codes for literals of a block that has its own.
+/// Reads the literal codes of a block with dynamic codes.
 fn dynamic(bits: &mut Bits<'_>) -> Option<Codes> {
     let literal_count = bits.take(5)? as usize + 257;
     let distance_count = bits.take(5)? as usize + 1;
@@ -116,14 +117,14 @@ fn dynamic(bits: &mut Bits<'_>) -> Option<Codes> {
         };
         total = total.checked_sub(repeat)?;
         last = Some(length);
-        // Those of distances follow, and no literal needs them.
+        // The distance codes follow; literals do not need them.
         codes.add(length, repeat.min(literal_count - codes.symbols))?;
     }
     codes.is_possible().then_some(codes)
 }
 
-/// For all that the next seven bits can be, how many of them are the next code for a length, and
-/// which one; 0 of them for none. `None` if there are more codes than there can be.
+/// For each value of the next seven bits, the length of the code at their start, and its symbol;
+/// length 0 if there is no such code. `None` if the code is oversubscribed.
 fn length_table(lengths: &[u8; 19]) -> Option<[(u8, u8); 128]> {
     let mut table = [(0, 0); 128];
     let mut code = 0_u32;
@@ -132,7 +133,7 @@ fn length_table(lengths: &[u8; 19]) -> Option<[(u8, u8); 128]> {
             if code >> width != 0 {
                 return None;
             }
-            // Codes come with their highest bit first.
+            // Codes are stored with their highest bit first.
             let first = (code as u8).reverse_bits() >> (8 - width);
             let places = table.iter_mut().skip(usize::from(first));
             places
@@ -145,13 +146,14 @@ fn length_table(lengths: &[u8; 19]) -> Option<[(u8, u8); 128]> {
     Some(table)
 }
 
-/// Canonical codes: those of one length are consecutive numbers, in the order of their symbols.
+/// A canonical code: codes of the same length are consecutive numbers in the order of their
+/// symbols.
 struct Codes {
-    /// How many codes there are of each length.
+    /// Number of codes of each length.
     counts: [u16; MAX_BITS + 1],
-    /// The length of the code of each symbol; 0 for none.
+    /// Length of the code of each symbol; 0 if it has none.
     lengths: [u8; MAX_SYMBOLS],
-    /// How many symbols there are.
+    /// Number of symbols.
     symbols: usize,
 }
 
@@ -166,7 +168,7 @@ impl Default for Codes {
 }
 
 impl Codes {
-    /// Gives each of the next `count` symbols a code of `length` bits, or none for 0.
+    /// Adds the next `count` symbols with codes of `length` bits, or without codes if it is 0.
     fn add(&mut self, length: u8, count: usize) -> Option<()> {
         if length != 0 {
             let lengths = self.lengths.get_mut(self.symbols..self.symbols + count)?;
@@ -177,7 +179,7 @@ impl Codes {
         Some(())
     }
 
-    /// Whether a block can end, and there are no more codes than there can be.
+    /// Whether the code has an end of block and is not oversubscribed.
     fn is_possible(&self) -> bool {
         let mut free = 1_i32;
         self.lengths[END] != 0
@@ -187,7 +189,7 @@ impl Codes {
             })
     }
 
-    /// Of the symbols whose codes have that length, that number `number`, counted from 0.
+    /// The symbol with index `number`, from 0, among those with codes of this length.
     fn symbol(&self, length: u8, mut number: usize) -> Option<usize> {
         const ROW: usize = 32;
         for (row, lengths) in self.lengths.chunks(ROW).enumerate() {
@@ -203,8 +205,8 @@ impl Codes {
         None
     }
 
-    /// For all that the next bits can be, how many of them are the code of a literal, and of which;
-    /// 0 of them for a code that is longer, or of no literal.
+    /// For each value of the next bits, the length of the literal's code at their start, and the
+    /// literal; length 0 if the code is longer or not that of a literal.
     fn table(&self) -> [(u8, u8); 1 << TABLE_BITS] {
         let mut table = [(0, 0); 1 << TABLE_BITS];
         let mut next = [0_u32; MAX_BITS + 1];
@@ -216,7 +218,7 @@ impl Codes {
             if width == 0 || width > TABLE_BITS {
                 continue;
             }
-            // Codes come with their highest bit first.
+            // Codes are stored with their highest bit first.
             let first = (next[width] as u8).reverse_bits() >> (8 - width);
             next[width] += 1;
             let mut place = usize::from(first);
@@ -228,7 +230,7 @@ impl Codes {
         table
     }
 
-    /// The symbol of the next code.
+    /// Decodes the next symbol.
     fn decode(&self, bits: &mut Bits<'_>) -> Option<usize> {
         let window = bits.peek();
         let (mut code, mut first) = (0_u32, 0_u32);
@@ -246,10 +248,10 @@ impl Codes {
     }
 }
 
-/// Bits, the lowest of each byte first.
+/// Reads bits, starting with the lowest one of each byte.
 struct Bits<'d> {
     data: &'d [u8],
-    /// Of the bits that were read.
+    /// Bits read from `data` and not taken yet; `count` is their number.
     held: u64,
     count: usize,
 }
@@ -263,7 +265,7 @@ impl<'d> Bits<'d> {
         }
     }
 
-    /// The next bits, at least 32 of them as far as there are any.
+    /// The next bits: at least 32, unless fewer are left.
     fn peek(&mut self) -> u64 {
         if self.count < 32 {
             match self.data.split_first_chunk() {
@@ -284,14 +286,14 @@ impl<'d> Bits<'d> {
         self.held
     }
 
-    /// Steps over bits that were seen; `None` if there are not so many.
+    /// Skips `count` bits, which were peeked before; `None` if fewer are left.
     fn skip(&mut self, count: usize) -> Option<()> {
         self.count = self.count.checked_sub(count)?;
         self.held >>= count;
         Some(())
     }
 
-    /// Up to 16 bits.
+    /// Takes up to 16 bits.
     fn take(&mut self, count: usize) -> Option<u32> {
         let value = self.peek() & ((1 << count) - 1);
         self.skip(count)?;

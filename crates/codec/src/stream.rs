@@ -1,40 +1,40 @@
 use crate::{Error, Result};
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Inflates a zlib stream in pieces, in constant memory; one for each thread, reused after
-/// [`StreamInflater::reset`].
+/// Inflates a zlib stream in pieces, in constant memory. Use one per thread for all streams, with a
+/// [`StreamInflater::reset`] between them.
 #[derive(Debug)]
 pub struct StreamInflater {
     raw: Decompress,
 }
 
-/// What one call of [`StreamInflater::step`] did.
+/// The result of [`StreamInflater::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes of input that were used up.
+    /// Number of input bytes consumed.
     pub consumed: usize,
-    /// Bytes of output that were written.
+    /// Number of output bytes written.
     pub written: usize,
-    /// Whether the stream ended and its checksum was right.
+    /// Whether the stream has ended and its checksum is correct.
     pub finished: bool,
 }
 
 impl StreamInflater {
-    /// An inflater at the start of a stream.
+    /// A new inflater at the start of a stream.
     pub fn new() -> Self {
         StreamInflater {
             raw: Decompress::new(true),
         }
     }
 
-    /// Prepares for the start of another stream.
+    /// Prepares for another stream.
     pub fn reset(&mut self) {
         self.raw.reset(true);
     }
 
-    /// Inflates from `input` into `output` until one of them is used up or the stream ends. A
-    /// step that neither consumed nor wrote anything, did not finish, and had room for output
-    /// wants more input.
+    /// Inflates from `input` to `output` until one of them is used up or the stream ends. If a step
+    /// neither consumed nor wrote anything, is not finished and had room for output, it needs more
+    /// input.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step> {
         let (before_in, before_out) = (self.raw.total_in(), self.raw.total_out());
         let status = self
@@ -48,8 +48,9 @@ impl StreamInflater {
         })
     }
 
-    /// Fills the front of `output` from the stream at the start of `input`, after a reset, and
-    /// returns how many bytes it got: fewer than asked only if the stream holds fewer.
+    /// Resets, then inflates the stream at the start of `input` until `output` is full. Returns the
+    /// number of bytes written, which is less than the length of `output` only if the content is
+    /// shorter.
     pub fn prefix(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
         self.reset();
         let (mut consumed, mut written) = (0, 0);

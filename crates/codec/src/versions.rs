@@ -1,6 +1,6 @@
 use crate::block;
 
-/// The codecs that are built in, and their versions. Bytes that a compressor writes depend on them.
+/// The codecs that are built in, with their versions, on which the compressed bytes depend.
 pub fn versions() -> [(&'static str, &'static str); 7] {
     let [zlib, liblzma, lzo, lz4, zstd] = block::versions();
     let libdeflate = ("libdeflate", "1.26.1");
@@ -15,7 +15,7 @@ pub fn versions() -> [(&'static str, &'static str); 7] {
     ]
 }
 
-/// All versions in one line: where it and the settings are the same, so are the compressed bytes.
+/// All versions in one line. If it and the settings are the same, so are the compressed bytes.
 pub fn fingerprint() -> String {
     versions()
         .map(|(codec, version)| format!("{codec} {version}"))
@@ -41,7 +41,7 @@ mod tests {
         }
     }
 
-    /// An upgrade changes images: it belongs in the changelog, and then here.
+    /// An upgrade changes images, so it must be noted in the changelog, and then here.
     #[test]
     fn no_library_changes_unnoticed() {
         assert_eq!(

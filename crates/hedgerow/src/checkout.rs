@@ -1,8 +1,8 @@
-//! Moving a working tree: to another branch or commit ([`switch`]), or paths of it to what the index
-//! or a tree has ([`checkout_paths`]).
+//! Moves a working tree: to another branch or commit ([`switch`]), or some of its paths to their
+//! state in the index or a tree ([`checkout_paths`]).
 //!
-//! Nothing is touched before everything that can be refused has been refused; what is refused is an
-//! [`Outcome`] like others and no error. See `examples/checkout.rs`.
+//! Nothing is changed before all checks are done. A refused checkout is an [`Outcome`], not an
+//! error. See `examples/checkout.rs`.
 
 pub use hedgerow_git::checkout::{
     checkout_paths, short, switch, Done, Failure, LocalChange, Named, Outcome, PathOptions,

@@ -1,9 +1,9 @@
 //! hedgerow moves whole file trees between Git packs, working trees, tar streams and SquashFS
-//! images: in parallel, in a deterministic order, and with the latency of the file system hidden.
+//! images: in parallel, in a deterministic order, and hiding the latency of the file system.
 //!
-//! There is a module for each verb. Each takes an `Options`, whose [`Execution`] says by how many
-//! workers it is done, until when, and who is shown how far it is; and each returns what came of it.
-//! Nothing here prints, exits, or reads the environment of the process.
+//! There is a module for each verb. Each function takes `Options`, whose [`Execution`] sets the
+//! number of workers, cancellation and progress reports, and returns an outcome. This library does
+//! not print, exit, or read the environment of the process.
 //!
 //! | to | call |
 //! |---|---|
@@ -11,14 +11,14 @@
 //! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
 //! | see what changed in a working tree | [`status::status`], [`status::mercurial::status`] |
 //! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
-//! | make an image of a directory, a commit or an archive | [`image::create`] |
-//! | take an image apart | [`image::extract`], [`image::to_archive`] |
-//! | see whether an image is sound | [`image::verify`] |
+//! | create an image from a directory, a commit or an archive | [`image::create`] |
+//! | extract an image | [`image::extract`], [`image::to_archive`] |
+//! | check an image | [`image::verify`] |
 //! | index a pack | [`pack::index`] |
 //! | repack a repository | [`pack::repack`] |
 //! | make a pack for a fetch | [`pack::serve`] |
 //!
-//! # From a sentence to a program
+//! # Getting started
 //!
 //! Everything about Git starts with a [`Repository`]:
 //!
@@ -38,13 +38,13 @@
 //! # }
 //! ```
 //!
-//! The directory `examples` has a whole program for each verb.
+//! The directory `examples` has a complete program for each verb.
 //!
 //! # Cancelling, progress, statistics
 //!
-//! [`Execution`] is the same for all verbs. To show how far a command is, keep a clone of
-//! [`Execution::progress`] and read it from another thread; to end it early, cancel
-//! [`Execution::cancel`]; to learn what its workers did with their time, give it a [`Recorder`].
+//! [`Execution`] is the same for all verbs. To show the progress of a command, keep a clone of
+//! [`Execution::progress`] and read it from another thread. To end a command early, cancel
+//! [`Execution::cancel`]. To record what its workers do, give it a [`Recorder`].
 
 /// Numbers and sizes as users write them.
 pub use hedgerow_numbers as numbers;
@@ -63,5 +63,5 @@ pub use hedgerow_engine::{CancelToken, Execution, Jobs, Progress, Recorder, Stag
 pub use hedgerow_git::ObjectId;
 pub use repository::{Environment, Repository};
 
-/// The versions of the C libraries that compress and decompress, by name.
+/// The names and versions of the libraries that compress and decompress.
 pub use hedgerow_codec::versions as codec_versions;

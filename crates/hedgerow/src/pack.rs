@@ -1,4 +1,4 @@
-//! Git packs: indexing one ([`index`]), repacking a repository ([`repack`]), and making one for a
+//! Git packs: indexes a pack ([`index`]), repacks a repository ([`repack`]), and makes a pack for a
 //! receiver that has some commits and wants others ([`serve`]).
 
 pub use hedgerow_maintain::repack::Request as RepackRequest;
@@ -16,12 +16,12 @@ use hedgerow_serve::{write_pack, PackReuse, Selected};
 use std::io::Write;
 use std::path::Path;
 
-/// Indexes the pack at `pack`: checks all of it, and writes its index and its reverse index beside
-/// it, as `git index-pack` does.
+/// Indexes the pack at `pack`: checks it completely, and writes its index and reverse index next to
+/// it, like `git index-pack`.
 ///
 /// # Errors
-/// [`PackError::Refused`] and [`PackError::Checked`] tell what is wrong with the pack; nothing is
-/// written then.
+/// [`PackError::Refused`] and [`PackError::Checked`] tell what is wrong with the pack; then nothing
+/// is written.
 ///
 /// ```no_run
 /// use hedgerow::pack::{index, HashKind, IndexOptions};
@@ -47,12 +47,12 @@ pub fn index(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Pac
     Ok(indexed)
 }
 
-/// Repacks `repository` as `git repack` does; `observer` is told of warnings and progress. The
-/// repository has to be opened without accelerators ([`crate::Environment`]'s `unaided`), because what
-/// a wrong one does not know of would be deleted.
+/// Repacks `repository` like `git repack`. Warnings and progress are reported to `observer`. The
+/// repository must be opened without accelerators (`unaided` of [`crate::Environment`]), because
+/// objects that a wrong accelerator does not contain would be deleted.
 ///
 /// # Errors
-/// What fails before anything is deleted leaves everything that was there.
+/// An error before anything is deleted leaves all existing packs and objects in place.
 ///
 /// ```no_run
 /// use hedgerow::pack::{repack, Observer, RepackRequest};
@@ -95,13 +95,13 @@ pub fn repack(
     carry_out(repository, plan, &settings, observer)
 }
 
-/// Writes to `output` a pack of what is reachable from the wants of `question` and not from its haves,
-/// as a server sends it for a fetch: by bitmaps where there are some, and with as much as possible
-/// copied from the packs there are.
+/// Writes to `output` a pack of the objects that are reachable from the wants of `question` and not
+/// from its haves, as a server sends it for a fetch. Uses bitmaps if there are any, and copies as
+/// much as possible from existing packs.
 ///
 /// # Errors
-/// If an object is missing or damaged, or `output` takes no more. A receiver sees then that the pack
-/// is not whole.
+/// An object is missing or damaged, or `output` cannot be written. The receiver can detect that the
+/// pack is incomplete.
 ///
 /// ```no_run
 /// use hedgerow::pack::{serve, PackOptions, Question};

@@ -1,7 +1,7 @@
-//! The crates behind the verbs, for programs that need more than those: reading objects, walking
-//! history, bitmaps, multi-pack-indexes, the layers of an image.
+//! The crates behind the verbs, for programs that need more: reading objects, walking history,
+//! bitmaps, multi-pack-indexes, the layers of an image.
 //!
-//! What is here changes more often than the verbs do.
+//! These interfaces change more often than the verbs.
 
 pub use hedgerow_codec as codec;
 pub use hedgerow_engine as engine;

@@ -1,4 +1,4 @@
-//! Git repositories: finding them, their configuration, their references.
+//! Git repositories: discovery, configuration, references.
 
 pub use hedgerow_git::branches::{Comparison, Tracking};
 pub use hedgerow_git::config::{boolean, Config, Environment};

@@ -1,4 +1,4 @@
-//! What changed in a working tree: of Git ([`status`]) and of Mercurial ([`mercurial::status`]). See
+//! The status of a working tree: of Git ([`status`]) and of Mercurial ([`mercurial::status`]). See
 //! `examples/status.rs`.
 
 pub use hedgerow_git::status::rename::Score;
@@ -7,13 +7,14 @@ pub use hedgerow_git::status::{
     RenameWish, Sparse, Status, SubmoduleState, UntrackedFiles, Version,
 };
 
-/// What is going on in a repository, as `git status` tells it: a merge, a rebase, a bisection.
+/// The operation in progress in a repository, as shown by `git status`: a merge, a rebase, a
+/// bisection.
 pub mod ongoing {
     pub use hedgerow_git::status::operation::{Bisect, Rebase, Replay, Steps};
     pub use hedgerow_git::status::{operation, Operation};
 }
 
-/// The status of Mercurial's working copies.
+/// The status of Mercurial working copies.
 pub mod mercurial {
     pub use hedgerow_hg::status::{status, Options, State, States, Status, STATES};
     pub use hedgerow_hg::{find_root, Display, Environment, Error, Repository};

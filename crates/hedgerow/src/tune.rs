@@ -1,4 +1,4 @@
-//! Measuring how a file system answers, and what follows for the number of workers.
+//! Measures how a file system responds, and derives the number of workers.
 
 pub use hedgerow_probe::{
     advise, combined, measure, Advice, Error, Latency, Measurements, Options, Place, Rate, Spread,

@@ -1,5 +1,5 @@
-//! Listing directory trees as fast as the file system answers: in any order ([`walk`]) or in the
-//! canonical one ([`walk_sorted`]). See `examples/walk.rs`.
+//! Lists directory trees as fast as the file system responds: in any order ([`walk`]) or in
+//! canonical order ([`walk_sorted`]). See `examples/walk.rs`.
 
 pub use hedgerow_engine::Failure;
 pub use hedgerow_fs::OpenDirectory;

@@ -1,18 +1,18 @@
-//! Memory for blocks, which is used again: the system takes its time to give it.
+//! Reuses the memory of blocks, because getting it from the system is slow.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Smaller buffers are left to the allocator, which keeps their memory.
+/// Smaller buffers are left to the allocator, which reuses their memory itself. In bytes.
 const SMALLEST_BYTES: usize = 32 << 10;
-/// Buffers that wait to be used again, at most.
+/// Maximum number of free buffers kept.
 const WAITING: usize = 8;
 
-/// Buffers that wait to be used again.
+/// Free buffers that can be used again.
 #[derive(Clone, Default)]
 pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
 
-/// Some bytes; their memory goes back where it came from.
+/// A byte buffer that returns its memory to its [`Buffers`] when dropped.
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
     length: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffers {
-    /// A buffer of so many bytes, which have any value.
+    /// A buffer of `length` bytes with arbitrary values.
     pub(crate) fn take(&self, length: usize) -> Buffer {
         let mut bytes = if length > SMALLEST_BYTES {
             self.waiting(length)
@@ -37,7 +37,7 @@ impl Buffers {
         }
     }
 
-    /// The smallest one that is large enough, or the largest there is.
+    /// Takes the smallest free buffer that is large enough, else the largest one, else a new one.
     fn waiting(&self, length: usize) -> Vec<u8> {
         let mut waiting = self.lock();
         let fit = |bytes: &Vec<u8>| (bytes.len() < length, bytes.len().abs_diff(length));
@@ -51,7 +51,7 @@ impl Buffers {
 }
 
 impl Buffer {
-    /// Leaves the first bytes only.
+    /// Keeps only the first `length` bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }

@@ -1,4 +1,4 @@
-//! How two images differ.
+//! Compares two images.
 
 use crate::reader::{Entries, Found, InFile};
 use crate::{Body, Error, File, Image};
@@ -9,15 +9,15 @@ use std::collections::HashMap;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Pairs of entries that may be compared before what was found is told, as 256 bytes each.
+/// How far comparisons may run ahead of the reports: a pair of entries counts as 256 bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
-/// Bytes that are compared at a time if the blocks of the images have different sizes.
+/// Size of the read buffers for images with different block sizes, in bytes.
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// What is compared besides names, types, link targets and device numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aspects {
-    /// Contents of files of the same size.
+    /// Contents of files that have the same size.
     pub contents: bool,
     /// Permission bits.
     pub mode: bool,
@@ -27,20 +27,20 @@ pub struct Aspects {
     pub mtime: bool,
     /// Extended attributes.
     pub xattrs: bool,
-    /// Which names are one file.
+    /// Which names are hard links to the same file.
     pub links: bool,
-    /// Inode numbers, and which form inodes have.
+    /// Inode numbers, and whether inodes are basic or extended.
     pub inodes: bool,
 }
 
-/// What is different of an entry. Of two values, the first is that of the first image.
+/// How an entry differs. In pairs, the value of the first image comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// Only the first image has it.
     OnlyFirst,
     /// Only the second image has it.
     OnlySecond,
-    /// It is of another type; nothing else was compared.
+    /// The types differ; nothing else was compared.
     Kind(NodeKind, NodeKind),
     /// Permissions.
     Mode(u32, u32),
@@ -48,40 +48,40 @@ pub enum Difference {
     Owner((u32, u32), (u32, u32)),
     /// Seconds since the epoch.
     Mtime(i64, i64),
-    /// Bytes of a file.
+    /// Size of a regular file in bytes.
     Size(u64, u64),
-    /// The content of a file, whose size is the same.
+    /// The contents of regular files of the same size.
     Content,
     /// The target of a symbolic link.
     Target,
-    /// The number of a device.
+    /// The device number.
     Device(u64, u64),
     /// Extended attributes.
     Xattrs,
-    /// The first name of the file that it is a name of.
+    /// The canonically first name of the file that the entry is a hard link to.
     Links(Vec<u8>, Vec<u8>),
-    /// The number of the inode.
+    /// The inode number.
     Number(u64, u64),
-    /// Whether the inode has the longer form.
+    /// Whether the inode is an extended one.
     Form(bool, bool),
 }
 
-/// What is told while images are compared.
+/// What [`diff`] reports.
 #[derive(Debug)]
 pub enum Told {
-    /// Something is different.
+    /// A difference.
     Different(Difference),
-    /// Something could not be read, in the first or second image.
+    /// Something could not be read; the number is that of the image, 0 or 1.
     Unreadable(usize, Error),
 }
 
-/// Why comparing ended early.
+/// Why a comparison ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
     /// The caller's token was cancelled.
     #[error("interrupted")]
     Cancelled,
-    /// An image has no root, by its number: 0 or 1.
+    /// The root of an image cannot be read. The number is that of the image, 0 or 1.
     #[error("{1}")]
     Root(usize, Error),
     /// A worker panicked: a defect of this program.
@@ -89,9 +89,12 @@ pub enum DiffError {
     Panicked(String),
 }
 
-/// Compares two images, and tells `tell` of every difference with the path that it is about, on
-/// the calling thread and in canonical order. Contents are decompressed only if they are stored
-/// in different ways.
+/// Compares two images. Calls `tell` with the path of the entry and the finding, on the calling
+/// thread and in canonical order. Contents are decompressed only if they are stored in different
+/// ways.
+///
+/// # Errors
+/// Cancellation, or an image without a readable root. Other read errors are passed to `tell`.
 pub fn diff(
     images: [&Arc<Image>; 2],
     aspects: Aspects,
@@ -125,17 +128,17 @@ pub fn diff(
     }
 }
 
-/// Entries of two images that have the same path, or what only one has.
+/// Entries of both images with the same path, or an entry that only one image has.
 enum Pair {
     Only(usize, Found),
-    /// With the first names of the files if they differ.
+    /// The first names of the files are given if they are compared and differ.
     Both(Box<(Found, Found)>, Option<(Vec<u8>, Vec<u8>)>),
     Unreadable(usize, Omission),
 }
 
 struct Pairs {
     sides: [Peekable<Entries>; 2],
-    /// The first names of inodes with several.
+    /// For inodes with several names, the first name met, by inode reference.
     names: [HashMap<u64, Vec<u8>>; 2],
     links: bool,
 }
@@ -146,7 +149,7 @@ impl Pairs {
         Some(taken.map_err(|omission| Pair::Unreadable(side, omission)))
     }
 
-    /// The first name of the file that an entry is a name of.
+    /// The first name of the file that an entry is a hard link to.
     fn first_name(&mut self, side: usize, found: &Found) -> Vec<u8> {
         let is_linked = found.inode.nlink > 1 && found.inode.kind != NodeKind::Directory;
         match self.names.get_mut(side).filter(|_| is_linked) {
@@ -214,6 +217,8 @@ fn compare(
     }
 }
 
+/// Compares two entries with the same path. If their kinds differ, nothing else is compared;
+/// contents are compared only if the sizes are equal.
 fn compare_entries(
     images: [&Arc<Image>; 2],
     aspects: Aspects,
@@ -298,7 +303,7 @@ fn equal_contents(
     let (mut content, mut other_content) = (Vec::new(), Vec::new());
     for piece in pieces {
         if cancel.is_cancelled() {
-            // Whoever asked for the end does not look at the answer.
+            // The caller discards the result of a cancelled comparison.
             return Ok(true);
         }
         let piece = piece.map_err(|error| (0, error))?;
@@ -321,7 +326,7 @@ fn equal_contents(
     Ok(true)
 }
 
-/// The same for images with blocks of different sizes.
+/// Like [`equal_contents`], for images with different block sizes.
 fn equal_streams(
     [image, other]: [&Arc<Image>; 2],
     first: &File,
@@ -332,7 +337,7 @@ fn equal_streams(
     let mut twin = Stream::new(other, second);
     loop {
         if cancel.is_cancelled() {
-            // Whoever asked for the end does not look at the answer.
+            // The caller discards the result of a cancelled comparison.
             return Ok(true);
         }
         let hole = stream.hole().map_err(|error| (0, error))?;
@@ -354,10 +359,10 @@ fn equal_streams(
     }
 }
 
-/// A content that is read through a buffer.
+/// A file content, read through a buffer.
 struct Stream {
     file: InFile,
-    /// Zeros that come next.
+    /// Bytes left of the hole that comes next.
     hole_bytes: u64,
     buffer: Vec<u8>,
 }
@@ -371,7 +376,7 @@ impl Stream {
         }
     }
 
-    /// Bytes of the hole that comes next.
+    /// Bytes left of the hole at the current position; 0 if there is none.
     fn hole(&mut self) -> Result<u64, Error> {
         if self.hole_bytes == 0 {
             self.hole_bytes = self.file.pass_hole()?;
@@ -379,7 +384,7 @@ impl Stream {
         Ok(self.hole_bytes)
     }
 
-    /// Reads on until the buffer is full or the content ends.
+    /// Fills the buffer, or reads up to the end of the content. Returns the number of bytes read.
     fn fill(&mut self) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < self.buffer.len() {

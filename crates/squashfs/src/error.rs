@@ -4,61 +4,61 @@ use std::fmt;
 /// The result of reading an image.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why something of an image cannot be read.
+/// Why an image, or a part of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file cannot be opened or read.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// It has not the first bytes of an image.
+    /// It does not start with the magic number of SquashFS.
     #[error("not a SquashFS image")]
     NotAnImage,
     /// It is an image of another version of the format.
     #[error("SquashFS {major}.{minor} is not supported, only 4.0")]
     Version {
-        /// Before the dot.
+        /// The number before the dot.
         major: u16,
-        /// Behind the dot.
+        /// The number after the dot.
         minor: u16,
     },
-    /// A superblock names a compressor that the format does not have.
+    /// The superblock names a compressor that the format does not define.
     #[error("unknown compressor {0}")]
     Compressor(u16),
     /// The image contradicts itself.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// There is no entry of this path.
+    /// The image has no entry with this path.
     #[error("'{0}' is not in the image")]
     NotFound(BString),
-    /// The entry of this path is not of the kind that is needed.
+    /// The entry with this path is not of the required kind.
     #[error("'{path}' is not a {expected}")]
     Kind {
         /// The path.
         path: BString,
-        /// What is needed: `directory`, `regular file`.
+        /// The required kind: `directory`, `regular file`.
         expected: &'static str,
     },
-    /// There is no memory for a decompressor.
+    /// The decompressor ran out of memory, or could not be created.
     #[error(transparent)]
     Codec(hedgerow_codec::block::BlockError),
 }
 
-/// Something that is wrong in an image.
+/// A defect of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Damage {
-    /// Where, roughly.
+    /// The part of the image.
     pub part: Part,
-    /// Where exactly: bytes from the start of the image, of a metadata block or a field.
+    /// The exact place, in bytes from the start of the image, of a metadata block or of a field.
     pub position: u64,
-    /// The entry that it is about, if it is about one and its path is known.
+    /// The affected entry, if there is one and its path is known.
     pub path: Option<BString>,
     /// What is wrong.
     pub what: String,
 }
 
 impl Damage {
-    /// Damage of no particular entry.
+    /// Damage that is not attributed to an entry.
     pub(crate) fn new(part: Part, position: u64, what: impl Into<String>) -> Self {
         Damage {
             part,
@@ -68,7 +68,7 @@ impl Damage {
         }
     }
 
-    /// The same, known to be about the entry of this path.
+    /// The same damage, attributed to the entry at `path`.
     pub(crate) fn at(self, path: &[u8]) -> Self {
         Damage {
             path: Some(path.into()),
@@ -89,24 +89,24 @@ impl fmt::Display for Damage {
 
 impl std::error::Error for Damage {}
 
-/// The parts of an image, in the order in which they stand there.
+/// The parts of an image, in the order in which they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
     /// The superblock.
     Superblock,
-    /// What the compressor was told.
+    /// The options of the compressor.
     OptionBlock,
     /// Blocks of files.
     Data,
-    /// Blocks of tails of files.
+    /// Fragment blocks: tails of files.
     Fragments,
     /// The inodes.
     InodeTable,
     /// The listings of directories.
     DirectoryTable,
-    /// Where the fragment blocks are.
+    /// Positions of the fragment blocks.
     FragmentTable,
-    /// Where the inodes are, by number.
+    /// References to the inodes, by inode number.
     ExportTable,
     /// Owners and groups.
     IdTable,
@@ -115,7 +115,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them.
+    /// All parts, in the order of the image.
     pub const ALL: [Part; 10] = [
         Part::Superblock,
         Part::OptionBlock,
@@ -129,7 +129,7 @@ impl Part {
         Part::XattrTable,
     ];
 
-    /// Its name, in words.
+    /// The name of the part in messages.
     pub fn name(self) -> &'static str {
         match self {
             Part::Superblock => "superblock",

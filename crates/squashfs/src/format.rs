@@ -1,35 +1,37 @@
-//! The format on disk: numbers and packed structures, little endian, that reading and writing
-//! share. Source: the driver of Linux, and the format description of squashfs-tools-ng.
+//! The on-disk format: constants and packed little-endian structures, shared by reader and writer.
+//! Sources: the Linux driver, and the format description of squashfs-tools-ng.
 
 use hedgerow_tree::NodeKind;
 
-/// The first four bytes, as a number.
+/// The first four bytes of an image, as a number.
 pub const MAGIC: u32 = 0x7371_7368;
-/// The version that is read and written.
+/// The only version that is read and written.
 pub const VERSION: (u16, u16) = (4, 0);
-/// The smallest and the largest data block, in bytes.
+/// The limits of the data block size, in bytes.
 pub const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 4096..=1 << 20;
-/// Bytes of the superblock; the compressor's options stand right behind it.
+/// Size of the superblock in bytes; the compressor's options follow it.
 pub const SUPERBLOCK_BYTES: u64 = 96;
-/// Bytes of a metadata block before compression.
+/// Size of a metadata block before compression, in bytes.
 pub const METADATA_BYTES: usize = 8192;
-/// Bytes of a metadata block's header.
+/// Size of the header of a metadata block, in bytes.
 pub const METADATA_HEADER_BYTES: u64 = 2;
-/// Set in the header of a metadata block that is stored as it is.
+/// Set in the header of a metadata block that is stored uncompressed.
 pub const METADATA_RAW: u16 = 1 << 15;
-/// Where a table should start that is not there.
+/// The start position of a table that does not exist.
 pub const NO_TABLE: u64 = u64::MAX;
-/// The fragment of a file without one.
+/// The fragment index of a file without a fragment.
 pub const NO_FRAGMENT: u32 = u32::MAX;
-/// The extended attributes of an inode without any.
+/// The xattr index of an inode without extended attributes.
 pub const NO_XATTRS: u32 = u32::MAX;
-/// What a directory's size is larger than its listing: the kernel makes `.` and `..` up.
+/// The size in a directory's inode is this many bytes larger than its listing, because the kernel
+/// generates `.` and `..`.
 pub const DIRECTORY_EXTRA_BYTES: u32 = 3;
-/// Entries of a run in a directory listing, at most.
+/// Maximum number of entries in a run of a directory listing.
 pub const RUN_ENTRIES: u32 = 256;
-/// Bytes of a name, at most: the file names of Linux.
+/// Maximum length of a name in bytes, as in Linux.
 pub const NAME_BYTES: usize = 255;
-/// Bytes of an entry of the fragment table, the export table, the id table, the xattr id table.
+/// Size of an entry of the fragment table in bytes; the next three are those of the export table,
+/// the id table and the xattr id table.
 pub const FRAGMENT_ENTRY_BYTES: u64 = 16;
 /// See [`FRAGMENT_ENTRY_BYTES`].
 pub const EXPORT_ENTRY_BYTES: u64 = 8;
@@ -37,11 +39,11 @@ pub const EXPORT_ENTRY_BYTES: u64 = 8;
 pub const ID_ENTRY_BYTES: u64 = 4;
 /// See [`FRAGMENT_ENTRY_BYTES`].
 pub const XATTR_ID_ENTRY_BYTES: u64 = 16;
-/// Bytes of what stands before the positions of the xattr id table.
+/// Size of the header of the xattr id table in bytes; the positions of its blocks follow.
 pub const XATTR_HEADER_BYTES: u64 = 16;
-/// Set in the type of an extended attribute whose value stands elsewhere.
+/// Set in the type of an extended attribute whose value is stored elsewhere.
 pub const XATTR_OUT_OF_LINE: u16 = 0x100;
-/// What the names of extended attributes begin with, by type.
+/// Prefixes of the names of extended attributes, by type number.
 pub const XATTR_PREFIXES: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
 
 /// Flags of the superblock.
@@ -58,13 +60,13 @@ pub mod flags {
     pub const ALWAYS_FRAGMENTS: u16 = 0x20;
     /// Equal files were stored once.
     pub const DUPLICATES: u16 = 0x40;
-    /// There is an export table.
+    /// There is an export table, which maps inode numbers to inodes.
     pub const EXPORTABLE: u16 = 0x80;
     /// Extended attributes are not compressed.
     pub const RAW_XATTRS: u16 = 0x100;
     /// There are no extended attributes.
     pub const NO_XATTRS: u16 = 0x200;
-    /// The compressor's options stand behind the superblock.
+    /// The compressor's options follow the superblock.
     pub const COMPRESSOR_OPTIONS: u16 = 0x400;
     /// Ids are not compressed.
     pub const RAW_IDS: u16 = 0x800;
@@ -78,19 +80,19 @@ pub struct Superblock {
     pub inode_count: u32,
     /// Seconds since the epoch.
     pub mod_time: u32,
-    /// Bytes of a data block.
+    /// Size of a data block in bytes.
     pub block_size: u32,
     pub fragment_count: u32,
     pub compressor: u16,
     /// The logarithm of `block_size` to base 2.
     pub block_log: u16,
-    /// Of [`flags`].
+    /// The constants are in [`flags`].
     pub flags: u16,
     pub id_count: u16,
     pub version_major: u16,
     pub version_minor: u16,
     pub root_inode: Reference,
-    /// Bytes of the image without padding.
+    /// Size of the image in bytes, without padding.
     pub bytes_used: u64,
     pub id_table_start: u64,
     pub xattr_id_table_start: u64,
@@ -101,7 +103,7 @@ pub struct Superblock {
 }
 
 impl Superblock {
-    /// The fields of these bytes; nothing is checked.
+    /// Decodes the fields without checking them.
     pub fn from_bytes(bytes: &[u8; SUPERBLOCK_BYTES as usize]) -> Self {
         let (words, _) = bytes.as_chunks::<8>();
         let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
@@ -130,7 +132,7 @@ impl Superblock {
         }
     }
 
-    /// The bytes of these fields.
+    /// Encodes the fields.
     pub fn to_bytes(&self) -> [u8; SUPERBLOCK_BYTES as usize] {
         let shorts = |shorts: [u16; 4]| {
             let bytes = shorts.map(u16::to_le_bytes);
@@ -180,13 +182,13 @@ impl Superblock {
     }
 }
 
-/// A place in a table of metadata blocks: the block's position from the start of the table, and
-/// the offset in what it decompresses to.
+/// A place in a table of metadata blocks: the position of the block from the start of the table,
+/// and the offset in its decompressed content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reference(pub u64);
 
 impl Reference {
-    /// The reference to an offset in a block.
+    /// Packs the position of a block and an offset in it.
     pub fn new(block: u64, offset: u16) -> Self {
         Reference(block << 16 | u64::from(offset))
     }
@@ -209,43 +211,43 @@ pub struct SizeWord(pub u32);
 impl SizeWord {
     const RAW: u32 = 1 << 24;
 
-    /// A block that takes this many bytes, compressed or not.
+    /// The word of a block that takes `stored_bytes` on disk; `raw` if it is uncompressed.
     pub fn new(stored_bytes: u32, raw: bool) -> Self {
         SizeWord(stored_bytes | if raw { Self::RAW } else { 0 })
     }
 
-    /// Bytes on disk.
+    /// Size on disk in bytes.
     pub fn stored_bytes(self) -> u32 {
         self.0 & (Self::RAW - 1)
     }
 
-    /// Whether it is stored as it is.
+    /// Whether the block is stored uncompressed.
     pub fn is_raw(self) -> bool {
         self.0 & Self::RAW != 0
     }
 
-    /// Whether it is a hole of zeros, stored nowhere.
+    /// Whether the block is a hole of zeros, which is not stored.
     pub fn is_sparse(self) -> bool {
         self.stored_bytes() == 0
     }
 
-    /// Whether only bits with a meaning are set, and it is no larger than a block.
+    /// Whether only defined bits are set, and the stored size is not larger than a block.
     pub fn is_valid(self, block_size: u32) -> bool {
         let known = self.0 & !(Self::RAW | (Self::RAW - 1)) == 0;
         known && self.stored_bytes() <= block_size && (!self.is_sparse() || !self.is_raw())
     }
 }
 
-/// The type of an inode: a kind, in one of two forms.
+/// The type of an inode: a kind, and whether it is extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InodeType {
-    /// What it is.
+    /// The kind.
     pub kind: NodeKind,
-    /// Whether it is the longer form, with extended attributes among others.
+    /// Whether the inode is extended, as it must be to have extended attributes.
     pub extended: bool,
 }
 
-/// The kinds in the order of their numbers from 1.
+/// The kinds in the order of their type numbers, from 1.
 const KINDS: [NodeKind; 7] = [
     NodeKind::Directory,
     NodeKind::File,
@@ -257,7 +259,7 @@ const KINDS: [NodeKind; 7] = [
 ];
 
 impl InodeType {
-    /// The type of a number, 1 to 14.
+    /// Decodes a type number, 1 to 14.
     pub fn from_id(id: u16) -> Option<Self> {
         let index = usize::from(id).checked_sub(1)?;
         let extended = index >= KINDS.len();
@@ -265,7 +267,7 @@ impl InodeType {
         Some(InodeType { kind, extended })
     }
 
-    /// Its number. In directory listings, the number of the basic form stands for both.
+    /// The type number. Directory listings use that of the basic form for both forms.
     pub fn id(self) -> u16 {
         let index = KINDS.iter().position(|kind| *kind == self.kind);
         let basic = index.unwrap_or_default() as u16 + 1;

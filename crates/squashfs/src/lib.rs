@@ -1,9 +1,9 @@
-//! SquashFS images, format 4.0: written, the same for any number of workers ([`create`]), read from
-//! any number of threads ([`Image`]), listed as a source of entries ([`ImageSource`]), and checked as a
-//! whole ([`verify`]).
+//! SquashFS images, format 4.0: [`create`] writes them with the same bytes for any number of
+//! workers, [`Image`] reads them from any number of threads, [`ImageSource`] lists them as a source
+//! of entries, and [`verify`] checks a whole image.
 //!
-//! Images come from strangers. No length in one is trusted before it is held against what the
-//! image can contain, and nothing in one makes this crate panic.
+//! Images are untrusted input. Every length is checked against what the image can contain before it
+//! is used, and no image makes this crate panic.
 
 mod buffers;
 mod diff;

@@ -1,4 +1,4 @@
-//! A member from its header and from what stands before it.
+//! Builds a member from its header and the headers before it.
 
 use crate::content::Content;
 use crate::error::{Malformed, Result, Unusable};
@@ -16,8 +16,8 @@ use std::io::Read;
 const MODE_MASK: u32 = 0o7777;
 
 impl<R: Read> Archive<R> {
-    /// The member of a header; its content is ready to be read, or to be skipped if the member is
-    /// refused.
+    /// Builds the member of a header. Afterwards its content is ready to be read, or to be skipped
+    /// if the member is refused.
     pub(crate) fn member(
         &mut self,
         header: &Header,
@@ -59,7 +59,7 @@ impl<R: Read> Archive<R> {
         Ok(Ok(member))
     }
 
-    /// How much of the archive belongs to the member behind its header.
+    /// The number of bytes in the archive that belong to the member after its header.
     fn begin_content(
         &mut self,
         header: &Header,
@@ -74,8 +74,9 @@ impl<R: Read> Archive<R> {
             .or(size)
             .filter(|size| *size <= i64::MAX as u64);
         let size = size.ok_or(malformed(header.position, Malformed::Number("size")))?;
-        // Of the types that are no files, only the lists of GNU tar and what POSIX has not defined
-        // have content: links and directories may say a size nevertheless.
+        // Among the types other than files, only GNU tar's directory lists and types that POSIX has
+        // not defined have content. Links and directories may have a size field that is not 0
+        // nevertheless.
         let has_content = match header.kind() {
             types::FILE | types::OLD_FILE | types::CONTIGUOUS => !name.ends_with(b"/") || size > 0,
             types::GNU_SPARSE | types::GNU_DUMP_DIRECTORY => true,
@@ -88,7 +89,7 @@ impl<R: Read> Archive<R> {
         })
     }
 
-    /// The map of a sparse file, in whichever way the archive has it.
+    /// Reads the map of a sparse file in any of its encodings; `None` if the file is not sparse.
     fn sparse_map(
         &mut self,
         header: &Header,
@@ -128,14 +129,14 @@ impl<R: Read> Archive<R> {
     }
 }
 
-/// Bytes of the archive that belong to a member.
+/// Bytes of the archive that belong to a member: content and padding.
 struct Stored {
     stored: u64,
     padding: u64,
 }
 
 impl Stored {
-    /// Takes a block from the front; `None` if there is less.
+    /// Removes a block from the start of the content; `None` if less is left.
     fn take_block(&mut self) -> Option<()> {
         let block = crate::header::BLOCK as u64;
         self.stored = self.stored.checked_sub(block)?;
@@ -143,8 +144,8 @@ impl Stored {
     }
 }
 
-/// The name as the archive tells it: that of a sparse file stands elsewhere, because its header is
-/// made up for programs that know no sparse files.
+/// The name in the archive. That of a sparse file is in a record, because the name in its header is
+/// a substitute for programs that do not know sparse files.
 fn stored_name(header: &Header, prelude: &Prelude) -> Vec<u8> {
     let extended = &prelude.extended;
     let names = [&extended.sparse.name, &extended.path, &prelude.long_name];
@@ -152,11 +153,11 @@ fn stored_name(header: &Header, prelude: &Prelude) -> Vec<u8> {
     name.cloned().unwrap_or_else(|| header.name())
 }
 
-/// `None` if the type is not known.
+/// The kind of the member; `None` if the type is unknown.
 fn kind(header: &Header, name: &[u8]) -> Option<MemberKind> {
     let node = match header.kind() {
         types::HARD_LINK => return Some(MemberKind::HardLink),
-        // Before POSIX a directory was a file with a slash behind its name.
+        // Before POSIX, a directory was a file with a trailing slash.
         types::FILE | types::OLD_FILE | types::CONTIGUOUS if name.ends_with(b"/") => {
             NodeKind::Directory
         }
@@ -171,7 +172,7 @@ fn kind(header: &Header, name: &[u8]) -> Option<MemberKind> {
     Some(MemberKind::Node(node))
 }
 
-/// The member without its content.
+/// The member without the size of its content.
 fn describe(
     header: &Header,
     prelude: Prelude,
@@ -190,7 +191,8 @@ fn describe(
     let size = extended
         .size
         .or(numbers::parse_unsigned(header.field(SIZE)));
-    // Before POSIX that was how directories were written, whatever size they said.
+    // Before POSIX, directories were written in this form with any size, so this applies only to
+    // the file type of POSIX.
     let is_file = header.kind() == types::FILE;
     if is_file && name.ends_with(b"/") && size.is_some_and(|size| size > 0) {
         return Err(Unusable::DirectoryWithContent);
@@ -244,7 +246,7 @@ fn number(
     numbers::parse(header.field(field)).ok_or(Unusable::Number(what))
 }
 
-/// An owner or a group: from a record, else from the header.
+/// An owner or group: from a record if there is one, else from the header.
 fn id(
     record: Option<u64>,
     header: &Header,

@@ -1,4 +1,4 @@
-//! Compressing archives as a whole.
+//! Compresses whole archives.
 
 use crate::Compression;
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ const GZIP_LEVEL: u32 = 6;
 const XZ_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// Compresses what is written to it, at the usual level of the format's own program. The same bytes
-/// become the same bytes.
+/// Compresses everything written to it, at the default level of the format's own program. The
+/// output depends only on the input.
 pub struct Compressor<W: Write>(Encoder<W>);
 
 enum Encoder<W: Write> {
@@ -21,7 +21,7 @@ enum Encoder<W: Write> {
 }
 
 impl<W: Write> Compressor<W> {
-    /// Begins to compress. Fails if there is no memory for an encoder.
+    /// Starts compression. Fails if an encoder cannot be created.
     pub fn new(writer: W, compression: Compression) -> io::Result<Compressor<W>> {
         Ok(Compressor(match compression {
             Compression::None => Encoder::None(writer),
@@ -42,7 +42,7 @@ impl<W: Write> Compressor<W> {
         }))
     }
 
-    /// Writes what is left and returns the writer, which is not flushed.
+    /// Writes the rest and returns the writer, without flushing it.
     pub fn finish(self) -> io::Result<W> {
         match self.0 {
             Encoder::None(writer) => Ok(writer),

@@ -1,57 +1,56 @@
-//! Archives that were compressed as a whole.
+//! Reads archives that were compressed as a whole.
 
 use liblzma::stream::Stream;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
-/// The most memory that a decoder of xz may take, in bytes: four times what `xz -9` needs.
+/// Memory limit of the xz decoder in bytes: four times what `xz -9` needs.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 
-/// The largest window of zstd, as its binary logarithm: what its own program takes without being
-/// asked for more.
+/// Limit of the zstd window as a binary logarithm; the zstd program has the same default.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// So many bytes tell how an input is compressed.
+/// Number of bytes that identify the compression of an input.
 pub(crate) const MAGIC_BYTES: usize = 6;
 
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not, or in a way that is not known.
+    /// Uncompressed, or compressed in an unknown format.
     None,
-    /// RFC 1952; several members are one after the other.
+    /// RFC 1952; several members may follow one another.
     Gzip,
-    /// The format of bzip2; several streams are one after the other.
+    /// The format of bzip2; several streams may follow one another.
     Bzip2,
-    /// The `.xz` format; several streams are one after the other.
+    /// The `.xz` format; several streams may follow one another.
     Xz,
-    /// RFC 8878; several frames are one after the other.
+    /// RFC 8878; several frames may follow one another.
     Zstd,
 }
 
 impl Compression {
-    /// Judges by the first [`MAGIC_BYTES`] of an input.
+    /// Recognizes the compression by the first [`MAGIC_BYTES`] of an input.
     pub(crate) fn of(magic: &[u8]) -> Compression {
         match magic {
             [0x1f, 0x8b, ..] => Compression::Gzip,
-            // Behind its level stands the mark of a block or of the end.
+            // The level is followed by the magic number of a block or of the end of the stream.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] => Compression::Bzip2,
             [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72] => Compression::Bzip2,
             [0xfd, b'7', b'z', b'X', b'Z', 0] => Compression::Xz,
-            // A frame, or one to be skipped, with which parallel compressors begin.
+            // A frame, or a skippable frame, with which parallel compressors begin.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
             _ => Compression::None,
         }
     }
 }
 
-/// The input with the bytes that were read to judge it put back.
+/// The input, preceded by the bytes that were read to recognize its compression.
 type Source<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
-/// Reads an input as it was before it was compressed with gzip, bzip2, xz or zstd, or as it is.
+/// Reads an input compressed with gzip, bzip2, xz or zstd, or an uncompressed one.
 ///
-/// A stream that is cut ends in an error of the kind `UnexpectedEof`.
+/// A truncated stream ends with an error of the kind `UnexpectedEof`.
 pub struct Decompressed<R: Read>(Decoder<R>);
 
 enum Decoder<R: Read> {
@@ -62,9 +61,9 @@ enum Decoder<R: Read> {
     Zstd(zstd::stream::read::Decoder<'static, Source<R>>),
 }
 
-/// Looks at the first bytes of an input and begins to decode it.
+/// Recognizes the compression of an input by its first bytes and starts to decode it.
 ///
-/// Fails if they cannot be read, or if there is no memory for a decoder.
+/// Fails if these bytes cannot be read, or if a decoder cannot be created.
 ///
 /// ```
 /// use hedgerow_tar::{decompress, Archive, ReadOptions};
@@ -130,9 +129,10 @@ impl<R: Read> Read for Decompressed<R> {
     }
 }
 
-/// Members of gzip one after the other, and zeros behind the last, with which tapes were filled.
+/// Reads gzip members that follow one another. Zeros after the last one, with which tapes are
+/// padded, are ignored.
 struct Gzip<B: BufRead> {
-    /// Taken only while one member gives way to the next.
+    /// `None` only while one member is replaced by the next.
     member: Option<flate2::bufread::GzDecoder<B>>,
 }
 
@@ -163,7 +163,7 @@ impl<B: BufRead> Read for Gzip<B> {
     }
 }
 
-/// Passes over zeros; `false` if nothing else is there.
+/// Skips zeros. Returns false if nothing else follows.
 fn skip_zeros(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let bytes = match source.fill_buf() {
@@ -211,7 +211,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Hands out a byte at a time, as a slow pipe might.
+    /// Returns one byte at a time, like a slow pipe.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {

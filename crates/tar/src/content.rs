@@ -1,25 +1,26 @@
-//! The content of one member, on its way through the input.
+//! The content of the current member while it is read.
 
 use crate::error::Result;
 use crate::input::Input;
 use crate::sparse::SparseMap;
 use std::io::Read;
 
-/// What of the current member has not been read yet.
+/// The unread rest of the current member's content.
 pub(crate) struct Content {
     map: SparseMap,
-    /// Which segment comes next or is under way.
+    /// Index of the segment that is read next.
     segment: usize,
-    /// How far the file has been read, holes included.
+    /// Offset in the file of the next byte to read, holes included.
     position: u64,
-    /// Bytes of the archive up to the next header.
+    /// Number of bytes in the archive up to the next header.
     left: u64,
-    /// For messages.
+    /// Describes the content in messages.
     part: String,
 }
 
 impl Content {
-    /// `left` bytes, padding included, of which the segments of `map` come first.
+    /// A content of `left` bytes in the archive, including padding; the segments of `map` come
+    /// first.
     pub(crate) fn new(map: SparseMap, left: u64, part: String) -> Content {
         Content {
             map,
@@ -34,7 +35,7 @@ impl Content {
         Content::new(SparseMap::solid(0), 0, String::new())
     }
 
-    /// Reads what comes next, zeros for holes; 0 at the end.
+    /// Reads the next bytes, holes as zeros. Returns 0 at the end.
     pub(crate) fn read<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -52,8 +53,8 @@ impl Content {
         Ok(len)
     }
 
-    /// Reads what comes next that is in no hole; returns where in the file it is and how much.
-    /// `None` at the end.
+    /// Reads the next bytes that are not in a hole. Returns their offset in the file and their
+    /// number; `None` at the end.
     pub(crate) fn read_data<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -75,7 +76,7 @@ impl Content {
         Ok(Some((offset, len)))
     }
 
-    /// Passes over what has not been read.
+    /// Skips the unread rest.
     pub(crate) fn finish<R: Read>(&mut self, input: &mut Input<R>) -> Result<()> {
         let left = std::mem::take(&mut self.left);
         self.map = SparseMap::solid(0);

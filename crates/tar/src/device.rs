@@ -1,13 +1,14 @@
-//! Device numbers as Linux keeps them in one word: the lower 12 bits of the major number stand
-//! around the lower 8 bits of the minor one, the rest above (`makedev(3)` of glibc).
+//! Device numbers in the 64-bit encoding of Linux: from the lowest bit, 8 bits of the minor number,
+//! 12 bits of the major number, then the rest of the minor and of the major number (`makedev(3)` of
+//! glibc).
 
-/// The number of a device, for [`Metadata::rdev`](hedgerow_tree::Metadata::rdev).
+/// Encodes a device number, for [`Metadata::rdev`](hedgerow_tree::Metadata::rdev).
 pub fn device(major: u32, minor: u32) -> u64 {
     let (major, minor) = (u64::from(major), u64::from(minor));
     (major & 0xffff_f000) << 32 | (minor & 0xffff_ff00) << 12 | (major & 0xfff) << 8 | minor & 0xff
 }
 
-/// The major and the minor part of a device's number.
+/// The major and minor number of a device.
 pub fn device_parts(device: u64) -> (u32, u32) {
     let major = (device >> 32) & 0xffff_f000 | (device >> 8) & 0xfff;
     let minor = (device >> 12) & 0xffff_ff00 | device & 0xff;

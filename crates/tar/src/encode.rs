@@ -1,5 +1,5 @@
-//! The header of a member, as bytes: ustar if that can say everything, else with an extended header
-//! before it (POSIX.1-2017, utility `pax`). The bytes depend on the member alone.
+//! Encodes the header of a member: ustar if it is sufficient, else with an extended header before
+//! it (POSIX.1-2017, utility `pax`). The bytes depend on the member alone.
 
 use crate::error::Unusable;
 use crate::header::{
@@ -12,11 +12,12 @@ use crate::{device, name, pax, xattr, Member, MemberKind};
 use hedgerow_tree::NodeKind;
 use std::collections::BTreeMap;
 
-/// Records by keyword, so that their order is always the same.
+/// Records sorted by keyword, so that their order is always the same.
 type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The blocks before the content of a member, and before those of a sparse file's map. `map` is
-/// that of a file that is to be archived without its holes; `content_bytes` is what follows.
+/// Encodes everything before the content of a member, including the map of a sparse file. `map` is
+/// given if the holes of the file are left out; `content_bytes` is the size of the content in the
+/// archive.
 pub(crate) fn encode(
     member: &Member,
     map: Option<&SparseMap>,
@@ -64,7 +65,7 @@ pub(crate) fn encode(
     Ok(bytes)
 }
 
-/// Whether names of members begin with `./`.
+/// Whether names of members start with `./`.
 #[derive(Clone, Copy)]
 struct Dotted(bool);
 
@@ -78,7 +79,7 @@ impl Dotted {
     }
 }
 
-/// The path with a slash behind it if it is a directory's.
+/// The path, with a trailing slash if it is that of a directory.
 fn archive_name(member: &Member, dotted: Dotted) -> Vec<u8> {
     let mut name = dotted.name(&member.path);
     if member.kind == MemberKind::Node(NodeKind::Directory) {
@@ -103,7 +104,7 @@ fn kind(kind: MemberKind) -> Result<u8, Unusable> {
     }
 }
 
-/// A header with a name.
+/// A header with the name of the member.
 fn named(name: &[u8], records: &mut Records) -> Block {
     let mut block = [0; BLOCK];
     block[MAGIC].copy_from_slice(USTAR);
@@ -120,8 +121,9 @@ fn named(name: &[u8], records: &mut Records) -> Block {
     block
 }
 
-/// A header of a sparse file: its name is in a record, so that programs that know no sparse files
-/// write what they take for content under another one (GNU tar manual, "PAX Format, Version 1.0").
+/// A header of a sparse file. The real name is in a record, so that programs that do not know
+/// sparse files unpack the raw content under another name (GNU tar manual, "PAX Format, Version
+/// 1.0").
 fn sparse(path: &[u8], map: &SparseMap, records: &mut Records) -> Block {
     let mut block = [0; BLOCK];
     block[MAGIC].copy_from_slice(USTAR);
@@ -138,19 +140,20 @@ fn sparse(path: &[u8], map: &SparseMap, records: &mut Records) -> Block {
     block
 }
 
-/// Prefix and name, if the fields have room for them.
+/// Splits a name into prefix and name, if it fits into these fields.
 fn split(name: &[u8]) -> Option<(&[u8], &[u8])> {
     if name.len() <= NAME.len() {
         return Some((b"", name));
     }
-    // A slash at the end divides nothing.
+    // A slash at the end of the name cannot separate the fields.
     let dividing = &name[..(PREFIX.len() + 1).min(name.len() - 1)];
     let slash = dividing.iter().rposition(|byte| *byte == b'/')?;
     let rest = &name[slash + 1..];
     (slash > 0 && rest.len() <= NAME.len()).then_some((&name[..slash], rest))
 }
 
-/// As much of a name as has room, and not looking like a directory's because of that.
+/// The start of a name that fits into the field, without trailing slashes that would make it look
+/// like a directory.
 fn clipped(name: &[u8]) -> &[u8] {
     let mut clipped = &name[..name.len().min(NAME.len())];
     while clipped.len() < name.len() && clipped.ends_with(b"/") {
@@ -159,7 +162,7 @@ fn clipped(name: &[u8]) -> &[u8] {
     clipped
 }
 
-/// The name moved into a directory beside it.
+/// Moves a name into the subdirectory `directory` of its parent.
 fn within(name: &[u8], directory: &[u8]) -> Vec<u8> {
     let name = name.strip_suffix(b"/").unwrap_or(name);
     let slash = name.iter().rposition(|byte| *byte == b'/');
@@ -171,7 +174,7 @@ fn put(field: &mut [u8], value: &[u8]) {
     field[..value.len()].copy_from_slice(value);
 }
 
-/// A record of a name. Names are UTF-8 unless another record says that they are bytes.
+/// Adds a record with a name. Names are UTF-8 unless another record declares them to be binary.
 fn text_record(keyword: &[u8], value: &[u8], records: &mut Records) {
     if std::str::from_utf8(value).is_err() {
         records.insert(b"hdrcharset".to_vec(), b"BINARY".to_vec());
@@ -179,7 +182,7 @@ fn text_record(keyword: &[u8], value: &[u8], records: &mut Records) {
     records.insert(keyword.to_vec(), value.to_vec());
 }
 
-/// A number in its field, or in a record if it has too many digits.
+/// Writes a number into its field, or into a record if it has too many digits.
 fn number(
     block: &mut Block,
     field: std::ops::Range<usize>,
@@ -249,7 +252,7 @@ fn devices(block: &mut Block, member: &Member) -> Result<(), Unusable> {
     };
     let fit = write_octal(&mut block[DEVICE_MAJOR], major.into())
         && write_octal(&mut block[DEVICE_MINOR], minor.into());
-    // POSIX has no record for them.
+    // POSIX defines no record for device numbers.
     fit.then_some(()).ok_or(Unusable::Number("device number"))
 }
 
@@ -272,8 +275,7 @@ fn attributes(member: &Member, records: &mut Records) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// Appends an extended header. What it says of itself is the same everywhere: it has no owner and
-/// no time.
+/// Appends an extended header. Its own metadata is constant: it has no owner and no time.
 fn extended(bytes: &mut Vec<u8>, name: &[u8], records: Records) {
     let mut payload = Vec::new();
     for (keyword, value) in records {
@@ -292,7 +294,7 @@ fn extended(bytes: &mut Vec<u8>, name: &[u8], records: Records) {
         (DEVICE_MAJOR, 0),
         (DEVICE_MINOR, 0),
     ] {
-        // Records of 8 GiB are in no memory.
+        // The size always fits: records of 8 GiB do not fit into memory.
         let _ = write_octal(&mut block[field], value);
     }
     bytes.extend_from_slice(&summed(block));
@@ -300,7 +302,7 @@ fn extended(bytes: &mut Vec<u8>, name: &[u8], records: Records) {
     bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
 }
 
-/// The header with its checksum: six digits, a NUL, a blank, as all programs write it.
+/// Sets the checksum: six digits, a NUL and a blank, as all programs write it.
 fn summed(mut block: Block) -> Block {
     let (sum, _) = checksums(&block);
     let (digits, blank) = block[CHECKSUM].split_at_mut(CHECKSUM.len() - 1);
@@ -325,7 +327,7 @@ mod tests {
     #[test]
     fn what_ustar_can_say_takes_one_block() {
         let mut member = file(&[&[b'p'; 155][..], b"/", &[b'n'; 100]].concat());
-        // No component is that long in a tree that was read, but the prefix has room for it.
+        // Trees that were read have no component of this length, but it fits into the prefix.
         member.metadata.uid = 0o7777777;
         member.metadata.mtime_s = 0o77777777777;
         member.metadata.mode = 0o7777;

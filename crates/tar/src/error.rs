@@ -4,37 +4,37 @@ use std::io;
 /// The result of reading or writing an archive.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an archive could not be read or written. Positions are bytes from the beginning of the
-/// archive, after decompression.
+/// Why an archive could not be read or written. Positions are byte offsets in the decompressed
+/// archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input failed.
+    /// Reading the input failed.
     #[error("reading failed at byte {position}: {}", hedgerow_fs::reason(source))]
     Read {
-        /// Where.
+        /// Where in the archive.
         position: u64,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The input ends where an archive cannot.
+    /// The input ends in the middle of an archive.
     #[error("the archive ends at byte {position}, within {part}")]
     Truncated {
-        /// The length of what is there.
+        /// The length of the input.
         position: u64,
-        /// What is cut: a header, the content of a member.
+        /// What is truncated: a header, the content of a member.
         part: String,
     },
-    /// What the input begins with is no header; what it is, if that is known.
+    /// The input does not start with a header; what it is, if that is known.
     #[error("this is {}", .0.unwrap_or(UNKNOWN))]
     NotTar(Option<&'static str>),
-    /// A header is damaged, or what came before it is longer or shorter than it said.
+    /// A header is damaged, or the data before it does not have the stated length.
     #[error("the header at byte {position} has a wrong checksum")]
     Checksum {
         /// Where the header is.
         position: u64,
     },
-    /// A header is not understood, and with it where the next one begins.
+    /// A header cannot be interpreted, so the position of the next one is unknown.
     #[error("the header at byte {position}: {reason}")]
     Malformed {
         /// Where the header is.
@@ -42,44 +42,44 @@ pub enum Error {
         /// What is wrong with it.
         reason: Malformed,
     },
-    /// A member that no tree can have, or no archive.
+    /// A member that cannot be in a tree, or not in an archive.
     #[error("'{path}': {reason}")]
     Unusable {
-        /// Its name as the archive tells it.
+        /// Its name in the archive.
         path: BString,
         /// What is wrong with it.
         reason: Unusable,
     },
-    /// A member's content is not as long as was said.
+    /// The content of a member does not have the stated length.
     #[error("'{path}': {actual} bytes of content instead of {expected}")]
     ContentLength {
-        /// The member.
+        /// The path of the member.
         path: BString,
-        /// What its header says.
+        /// The size in its header.
         expected: u64,
-        /// What came, or was about to.
+        /// The size given so far, including bytes that were refused.
         actual: u64,
     },
-    /// Content that was to be archived could not be read.
+    /// The content of a member to be archived could not be read.
     #[error("cannot read the content of '{path}': {}", hedgerow_fs::reason(source))]
     Content {
-        /// The member.
+        /// The path of the member.
         path: BString,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The output failed.
+    /// Writing the output failed.
     #[error("cannot write the archive: {}", hedgerow_fs::reason(.0))]
     Write(io::Error),
 }
 
-/// What is said of an input that is nothing known.
+/// The message for an unknown input.
 const UNKNOWN: &str = "no tar archive, and not compressed with gzip, bzip2, xz or zstd";
 
-/// Where the second field of a header ends.
+/// The end of the second field of a header.
 const MODE_END: usize = 108;
 
-/// What an input is that begins with these bytes and is no archive, if that is known.
+/// What an input is that starts with these bytes and is no archive, if that is known.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 12] = [
         (b"hsqs", "a SquashFS image, no tar archive"),
@@ -100,8 +100,8 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     ];
     let found = KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic));
     let name = found.map(|(_, name)| *name);
-    // Some field of a header, the mode at the latest, is filled up with a NUL byte; and of what is
-    // cut off before that, a name has no line in it.
+    // At least one of the fields of a header up to the mode is padded with NUL. If the input ends
+    // before that, it is a text if it has a line break, because names have none.
     let start = bytes.get(..MODE_END);
     let is_plain = match start {
         Some(start) => !start.contains(&0),
@@ -110,14 +110,14 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     name.or_else(|| is_plain.then_some("a plain file, no tar archive"))
 }
 
-/// What is wrong with a header that makes everything behind it unreadable.
+/// What is wrong with a header, so that everything after it is unreadable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// A number cannot be read, or is out of range.
+    /// A number is invalid or out of range.
     #[error("the {0} is not a number that is possible there")]
     Number(&'static str),
-    /// A record of an extended header has no length, no `=`, or no end.
+    /// A record of an extended header without a length, a `=` or an end.
     #[error("a record of an extended header cannot be read")]
     Record,
     /// An extended header or a long name is larger than the limit.
@@ -125,92 +125,92 @@ pub enum Malformed {
     TooLarge {
         /// What is too large.
         part: &'static str,
-        /// How large it says it is.
+        /// The stated size in bytes.
         bytes: u64,
-        /// How large it may be.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The map of a sparse file is out of order or does not fit what it maps.
+    /// The map of a sparse file is not in order or does not fit the file.
     #[error("the map of a sparse file makes no sense")]
     SparseMap,
     /// The map of a sparse file is longer than the limit.
     #[error("the map of a sparse file has more than {0} segments")]
     SparseMapTooLong(usize),
-    /// An encoding of sparse files that GNU tar has not defined.
+    /// An encoding of sparse files that GNU tar does not define.
     #[error("sparse files in an unknown encoding")]
     SparseVersion,
-    /// A long name or an extended header that no member follows.
+    /// A long name or an extended header is not followed by a member.
     #[error("no member follows an extended header")]
     Dangling,
-    /// The archive begins or goes on in another file.
+    /// The archive starts or continues in another file.
     #[error("a part of an archive of several volumes")]
     MultiVolume,
 }
 
-/// What is wrong with one member; those behind it can be read nevertheless.
+/// What is wrong with a member. The members after it can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// It has no name.
+    /// The name is empty.
     #[error("an empty name")]
     Empty,
-    /// Its name begins with a slash.
+    /// The name starts with a slash.
     #[error("an absolute name")]
     Absolute,
-    /// Its name has `..` for a component.
+    /// The name has a `..` component.
     #[error("a name that leaves its directory")]
     Traversal,
-    /// Its name has a NUL byte.
+    /// The name has a NUL byte.
     #[error("a name with a NUL byte")]
     Nul,
-    /// Its name has a component of more than 255 bytes.
+    /// The name has a component of more than 255 bytes.
     #[error("a name with a component of more than 255 bytes")]
     LongComponent,
-    /// The root of the tree, as something else than a directory.
+    /// The root of the tree is not a directory.
     #[error("the root of the archive is not a directory")]
     Root,
-    /// A file that is called as only directories are.
+    /// A file with content whose name ends with a slash.
     #[error("a file with content and a slash behind its name")]
     DirectoryWithContent,
-    /// The target of a hard link is none of the names that members may have.
+    /// The target of a hard link is not a possible name of a member.
     #[error("a hard link to a place outside the archive")]
     HardLinkTarget,
     /// The target of a symbolic link is empty or has a NUL byte.
     #[error("a symbolic link with an impossible target")]
     SymlinkTarget,
-    /// A number in its header is out of range.
+    /// A number in the header is out of range.
     #[error("the {0} is out of range")]
     Number(&'static str),
-    /// An extended attribute that cannot be decoded, or not be encoded.
+    /// An extended attribute cannot be decoded or encoded.
     #[error("an extended attribute that makes no sense")]
     Xattr,
-    /// A kind of member that is not known.
+    /// The type of the member is unknown.
     #[error("members of type '{}' are not known", char::from(*.0).escape_default())]
     Type(u8),
-    /// A socket, which archives cannot have.
+    /// A socket, which archives cannot store.
     #[error("a socket cannot be archived")]
     Socket,
 }
 
-/// Something that was passed over.
+/// Something that was skipped or ignored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
     /// A member that [`ReadOptions::skip_unusable`](crate::ReadOptions::skip_unusable) skipped.
     #[error("skipped '{path}': {reason}")]
     Skipped {
-        /// Its name as the archive tells it.
+        /// Its name in the archive.
         path: BString,
         /// What is wrong with it.
         reason: Unusable,
     },
-    /// The label of a volume.
+    /// A volume label.
     #[error("ignored the volume label '{0}'")]
     VolumeLabel(BString),
-    /// One block of zeros where two end an archive; nothing behind it was read.
+    /// Only one block of zeros where two end an archive; nothing after it was read.
     #[error("a lone block of zeros at byte {0} ends the archive")]
     LoneZeroBlock(u64),
-    /// The archive has no end mark: it may be cut.
+    /// The archive has no end mark and may be truncated.
     #[error("the archive ends at byte {0} without an end mark")]
     NoEndMark(u64),
 }

@@ -1,17 +1,17 @@
-//! The block of 512 bytes before every member.
+//! The header block of 512 bytes before every member.
 //!
-//! Fields and types: POSIX.1-2017, utility `pax`, "ustar Interchange Format"; those of GNU tar:
-//! its manual, "Basic Tar Format".
+//! Fields and types: POSIX.1-2017, utility `pax`, "ustar Interchange Format"; for GNU tar, its
+//! manual, "Basic Tar Format".
 
 use crate::numbers;
 
-/// Everything in an archive is a multiple of this, in bytes.
+/// The block size in bytes; everything in an archive is padded to a multiple of it.
 pub(crate) const BLOCK: usize = 512;
 
 /// One block.
 pub(crate) type Block = [u8; BLOCK];
 
-/// The bytes of a field: from, up to.
+/// The byte range of a field.
 type Field = std::ops::Range<usize>;
 
 pub(crate) const NAME: Field = 0..100;
@@ -28,10 +28,10 @@ pub(crate) const DEVICE_MAJOR: Field = 329..337;
 pub(crate) const DEVICE_MINOR: Field = 337..345;
 pub(crate) const PREFIX: Field = 345..500;
 
-/// Magic and version of ustar; pax has the same.
+/// Magic and version of ustar, which pax uses too.
 pub(crate) const USTAR: &[u8; 8] = b"ustar\x0000";
 
-/// Types of members, and of what stands before members.
+/// Types of members and of the headers before them.
 pub(crate) mod types {
     pub(crate) const FILE: u8 = b'0';
     /// A file in archives from before POSIX.
@@ -42,13 +42,13 @@ pub(crate) mod types {
     pub(crate) const BLOCK_DEVICE: u8 = b'4';
     pub(crate) const DIRECTORY: u8 = b'5';
     pub(crate) const FIFO: u8 = b'6';
-    /// A file that is to be contiguous on its disk.
+    /// A file that should be contiguous on disk.
     pub(crate) const CONTIGUOUS: u8 = b'7';
     /// Records about the next member.
     pub(crate) const EXTENDED: u8 = b'x';
     /// The same, as Solaris wrote it before POSIX chose a letter.
     pub(crate) const SOLARIS_EXTENDED: u8 = b'X';
-    /// Records about all members that follow.
+    /// Records about all following members.
     pub(crate) const GLOBAL: u8 = b'g';
     /// The name of the next member.
     pub(crate) const GNU_LONG_NAME: u8 = b'L';
@@ -56,18 +56,18 @@ pub(crate) mod types {
     pub(crate) const GNU_LONG_LINK: u8 = b'K';
     /// A sparse file with its map in the header.
     pub(crate) const GNU_SPARSE: u8 = b'S';
-    /// A directory with a list of its names.
+    /// A directory with a list of its entries.
     pub(crate) const GNU_DUMP_DIRECTORY: u8 = b'D';
     pub(crate) const GNU_VOLUME_LABEL: u8 = b'V';
-    /// The rest of a file that begins in another volume.
+    /// The rest of a file that starts in another volume.
     pub(crate) const GNU_CONTINUATION: u8 = b'M';
 }
 
-/// A header whose checksum is right.
+/// A header with a correct checksum.
 #[derive(Clone)]
 pub(crate) struct Header {
     block: Block,
-    /// Where it is in the archive, in bytes.
+    /// Its byte offset in the archive.
     pub(crate) position: u64,
 }
 
@@ -88,7 +88,7 @@ impl Header {
         &self.block[field]
     }
 
-    /// The name, with the prefix if this is a ustar header: the others have something else there.
+    /// The name, including the prefix in ustar headers; other formats use that field differently.
     pub(crate) fn name(&self) -> Vec<u8> {
         let name = text(&self.block[NAME]);
         let is_ustar = self.block[MAGIC].starts_with(b"ustar\0");
@@ -104,8 +104,8 @@ impl Header {
     }
 }
 
-/// The sum of a header's bytes with the field of the sum itself taken for blanks; also with the
-/// bytes taken for signed ones, as some old programs did.
+/// The sum of all bytes of a header, with the checksum field counted as blanks; for unsigned bytes,
+/// and for signed bytes as in some old programs.
 pub(crate) fn checksums(block: &Block) -> (u32, i32) {
     let mut sums = (0u32, 0i32);
     for (at, byte) in block.iter().enumerate() {
@@ -116,13 +116,13 @@ pub(crate) fn checksums(block: &Block) -> (u32, i32) {
     sums
 }
 
-/// What stands in a field before the first NUL.
+/// The bytes of a field before the first NUL.
 pub(crate) fn text(field: &[u8]) -> &[u8] {
     let end = field.iter().position(|byte| *byte == 0);
     &field[..end.unwrap_or(field.len())]
 }
 
-/// How many bytes of padding follow so many bytes of content.
+/// The number of padding bytes after `len` bytes of content.
 pub(crate) fn padding(len: u64) -> u64 {
     len.wrapping_neg() % BLOCK as u64
 }

@@ -1,10 +1,10 @@
-//! The bytes of an archive, one after the other, with their position.
+//! Reads the bytes of an archive in order and tracks their position.
 
 use crate::error::{foreign, Error, Result};
 use crate::header::{padding, Block, BLOCK};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-/// How much is read at a time, in bytes: what a pipe of Linux holds.
+/// Size of the read buffer in bytes; a Linux pipe holds as much.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Input<R> {
@@ -13,16 +13,16 @@ pub(crate) struct Input<R> {
     seeking: Option<Seeking<R>>,
 }
 
-/// How to pass over what is not to be read.
+/// Skips bytes by seeking.
 struct Seeking<R> {
     skip: fn(&mut BufReader<R>, i64) -> io::Result<()>,
-    /// Where the input ends: seeking itself would not notice.
+    /// Size of the input; seeking past the end would not fail.
     end: u64,
 }
 
 impl<R: Read + Seek> Input<R> {
-    /// One in which what is not wanted is not read either. Positions count from where the reader
-    /// is now.
+    /// An input that seeks instead of reading skipped bytes. Positions count from the current
+    /// position of the reader.
     pub(crate) fn seekable(mut reader: R) -> io::Result<Input<R>> {
         let start = reader.stream_position()?;
         let end = reader.seek(SeekFrom::End(0))?;
@@ -45,12 +45,12 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// How many bytes have been taken.
+    /// Number of bytes taken so far.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// Reads some bytes; 0 only at the end.
+    /// Reads some bytes. Returns 0 only at the end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         loop {
             match self.reader.read(buffer) {
@@ -64,7 +64,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// The next block; `None` at the end.
+    /// Reads the next block; `None` at the end.
     pub(crate) fn block(&mut self) -> Result<Option<Block>> {
         let mut block = [0; BLOCK];
         match self.fill(&mut block)? {
@@ -80,7 +80,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// A block that must be there: `part` says of what.
+    /// Reads a block that must exist; `part` names what it belongs to.
     pub(crate) fn block_of(&mut self, part: &str) -> Result<Block> {
         let mut block = [0; BLOCK];
         let len = self.fill(&mut block)?;
@@ -90,7 +90,7 @@ impl<R: Read> Input<R> {
             .ok_or_else(|| self.truncated(part))
     }
 
-    /// `len` bytes and the padding behind them. The caller has compared `len` with a limit.
+    /// Reads `len` bytes and the padding after them. The caller has checked `len` against a limit.
     pub(crate) fn payload(&mut self, len: usize, part: &str) -> Result<Vec<u8>> {
         let mut payload = vec![0; len];
         if self.fill(&mut payload)? < len {
@@ -100,7 +100,7 @@ impl<R: Read> Input<R> {
         Ok(payload)
     }
 
-    /// Passes over bytes that must be there.
+    /// Skips bytes that must exist.
     pub(crate) fn skip(&mut self, len: u64, part: &str) -> Result<()> {
         if let Some(seeking) = &self.seeking {
             let left = seeking.end.saturating_sub(self.position);
@@ -126,7 +126,7 @@ impl<R: Read> Input<R> {
         Ok(())
     }
 
-    /// Reads to the end.
+    /// Reads to the end of the input.
     pub(crate) fn drain(&mut self) -> Result<()> {
         loop {
             match self.buffered()? {
@@ -147,7 +147,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Reads until the buffer is full or the input ends; returns how much there was.
+    /// Reads until the buffer is full or the input ends. Returns the number of bytes read.
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -159,7 +159,7 @@ impl<R: Read> Input<R> {
         Ok(filled)
     }
 
-    /// How many bytes can be consumed; 0 only at the end.
+    /// Number of bytes that can be consumed; 0 only at the end.
     fn buffered(&mut self) -> Result<usize> {
         loop {
             match self.reader.fill_buf() {
@@ -175,7 +175,8 @@ impl<R: Read> Input<R> {
         self.position += len as u64;
     }
 
-    /// Compressed input that is cut fails in its decoder.
+    /// Converts a read error. The decoder of a truncated compressed input fails with
+    /// `UnexpectedEof`.
     fn failure(&self, source: io::Error) -> Error {
         if source.kind() == io::ErrorKind::UnexpectedEof {
             return self.truncated("its compressed form");

@@ -1,15 +1,16 @@
-//! Reads and writes tar archives, as streams in bounded memory, and as trees.
+//! Reads and writes tar archives: as streams, in bounded memory, and as trees.
 //!
-//! - [`Archive`] reads what v7, ustar, pax and GNU tar write: long names, large numbers, sparse
-//!   files in all encodings, extended attributes, access control lists. The names of members are
-//!   paths of a tree when they come out; those that leave it are refused.
-//! - [`decompress`] is for what was compressed with gzip, bzip2, xz or zstd.
-//! - [`Builder`] writes ustar and, where that does not do, pax. The same members are the same bytes.
+//! - [`Archive`] reads archives of v7, ustar, pax and GNU tar: long names, large numbers, sparse
+//!   files in all encodings, extended attributes, access control lists. It returns the names of
+//!   members as paths of a tree; names that leave the tree are refused.
+//! - [`decompress`] reads archives compressed with gzip, bzip2, xz or zstd.
+//! - [`Builder`] writes ustar, and pax where ustar is not sufficient. The same members give the
+//!   same bytes.
 //!
-//! - [`nodes_of_archive`] makes a tree of an archive, [`write_nodes`] an archive of a tree.
+//! - [`nodes_of_archive`] reads an archive as a tree; [`write_nodes`] writes a tree as an archive.
 //!
-//! To an [`Archive`], members come in the order of the archive: the same name may come twice, and a
-//! directory after what is in it. Nothing is unpacked here.
+//! [`Archive`] returns members in the order of the archive: a name may occur twice, and a directory
+//! may follow its entries. Nothing is unpacked by this crate.
 //!
 //! Sources of the formats: POSIX.1-2017, utility `pax`, for ustar and pax; the manual of GNU tar,
 //! "Basic Tar Format" and "Storing Sparse Files"; `tar(5)` of libarchive for attributes.

@@ -1,14 +1,14 @@
-//! Which names of members may become paths of a tree.
+//! Checks names of members and converts them to paths of a tree.
 
 use crate::error::Unusable;
 
-/// The longest component of a name, in bytes: that of Linux and of SquashFS' peers.
+/// Maximum length of a component in bytes, as in Linux and SquashFS.
 const COMPONENT_BYTES: usize = 255;
 
-/// The name as a path of a tree: without `.`, doubled slashes and a slash at the end. Empty for
-/// the root, which archives call `.` or `./`.
+/// Converts a name to a path of a tree: without `.`, repeated slashes and a trailing slash. The
+/// root, which archives call `.` or `./`, becomes an empty path.
 ///
-/// Slashes at the beginning are an error, or dropped if `strip` says so; `..` is always an error.
+/// Leading slashes are an error, or dropped if `strip`; `..` is always an error.
 pub(crate) fn normalize(name: &[u8], strip: bool) -> Result<Vec<u8>, Unusable> {
     match name.first() {
         None => return Err(Unusable::Empty),
@@ -34,7 +34,7 @@ pub(crate) fn normalize(name: &[u8], strip: bool) -> Result<Vec<u8>, Unusable> {
     Ok(path)
 }
 
-/// Whether it is a path of a tree already, or the root.
+/// Checks that a path is normalized already; the empty path of the root is.
 pub(crate) fn check(path: &[u8]) -> Result<(), Unusable> {
     if path.is_empty() {
         return Ok(());
@@ -43,7 +43,7 @@ pub(crate) fn check(path: &[u8]) -> Result<(), Unusable> {
     is_normal.then_some(()).ok_or(Unusable::Empty)
 }
 
-/// Whether a symbolic link can have this target.
+/// Checks that a symbolic link can have this target.
 pub(crate) fn check_symlink_target(target: &[u8]) -> Result<(), Unusable> {
     let possible = !target.is_empty() && !target.contains(&0);
     possible.then_some(()).ok_or(Unusable::SymlinkTarget)

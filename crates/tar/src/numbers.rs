@@ -1,10 +1,10 @@
-//! Numbers in the fields of a header.
+//! Numbers in header fields.
 //!
-//! Octal digits with blanks or NULs around them (POSIX.1-2017, `pax`, "ustar Interchange Format"),
-//! or, where the first bit of the field is set, a big-endian two's complement number in the bits
-//! behind it (GNU tar manual, "Extensions to Traditional Unix Formats", base-256).
+//! A number is written as octal digits surrounded by blanks or NULs (POSIX.1-2017, `pax`, "ustar
+//! Interchange Format"). If the first bit of the field is set, the remaining bits are a big-endian
+//! two's complement number (GNU tar manual, "Extensions to Traditional Unix Formats", base-256).
 
-/// The number in a field; 0 if the field is blank. `None` if it is not a number, or does not fit.
+/// Decodes a field; 0 if it is blank. `None` if it is not a number or does not fit.
 pub(crate) fn parse(field: &[u8]) -> Option<i64> {
     match field.first() {
         Some(first) if first & 0x80 != 0 => base_256(field),
@@ -12,7 +12,7 @@ pub(crate) fn parse(field: &[u8]) -> Option<i64> {
     }
 }
 
-/// The number in a field that cannot be negative.
+/// Decodes a field that cannot be negative.
 pub(crate) fn parse_unsigned(field: &[u8]) -> Option<u64> {
     parse(field).and_then(|number| u64::try_from(number).ok())
 }
@@ -30,14 +30,14 @@ fn octal(field: &[u8]) -> Option<i64> {
 
 fn base_256(field: &[u8]) -> Option<i64> {
     let (first, rest) = field.split_first()?;
-    // The bit behind the mark is the sign.
+    // The bit after the mark is the sign.
     let first = i64::from(first & 0x7f) - if first & 0x40 != 0 { 0x80 } else { 0 };
     rest.iter().try_fold(first, |number, byte| {
         number.checked_mul(256)?.checked_add(i64::from(*byte))
     })
 }
 
-/// Writes a number as octal digits and a NUL; `false` if there are too many digits.
+/// Writes octal digits and a NUL. Returns false if there are too many digits.
 #[must_use]
 pub(crate) fn write_octal(field: &mut [u8], number: u64) -> bool {
     let Some((last, digits)) = field.split_last_mut() else {
@@ -52,7 +52,7 @@ pub(crate) fn write_octal(field: &mut [u8], number: u64) -> bool {
     rest == 0
 }
 
-/// A decimal number without a sign, as records and maps of sparse files have it.
+/// Parses an unsigned decimal number, as in records and maps of sparse files.
 pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

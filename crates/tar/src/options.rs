@@ -1,27 +1,26 @@
-/// How an archive is to be read.
+/// How an archive is read.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// Reads absolute names as if they began at the root of the archive. Without it they are
-    /// unusable.
+    /// Drops leading slashes, so that absolute names start at the root of the archive. Otherwise
+    /// such members are unusable.
     pub strip_leading_slashes: bool,
-    /// Passes over members that no tree can have (their names are hostile, their types or numbers
-    /// unknown) with a [`Warning`](crate::Warning), instead of failing.
+    /// Skips members that cannot be in a tree, because their names are hostile or their types or
+    /// numbers unknown, with a [`Warning`](crate::Warning) instead of failing.
     pub skip_unusable: bool,
-    /// Reads on behind the blocks of zeros that end an archive: for archives that were put
-    /// together from several by concatenation.
+    /// Continues after the blocks of zeros that end an archive, for concatenated archives.
     pub ignore_zeros: bool,
-    /// What is too large to be taken seriously.
+    /// Limits of the sizes in headers.
     pub limits: Limits,
 }
 
-/// How much memory the headers of an archive may ask for.
+/// How much memory the headers of an archive may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest extended header, and what may be kept of all global ones, in bytes.
+    /// Maximum size of an extended header, and of all global ones together, in bytes.
     pub pax_bytes: usize,
-    /// The longest name or link target, in bytes.
+    /// Maximum length of a name or link target in bytes.
     pub name_bytes: usize,
-    /// The most segments of a sparse file, of 16 bytes each.
+    /// Maximum number of segments of a sparse file, 16 bytes each.
     pub sparse_segments: usize,
 }
 

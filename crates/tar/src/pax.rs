@@ -1,7 +1,7 @@
-//! The records of extended headers: `LENGTH KEYWORD=VALUE\n`, the length in decimal and of the
-//! whole record (POSIX.1-2017, utility `pax`, "pax Extended Header"). Besides the keywords of POSIX
-//! those for sparse files (GNU tar manual, "Storing Sparse Files"), extended attributes and access
-//! control lists are known; all others are passed over, as POSIX wants.
+//! Records of extended headers: `LENGTH KEYWORD=VALUE\n`, where the decimal length counts the whole
+//! record (POSIX.1-2017, utility `pax`, "pax Extended Header"). Known keywords are those of POSIX,
+//! of sparse files (GNU tar manual, "Storing Sparse Files"), of extended attributes and of access
+//! control lists; all others are ignored, as POSIX requires.
 
 use crate::error::Malformed;
 use crate::numbers::parse_decimal;
@@ -9,7 +9,7 @@ use crate::sparse::MapBuilder;
 use crate::xattr;
 use std::collections::BTreeMap;
 
-/// What records say about a member.
+/// The records that apply to a member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extended {
     pub(crate) path: Option<Vec<u8>>,
@@ -17,35 +17,35 @@ pub(crate) struct Extended {
     pub(crate) size: Option<u64>,
     pub(crate) uid: Option<u64>,
     pub(crate) gid: Option<u64>,
-    /// Seconds and nanoseconds.
+    /// Seconds and nanoseconds since the epoch.
     pub(crate) mtime: Option<(i64, u32)>,
     pub(crate) xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(crate) acl_access: Option<Vec<u8>>,
     pub(crate) acl_default: Option<Vec<u8>>,
     pub(crate) sparse: SparseRecords,
-    /// An attribute could not be decoded. That concerns the member alone.
+    /// An extended attribute could not be decoded. Only this member is affected.
     pub(crate) bad_xattr: bool,
 }
 
-/// What records say about a sparse file.
+/// The records about a sparse file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SparseRecords {
     pub(crate) version: (Option<u64>, Option<u64>),
     pub(crate) name: Option<Vec<u8>>,
-    /// The size with holes: of 0.0 and 0.1, of 1.0.
+    /// The size including holes in encodings 0.0 and 0.1; `real_size` is that of 1.0.
     pub(crate) size: Option<u64>,
     pub(crate) real_size: Option<u64>,
-    /// Offsets and lengths in turn.
+    /// Offsets and lengths, alternating.
     numbers: Vec<u64>,
     has_map: bool,
 }
 
 impl Extended {
-    /// Takes in the records of one more header; later records replace earlier ones, an empty value
-    /// takes them away.
+    /// Applies the records of another header. Later records replace earlier ones; an empty value
+    /// removes them.
     pub(crate) fn apply(&mut self, payload: &[u8], max_segments: usize) -> Result<(), Malformed> {
         let mut rest = payload;
-        // Some writers fill up with NULs.
+        // Some writers pad with NULs.
         while rest.first().is_some_and(|byte| *byte != 0) {
             let (keyword, value, behind) = split_record(rest).ok_or(Malformed::Record)?;
             self.record(keyword, value, max_segments)?;
@@ -88,7 +88,7 @@ impl Extended {
         }
     }
 
-    /// About how much memory it takes, in bytes.
+    /// Approximate memory use in bytes.
     pub(crate) fn weight(&self) -> usize {
         let len = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or(0, Vec::len);
         let xattrs = self.xattrs.iter();
@@ -117,7 +117,7 @@ impl SparseRecords {
                 self.numbers.clear();
                 self.has_map = true;
                 for part in value.split(|byte| *byte == b',') {
-                    // A file of one hole has an empty map.
+                    // A file that is a single hole has an empty map.
                     if value.is_empty() {
                         break;
                     }
@@ -142,7 +142,7 @@ impl SparseRecords {
         Ok(())
     }
 
-    /// Whether they describe a file of encoding 1.0, whose map stands before the content.
+    /// Whether the file uses encoding 1.0, whose map is stored before the content.
     pub(crate) fn has_map_in_content(&self) -> Result<bool, Malformed> {
         match self.version {
             (None, None) | (Some(0), _) => Ok(false),
@@ -151,12 +151,12 @@ impl SparseRecords {
         }
     }
 
-    /// Whether they describe a file of encoding 0.0 or 0.1.
+    /// Whether the file uses encoding 0.0 or 0.1.
     pub(crate) fn has_map_in_records(&self) -> bool {
         self.has_map || !self.numbers.is_empty() || self.size.is_some()
     }
 
-    /// Hands over the segments of encodings 0.0 and 0.1.
+    /// Adds the segments of encodings 0.0 and 0.1 to `map`.
     pub(crate) fn segments(&self, map: &mut MapBuilder) -> Result<(), Malformed> {
         for pair in self.numbers.chunks(2) {
             let [offset, len] = pair else {
@@ -168,7 +168,7 @@ impl SparseRecords {
     }
 }
 
-/// The first record, and what is behind it.
+/// Splits off the first record: keyword, value, and the bytes after it.
 fn split_record(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = records.iter().take(21).position(|byte| *byte == b' ')?;
     let len = parse_decimal(&records[..space])?;
@@ -179,7 +179,7 @@ fn split_record(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((keyword, value.get(1..)?, records.get(len..)?))
 }
 
-/// Appends a record. Its length counts the digits of the length too.
+/// Appends a record. Its length includes the digits of the length itself.
 pub(crate) fn push_record(records: &mut Vec<u8>, keyword: &[u8], value: &[u8]) {
     let rest = keyword.len() + value.len() + 3;
     let mut len = rest + 1;
@@ -201,8 +201,8 @@ fn number(value: &[u8], what: &'static str) -> Result<Option<u64>, Malformed> {
     Ok(Some(number))
 }
 
-/// `1700000000.25`, `-1.5`: seconds since the epoch. What is finer than nanoseconds is cut towards
-/// the past.
+/// Parses seconds since the epoch, such as `1700000000.25` or `-1.5`. Digits beyond nanoseconds are
+/// rounded towards the past.
 fn time(value: &[u8]) -> Result<Option<(i64, u32)>, Malformed> {
     if value.is_empty() {
         return Ok(None);
@@ -235,7 +235,7 @@ fn parse_time(value: &[u8]) -> Option<(i64, u32)> {
     }
 }
 
-/// A time as a record has it.
+/// Formats a time for a record.
 pub(crate) fn format_time(seconds: i64, nanoseconds: u32) -> String {
     if nanoseconds == 0 {
         return seconds.to_string();

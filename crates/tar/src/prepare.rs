@@ -1,38 +1,38 @@
-//! A member of an archive from a node, with its content.
+//! Prepares nodes for archiving: makes members with their contents.
 
 use crate::sink::{SinkError, SinkOptions, WHOLE_BYTES};
 use crate::{device, Member, MemberKind, Segment, SparseMap};
 use hedgerow_engine::CancelToken;
 use hedgerow_tree::{Content, Metadata, Node, NodeError, NodeKind};
 
-/// A member that is ready to be written.
+/// A member ready to be written.
 pub(crate) struct Prepared {
     pub(crate) member: Member,
     pub(crate) link: Option<(u64, u64)>,
     pub(crate) content: Stored,
 }
 
-/// What the archive will have of a content.
+/// The content of a member as the archive stores it.
 pub(crate) enum Stored {
     Nothing,
     Bytes(Vec<u8>),
     Large(Large),
 }
 
-/// Gets the pieces of a content and where they begin.
+/// Receives the pieces of a content with their offsets in the file.
 type Take<'t, E> = &'t mut dyn FnMut(u64, &[u8]) -> Result<(), E>;
 
-/// The content of a large file.
+/// The content of a large file, read while it is written.
 pub(crate) struct Large {
     content: Box<dyn Content>,
     path: Vec<u8>,
-    /// Whether its holes are left out.
+    /// Whether holes are left out.
     without_holes: bool,
     size_bytes: u64,
     cancel: CancelToken,
 }
 
-/// Reads what is to be read before a header can be written.
+/// Reads everything that the header depends on.
 pub(crate) fn prepare(mut node: Node, options: &SinkOptions) -> Result<Prepared, NodeError> {
     let mut member = described(&node, options);
     let content = match node.kind {
@@ -58,7 +58,7 @@ pub(crate) fn prepare(mut node: Node, options: &SinkOptions) -> Result<Prepared,
     })
 }
 
-/// What a header says of a node before anything is read.
+/// The member for a node, as far as it is known without reading anything.
 pub(crate) fn described(node: &Node, options: &SinkOptions) -> Member {
     let path = match (&options.root_name[..], &node.path[..]) {
         (b"", path) | (path, b"") => path.to_vec(),
@@ -112,7 +112,7 @@ fn content(
     Ok(Stored::Bytes(bytes))
 }
 
-/// Where a file has content.
+/// The segments of a file that have data.
 #[derive(Default)]
 struct Segments(Vec<Segment>);
 
@@ -125,7 +125,7 @@ impl Segments {
         }
     }
 
-    /// `None` if it has no holes.
+    /// The map of the file; `None` if it has no holes.
     fn map(self, size_bytes: u64) -> Option<SparseMap> {
         let map = SparseMap::new(&self.0, size_bytes)?;
         (map.stored_bytes() < size_bytes).then_some(map)
@@ -142,7 +142,7 @@ impl Large {
         Ok(segments.map(self.size_bytes))
     }
 
-    /// Writes what the archive is to have of it.
+    /// Passes to `write` the bytes that the archive stores.
     pub(crate) fn write(
         mut self,
         mut write: impl FnMut(&[u8]) -> Result<(), SinkError>,
@@ -150,7 +150,7 @@ impl Large {
         self.read(&mut |_, piece| write(piece))
     }
 
-    /// Reads it to its end.
+    /// Reads the content to its end.
     fn read<E: From<NodeError>>(&mut self, take: Take<'_, E>) -> Result<(), E> {
         let mut buffer = vec![0; self.size_bytes.min(128 << 10) as usize];
         let mut position = 0;
@@ -187,7 +187,7 @@ impl Large {
         Ok(())
     }
 
-    /// A small image can hold a file that takes days to write.
+    /// Called for each piece: a small image can contain a file that takes days to write.
     fn check(&self) -> Result<(), NodeError> {
         if self.cancel.is_cancelled() {
             Err(NodeError::Cancelled)

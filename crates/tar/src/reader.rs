@@ -8,14 +8,14 @@ use crate::{Member, ReadOptions};
 use bstr::BString;
 use std::io::{self, Read, Seek};
 
-/// How many warnings are kept for who asks; later ones are only counted.
+/// Maximum number of warnings kept; further ones are only counted.
 const WARNINGS: usize = 1000;
 
-/// An archive that is read from its beginning to its end, member by member. The input is never
-/// sought, and memory is bounded by [`Limits`](crate::Limits).
+/// An archive that is read from start to end, member by member. Memory use is bounded by
+/// [`Limits`](crate::Limits). The input is never sought, except with [`Archive::seekable`].
 ///
-/// It understands v7, ustar, pax and the formats of GNU tar: long names, base-256 numbers, sparse
-/// files in all four encodings. Compressed input is for [`decompress`](crate::decompress).
+/// Supported are v7, ustar, pax and the extensions of GNU tar: long names, base-256 numbers, sparse
+/// files in all four encodings. For compressed input, use [`decompress`](crate::decompress).
 pub struct Archive<R> {
     pub(crate) input: Input<R>,
     pub(crate) options: ReadOptions,
@@ -26,7 +26,7 @@ pub struct Archive<R> {
     is_over: bool,
 }
 
-/// What stands before the header of a member.
+/// The headers before that of a member.
 pub(crate) struct Prelude {
     pub(crate) extended: Extended,
     pub(crate) long_name: Option<Vec<u8>>,
@@ -35,8 +35,8 @@ pub(crate) struct Prelude {
 }
 
 impl<R: Read + Seek> Archive<R> {
-    /// Begins to read where the reader is, and passes over contents that nobody asks for without
-    /// reading them. Fails if the reader cannot seek.
+    /// Reads an archive from the current position of the reader, and seeks over contents that are
+    /// not read. Fails if the reader cannot seek.
     pub fn seekable(reader: R, options: ReadOptions) -> Result<Archive<R>> {
         let input = Input::seekable(reader);
         let input = input.map_err(|source| Error::Read {
@@ -48,7 +48,7 @@ impl<R: Read + Seek> Archive<R> {
 }
 
 impl<R: Read> Archive<R> {
-    /// Begins to read. The input need not be buffered.
+    /// Reads an archive. The input need not be buffered.
     pub fn new(reader: R, options: ReadOptions) -> Archive<R> {
         Archive::with_input(Input::new(reader), options)
     }
@@ -65,11 +65,11 @@ impl<R: Read> Archive<R> {
         }
     }
 
-    /// Goes on to the next member, over what has not been read of the content of this one. `None`
-    /// at the end of the archive, and behind an error.
+    /// Moves to the next member, skipping the unread content of the current one. Returns `None` at
+    /// the end of the archive, and after an error.
     ///
-    /// Fails if the input does or ends too early, if a header cannot be understood, and if a member
-    /// is [unusable](Unusable), unless such are skipped.
+    /// Fails if the input fails or ends too early, if a header cannot be interpreted, and if a
+    /// member is [unusable](Unusable), unless such members are skipped.
     pub fn next_member(&mut self) -> Result<Option<Member>> {
         if self.is_over {
             return Ok(None);
@@ -79,33 +79,33 @@ impl<R: Read> Archive<R> {
         found
     }
 
-    /// Reads some of the content of the current member, its holes as zeros; 0 at its end.
+    /// Reads some of the content of the current member, holes as zeros. Returns 0 at its end.
     pub fn read_content(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let read = self.content.read(&mut self.input, buffer);
         self.note_failure(read)
     }
 
-    /// Reads some of the content of the current member that is in no hole. Returns where in the
-    /// file that is and how many bytes; `None` at its end.
+    /// Reads some of the content of the current member that is not in a hole. Returns the offset in
+    /// the file and the number of bytes; `None` at its end.
     pub fn read_data(&mut self, buffer: &mut [u8]) -> Result<Option<(u64, usize)>> {
         let read = self.content.read_data(&mut self.input, buffer);
         self.note_failure(read)
     }
 
-    /// Where in the archive what comes next of the current member's content is, in bytes from its
-    /// beginning. What is in no hole stands there one after the other.
+    /// The byte offset in the archive of the next data of the current member's content. Data
+    /// outside of holes is stored contiguously.
     pub fn content_position(&self) -> u64 {
         self.input.position()
     }
 
-    /// What was passed over since the last call, and how many more there were than are kept.
+    /// Returns and removes the warnings kept so far, and the number of further ones.
     pub fn take_warnings(&mut self) -> (Vec<Warning>, u64) {
         let more = std::mem::take(&mut self.more_warnings);
         (std::mem::take(&mut self.warnings), more)
     }
 
-    /// Reads the input to its end, for the sake of the program at the other end of a pipe and of
-    /// checksums behind compressed data. Returns the reader.
+    /// Reads the input to its end, so that a program that writes to a pipe does not fail and that
+    /// checksums at the end of compressed data are verified. Returns the reader.
     pub fn finish(mut self) -> Result<R> {
         self.input.drain()?;
         Ok(self.input.into_inner())
@@ -141,7 +141,7 @@ impl<R: Read> Archive<R> {
         }
     }
 
-    /// The header of the next member, with what stands before it put into `prelude`.
+    /// Finds the header of the next member. Collects the headers before it in `prelude`.
     fn find_header(&mut self, prelude: &mut Prelude) -> Result<Option<Header>> {
         loop {
             let position = self.input.position();
@@ -163,7 +163,7 @@ impl<R: Read> Archive<R> {
         }
     }
 
-    /// The next block that is not of zeros; `None` at the end of the archive.
+    /// The next block that is not all zeros; `None` at the end of the archive.
     fn next_block(&mut self) -> Result<Option<Block>> {
         let is_zero = |block: &Block| block.iter().all(|byte| *byte == 0);
         loop {
@@ -188,7 +188,7 @@ impl<R: Read> Archive<R> {
         }
     }
 
-    /// Takes in what stands before a member; `false` if this header is a member's own.
+    /// Processes a header that precedes a member. Returns false if this is the header of a member.
     fn precedes(&mut self, header: &Header, prelude: &mut Prelude) -> Result<bool> {
         let limits = self.options.limits;
         let fail = |reason| malformed(header.position, reason);
@@ -205,7 +205,7 @@ impl<R: Read> Archive<R> {
                 let payload = self.payload(header, "a global header", limits.pax_bytes)?;
                 let applied = self.global.apply(&payload, limits.sparse_segments);
                 applied.map_err(fail)?;
-                // What describes the content of one file describes no other.
+                // A sparse map belongs to a single file.
                 self.global.sparse = Default::default();
                 self.check_weight(&self.global).map_err(fail)?;
                 prelude.extended = self.global.clone();
@@ -254,7 +254,7 @@ impl<R: Read> Archive<R> {
         }
     }
 
-    /// The bytes behind a header that are about the next one.
+    /// Reads the data after a header that describes the next member.
     fn payload(&mut self, header: &Header, part: &'static str, limit: usize) -> Result<Vec<u8>> {
         let fail = |reason| malformed(header.position, reason);
         let size = numbers::parse_unsigned(header.field(SIZE));
@@ -293,5 +293,5 @@ pub(crate) fn malformed(position: u64, reason: Malformed) -> Error {
     Error::Malformed { position, reason }
 }
 
-/// A member that cannot be used: its name as it stands in the archive, and why.
+/// A refused member: its name in the archive, and the reason.
 pub(crate) type Refusal = (BString, Unusable);

@@ -8,36 +8,39 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
-/// Contents that are read and not yet written.
+/// Limit of the contents that are read and not written yet, in bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
 
-/// Files of up to so many bytes are read at once, by any worker; larger ones when they are written.
+/// Any worker reads a file of up to this many bytes as a whole; larger files are read when they are
+/// written.
 pub(crate) const WHOLE_BYTES: u64 = 1 << 20;
 
-/// How nodes are to be archived.
+/// How nodes are archived.
 #[derive(Clone, Debug)]
 pub struct SinkOptions {
-    /// How members are written. To know the holes of large files they are read twice.
+    /// How members are written. With `sparse`, large files are read twice, because the map of their
+    /// holes precedes the content.
     pub write: WriteOptions,
-    /// What the root is called; everything else is below it. If it is empty, the root is `./`, and
-    /// names begin below it.
+    /// The name of the root, below which all other names are. If empty, the root is called `./`,
+    /// and names are relative to it.
     pub root_name: Vec<u8>,
-    /// Whether the root itself is a member.
+    /// Whether the root itself becomes a member.
     pub root: bool,
     /// Whether extended attributes are archived.
     pub xattrs: bool,
-    /// Whether further names of a file are hard links; else they are files with the same content.
+    /// Whether further names of a file become hard links; otherwise they become files with the same
+    /// content.
     pub hard_links: bool,
-    /// Whether entries that cannot be read are left out and told of, instead of failing.
+    /// Whether unreadable entries are left out and reported instead of failing.
     pub skip_unreadable: bool,
-    /// Whether entries that no archive can have, such as sockets, are left out and told of.
+    /// Whether entries that archives cannot store, such as sockets, are left out and reported.
     pub skip_unusable: bool,
-    /// The workers that read.
+    /// Workers, cancellation and progress of the reads.
     pub execution: Execution,
 }
 
 impl Default for SinkOptions {
-    /// Everything, under the names that nodes have.
+    /// Everything is archived, under the names of the nodes.
     fn default() -> Self {
         SinkOptions {
             write: WriteOptions::default(),
@@ -55,16 +58,16 @@ impl Default for SinkOptions {
 /// Why nodes could not be archived.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
-    /// A node, or what it leads to, cannot be had.
+    /// A node or its content cannot be read.
     #[error(transparent)]
     Node(#[from] NodeError),
-    /// No archive can have it, or the output failed.
+    /// An archive cannot store the node, or writing failed.
     #[error(transparent)]
     Archive(#[from] Error),
-    /// The user asked for the end.
+    /// The user cancelled.
     #[error("interrupted")]
     Cancelled,
-    /// A worker ended where it must not.
+    /// A worker panicked.
     #[error("a worker panicked: {0}")]
     Panicked(String),
 }
@@ -80,10 +83,10 @@ impl From<Failure<SinkError>> for SinkError {
     }
 }
 
-/// Archives nodes in their order, reading contents in parallel. Returns the writer, which is not
-/// flushed, and why entries were left out.
+/// Archives nodes in their order, and reads contents in parallel. Returns the writer, which is not
+/// flushed, and the reasons for entries left out.
 ///
-/// The bytes depend on the nodes alone. The first name of a file has its content.
+/// The bytes depend only on the nodes. The first name of a file carries its content.
 pub fn write_nodes<W: Write>(
     nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
     writer: W,
@@ -151,7 +154,7 @@ fn prepared(node: Node, options: &SinkOptions) -> Result<Output, SinkError> {
 struct Sink<'o, W> {
     builder: Builder<W>,
     options: &'o SinkOptions,
-    /// Where files of several names are.
+    /// The paths of the first names of files with several names.
     names: HashMap<(u64, u64), Vec<u8>>,
     skipped: Vec<SinkError>,
 }
@@ -168,7 +171,7 @@ impl<W: Write> Sink<'_, W> {
                         let link = hard_link(&node, first, self.options);
                         self.builder.begin(&link)?;
                     }
-                    // The first name was left out.
+                    // The first name was left out, so this one carries the content.
                     None => {
                         let output = prepared(node, self.options)?;
                         self.put(output)?;
@@ -207,7 +210,7 @@ impl<W: Write> Sink<'_, W> {
     }
 }
 
-/// A further name of the file at `first`.
+/// A hard link to the file at `first`.
 fn hard_link(node: &Node, first: &[u8], options: &SinkOptions) -> Member {
     let mut member = crate::prepare::described(node, options);
     member.kind = MemberKind::HardLink;

@@ -1,32 +1,32 @@
-//! Where a sparse file has content.
+//! Sparse maps: where a file has data.
 //!
-//! The encodings of GNU tar (its manual, "Storing Sparse Files"): the old one has the map in the
-//! header and in blocks behind it; 0.0 and 0.1 have it in records of the extended header; 1.0 has
-//! it before the content.
+//! The encodings of GNU tar (its manual, "Storing Sparse Files"): the old one stores the map in the
+//! header and in blocks after it; 0.0 and 0.1 store it in records of the extended header; 1.0
+//! stores it before the content.
 
 use crate::error::Malformed;
 use crate::header::{Block, Header, BLOCK, SIZE};
 use crate::numbers;
 use std::sync::Arc;
 
-/// A part of a file that has content.
+/// A part of a file that has data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Where it begins, in bytes from the beginning of the file.
+    /// Offset in the file in bytes.
     pub offset: u64,
-    /// How long it is in bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
 impl Segment {
-    /// Where it ends.
+    /// The offset after its last byte.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
     }
 }
 
-/// Where a file has content: segments in ascending order, none empty, a hole between any two.
-/// Whatever is not in one is a hole and reads as zeros.
+/// Where a file has data: nonempty segments in ascending order with a hole between any two. The
+/// rest of the file is holes, which read as zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SparseMap {
     segments: Arc<[Segment]>,
@@ -34,8 +34,8 @@ pub struct SparseMap {
 }
 
 impl SparseMap {
-    /// The map of a file of `size_bytes`; `None` if segments overlap, are out of order or reach
-    /// over the end. Empty segments are dropped, adjacent ones joined.
+    /// The map of a file of `size_bytes`; `None` if segments overlap, are out of order or exceed
+    /// the file. Empty segments are dropped and adjacent ones joined.
     pub fn new(segments: &[Segment], size_bytes: u64) -> Option<SparseMap> {
         let mut kept: Vec<Segment> = Vec::new();
         let mut end = 0;
@@ -69,23 +69,23 @@ impl SparseMap {
         }
     }
 
-    /// The parts with content.
+    /// The parts with data.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The length of the file with its holes, in bytes.
+    /// The size of the file including holes, in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// The length of all content in bytes.
+    /// The total length of all segments in bytes.
     pub fn stored_bytes(&self) -> u64 {
         self.segments.iter().map(|segment| segment.len).sum()
     }
 }
 
-/// A map while it is read, no longer than a limit.
+/// Collects the segments of a map, up to a limit.
 pub(crate) struct MapBuilder {
     segments: Vec<Segment>,
     limit: usize,
@@ -112,19 +112,19 @@ impl MapBuilder {
     }
 }
 
-/// Where the map begins in a header of the old encoding, and how many segments it has there.
+/// Offset of the map in a header of the old encoding, and the number of segments there.
 const OLD_MAP: usize = 386;
 const OLD_SEGMENTS: usize = 4;
 const OLD_EXTENDED: usize = 482;
 const OLD_REAL_SIZE: std::ops::Range<usize> = 483..495;
-/// The same in a block that continues it.
+/// The same for a block that continues the map.
 const EXTENSION_SEGMENTS: usize = 21;
 const EXTENSION_EXTENDED: usize = 504;
-/// Two fields of 12 bytes.
+/// Size of a segment in bytes: two fields of 12 bytes.
 const OLD_SEGMENT: usize = 24;
 
-/// Reads the part of an old map that is in the header. Returns the size of the file and whether
-/// the map goes on in the next block.
+/// Reads the part of an old map in the header. Returns the size of the file and whether the map
+/// continues in the next block.
 pub(crate) fn old_header(header: &Header, map: &mut MapBuilder) -> Result<(u64, bool), Malformed> {
     let block = header.field(0..BLOCK);
     let size = numbers::parse_unsigned(&block[OLD_REAL_SIZE]).ok_or(Malformed::SparseMap)?;
@@ -133,7 +133,7 @@ pub(crate) fn old_header(header: &Header, map: &mut MapBuilder) -> Result<(u64, 
     Ok((size, block[OLD_EXTENDED] != 0))
 }
 
-/// Reads a block that continues an old map; returns whether another one does.
+/// Reads a block that continues an old map. Returns whether another block follows.
 pub(crate) fn old_extension(block: &Block, map: &mut MapBuilder) -> Result<bool, Malformed> {
     old_segments(&block[..EXTENSION_SEGMENTS * OLD_SEGMENT], map)?;
     Ok(block[EXTENSION_EXTENDED] != 0)
@@ -143,7 +143,7 @@ fn old_segments(fields: &[u8], map: &mut MapBuilder) -> Result<(), Malformed> {
     let number = |field| numbers::parse_unsigned(field).ok_or(Malformed::SparseMap);
     for segment in fields.chunks_exact(OLD_SEGMENT) {
         let (offset, len) = segment.split_at(SIZE.len());
-        // GNU tar ends the list so.
+        // GNU tar ends the list with an empty field.
         if len[0] == 0 {
             break;
         }
@@ -152,8 +152,8 @@ fn old_segments(fields: &[u8], map: &mut MapBuilder) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Numbers of the map of encoding 1.0: decimal, a line each, in blocks before the content. The
-/// first is the number of segments.
+/// Parses a map of encoding 1.0: decimal numbers, one per line, in blocks before the content. The
+/// first number is that of the segments.
 pub(crate) struct MapLines {
     digits: Vec<u8>,
     offset: Option<u64>,
@@ -169,7 +169,7 @@ impl MapLines {
         }
     }
 
-    /// Takes the next block; returns whether it was the last one of the map.
+    /// Parses the next block. Returns whether the map is complete.
     pub(crate) fn feed(&mut self, block: &Block, map: &mut MapBuilder) -> Result<bool, Malformed> {
         for byte in block {
             if self.left == Some(0) {
@@ -177,7 +177,7 @@ impl MapLines {
             }
             if *byte != b'\n' {
                 self.digits.push(*byte);
-                // No number is longer: this is no map.
+                // A longer number does not fit into 64 bits, so this is not a map.
                 if self.digits.len() > 20 {
                     return Err(Malformed::SparseMap);
                 }
@@ -201,10 +201,11 @@ impl MapLines {
     }
 }
 
-/// The map before the content in encoding 1.0, with its padding.
+/// Encodes a map in encoding 1.0, with padding.
 pub(crate) fn map_lines(map: &SparseMap) -> Vec<u8> {
-    // GNU tar ends every map with an empty segment at the end of the file; without it a file that
-    // ends in a hole would be cut by readers that take the last segment for the end.
+    // GNU tar ends every map with an empty segment at the end of the file. Without it, readers that
+    // take the end of the last segment for the end of the file would truncate files that end with a
+    // hole.
     let last = Segment {
         offset: map.size_bytes,
         len: 0,

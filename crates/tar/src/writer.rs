@@ -5,19 +5,20 @@ use crate::sparse::SparseMap;
 use crate::Member;
 use std::io::{self, Read, Write};
 
-/// How an archive is to be written.
+/// How an archive is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Leaves the holes of sparse files out, in GNU tar's encoding 1.0. Without it they are zeros.
+    /// Leaves out holes of sparse files, in encoding 1.0 of GNU tar. Otherwise they are written as
+    /// zeros.
     pub sparse: bool,
-    /// Fills the archive with zeros to a multiple of this, in bytes; 0 and 1 fill nothing.
+    /// Pads the archive with zeros to a multiple of this, in bytes; 0 and 1 mean no padding.
     pub record_bytes: u64,
-    /// Begins the names of members with `./`.
+    /// Writes the names of members with a leading `./`.
     pub dot_names: bool,
 }
 
 impl Default for WriteOptions {
-    /// Without holes, filled to 10,240 bytes as GNU tar does.
+    /// Holes are left out; archives are padded to 10,240 bytes as by GNU tar.
     fn default() -> Self {
         WriteOptions {
             sparse: true,
@@ -27,9 +28,9 @@ impl Default for WriteOptions {
     }
 }
 
-/// Writes an archive, member by member: ustar, with extended headers of pax where that does not
-/// do. The same members give the same bytes, anywhere and at any time: there are no names of users
-/// in it, and no times but those of the members.
+/// Writes an archive member by member: ustar, with extended headers of pax where ustar is not
+/// sufficient. The same members give the same bytes at any place and time: the archive has no user
+/// names, and no times except those of the members.
 pub struct Builder<W> {
     writer: W,
     options: WriteOptions,
@@ -40,12 +41,13 @@ pub struct Builder<W> {
 /// A member whose content is being written.
 struct Open {
     path: Vec<u8>,
-    /// Where the content belongs; of a file without holes or with all of them left out, one piece.
+    /// The segments to write data to. If the file has no holes, or they are left out, it is a
+    /// single one.
     map: SparseMap,
     segment: usize,
-    /// How much of the file is written.
+    /// Offset in the file up to which it is written.
     position: u64,
-    /// How much content was said to come, and how much came.
+    /// Number of content bytes announced; `given` is the number received.
     expected: u64,
     given: u64,
 }
@@ -53,8 +55,8 @@ struct Open {
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 impl<W: Write> Builder<W> {
-    /// Begins an archive. What is written is in large pieces where content is, and else in small
-    /// ones: the writer should be buffered.
+    /// Starts an archive. Contents are written in large pieces and headers in small ones, so the
+    /// writer should be buffered.
     pub fn new(writer: W, options: WriteOptions) -> Builder<W> {
         Builder {
             writer,
@@ -64,11 +66,10 @@ impl<W: Write> Builder<W> {
         }
     }
 
-    /// Writes a member and its content, as much of it as the member says: `metadata.size_bytes`, or
-    /// if it has a sparse map, the segments of that, one after the other. Members without content
-    /// read nothing.
+    /// Writes a member with its content: `metadata.size_bytes` bytes, or with a sparse map, the
+    /// data of its segments, one after the other. Nothing is read for members without content.
     ///
-    /// Fails as [`begin`](Builder::begin), and if the content is shorter or cannot be read.
+    /// Fails like [`begin`](Builder::begin), and if the content is too short or cannot be read.
     pub fn append(&mut self, member: &Member, content: &mut dyn Read) -> Result<()> {
         self.begin(member)?;
         let mut left = self.open.as_ref().map_or(0, |open| open.expected);
@@ -91,10 +92,10 @@ impl<W: Write> Builder<W> {
         self.end()
     }
 
-    /// Writes the header of a member. Its content is then given to [`write`](Builder::write).
+    /// Writes the header of a member. Its content must then be passed to [`write`](Builder::write).
     ///
-    /// Fails if no archive can have such a member; then nothing was written and the archive can be
-    /// continued. Fails as well if the member before it is not complete, or if the output does.
+    /// Fails if an archive cannot store the member; then nothing was written and the archive can be
+    /// continued. Also fails if the member before it is incomplete, or if writing fails.
     pub fn begin(&mut self, member: &Member) -> Result<()> {
         self.end()?;
         let size = if member.is_file() {
@@ -132,9 +133,9 @@ impl<W: Write> Builder<W> {
         Ok(())
     }
 
-    /// Writes some of the content of the current member, what is in holes left out.
+    /// Writes some of the content of the current member, without the bytes in holes.
     ///
-    /// Fails if that is more than the member says, or if the output does.
+    /// Fails if the content is longer than announced, or if writing fails.
     pub fn write(&mut self, content: &[u8]) -> Result<()> {
         let mut rest = content;
         while !rest.is_empty() {

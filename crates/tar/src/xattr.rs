@@ -1,15 +1,15 @@
-//! Extended attributes in the names and values of records.
+//! Extended attributes in the keywords and values of records.
 //!
-//! `SCHILY.xattr.NAME=bytes` is what star, GNU tar and libarchive write; GNU tar spells `=` and `%`
-//! in the name as `%3D` and `%25` (its NEWS, version 1.29). `LIBARCHIVE.xattr.NAME=base64` has the
-//! name in percent encoding and the value without padding (libarchive, `tar(5)`).
+//! star, GNU tar and libarchive write `SCHILY.xattr.NAME=bytes`; GNU tar encodes `=` and `%` in the
+//! name as `%3D` and `%25` (its NEWS, version 1.29). `LIBARCHIVE.xattr.NAME=base64` has a
+//! percent-encoded name and a value without padding (libarchive, `tar(5)`).
 
-/// The name in a keyword of star, as GNU tar reads it.
+/// Decodes the name in a `SCHILY` keyword, like GNU tar.
 pub(crate) fn decode_schily(name: &[u8]) -> Vec<u8> {
     percent(name, |code| matches!(code, b"3D" | b"25"))
 }
 
-/// The name for a keyword of star.
+/// Encodes a name for a `SCHILY` keyword.
 pub(crate) fn encode_schily(name: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::with_capacity(name.len());
     for byte in name {
@@ -22,7 +22,7 @@ pub(crate) fn encode_schily(name: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// The name in a keyword of libarchive.
+/// Decodes the name in a `LIBARCHIVE` keyword.
 pub(crate) fn decode_libarchive(name: &[u8]) -> Vec<u8> {
     percent(name, |_| true)
 }
@@ -49,7 +49,7 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
-/// The bytes in base64 with or without padding (RFC 4648); `None` if it is none.
+/// Decodes base64 with or without padding (RFC 4648); `None` if it is invalid.
 pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
     let digits = &text[..text.len() - padding];

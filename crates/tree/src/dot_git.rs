@@ -1,25 +1,25 @@
-//! The spellings under which some file system finds `.git` or `.gitmodules`.
+//! Spellings that some file systems treat as `.git` or `.gitmodules`.
 //!
-//! Git refuses them on every platform, because a repository travels: CVE-2014-9390 and
-//! CVE-2019-1352 to 1354 tell why.
+//! Git refuses them on every platform, because repositories are copied between platforms; see
+//! CVE-2014-9390 and CVE-2019-1352 to 1354.
 
 use crate::NameRules;
 
-/// Whether `name` is `.git`, plainly or to a file system that `rules` protect.
+/// Whether `name` is `.git`, or is treated as `.git` by a file system that `rules` protect.
 pub(crate) fn is_dot_git(name: &[u8], rules: NameRules) -> bool {
     name.eq_ignore_ascii_case(b".git")
         || rules.protect_ntfs && parts(name).any(is_ntfs_dot_git)
         || rules.protect_hfs && is_hfs(name, b".git")
 }
 
-/// Whether `name` is `.gitmodules`, plainly or to a file system that `rules` protect.
+/// Whether `name` is `.gitmodules`, or is treated as such by a file system that `rules` protect.
 pub(crate) fn is_dot_gitmodules(name: &[u8], rules: NameRules) -> bool {
     name.eq_ignore_ascii_case(b".gitmodules")
         || rules.protect_ntfs && parts(name).any(is_ntfs_dot_gitmodules)
         || rules.protect_hfs && is_hfs(name, b".gitmodules")
 }
 
-/// A backslash separates components on Windows.
+/// Splits a name at backslashes, which separate components on Windows.
 fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     name.split(|byte| *byte == b'\\')
 }
@@ -34,7 +34,7 @@ fn is_ntfs_dot_gitmodules(name: &[u8]) -> bool {
     is_ntfs_spelling(name, &DotFile::Modules.spelling())
 }
 
-/// A file that git gives a meaning to by its name.
+/// A file whose name has a meaning for git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DotFile {
     /// `.gitmodules`
@@ -47,8 +47,8 @@ pub enum DotFile {
     Mailmap,
 }
 
-/// How NTFS may spell a long name: itself, the start of its short names, and what those start
-/// with once four of them are taken.
+/// The NTFS spellings of a long name: the name itself, the start of its short names, and the start
+/// of the hashed short names that are used when four short names are taken.
 struct Spelling {
     long: &'static [u8],
     short: &'static [u8],
@@ -71,14 +71,14 @@ impl DotFile {
     }
 }
 
-/// Whether `name`, a single component, is one that NTFS or HFS+ takes for `file`.
+/// Whether NTFS or HFS+ treats `name`, a single component, as `file`.
 pub fn is_dot_file(name: &[u8], file: DotFile) -> bool {
     let spelling = file.spelling();
     is_ntfs_spelling(name, &spelling) || is_hfs(name, spelling.long)
 }
 
-/// Whether `name`, a single component, is one that NTFS or HFS+ takes for `.git`, or on Windows
-/// leads through it.
+/// Whether NTFS or HFS+ treats `name`, a single component, as `.git`, or on Windows as a path with
+/// a component `.git`.
 pub fn is_any_dot_git(name: &[u8]) -> bool {
     parts(name).any(is_ntfs_dot_git) || is_hfs(name, b".git")
 }
@@ -94,8 +94,9 @@ fn is_ntfs_spelling(name: &[u8], spelling: &Spelling) -> bool {
     is_hashed_short_name(name, spelling.hashed)
 }
 
-/// NTFS's short name once `GITMOD~1` to `~4` are taken: the first two letters, four digits of a
-/// hash of the long name, a tilde and a number; longer numbers push the tilde to the left.
+/// Whether `name` is a hashed short name of NTFS, as used when `GITMOD~1` to `~4` are taken: the
+/// first two letters, four digits of a hash of the long name, a tilde and a number. A longer number
+/// moves the tilde to the left.
 fn is_hashed_short_name(name: &[u8], prefix: &[u8; 6]) -> bool {
     const LENGTH: usize = 8;
     let Some(tilde) = name.iter().take(LENGTH).position(|byte| *byte == b'~') else {
@@ -111,8 +112,8 @@ fn is_hashed_short_name(name: &[u8], prefix: &[u8; 6]) -> bool {
         && ends_name(&name[LENGTH..])
 }
 
-/// Whether NTFS sees the end of a name here: trailing dots and spaces are dropped, a colon begins
-/// the name of a stream.
+/// Whether NTFS ends the name here: it drops trailing dots and spaces, and a colon starts the name
+/// of a stream.
 fn ends_name(rest: &[u8]) -> bool {
     rest.iter()
         .find(|byte| !matches!(byte, b'.' | b' '))
@@ -124,8 +125,8 @@ fn starts_with_ignoring_case(name: &[u8], prefix: &[u8]) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Whether HFS+ reads `name` as `spelling`: it ignores some code points and case. A name that is
-/// not UTF-8 from some byte on is compared up to there.
+/// Whether HFS+ treats `name` as `spelling`: it ignores case and some code points. If a name is not
+/// valid UTF-8, only its valid start is compared.
 fn is_hfs(name: &[u8], spelling: &[u8]) -> bool {
     let valid = match std::str::from_utf8(name) {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-/// What an entry of a file system is, special files too.
+/// The kind of a file system entry, including special files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NodeKind {
     /// A regular file.
@@ -32,7 +32,7 @@ impl NodeKind {
     }
 }
 
-/// What a file system keeps about an entry besides its name and its content.
+/// The metadata of a file system entry: everything except its name and content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// Permission bits with setuid, setgid and sticky: the lower 12 bits of `st_mode`.
@@ -43,30 +43,30 @@ pub struct Metadata {
     pub gid: u32,
     /// Size in bytes; of a symbolic link, the length of its target.
     pub size_bytes: u64,
-    /// Last change of content, in whole seconds since the epoch.
+    /// Modification time in whole seconds since the epoch.
     pub mtime_s: i64,
-    /// Nanoseconds of the second in which that was, below 1,000,000,000.
+    /// Nanoseconds of the modification time, below 1,000,000,000.
     pub mtime_ns: u32,
-    /// Hard links.
+    /// Number of hard links.
     pub nlink: u64,
-    /// Inode number: with `dev`, entries that have both in common are one file.
+    /// Inode number: entries with the same `dev` and `ino` are the same file.
     pub ino: u64,
     /// The device it is on.
     pub dev: u64,
-    /// The device it stands for, if it is one.
+    /// The device number, if the entry is a device.
     pub rdev: u64,
-    /// Space it takes, in units of 512 bytes.
+    /// Disk usage in units of 512 bytes.
     pub blocks: u64,
 }
 
-/// An entry of a tree, as a source lists it. Its content is read elsewhere.
+/// An entry of a tree as listed by a source, without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Its path below the root of the tree: bytes, `/` between components, neither a slash at its
-    /// beginning nor at its end. The root itself is never listed.
+    /// Its path in bytes relative to the root of the tree, with `/` between components and no
+    /// leading or trailing slash. The root itself is never listed.
     pub path: &'a [u8],
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// What else is known of it: nothing, if nobody asked or the source has no such thing.
+    /// Its metadata; `None` if it was not requested or the source has none.
     pub metadata: Option<&'a Metadata>,
 }

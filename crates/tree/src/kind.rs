@@ -1,4 +1,4 @@
-/// What an entry of a tree is, with the one permission bit that Git keeps.
+/// The kind of a tree entry in Git, including the only permission bit that Git stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file that is not executable.
@@ -9,12 +9,13 @@ pub enum EntryKind {
     Symlink,
     /// A directory.
     Directory,
-    /// A commit of another repository; on disk an empty directory until it is filled.
+    /// A commit of another repository (submodule); on disk, an empty directory until it is
+    /// populated.
     Gitlink,
 }
 
 impl EntryKind {
-    /// Whether it has content of its own that is written as a regular file.
+    /// Whether it is written as a regular file.
     pub fn is_file(self) -> bool {
         matches!(self, EntryKind::File | EntryKind::Executable)
     }

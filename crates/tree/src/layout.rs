@@ -1,8 +1,8 @@
 use std::ops::Range;
 
-/// An ordered list of paths grouped by directory, so that work can be spread over directories.
+/// An ordered list of paths grouped by directory, so that work can be distributed by directory.
 ///
-/// Directory 0 is the root. A directory comes after its parent. Rows are positions in the list.
+/// Directory 0 is the root. A directory comes after its parent. Rows are indexes in the list.
 #[derive(Debug)]
 pub struct Layout {
     directories: Vec<Directory>,
@@ -13,11 +13,11 @@ pub struct Layout {
 /// A directory of a [`Layout`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// A row below this directory: its path starts with the directory's own.
+    /// A row below this directory, whose path starts with the path of the directory.
     pub witness: u32,
-    /// Length in bytes of the directory's path, without a separator at its end.
+    /// Length of the directory's path in bytes, without a trailing separator.
     pub path_len: u32,
-    /// The directory it is in; the root's is itself.
+    /// The parent directory; the root is its own parent.
     pub parent: u32,
     rows: Range<u32>,
     children: Range<u32>,
@@ -35,7 +35,7 @@ impl Directory {
     }
 }
 
-/// Where the counting sort puts the members of each directory, in their order.
+/// The ranges of a counting sort: the members of each directory become contiguous.
 fn spans(counts: &[u32]) -> Vec<Range<u32>> {
     let mut start = 0;
     let span = |count: &u32| {
@@ -47,8 +47,8 @@ fn spans(counts: &[u32]) -> Vec<Range<u32>> {
 }
 
 impl Layout {
-    /// Groups `count` paths, in ascending byte order, without duplicates. `path` gives the path
-    /// of a row: `/` between components, none at its ends.
+    /// Groups `count` paths, which are in ascending byte order without duplicates. `path` returns
+    /// the path of a row, with `/` between components and none at its ends.
     pub fn new<'a>(count: usize, path: impl Fn(usize) -> &'a [u8]) -> Self {
         let mut directories = vec![Directory::new(0, 0, 0)];
         let mut home = Vec::with_capacity(count);
@@ -84,6 +84,8 @@ impl Layout {
         Self::grouped(directories, &home)
     }
 
+    /// Groups rows and subdirectories by their parents with a counting sort. `home` is the
+    /// directory of each row.
     fn grouped(mut directories: Vec<Directory>, home: &[u32]) -> Self {
         let mut row_counts = vec![0; directories.len()];
         let mut child_counts = vec![0; directories.len()];
@@ -123,18 +125,18 @@ impl Layout {
         }
     }
 
-    /// All directories; a directory's number is its position.
+    /// All directories; the number of a directory is its index.
     pub fn directories(&self) -> &[Directory] {
         &self.directories
     }
 
-    /// The rows directly in a directory, ascending.
+    /// The rows directly in a directory, in ascending order.
     pub fn rows(&self, directory: u32) -> &[u32] {
         let span = &self.directories[directory as usize].rows;
         &self.rows[span.start as usize..span.end as usize]
     }
 
-    /// The directories directly in a directory.
+    /// The subdirectories of a directory.
     pub fn children(&self, directory: u32) -> &[u32] {
         let span = &self.directories[directory as usize].children;
         &self.children[span.start as usize..span.end as usize]

@@ -1,8 +1,7 @@
-//! What every source and sink of hedgerow speaks: kinds of entries, the rules that a name must
-//! keep before it may become a path on disk, the canonical order, and the grouping of an ordered
-//! list of paths by directory.
+//! The common types of all sources and sinks of hedgerow: kinds of entries, the rules for names
+//! that become paths on disk, the canonical order, and the grouping of ordered paths by directory.
 //!
-//! This crate knows no format and makes no system call.
+//! This crate knows no file format and makes no system calls.
 
 mod dot_git;
 mod entry;

@@ -2,13 +2,13 @@ use crate::dot_git;
 use crate::EntryKind;
 use bstr::{BString, ByteSlice};
 
-/// Which spellings of `.git` a name must not have besides the plain one.
+/// Which spellings of `.git`, besides the plain one, are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameRules {
-    /// Reject what Windows' NTFS takes for `.git`: short names, trailing dots and spaces, streams
-    /// (`core.protectNTFS`).
+    /// Reject spellings that NTFS of Windows treats as `.git`: short names, trailing dots and
+    /// spaces, streams (`core.protectNTFS`).
     pub protect_ntfs: bool,
-    /// Reject what Apple's HFS+ takes for `.git`: code points that it ignores
+    /// Reject spellings that HFS+ of Apple treats as `.git`, because it ignores some code points
     /// (`core.protectHFS`).
     pub protect_hfs: bool,
 }
@@ -23,7 +23,7 @@ impl Default for NameRules {
     }
 }
 
-/// Why a name may not become a path on disk.
+/// Why a name must not become a path on disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// The path or one of its components is empty, or the path is absolute.
@@ -35,7 +35,7 @@ pub enum NameError {
     /// A component contains a separator or a NUL byte.
     #[error("invalid path '{0}': a byte that no name can have")]
     Byte(BString),
-    /// A component is `.git` to some file system.
+    /// A component is treated as `.git` by some file system.
     #[error("invalid path '{0}': a spelling of .git")]
     DotGit(BString),
     /// `.gitmodules` must not be a symbolic link.
@@ -43,7 +43,7 @@ pub enum NameError {
     SymlinkedModules(BString),
 }
 
-/// Checks one component of a path, for an entry of the given kind.
+/// Checks a component of a path, for an entry of the given kind.
 pub fn check_name(name: &[u8], kind: EntryKind, rules: NameRules) -> Result<(), NameError> {
     let fail = |error: fn(BString) -> NameError| Err(error(name.into()));
     if name.is_empty() {
@@ -55,7 +55,7 @@ pub fn check_name(name: &[u8], kind: EntryKind, rules: NameRules) -> Result<(), 
     if name.find_byteset(b"/\0").is_some() {
         return fail(NameError::Byte);
     }
-    // Every spelling has a dot, a tilde or a byte outside ASCII: most names end here.
+    // A shortcut for most names: every other spelling has a dot, a tilde or a non-ASCII character.
     if name.is_ascii() && name.find_byteset(b".~").is_none() {
         return Ok(());
     }
@@ -68,8 +68,8 @@ pub fn check_name(name: &[u8], kind: EntryKind, rules: NameRules) -> Result<(), 
     Ok(())
 }
 
-/// Checks a whole relative path, `/` between components: [`check_name`] of each, directories all
-/// but the last.
+/// Checks a relative path with `/` between components: calls [`check_name`] for each component,
+/// where all but the last are directories.
 pub fn check_path(path: &[u8], kind: EntryKind, rules: NameRules) -> Result<(), NameError> {
     let mut rest = path;
     while let Some(at) = rest.find_byte(b'/') {
@@ -79,7 +79,7 @@ pub fn check_path(path: &[u8], kind: EntryKind, rules: NameRules) -> Result<(), 
     check_name(rest, kind, rules).map_err(|error| whole(error, path))
 }
 
-/// The same error about the whole path.
+/// The same error for the whole path.
 fn whole(error: NameError, path: &[u8]) -> NameError {
     let path = BString::from(path);
     match error {

@@ -1,42 +1,42 @@
-//! An entry together with what leads to its content: what goes from any source to any sink.
+//! Nodes: entries with handles to their contents, which pass from any source to any sink.
 
 use crate::NodeKind;
 use bstr::BString;
 
-/// An entry of a tree, with what leads to its content.
+/// An entry of a tree, with a handle to its content.
 ///
-/// A source yields nodes in canonical order ([`canonical_order`](crate::canonical_order)), the root
-/// first, with an empty path, a directory before what is in it.
+/// A source yields nodes in canonical order ([`canonical_order`](crate::canonical_order)): the root
+/// first, with an empty path, and each directory before its entries.
 pub struct Node {
-    /// Its path below the root.
+    /// Its path relative to the root.
     pub path: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// The lower 12 bits of `st_mode`.
+    /// Permission bits with setuid, setgid and sticky: the lower 12 bits of `st_mode`.
     pub mode: u16,
     /// Owner.
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Last change of content, in whole seconds since the epoch.
+    /// Modification time in whole seconds since the epoch.
     pub mtime_s: i64,
-    /// Nanoseconds of the second in which that was, below 1,000,000,000.
+    /// Nanoseconds of the modification time, below 1,000,000,000.
     pub mtime_ns: u32,
-    /// Bytes of a file's content as far as is known before it is opened; 0 for everything else.
+    /// Size of a file's content in bytes as known before it is opened; 0 for other entries.
     pub size_bytes: u64,
-    /// Major and minor number of a device.
+    /// Major and minor number of a device file.
     pub device: (u32, u32),
-    /// Entries of a source that have this in common are one file under several names.
+    /// Entries of a source with the same value are hard links to the same file.
     pub link: Option<(u64, u64)>,
-    /// Files of a source that have this in common have equal contents, whoever they are. Nobody
-    /// needs to read the second one.
+    /// Files of a source with the same value have equal contents, so only one of them needs to be
+    /// read. They may be different files.
     pub content_id: Option<[u8; 32]>,
-    /// What leads to a file's content, a link's target and extended attributes.
+    /// Gives access to the content, the link target and the extended attributes.
     pub handle: Box<dyn Handle>,
 }
 
-/// Attributes of entries of which a source says nothing: directories that are implied by what is
-/// in them.
+/// Attributes of entries for which the source has none: directories that are only implied by their
+/// entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defaults {
     /// Owner.
@@ -45,12 +45,12 @@ pub struct Defaults {
     pub gid: u32,
     /// The lower 12 bits of `st_mode`.
     pub mode: u16,
-    /// Last change, in seconds since the epoch.
+    /// Modification time in seconds since the epoch.
     pub mtime_s: i64,
 }
 
 impl Default for Defaults {
-    /// root's, `rwxr-xr-x`, at the epoch.
+    /// Owner and group root, `rwxr-xr-x`, modified at the epoch.
     fn default() -> Self {
         Defaults {
             uid: 0,
@@ -61,66 +61,66 @@ impl Default for Defaults {
     }
 }
 
-/// Leads to what an entry holds. It is asked on any thread, many entries at a time.
+/// Gives access to what an entry contains. Handles are used on any thread, many of them at a time.
 pub trait Handle: Send {
     /// The target of a symbolic link.
     fn target(&mut self) -> Result<Vec<u8>, NodeError>;
 
-    /// The content of a file, from its beginning.
+    /// Opens the content of a file at its start.
     fn open(&mut self) -> Result<Box<dyn Content>, NodeError>;
 
-    /// The extended attributes of the entry, whatever it is, in any order. If the content is wanted
-    /// too, it is opened before.
+    /// The extended attributes of the entry of any kind, in any order. If the content is needed,
+    /// too, it must be opened first.
     fn xattrs(&mut self) -> Result<Vec<Xattr>, NodeError> {
         Ok(Vec::new())
     }
 }
 
-/// The content of a file, which is read once, from its beginning to its end.
+/// The content of a file, read once from start to end.
 pub trait Content: Send {
-    /// Bytes of it, holes included. Whoever reads fewer or more has not read this file.
+    /// Size in bytes, including holes. If a reader gets more or fewer bytes, the file has changed.
     fn size_bytes(&self) -> u64;
 
-    /// Passes over a hole, if one begins here: tells how many bytes of zeros that were. 0 says that
-    /// there is something to read, or nothing more.
+    /// Skips a hole at the current position. Returns its length in bytes; 0 if data or the end
+    /// follows.
     fn skip_hole(&mut self) -> Result<u64, NodeError> {
         Ok(0)
     }
 
-    /// Reads what comes next, as much as is at hand and fits; 0 says that the content ends.
+    /// Reads some of the next bytes. Returns 0 at the end of the content.
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, NodeError>;
 }
 
 /// An extended attribute.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Xattr {
-    /// Its whole name, with the prefix.
+    /// The full name, including the prefix.
     pub name: BString,
     /// Its value.
     pub value: Vec<u8>,
 }
 
-/// Why a node, or what it leads to, cannot be had. The message names what it is about.
+/// Why a node, or something it gives access to, cannot be read. The message names what it is about.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
-    /// One entry cannot be had; the others can.
+    /// A single entry cannot be read; others can.
     #[error("{0}")]
     Entry(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The source as a whole cannot be read any further.
     #[error("{0}")]
     Source(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The user asked for the end.
+    /// The user cancelled.
     #[error("interrupted")]
     Cancelled,
 }
 
 impl NodeError {
-    /// One entry cannot be had.
+    /// An error about a single entry.
     pub fn entry(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         NodeError::Entry(error.into())
     }
 
-    /// The source cannot be read any further.
+    /// An error that ends the source.
     pub fn source(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         NodeError::Source(error.into())
     }

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// Compares two paths in canonical order: siblings ascend by the bytes of their names, and a
-/// directory's contents stand right behind it. That is the order of the paths' bytes if `/` were
-/// the lowest of all.
+/// Compares two paths in canonical order: siblings ascend by the bytes of their names, and the
+/// entries of a directory follow it directly. This is the byte order of the paths if `/` is taken
+/// for the lowest byte.
 ///
 /// ```
 /// use hedgerow_tree::canonical_order;

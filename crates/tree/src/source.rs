@@ -3,33 +3,33 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 
-/// Something that can list a tree: a directory, an archive, a commit, an image.
+/// A tree that can be listed: a directory, an archive, a commit, an image.
 ///
-/// The entries come in canonical order ([`canonical_order`](crate::canonical_order)), each once, a
-/// directory before its contents. The root is not listed. Listing takes memory for what is under
-/// way, not for the tree.
+/// Entries come in canonical order ([`canonical_order`](crate::canonical_order)), each once, and
+/// each directory before its entries. The root is not listed. Memory use does not grow with the
+/// tree.
 pub trait TreeSource {
     /// Why the tree cannot be listed at all.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Calls `visit` for every entry, from any thread but one at a time, until it breaks.
+    /// Calls `visit` for every entry until it breaks: on any thread, but never concurrently.
     ///
-    /// Returns what could not be listed and was passed over, in canonical order. An entry whose
-    /// directory was passed over is not listed either.
+    /// Returns what could not be listed and was left out, in canonical order. Entries below a
+    /// directory that was left out are not listed either.
     fn list(
         &self,
         visit: &mut (dyn FnMut(Entry<'_>) -> ControlFlow<()> + Send),
     ) -> Result<Vec<Omission>, Self::Error>;
 }
 
-/// Something of a tree that was passed over because it could not be had.
+/// A part of a tree that was left out because it could not be read.
 #[derive(Debug)]
 pub struct Omission {
-    /// Its path below the root; empty for the root.
+    /// The path relative to the root; empty for the root.
     pub path: Vec<u8>,
-    /// What was being done, as the verb of a sentence: `open`, `list`, `stat`.
+    /// The failed operation, as a verb for messages: `open`, `list`, `stat`.
     pub operation: &'static str,
-    /// Why that failed.
+    /// The cause.
     pub source: io::Error,
 }
 

@@ -1,4 +1,4 @@
-/// The path of the directory a path is in, empty at the root, and the last component.
+/// Splits a path into the path of its parent directory, empty for the root, and its last component.
 pub fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),

@@ -1,7 +1,7 @@
 use std::error::Error as StdError;
 
-/// Why a whole run of writing or removing ended early. Failures of single entries are not
-/// errors of the run: they are [`Problem`]s, and the run goes on.
+/// Why a whole run of writing or removing ended early. A failure of a single entry is a [`Problem`]
+/// instead, and does not end the run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller's token was cancelled.
@@ -28,23 +28,23 @@ pub enum Problem {
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// Something is already at the entry's place: on a file system that ignores case, the other
-    /// of two names that differ only there.
+    /// Something already exists in the entry's place; on a file system that ignores case, possibly
+    /// an entry whose name differs only in case.
     #[error("something is in the way")]
     Collided,
-    /// A device file where none is to be made.
+    /// A device file, although device files are not to be created.
     #[error("no device files are made here")]
     Device,
-    /// The entry's content could not be had; nothing was created.
+    /// The entry's content could not be read; nothing was created.
     #[error(transparent)]
     Content(Box<dyn StdError + Send + Sync>),
-    /// The user asked for the end while it was being written.
+    /// The user cancelled while the entry was being written.
     #[error("interrupted")]
     Cancelled,
 }
 
 impl Problem {
-    /// What the system said, without operation and path.
+    /// The system's message, without operation and path.
     pub fn reason(&self) -> String {
         match self {
             Problem::Fs(error) => error.reason(),
@@ -54,7 +54,7 @@ impl Problem {
         }
     }
 
-    /// Whether there was a directory where a file was expected.
+    /// Whether a directory was found in place of a file.
     pub fn is_directory(&self) -> bool {
         match self {
             Problem::Fs(error) => error.kind() == std::io::ErrorKind::IsADirectory,
@@ -62,13 +62,14 @@ impl Problem {
         }
     }
 
-    /// Whether there was no room for it, so that there is none for others.
+    /// Whether the file system is full or a quota is exceeded, so that other entries would fail,
+    /// too.
     pub fn is_full(&self) -> bool {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, Problem::Fs(error) if [StorageFull, QuotaExceeded].contains(&error.kind()))
     }
 
-    /// A problem of the content rather than of the target.
+    /// A problem with the content rather than the target.
     pub fn content(error: impl StdError + Send + Sync + 'static) -> Self {
         Problem::Content(Box::new(error))
     }

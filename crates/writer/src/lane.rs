@@ -1,4 +1,4 @@
-//! Rows whose content comes in an order that is not ours, as from one long-running filter.
+//! Lanes: rows whose contents arrive in an order of their own, as from a long-running filter.
 
 use crate::write::{make_directory, Task};
 use crate::{write_entry, Place, Plan, Problem, Sink, Written};
@@ -7,20 +7,20 @@ use hedgerow_fs::Dir;
 use hedgerow_tree::split_path;
 use std::io;
 
-/// What gives an entry's content to a [`Sink`].
+/// Passes an entry's content to a [`Sink`].
 pub type Fill<'a> = dyn FnMut(&mut Sink<'_>) -> Result<(), Problem> + 'a;
 
 /// Writes the rows of a lane as their content arrives.
 pub trait LaneWriter {
-    /// Writes one row, making the directories above it.
+    /// Writes a row, and creates its missing parent directories.
     fn write(&mut self, row: u32, fill: &mut Fill<'_>);
-    /// Tells that a row's content could not be had.
+    /// Reports that a row's content could not be read.
     fn fail(&mut self, row: u32, problem: Problem);
-    /// Whether the run is to end early.
+    /// Whether the run is cancelled.
     fn is_cancelled(&self) -> bool;
 }
 
-/// A lane that is run as a task.
+/// Runs a lane as a task.
 pub(crate) struct TaskLane<'a, P> {
     pub root: &'a Dir,
     pub plan: &'a P,

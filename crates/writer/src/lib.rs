@@ -1,11 +1,11 @@
-//! Writes a tree into a directory and removes paths from one, in parallel and never outside it.
+//! Writes a tree into a directory and removes paths from one: in parallel, and never outside it.
 //!
-//! The unit of scheduling is a directory, because creations in one directory cannot overlap: the
-//! kernel holds the directory's lock, on a network file system for a whole round trip. A
-//! directory's children are created before its files, so that other workers have somewhere to go.
-//! Every system call names one component relative to a handle whose path was resolved beneath the
-//! root without following a link; a handle lives as long as one task, so that their number is
-//! bounded by the number of workers.
+//! The unit of scheduling is the directory, because creations in one directory cannot overlap: the
+//! kernel holds the directory's lock, on a network file system for a whole round trip.
+//! Subdirectories are created before the files of their parent, so that other workers have work to
+//! do. Every system call takes a single component relative to a handle, whose path was resolved
+//! below the root without following links. A handle lives as long as one task, so the number of
+//! handles is bounded by the number of workers.
 
 mod error;
 mod extract;

@@ -8,28 +8,29 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Paths to remove, in ascending byte order; rows are positions in the list.
+/// Paths to remove, in ascending byte order. Rows are indexes in this list.
 pub trait Removal: Sync {
-    /// How many paths there are.
+    /// Number of paths.
     fn count(&self) -> usize;
     /// The path of a row, relative to the root.
     fn path(&self, row: u32) -> &[u8];
-    /// Whether the row is a directory, to be removed only if it is empty.
+    /// Whether the row is a directory, which is removed only if it is empty.
     fn is_directory(&self, row: u32) -> bool;
-    /// A directory that stays even when it is emptied, with those above it: where the user is.
+    /// A directory that is kept with its parents even if it becomes empty: the user's current
+    /// directory.
     fn keep(&self) -> Option<&[u8]>;
-    /// Told from any worker of every path once, in batches.
+    /// Called by any worker with the results, in batches; each path is reported once.
     fn removed(&self, batch: Vec<Removed>);
-    /// Told from any worker of a directory that was emptied, and that the system does not remove.
+    /// Called by any worker with a directory that became empty but cannot be removed.
     fn left(&self, directory: &[u8], reason: Problem);
 }
 
-/// One path that has been dealt with.
+/// The result for a path.
 #[derive(Debug)]
 pub struct Removed {
     /// Its row.
     pub row: u32,
-    /// Whether it is gone, or why not. A path that was not there is gone.
+    /// Whether the path is gone, or why not. A path that did not exist counts as gone.
     pub outcome: Result<(), Problem>,
 }
 
@@ -40,12 +41,13 @@ enum Task {
         directory: u32,
         span: Range<u32>,
     },
-    /// All that was to go from the directory is gone: remove it, if it is empty.
+    /// Everything to be removed from the directory is gone: remove the directory itself if it is
+    /// empty.
     Emptied(u32),
 }
 
-/// Removes all paths of `removal` below `root`, and the directories which that empties. A path
-/// below something that is a link now is not there, and is left alone.
+/// Removes all paths of `removal` below `root`, and the directories that become empty. If a parent
+/// of a path is a symbolic link now, the path counts as absent and nothing is removed.
 pub fn remove_paths<R: Removal>(
     root: &Dir,
     removal: &R,
@@ -82,7 +84,7 @@ struct Remover<'a, R> {
     root: &'a Dir,
     removal: &'a R,
     layout: &'a Layout,
-    /// For each directory the chunks and children that are not done yet.
+    /// For each directory, the number of its chunks and subdirectories that are not done yet.
     pending: &'a [AtomicU32],
 }
 
@@ -131,7 +133,7 @@ impl<R: Removal> Remover<'_, R> {
         }
     }
 
-    /// A directory that is not empty simply stays; one that cannot be removed is told of.
+    /// Removes a directory if it is empty. Reports it if it is empty but cannot be removed.
     fn remove_emptied(&self, directory: u32) {
         let path = self.directory(directory);
         if self
@@ -167,7 +169,7 @@ impl<R: Removal> Remover<'_, R> {
     }
 }
 
-/// Whether a directory is in use, has something in it, or is none: then it has to stay.
+/// Whether it is right to keep the directory: it is in use, not empty, absent, or no directory.
 fn stays_rightly(error: &hedgerow_fs::Error) -> bool {
     let kinds = [
         io::ErrorKind::DirectoryNotEmpty,

@@ -2,13 +2,14 @@ use crate::{Form, Place, Problem};
 use hedgerow_fs::{Error, NewFile, Stat};
 use std::io;
 
-/// No system takes a longer target: Linux's `PATH_MAX`, in bytes.
+/// Maximum length of a symbolic link's target in bytes: `PATH_MAX` of Linux.
 const SYMLINK_LIMIT_BYTES: usize = 4096;
 
-/// Where the content of one entry goes.
+/// Receives the content of one entry.
 ///
-/// A file is created by the first write, so that content which cannot be had creates nothing, and
-/// leaves alone what it was to replace. An entry that fails later is removed again: there are whole files or none.
+/// The first write creates the file, so if the content cannot be read, nothing is created and the
+/// file to be replaced stays. An entry that fails later is removed again, so no incomplete files
+/// are left.
 #[derive(Debug)]
 pub struct Sink<'a> {
     place: Place<'a>,
@@ -32,7 +33,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Appends `content`; the best is one call with all of it.
+    /// Appends `content`. A single call with the whole content is the most efficient.
     pub fn write(&mut self, content: &[u8]) -> Result<(), Problem> {
         if self.form == Form::Symlink {
             return self.extend_target(content);
@@ -44,7 +45,7 @@ impl<'a> Sink<'a> {
         outcome.map_err(|source| self.error("write", source))
     }
 
-    /// Appends `bytes` zero bytes as a hole where the file system has holes.
+    /// Appends `bytes` zero bytes, as a hole if the file system supports holes.
     pub fn write_hole(&mut self, bytes: u64) -> Result<(), Problem> {
         let file = self.open()?;
         let outcome = file.skip(bytes);
@@ -53,7 +54,7 @@ impl<'a> Sink<'a> {
         outcome.map_err(|source| self.error("write", source))
     }
 
-    /// Ends the entry and takes its state, once, after the last write.
+    /// Completes the entry after the last write. Returns its stat data.
     pub(crate) fn finish(mut self) -> Result<Stat, Problem> {
         if self.form == Form::Symlink {
             self.place.make_way()?;
@@ -73,7 +74,8 @@ impl<'a> Sink<'a> {
             if ends_in_hole {
                 file.set_len(len).map_err(|source| ("write", source))?;
             }
-            // Taken before closing: on NFS either of the two flushes, and the second is free.
+            // Before closing: on NFS, both calls flush the file, and the second one then costs
+            // nothing.
             let stat = file.stat().map_err(|source| ("stat", source))?;
             file.close().map_err(|source| ("close", source))?;
             Ok(stat)
@@ -111,7 +113,7 @@ impl<'a> Sink<'a> {
     }
 
     fn remove(&self) {
-        // The entry's own failure is what is told; that its rest stays too says nothing new.
+        // Ignored: the failure of the entry itself is reported already.
         let _ = self.place.directory.remove_file(self.place.name);
     }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What an entry becomes on disk.
+/// What kind of file an entry becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A regular file, permissions 0666 less the umask.
@@ -18,48 +18,48 @@ pub enum Form {
     Executable,
     /// A symbolic link whose target is the content.
     Symlink,
-    /// A directory, empty or as it is.
+    /// A directory; an existing one stays as it is.
     Directory,
 }
 
-/// One entry that has been dealt with.
+/// The result for an entry.
 #[derive(Debug)]
 pub struct Written {
     /// Its row.
     pub row: u32,
-    /// Its state on disk right after it was written, or why it was not.
+    /// Its stat data right after it was written, or why it was not written.
     pub outcome: Result<Stat, Problem>,
 }
 
-/// A list of entries to write, and where their content comes from. Rows are positions in the
-/// list, which is in ascending byte order of path.
+/// A list of entries to write, and the source of their contents. The list is in ascending byte
+/// order of paths; rows are indexes in it.
 pub trait Plan: Sync {
-    /// What a worker keeps from entry to entry: buffers, readers.
+    /// The state of a worker, such as buffers and readers.
     type Worker;
 
-    /// How many entries there are.
+    /// Number of entries.
     fn count(&self) -> usize;
     /// The path of a row, relative to the root, already checked by [`hedgerow_tree::check_path`].
     fn path(&self, row: u32) -> &[u8];
-    /// What the row becomes.
+    /// The form of the row.
     fn form(&self, row: u32) -> Form;
-    /// Whether a file that is in the row's place goes first.
+    /// Whether an existing file in the row's place is removed first.
     fn replaces(&self, row: u32) -> bool;
-    /// What a new worker starts with.
+    /// Creates the state of a new worker.
     fn worker(&self) -> Self::Worker;
-    /// Gives the content of a row, which is not a directory, to `sink`.
+    /// Passes the content of a row, which is not a directory, to `sink`.
     fn fill(&self, worker: &mut Self::Worker, row: u32, sink: &mut Sink<'_>)
         -> Result<(), Problem>;
 
-    /// Told from any worker of every entry once, in batches.
+    /// Called by any worker with the results, in batches; each entry is reported once.
     fn written(&self, batch: Vec<Written>);
 
-    /// Rows whose content comes in an order that is not ours, as from one long-running filter:
-    /// a lane is run as one task beside the others, and its rows are left out of theirs.
+    /// Rows whose contents arrive in an order of their own, as from a long-running filter. Each
+    /// lane is run as a single task, and its rows are excluded from the other tasks.
     fn lanes(&self) -> &[Vec<u32>] {
         &[]
     }
-    /// The lane a row is in.
+    /// Whether a row belongs to a lane.
     fn in_lane(&self, _row: u32) -> bool {
         false
     }
@@ -67,26 +67,29 @@ pub trait Plan: Sync {
     fn run_lane(&self, _worker: &mut Self::Worker, _lane: usize, _writer: &mut dyn LaneWriter) {}
 }
 
-/// Entries a worker takes at a time from a directory: few, so that a large directory is spread,
-/// enough that opening the directory again costs nothing.
+/// Number of rows that a worker takes at a time from a directory: small enough that a large
+/// directory is spread over workers, large enough that the cost of opening it again does not
+/// matter.
 const CHUNK_ROWS: usize = 32;
 
-/// Workers that may be in one directory at least. One creates while another waits for the end of
-/// its file; a third would only wait for the lock of the directory, and more of them than there
-/// are processors have nothing to compute meanwhile.
+/// Minimum limit of the workers in one directory; usually the limit is the number of processors.
+/// While one worker creates a file, another one waits for its own file to be closed. A third would
+/// mostly wait for the lock of the directory, and more workers than processors would have nothing
+/// to compute meanwhile.
 const MIN_WORKERS_A_DIRECTORY: usize = 2;
 
 pub(crate) enum Task {
-    /// Make the directory, publish what is in it. `fresh`: the parent's task has just created it.
+    /// Create the directory if necessary, and publish the tasks for its contents. `fresh`: the task
+    /// of the parent has just created it.
     Directory { number: u32, fresh: bool },
-    /// Write some more of a directory's rows.
+    /// Write some more rows of a directory.
     Rows { directory: u32 },
     /// Run a lane.
     Lane(usize),
 }
 
-/// Writes all entries of `plan` below `root`. Entries that fail are told to [`Plan::written`];
-/// the others are finished.
+/// Writes all entries of `plan` below `root`. Failed entries are reported to [`Plan::written`]; the
+/// others are completed.
 pub fn write_tree<P: Plan>(root: &Dir, plan: &P, options: &Options) -> Result<Report, Error> {
     let layout = Layout::new(plan.count(), |row| plan.path(row as u32));
     let mut initial: Vec<Task> = (0..plan.lanes().len()).map(Task::Lane).collect();
@@ -116,7 +119,7 @@ struct TreeWriter<'a, P> {
     root: &'a Dir,
     plan: &'a P,
     layout: &'a Layout,
-    /// How many rows of each directory have been taken.
+    /// For each directory, the number of rows taken so far.
     taken: Vec<AtomicU32>,
     workers_a_directory: usize,
 }
@@ -145,7 +148,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         }
     }
 
-    /// Opens a directory, creating it if it is not there; says whether it was created.
+    /// Opens a directory, and creates it if it does not exist. Also returns whether it was created.
     fn enter(&self, number: u32, fresh: bool) -> hedgerow_fs::Result<(Dir, bool)> {
         let path = self.directory(number);
         match self.root.open_dir(path) {
@@ -166,7 +169,8 @@ impl<P: Plan> TreeWriter<'_, P> {
         scope: &Scope<'_, Task>,
     ) {
         for child in self.layout.children(number) {
-            // What is in a directory that existed may exist too: its own task looks first.
+            // If the directory existed before, its subdirectories may exist, too, so their own
+            // tasks check that first.
             let name = last_component(self.directory(*child));
             let created = fresh && handle.create_dir(name).is_ok();
             scope.spawn_first(Task::Directory {
@@ -181,8 +185,8 @@ impl<P: Plan> TreeWriter<'_, P> {
         self.write_chunk(worker, number, Ok(handle), scope);
     }
 
-    /// Writes the next rows of a directory that nobody has taken, and leaves the rest to a task
-    /// of their own: others may be more urgent.
+    /// Writes the next rows of a directory that no worker has taken yet. The remaining rows are
+    /// left to a task of their own, because other tasks may be more urgent.
     fn write_chunk(
         &self,
         worker: &mut P::Worker,
@@ -247,7 +251,7 @@ impl<P: Plan> TreeWriter<'_, P> {
         }
     }
 
-    /// Tells every row below a directory that could not be made.
+    /// Reports a failure for every row below a directory that could not be created.
     fn fail_below(&self, number: u32, error: &hedgerow_fs::Error) {
         let mut pending = vec![number];
         while let Some(number) = pending.pop() {
@@ -270,19 +274,19 @@ impl<P: Plan> TreeWriter<'_, P> {
     }
 }
 
-/// Where an entry is written.
+/// The place of an entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// The directory that it is in.
+    /// The parent directory.
     pub directory: &'a Dir,
-    /// Its name there.
+    /// The name in that directory.
     pub name: &'a [u8],
-    /// Whether a file of that name goes first. It does so when the first of the content is there,
-    /// so that content which cannot be had costs no file.
+    /// Whether an existing file with this name is removed first. That is done only when the first
+    /// part of the content is available, so that no file is lost if the content cannot be read.
     pub replaces: bool,
 }
 
-/// Writes one entry: `fill` gives its content.
+/// Writes an entry; `fill` passes its content.
 pub fn write_entry(
     place: Place<'_>,
     form: Form,
@@ -303,8 +307,8 @@ pub fn write_entry(
 }
 
 impl Place<'_> {
-    /// Removes the file that an entry replaces. It is created anew rather than written over: its
-    /// permissions come from the umask again, and other links to the old file keep their content.
+    /// Removes the file that the entry replaces. It is not overwritten, so that the new file gets
+    /// its permissions from the umask and other hard links to the old file keep their content.
     pub(crate) fn make_way(&self) -> Result<(), Problem> {
         if !self.replaces {
             return Ok(());
@@ -332,8 +336,8 @@ fn write_directory(directory: &Dir, name: &[u8]) -> Result<Stat, Problem> {
     }
 }
 
-/// Creates the directory `path` below `root`, and those above it that are missing. One that
-/// another worker creates meanwhile is as good.
+/// Creates the directory `path` below `root` with its missing parents. It is not an error if
+/// another worker creates it meanwhile.
 pub(crate) fn make_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
     let (parent, name) = split_path(path);
     let handle = match root.open_dir(parent) {
@@ -353,8 +357,8 @@ fn last_component(path: &[u8]) -> &[u8] {
     split_path(path).1
 }
 
-/// What an error with a directory means for an entry below: it cannot be written or removed, for
-/// the same reason.
+/// Turns an error with a directory into the same error for an entry below it, which cannot be
+/// written or removed for this reason.
 pub(crate) fn stopped_by(
     error: &hedgerow_fs::Error,
     operation: &'static str,

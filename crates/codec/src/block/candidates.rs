@@ -1,7 +1,7 @@
 use super::error::Result;
 
-/// Runs `compress` with every candidate in turn and leaves the smallest outcome in `output`; of
-/// equals, that of the first. `scratch` holds the outcome of a challenger.
+/// Runs `compress` with each candidate and leaves the smallest result in `output`; if several are
+/// equally small, that of the first. `scratch` is a buffer for the others.
 pub(super) fn smallest<C>(
     candidates: &mut [C],
     scratch: &mut Vec<u8>,
@@ -15,7 +15,7 @@ pub(super) fn smallest<C>(
             continue;
         };
         scratch.resize(output.len(), 0);
-        // What would not be smaller has no room.
+        // Room only for a smaller result.
         let room = &mut scratch[..length.saturating_sub(1)];
         if let Some(smaller) = compress(candidate, room)? {
             output[..smaller].copy_from_slice(&scratch[..smaller]);

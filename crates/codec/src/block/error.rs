@@ -7,35 +7,35 @@ pub type Result<T> = std::result::Result<T, BlockError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
-    /// It is not what this compressor writes, it is cut short, or its checksum is wrong.
+    /// The data does not have the compressor's format, is truncated, or has a wrong checksum.
     #[error("bad {0} block")]
     Corrupt(Compressor),
-    /// It holds more than the output has room for.
+    /// The content does not fit into the output.
     #[error("{0} block is longer than it may be")]
     TooLong(Compressor),
-    /// It asks for more memory than any block needs.
+    /// Decompressing it would take more memory than any valid block needs.
     #[error("{0} block asks for too much memory")]
     TooMuchMemory(Compressor),
-    /// Bytes follow its end.
+    /// The block is followed by this many bytes.
     #[error("{0} block is followed by {1} more bytes")]
     Trailing(Compressor, usize),
-    /// The library could not get memory.
+    /// The library could not allocate memory.
     #[error("no memory for {0}")]
     OutOfMemory(Compressor),
-    /// The buffer for the compressed block is shorter than the block.
+    /// The output buffer for compressing is shorter than the block.
     #[error("output buffer of {output} bytes for a block of {input}")]
     OutputBuffer {
-        /// Bytes to be compressed.
+        /// Size of the block in bytes.
         input: usize,
-        /// Bytes of the buffer.
+        /// Size of the output buffer in bytes.
         output: usize,
     },
-    /// The library refused what it was asked to do.
+    /// The library failed.
     #[error("{compressor} library failed with code {code}")]
     Library {
         /// The compressor.
         compressor: Compressor,
-        /// The library's own error code.
+        /// The error code of the library.
         code: i64,
     },
 }

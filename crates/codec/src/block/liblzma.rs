@@ -1,4 +1,4 @@
-//! What xz and lzma share: a stream of liblzma that is used for block after block.
+//! Common code for xz and lzma: a liblzma stream that is reused for all blocks.
 
 use super::error::{BlockError, Result};
 use super::settings::LzmaSettings;
@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// A coder. Setting it up anew for the next block keeps its memory.
+/// A coder. Its memory is reused when it is set up for the next block.
 #[derive(Debug)]
 pub(super) struct Stream {
     raw: NonNull<ffi::lzma_stream>,
@@ -18,16 +18,16 @@ pub(super) struct Stream {
 /// How a run of a coder ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// At the end of the stream.
+    /// The stream has ended.
     Finished {
-        /// Bytes of input that it took.
+        /// Number of input bytes consumed.
         consumed: usize,
-        /// Bytes of output that it filled.
+        /// Number of output bytes written.
         written: usize,
     },
-    /// For want of room in the output.
+    /// The output is full.
     OutputFull,
-    /// For want of input.
+    /// The input has ended before the stream.
     InputEnded,
 }
 
@@ -41,7 +41,7 @@ impl Stream {
         }
     }
 
-    /// Lets `start` set the coder up; it returns what the library returned.
+    /// Sets up the coder with `start`, which returns the library's result.
     pub(super) fn start(
         &mut self,
         start: impl FnOnce(*mut ffi::lzma_stream) -> ffi::lzma_ret,
@@ -52,7 +52,7 @@ impl Stream {
         }
     }
 
-    /// Runs the coder that was set up until the stream ends or a buffer does.
+    /// Runs the coder until the end of the stream, the input or the output.
     #[allow(unsafe_code)]
     pub(super) fn run(&mut self, input: &[u8], output: &mut [u8]) -> Result<Outcome> {
         let stream = self.raw.as_ptr();
@@ -63,7 +63,8 @@ impl Stream {
             (*stream).avail_in = input.len();
             (*stream).next_out = output.as_mut_ptr();
             (*stream).avail_out = output.len();
-            // The library reports a want of room or input when it is asked again in vain.
+            // The library reports a full output or missing input only when it is called again
+            // without progress.
             let code = loop {
                 match ffi::lzma_code(stream, ffi::lzma_action_LZMA_FINISH) {
                     ffi::lzma_ret_LZMA_OK => {}
@@ -81,7 +82,7 @@ impl Stream {
         }
     }
 
-    /// Decompresses all of `input` with the coder that was set up.
+    /// Decompresses the stream that is all of `input`.
     pub(super) fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
         match self.run(input, output)? {
             Outcome::Finished { consumed, written } if consumed == input.len() => Ok(written),
@@ -127,8 +128,8 @@ impl Drop for Stream {
 // SAFETY: the stream is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Stream {}
 
-/// The library's options for a block of so many bytes. A dictionary that is larger than the block
-/// would only cost memory and time to clear it.
+/// The library's options for a block of this size. A dictionary larger than the block would only
+/// cost memory and the time to clear it.
 pub(super) fn options(settings: &LzmaSettings, block_bytes: usize) -> ffi::lzma_options_lzma {
     let mut options = preset(settings);
     let enough = u32::try_from(block_bytes.next_power_of_two()).unwrap_or(u32::MAX);

@@ -4,7 +4,7 @@ use super::Compressor::Lz4;
 use lz4_sys::LZ4_decompress_safe;
 use std::ffi::{c_char, c_int, c_void, CStr};
 
-// What `lz4_sys` does not declare of the library that it builds.
+// Functions of the library that `lz4_sys` builds but does not declare.
 #[allow(unsafe_code)]
 extern "C" {
     fn LZ4_versionString() -> *const c_char;
@@ -28,11 +28,11 @@ extern "C" {
     ) -> c_int;
 }
 
-/// Writes LZ4 blocks, fast or small.
+/// Compresses LZ4 blocks with the fast or the high compression variant.
 #[derive(Debug)]
 pub(super) struct Encoder {
     high_level: Option<c_int>,
-    /// The library's memory, which it initializes for every block.
+    /// The library's state, which it initializes for every block.
     state: Vec<u64>,
 }
 
@@ -74,7 +74,8 @@ impl Encoder {
     }
 }
 
-/// Reads an LZ4 block. The library does not tell one that is too long from a damaged one.
+/// Decompresses an LZ4 block. The library does not distinguish a block that is too long from a
+/// damaged one.
 #[allow(unsafe_code)]
 pub(super) fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize> {
     let bytes = c_int::try_from(input.len()).map_err(|_| BlockError::Corrupt(Lz4))?;

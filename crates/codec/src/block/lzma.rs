@@ -5,19 +5,21 @@ use super::Compressor::Lzma;
 use liblzma_sys as ffi;
 use std::ptr::{from_mut, null_mut};
 
-/// One byte of properties, the dictionary and the length of the content.
+/// Size of the header in bytes: one byte of properties, the dictionary size, and the length of the
+/// content.
 const HEADER_BYTES: usize = 13;
 
-/// The length of a stream that ends in a mark instead.
+/// The length field of a stream that ends with an end marker instead.
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 
-/// The filter of liblzma that is told the length of the content (`lzma/lzma12.h`, 5.4 and later).
+/// The LZMA1 filter of liblzma that takes the length of the content (`lzma/lzma12.h`, 5.4 and
+/// later).
 const LZMA1_OF_KNOWN_LENGTH: ffi::lzma_vli = 0x4000_0000_0000_0002;
 
-/// That a mark may end a stream although its length is known.
+/// Allows an end marker although the length is known.
 const ALLOW_END_MARK: u32 = 1;
 
-/// Writes LZMA1 streams behind the header of `.lzma` files, which tells the true length.
+/// Compresses to LZMA1 streams with the header of `.lzma` files, which contains the length.
 #[derive(Debug)]
 pub(super) struct Encoder {
     settings: LzmaSettings,
@@ -57,7 +59,7 @@ impl Encoder {
     }
 }
 
-/// Reads LZMA1 streams behind the header of `.lzma` files.
+/// Decompresses LZMA1 streams with the header of `.lzma` files.
 #[derive(Debug)]
 pub(super) struct Decoder {
     stream: Stream,
@@ -83,7 +85,7 @@ impl Decoder {
         options.lc = u32::from(properties % 9);
         options.lp = u32::from(properties / 9 % 5);
         options.pb = u32::from(properties / 45);
-        // No match reaches back over more than what the output has room for.
+        // A match cannot reach back farther than the length of the output.
         let enough = u32::try_from(output.len()).unwrap_or(u32::MAX);
         let dictionary = u32::from_le_bytes([d0, d1, d2, d3]);
         options.dict_size = dictionary.min(enough).max(ffi::LZMA_DICT_SIZE_MIN);
@@ -104,8 +106,8 @@ fn set_length(options: &mut ffi::lzma_options_lzma, length: u64) {
     options.ext_size_high = (length >> 32) as u32;
 }
 
-/// A chain of one filter and the mark that ends it. The filter points to `options`, which are what
-/// it takes.
+/// A chain of one filter and the terminator. The filter points to `options`, which have the type
+/// that it expects.
 fn chain(options: &mut ffi::lzma_options_lzma) -> [ffi::lzma_filter; 2] {
     [
         ffi::lzma_filter {

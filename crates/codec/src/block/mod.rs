@@ -1,7 +1,8 @@
-//! Blocks of SquashFS images: each is compressed alone, with one of six compressors.
+//! Compresses and decompresses blocks of SquashFS images, each on its own, with one of six
+//! compressors.
 //!
-//! A worker owns one [`BlockCompressor`] or [`BlockDecompressor`] and uses it for every block. What
-//! it writes depends on the [`Settings`] and the block, never on the blocks before it.
+//! A worker owns one [`BlockCompressor`] or [`BlockDecompressor`] and uses it for all blocks. The
+//! output depends only on the [`Settings`] and the block, never on the blocks before it.
 
 mod candidates;
 mod error;
@@ -22,7 +23,7 @@ use std::ffi::CStr;
 use std::fmt;
 pub(crate) use zlib::Stream;
 
-/// Bytes of a metadata block before compression; no dictionary is smaller.
+/// Size of a metadata block before compression in bytes; also the minimum dictionary size.
 pub const METADATA_BLOCK_BYTES: u32 = 8192;
 
 /// The compressors of the format.
@@ -30,7 +31,7 @@ pub const METADATA_BLOCK_BYTES: u32 = 8192;
 pub enum Compressor {
     /// Deflate in a zlib stream.
     Gzip,
-    /// LZMA1 behind the header of `.lzma` files. The kernel cannot mount it.
+    /// LZMA1 with the header of `.lzma` files. The kernel does not support it.
     Lzma,
     /// LZO1X.
     Lzo,
@@ -43,7 +44,7 @@ pub enum Compressor {
 }
 
 impl Compressor {
-    /// All of them, in the order of their ids.
+    /// All compressors in the order of their ids.
     pub const ALL: [Compressor; 6] = [
         Compressor::Gzip,
         Compressor::Lzma,
@@ -53,7 +54,7 @@ impl Compressor {
         Compressor::Zstd,
     ];
 
-    /// The number that stands for it in a superblock.
+    /// Its id in superblocks.
     pub fn id(self) -> u16 {
         match self {
             Compressor::Gzip => 1,
@@ -65,15 +66,15 @@ impl Compressor {
         }
     }
 
-    /// The compressor of a superblock's number, if there is one.
+    /// The compressor with this id in superblocks.
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|compressor| compressor.id() == id)
     }
 
-    /// Whether this block holds a checksum of its content, which decompressing checks: those of gzip
-    /// always, of xz and zstd if they were told to, the others never.
+    /// Whether this block has a checksum of its content, which is checked when it is decompressed:
+    /// always for gzip, depending on the settings for xz and zstd, never for the others.
     pub fn has_checksum(self, block: &[u8]) -> bool {
         match self {
             Compressor::Gzip => true,
@@ -83,8 +84,8 @@ impl Compressor {
         }
     }
 
-    /// The same block without its checksum, where that is apart from the rest: that of zstd, whose
-    /// last 4 bytes it is. `None` for all others.
+    /// The block without its checksum, if that can be removed: in zstd, it is the last 4 bytes.
+    /// `None` for all other blocks.
     pub fn without_checksum(self, block: &[u8]) -> Option<Vec<u8>> {
         match self {
             Compressor::Zstd if self.has_checksum(block) => zstd::without_checksum(block),
@@ -92,7 +93,7 @@ impl Compressor {
         }
     }
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Compressor::Gzip => "gzip",
@@ -104,7 +105,7 @@ impl Compressor {
         }
     }
 
-    /// The compressor of a name on the command line.
+    /// The compressor with this name on the command line.
     pub fn from_name(name: &str) -> std::result::Result<Self, SettingsError> {
         let found = Self::ALL
             .into_iter()
@@ -133,7 +134,7 @@ pub(crate) fn versions() -> [(&'static str, &'static str); 5] {
     ]
 }
 
-/// Compresses blocks, one after the other; one for each worker.
+/// Compresses blocks. Use one per worker.
 #[derive(Debug)]
 pub struct BlockCompressor(Encoder);
 
@@ -149,7 +150,7 @@ enum Encoder {
 }
 
 impl BlockCompressor {
-    /// A context for these settings.
+    /// A compressor with these settings.
     pub fn new(settings: &Settings) -> Result<Self> {
         Ok(BlockCompressor(match settings {
             Settings::Gzip(gzip) if gzip.uses_zlib() => Encoder::Zlib(zlib::Encoder::new(gzip)?),
@@ -162,14 +163,15 @@ impl BlockCompressor {
         }))
     }
 
-    /// Compresses `input` to the start of `output`, which must be as long as `input`, and returns
-    /// how many bytes that took. `None` when it did not become smaller: the block is then stored
-    /// as it is, and what `output` holds means nothing.
+    /// Compresses `input` to the start of `output`, which must be at least as long. Returns the
+    /// compressed length in bytes, or `None` if the block would not become smaller; then it should
+    /// be stored uncompressed, and the content of `output` is undefined.
     pub fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
         let Some(limit) = input.len().checked_sub(1) else {
             return Ok(None);
         };
-        // The room is the same for every buffer: some libraries choose by what fits.
+        // The same limit for every buffer, because the output of some libraries depends on the
+        // room.
         let bytes = (input.len(), output.len());
         let output = output.get_mut(..limit).ok_or(BlockError::OutputBuffer {
             input: bytes.0,
@@ -187,7 +189,7 @@ impl BlockCompressor {
     }
 }
 
-/// Decompresses blocks of any origin, one after the other; one for each worker.
+/// Decompresses blocks of any origin. Use one per worker.
 #[derive(Debug)]
 pub struct BlockDecompressor(Decoder);
 
@@ -202,7 +204,7 @@ enum Decoder {
 }
 
 impl BlockDecompressor {
-    /// A context for blocks of this compressor; it needs no settings.
+    /// A decompressor for blocks of this compressor; no settings are needed.
     pub fn new(compressor: Compressor) -> Result<Self> {
         Ok(BlockDecompressor(match compressor {
             Compressor::Gzip => Decoder::Gzip(gzip::Decoder::new()),
@@ -214,8 +216,8 @@ impl BlockDecompressor {
         }))
     }
 
-    /// Decompresses the block that is all of `input` to the start of `output` and returns its
-    /// length, at most that of `output`. The rest of `output` may have been written to.
+    /// Decompresses the block that is all of `input` to the start of `output`. Returns the
+    /// decompressed length. The rest of `output` may be overwritten.
     pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
         match &mut self.0 {
             Decoder::Gzip(decoder) => decoder.decompress(input, output),

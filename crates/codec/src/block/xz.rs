@@ -6,10 +6,10 @@ use super::Compressor::Xz;
 use liblzma_sys as ffi;
 use std::ptr::{from_ref, null_mut};
 
-/// No filter.
+/// Stands for no filter.
 const PLAIN: ffi::lzma_vli = u64::MAX;
 
-/// liblzma's filters for machine code, in the order of their bits in an image.
+/// liblzma's filters for machine code in the order of their bits in an image.
 const FILTERS: [ffi::lzma_vli; 8] = [
     ffi::LZMA_FILTER_X86,
     ffi::LZMA_FILTER_POWERPC,
@@ -21,15 +21,15 @@ const FILTERS: [ffi::lzma_vli; 8] = [
     ffi::LZMA_FILTER_RISCV,
 ];
 
-/// Memory that a block may ask for: a dictionary of the xz program's default, 8 MiB, and what is
-/// around it. The dictionaries of images are no larger than a block.
+/// Memory limit of the decoder in bytes: a dictionary of 8 MiB, the default of the xz program, and
+/// some overhead. Dictionaries in images are not larger than a block.
 const DECODER_BYTES: u64 = 9 << 20;
 
-/// Writes `.xz` files of one block, with CRC32, the only check that the kernel knows.
+/// Compresses to `.xz` files of one block with CRC32, the only check that the kernel knows.
 #[derive(Debug)]
 pub(super) struct Encoder {
     settings: LzmaSettings,
-    /// The filters to try, none first.
+    /// The filters to try, starting with none.
     filters: Vec<ffi::lzma_vli>,
     stream: Stream,
     scratch: Vec<u8>,
@@ -84,12 +84,12 @@ fn start(
     })
 }
 
-/// Whether the stream flags name a check (xz file format, 2.1.1.2).
+/// Whether the stream flags specify a check (xz file format, 2.1.1.2).
 pub(super) fn has_checksum(block: &[u8]) -> bool {
     block.get(7).is_some_and(|flags| flags & 15 != 0)
 }
 
-/// Reads `.xz` files of any filters and check.
+/// Decompresses `.xz` files with any filters and checks.
 #[derive(Debug)]
 pub(super) struct Decoder {
     stream: Stream,

@@ -7,13 +7,13 @@ use std::ffi::CStr;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::NonNull;
 
-/// What zlib's `deflateInit` takes for the size of its internal state, and so do the other packers.
+/// The memory level that zlib's `deflateInit` uses, and other packers too.
 const MEMORY_LEVEL: i32 = 8;
 
-/// Writes zlib streams with stock zlib: the bytes that mksquashfs and squashfs-tools-ng write.
+/// Compresses to zlib streams with stock zlib: the same bytes as mksquashfs and squashfs-tools-ng.
 #[derive(Debug)]
 pub(super) struct Encoder {
-    /// One for each strategy, in the order in which they are tried.
+    /// One stream for each strategy, in the order in which they are tried.
     streams: Vec<Stream>,
     scratch: Vec<u8>,
 }
@@ -39,14 +39,14 @@ impl Encoder {
     }
 }
 
-/// A deflate stream. It lives in memory of its own because zlib's state points back to it.
+/// A deflate stream. It is allocated separately, because zlib's state points back to it.
 #[derive(Debug)]
 pub(crate) struct Stream {
     raw: NonNull<ffi::z_stream>,
 }
 
-/// How much zlib is given or asked for at a time by [`Stream::deflate`], in bytes: git's pieces,
-/// which a stored stream shows.
+/// Sizes of the input and output pieces of [`Stream::deflate`] in bytes. They are those of git,
+/// because they affect the bytes of stored streams.
 const INPUT_BYTES: usize = 1 << 30;
 const OUTPUT_BYTES: usize = 4096;
 
@@ -74,7 +74,7 @@ impl Stream {
         check(code).map(|()| stream)
     }
 
-    /// The whole stream of `content`, however long it is.
+    /// Compresses `content` of any length to a complete stream.
     #[allow(unsafe_code)]
     pub(crate) fn deflate(&mut self, content: &[u8]) -> Result<Vec<u8>> {
         // SAFETY: `raw` was initialized, and nobody else uses it behind `&mut self`.
@@ -129,7 +129,7 @@ impl Stream {
         };
         match code {
             ffi::Z_STREAM_END => Ok(Some(written)),
-            // The room was used up.
+            // The output is full.
             ffi::Z_OK | ffi::Z_BUF_ERROR => Ok(None),
             code => check(code).map(|()| None),
         }

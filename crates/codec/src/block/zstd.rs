@@ -5,8 +5,8 @@ use std::ffi::CStr;
 use std::ptr::NonNull;
 use zstd_sys as ffi;
 
-/// Writes Zstandard frames, each with the length of its content. For a block of known length the
-/// window is no larger than the block, as the kernel wants it.
+/// Compresses to Zstandard frames that contain the length of their content. As the length is known,
+/// the window is not larger than the block, which the kernel requires.
 #[derive(Debug)]
 pub(super) struct Encoder {
     raw: NonNull<ffi::ZSTD_CCtx>,
@@ -70,8 +70,7 @@ impl Drop for Encoder {
 // SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Encoder {}
 
-/// The byte of a frame that describes its header, and the flag in it that tells of a checksum:
-/// RFC 8878, 3.1.1.1.1.
+/// The byte of a frame that describes its header, and the checksum flag in it: RFC 8878, 3.1.1.1.1.
 const DESCRIPTOR: usize = 4;
 const CHECKSUM_FLAG: u8 = 4;
 
@@ -80,7 +79,7 @@ pub(super) fn has_checksum(block: &[u8]) -> bool {
     descriptor.is_some_and(|descriptor| descriptor & CHECKSUM_FLAG != 0)
 }
 
-/// Reads Zstandard frames.
+/// Decompresses Zstandard frames.
 #[derive(Debug)]
 pub(super) struct Decoder {
     raw: NonNull<ffi::ZSTD_DCtx>,
@@ -144,7 +143,7 @@ impl Drop for Decoder {
 // SAFETY: the context is plain memory bound to no thread; it is changed only through `&mut`.
 unsafe impl Send for Decoder {}
 
-/// The error that a result of the library stands for, if it is one.
+/// The error code of a library result, if it is an error.
 #[allow(unsafe_code)]
 fn code(result: usize) -> Option<ffi::ZSTD_ErrorCode> {
     // SAFETY: both functions compute from a plain number.
@@ -171,7 +170,7 @@ pub(super) fn version() -> &'static CStr {
     unsafe { CStr::from_ptr(ffi::ZSTD_versionString()) }
 }
 
-/// The same frame without its checksum: the flag in its header and its last four bytes are gone.
+/// The frame without its checksum: without the flag in its header and its last four bytes.
 pub(super) fn without_checksum(block: &[u8]) -> Option<Vec<u8>> {
     let mut block = block.get(..block.len().checked_sub(4)?)?.to_vec();
     *block.get_mut(DESCRIPTOR)? &= !CHECKSUM_FLAG;

@@ -1,20 +1,20 @@
-//! The content of one file of an image.
+//! Writes the content of a file of an image.
 
 use bstr::ByteSlice;
 use hedgerow_engine::{run_ordered, Execution, Failure, Window};
 use hedgerow_squashfs::{Body, Error, Image};
 use std::io::{self, Write};
 
-/// Bytes that may be decompressed before they are written.
+/// Limit of decompressed data that waits to be written, in bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
 
-/// Why the content was not written, or not all of it.
+/// Why the content was not written, or not completely.
 #[derive(Debug, thiserror::Error)]
 pub enum ContentError {
     /// The image cannot be read, or has no such file.
     #[error(transparent)]
     Image(#[from] Error),
-    /// The output takes no more.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(io::Error),
     /// The run was cancelled.
@@ -26,10 +26,10 @@ pub enum ContentError {
 }
 
 /// Writes the content of the regular file `path` of `image` to `output`. Blocks are decompressed in
-/// parallel, and no more than 16 MiB of them wait to be written.
+/// parallel; at most 16 MiB of them wait to be written.
 ///
 /// # Errors
-/// See [`ContentError`]; part of the content may have been written.
+/// See [`ContentError`]. Part of the content may have been written.
 ///
 /// ```no_run
 /// use hedgerow::image::{write_content, Image};

@@ -1,4 +1,4 @@
-//! Images of directories, commits and archives.
+//! Creates images from directories, commits and archives.
 
 use super::progress::count;
 use super::recipe::Recipe;
@@ -14,12 +14,12 @@ use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What an image is made of.
+/// The source of an image.
 #[derive(Debug)]
 pub enum Source<'s> {
-    /// A directory: all of it, or what the recipe's description takes from it.
+    /// A directory: all of it, or the part that the recipe's description names.
     Directory(DirectorySource<'s>),
-    /// A commit, as `git archive` would list it.
+    /// A commit, with the entries that `git archive` would list.
     Commit(CommitSource<'s>),
     /// A tar archive.
     Archive(ArchiveSource),
@@ -30,11 +30,11 @@ pub enum Source<'s> {
 pub struct DirectorySource<'s> {
     /// The directory.
     pub directory: &'s Path,
-    /// Which entries are taken; a description takes what it names.
+    /// Which entries are included. Not used with a description.
     pub selection: Selection,
     /// Whether the walk stays on one file system.
     pub one_file_system: bool,
-    /// What directories are like that a description does not describe.
+    /// Attributes of directories that the description does not contain.
     pub defaults: Defaults,
 }
 
@@ -47,29 +47,31 @@ pub struct CommitSource<'s> {
     pub revision: &'s BStr,
     /// Which entries are left out.
     pub exclude: Patterns,
-    /// Whether attributes files in the working tree count before those in the tree.
+    /// Whether attributes files in the working tree take precedence over those in the tree.
     pub worktree_attributes: bool,
-    /// The time of the entries of a tree, which has none, in seconds since 1970.
+    /// Modification time of the entries if the revision is a tree, which has no time; in seconds
+    /// since 1970.
     pub tree_mtime_s: i64,
 }
 
 /// An archive as a source.
 #[derive(Debug)]
 pub struct ArchiveSource {
-    /// The archive, compressed or not; a regular file is read from where it stands.
+    /// The archive, compressed or not; a regular file is read from its current position.
     pub file: ReadFile,
-    /// How its members become a tree. What has to be put aside goes beside the image.
+    /// How members become a tree. `spool_directory` is ignored: contents are spooled to the image's
+    /// directory.
     pub nodes: NodeOptions,
     /// Which entries are left out.
     pub exclude: Patterns,
-    /// Whether members that were skipped are no more than something to warn of.
+    /// Whether skipped members cause warnings only.
     pub skips_quietly: bool,
     /// Whether extended attributes that SquashFS cannot hold are errors.
     pub xattrs_must_fit: bool,
 }
 
 impl<'s> Source<'s> {
-    /// All of a directory.
+    /// A whole directory.
     pub fn directory(directory: &'s Path) -> Self {
         Source::Directory(DirectorySource {
             directory,
@@ -79,7 +81,7 @@ impl<'s> Source<'s> {
         })
     }
 
-    /// All of a commit.
+    /// A whole commit.
     pub fn commit(repository: &'s Repository, revision: &'s BStr) -> Self {
         Source::Commit(CommitSource {
             repository,
@@ -90,7 +92,7 @@ impl<'s> Source<'s> {
         })
     }
 
-    /// All of an archive; a member that no image can hold is an error.
+    /// A whole archive; a member that an image cannot store is an error.
     pub fn archive(file: ReadFile) -> Self {
         Source::Archive(ArchiveSource {
             file,
@@ -102,17 +104,17 @@ impl<'s> Source<'s> {
     }
 }
 
-/// What the caller does while an image is made.
+/// Callbacks during the creation of an image.
 #[derive(Clone, Copy)]
 pub struct Hooks<'h> {
-    /// Changes an entry before it is stored. Workers call it at the same time.
+    /// Changes an entry before it is stored. Called by several workers at the same time.
     pub change: &'h (dyn Fn(Node) -> Node + Sync),
-    /// Is told of what is strange and no error.
+    /// Called with warnings.
     pub warn: &'h dyn Fn(String),
 }
 
 impl Default for Hooks<'_> {
-    /// Entries stay as they are; nobody is warned.
+    /// Entries are not changed; warnings are ignored.
     fn default() -> Self {
         Hooks {
             change: &|node| node,
@@ -121,11 +123,11 @@ impl Default for Hooks<'_> {
     }
 }
 
-/// Makes the image `target` of `source`. [`Stage::Entries`](crate::Stage::Entries) counts the entries
-/// that were read.
+/// Creates the image `target` from `source`. [`Stage::Entries`](crate::Stage::Entries) counts the
+/// entries read.
 ///
 /// # Errors
-/// See [`WriteError`]; there is no image then, or the one that was there.
+/// See [`WriteError`]. On error, no image is created, and an existing one stays as it is.
 ///
 /// ```no_run
 /// use hedgerow::image::{create, CreateOptions, Source};
@@ -145,10 +147,10 @@ pub fn create(
     create_with(source, Recipe::default(), target, options, Hooks::default())
 }
 
-/// As [`create`], with the entries, the order and the attributes that `recipe` says, and with `hooks`.
+/// Like [`create`], with the entries, the order and the attributes of `recipe`, and with `hooks`.
 ///
 /// # Errors
-/// As [`create`]; only a directory can be described or sorted.
+/// Like [`create`]; also if a recipe describes or sorts a source other than a directory.
 pub fn create_with(
     source: Source<'_>,
     recipe: Recipe,
@@ -179,7 +181,7 @@ pub fn create_with(
     }
 }
 
-/// An image that is being made.
+/// An image that is being created.
 struct Making<'m> {
     target: &'m Path,
     options: &'m CreateOptions,
@@ -251,7 +253,7 @@ impl Making<'_> {
             skipped.iter().for_each(|error| warn(error.to_string()));
         }
         for warning in nodes.warnings() {
-            // A label says nothing about what is in the archive.
+            // A volume label does not affect the contents.
             if !matches!(warning, Warning::VolumeLabel(_)) {
                 warn(warning.to_string());
             }
@@ -276,7 +278,7 @@ impl Making<'_> {
         hedgerow_squashfs::create(nodes, self.target, options)
     }
 
-    /// Changes an entry, and gives it the attributes that the recipe has for it.
+    /// Changes an entry, and adds the attributes of the recipe.
     fn labelled<'l>(&'l self, recipe: &'l Recipe) -> impl Fn(Node) -> Node + Sync + 'l {
         let change = self.change;
         move |node| {
@@ -285,7 +287,7 @@ impl Making<'_> {
         }
     }
 
-    /// Stores the nodes in their order, or in that of the sort file.
+    /// Stores the nodes in their order, or in the order of the sort file.
     fn store(
         &self,
         nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
@@ -300,8 +302,8 @@ impl Making<'_> {
     }
 }
 
-/// Where below `directory` the image is to be, if it is there: an older one under that name is no
-/// part of it, or each would hold the one before.
+/// The path of the image relative to `directory`, if it is inside. An older image with this name is
+/// left out, because otherwise each image would contain the previous one.
 fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
     let name = target.file_name()?;
     let mut parent = directory_of(target);
@@ -314,12 +316,13 @@ fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
     Some(path.as_os_str().as_bytes().to_vec())
 }
 
-/// The directory in which a file is to be.
+/// The parent directory of a file.
 fn directory_of(target: &Path) -> PathBuf {
     target.parent().map(Path::to_owned).unwrap_or_default()
 }
 
-/// Whether an entry stays; what is below a directory that does not, comes right behind it.
+/// Whether an entry is kept. Remembers the last excluded directory, whose entries follow it
+/// directly.
 fn kept(exclude: &Patterns) -> impl FnMut(&Result<Node, NodeError>) -> bool + '_ {
     let mut excluded: Option<Vec<u8>> = None;
     move |node| {
@@ -340,7 +343,7 @@ fn kept(exclude: &Patterns) -> impl FnMut(&Result<Node, NodeError>) -> bool + '_
     }
 }
 
-/// Whether SquashFS has a number for the prefix of an attribute's name.
+/// Whether SquashFS has a type for the prefix of an attribute's name.
 fn fits(name: &[u8]) -> bool {
     let prefixes: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
     prefixes.iter().any(|prefix| name.starts_with(prefix))

@@ -1,4 +1,4 @@
-//! What is in an image, into a directory.
+//! Extracts an image into a directory.
 
 use super::progress::counted;
 use bstr::ByteSlice;
@@ -13,17 +13,19 @@ use std::sync::Arc;
 /// How an image is extracted.
 #[derive(Clone, Debug)]
 pub struct ExtractOptions {
-    /// The paths to extract, with what is below them; all if there are none.
+    /// The paths to extract, with everything below them; all if empty.
     pub paths: Vec<Vec<u8>>,
-    /// So many first components are taken off each path; entries without further ones are left out.
+    /// The number of leading components removed from each path. Entries without further components
+    /// are left out.
     pub strip_components: usize,
-    /// Whether the target may be a directory that is not empty, and what is in the way is replaced.
+    /// Whether the target may be a nonempty directory, in which existing entries are replaced.
     pub replace: bool,
-    /// Whether entries get their owners, if root extracts.
+    /// Whether entries get their owners, if the user is root.
     pub owners: bool,
-    /// Whether entries get extended attributes; outside `user.` only if root extracts with owners.
+    /// Whether entries get extended attributes; those outside of `user.` only if root extracts with
+    /// owners.
     pub xattrs: bool,
-    /// Whether root extracts setuid programs and devices into a directory of another user too.
+    /// Whether root creates setuid programs and devices even in a directory of another user.
     pub keep_privileges: bool,
     /// How it is run: [`Stage::Entries`](crate::Stage::Entries) counts the entries.
     pub execution: Execution,
@@ -50,34 +52,34 @@ pub enum ExtractError {
     /// The image cannot be read, or has no such path.
     #[error(transparent)]
     Image(Error),
-    /// The target cannot be made, looked at or read.
+    /// The target cannot be created, examined or read.
     #[error(transparent)]
     Target(#[from] hedgerow_fs::Error),
-    /// The target is a directory with something in it.
+    /// The target is a nonempty directory.
     #[error("'{}' is not empty", path.display())]
     NotEmpty {
-        /// The target.
+        /// The path of the target.
         path: PathBuf,
     },
-    /// Root would extract into a directory whose owner could use what root alone may make.
+    /// Root would extract into a directory whose owner could use setuid programs and devices there.
     #[error(
         "'{}' belongs to user {owner}: setuid programs and devices that root extracts there \
          could give that user the rights of root", directory.display()
     )]
     ForeignOwner {
-        /// The target, or the nearest directory above it that exists.
+        /// The target, or its nearest existing parent directory.
         directory: PathBuf,
-        /// The user's id.
+        /// The user id of the owner.
         owner: u32,
     },
-    /// The run ended early; what is complete by then stays.
+    /// The run ended early; completed entries stay.
     #[error(transparent)]
     Ended(#[from] hedgerow_writer::ExtractError),
 }
 
-/// Extracts `image` into the directory `target`, which is made if it is missing, and tells `tell` of
-/// entries that fail, in canonical order; the others are extracted. Nothing is written outside of
-/// `target`, whatever the image says.
+/// Extracts `image` into the directory `target`, which is created if it does not exist. Calls
+/// `tell` for each failed entry, in canonical order; the others are extracted. Nothing is written
+/// outside of `target`, whatever the image contains.
 ///
 /// # Errors
 /// See [`ExtractError`].
@@ -135,7 +137,7 @@ pub fn extract(
     Ok(hedgerow_writer::extract(&root, nodes, &writing, tell)?)
 }
 
-/// The directory that takes the entries, and whether it was made for them.
+/// Opens or creates the target directory. Also returns whether it was created.
 fn prepare(target: &Path, replace: bool) -> Result<(Dir, bool), ExtractError> {
     let is_new = !hedgerow_fs::exists(target);
     if is_new {
@@ -149,7 +151,7 @@ fn prepare(target: &Path, replace: bool) -> Result<(Dir, bool), ExtractError> {
     Ok((root, is_new))
 }
 
-/// The directory that takes the entries, or is above it, if it belongs to another user than root.
+/// The target directory, or its nearest existing parent, if its owner is not root; with the owner.
 fn foreign_directory(target: &Path) -> Result<Option<(PathBuf, u32)>, hedgerow_fs::Error> {
     let exists = |path: &&Path| hedgerow_fs::exists(path);
     let nearest = target.ancestors().find(exists);
@@ -158,7 +160,7 @@ fn foreign_directory(target: &Path) -> Result<Option<(PathBuf, u32)>, hedgerow_f
     Ok((owner != 0).then(|| (nearest.to_owned(), owner)))
 }
 
-/// A node without the first components of its path; none if it has no others.
+/// Removes the leading components of a node's path. `None` if no components are left.
 fn stripped(node: Result<Node, NodeError>, components: usize) -> Option<Result<Node, NodeError>> {
     let mut node = match node {
         Ok(node) if components > 0 && !node.path.is_empty() => node,

@@ -1,8 +1,9 @@
-//! SquashFS images: made of a directory, a commit or an archive ([`create()`]), taken apart into a
-//! directory ([`extract()`]) or an archive ([`to_archive`]), checked ([`verify`]) and compared ([`diff`]).
+//! SquashFS images: created from a directory, a commit or an archive ([`create()`]), extracted to a
+//! directory ([`extract()`]) or an archive ([`to_archive`]), checked ([`verify`]) and compared
+//! ([`diff`]).
 //!
-//! The same source and options give the same bytes, whatever the number of workers. Images are not
-//! trusted: no length is believed, and nothing is written outside the target.
+//! The same source and options give the same bytes for any number of workers. Images are untrusted:
+//! all lengths are checked, and nothing is written outside of the target.
 
 mod contents;
 mod create;

@@ -1,4 +1,4 @@
-//! Counting the entries that pass from a source to a sink.
+//! Counts the entries that pass from a source to a sink.
 
 use hedgerow_engine::{Execution, Stage};
 use hedgerow_squashfs::Image;
@@ -11,7 +11,8 @@ pub(super) fn count(node: &Node, execution: &Execution) {
     steps.add_bytes(node.size_bytes);
 }
 
-/// The nodes of `image`, counted while they pass; against all of its inodes if `is_all` are wanted.
+/// Counts the nodes of `image` as they pass. If `is_all`, the expected total is its number of
+/// inodes.
 pub(super) fn counted<'p>(
     nodes: impl Iterator<Item = Result<Node, NodeError>> + Send + 'p,
     image: &Image,

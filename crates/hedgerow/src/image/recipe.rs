@@ -1,4 +1,4 @@
-//! Recipes: files that say what is in an image, in which order, and with which attributes.
+//! Recipes: files that define the entries of an image, their order and their attributes.
 
 use hedgerow_squashfs::recipe::{read, FileContexts, Labels, RecipeError, SortRules, XattrFile};
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::sync::Arc;
 /// The files of a recipe, as the user named them. Their formats are those of gensquashfs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecipeFiles<'a> {
-    /// Describes the entries of the image.
+    /// The description: the entries of the image.
     pub pack_file: Option<&'a Path>,
-    /// Says in which order contents are stored, and how.
+    /// The sort file: in which order contents are stored, and how.
     pub sort_file: Option<&'a Path>,
-    /// Extended attributes by path, as `getfattr --dump` prints them.
+    /// Extended attributes by path, in the format of `getfattr --dump`.
     pub xattr_file: Option<&'a Path>,
-    /// Security contexts by path, as SELinux's `file_contexts` has them.
+    /// Security contexts by path, in the format of SELinux's `file_contexts`.
     pub selinux: Option<&'a Path>,
 }
 
-/// What the files of a recipe say.
+/// The parsed files of a recipe.
 #[derive(Debug)]
 pub struct Recipe {
     pub(super) description: Option<(PathBuf, Vec<u8>)>,
@@ -26,7 +26,7 @@ pub struct Recipe {
 }
 
 impl Default for Recipe {
-    /// Everything that the source has, as it has it.
+    /// All entries of the source, with their attributes.
     fn default() -> Self {
         Recipe {
             description: None,
@@ -40,10 +40,11 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// Reads the files; `find` tells where one is. `keep`: extended attributes of the source stay.
+    /// Reads the files; `find` returns where a file is. If `keep`, extended attributes of the
+    /// source are kept.
     ///
     /// # Errors
-    /// A file cannot be read, or a line of it makes no sense; the error names both.
+    /// A file cannot be read, or a line is invalid; the error names file and line.
     pub fn read(
         files: RecipeFiles<'_>,
         keep: bool,
@@ -73,7 +74,7 @@ impl Recipe {
         })
     }
 
-    /// Whether a sort file gives contents an order of their own: only a directory can be sorted.
+    /// Whether a sort file changes the order of contents, which only directories support.
     pub fn sorts(&self) -> bool {
         self.sort.is_some()
     }

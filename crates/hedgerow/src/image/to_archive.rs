@@ -1,4 +1,4 @@
-//! What is in an image, as an archive.
+//! Converts an image to an archive.
 
 use super::progress::counted;
 use hedgerow_fs::OutputFile;
@@ -9,24 +9,25 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// So much is collected before it is written, in bytes.
+/// Size of the write buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// How an image becomes an archive.
+/// How an image is converted to an archive.
 #[derive(Clone, Debug)]
 pub struct ArchiveOptions {
-    /// The paths to archive, with what is below them; all if there are none.
+    /// The paths to archive, with everything below them; all if empty.
     pub paths: Vec<Vec<u8>>,
-    /// The directory of the image that becomes the root of the archive; what is outside is left out.
+    /// The directory of the image that becomes the root of the archive; entries outside of it are
+    /// left out.
     pub root: Vec<u8>,
     /// How the archive is compressed.
     pub compression: Compression,
-    /// How entries become members, and by how many workers they are read.
+    /// How entries become members, and the number of workers that read them.
     pub sink: SinkOptions,
 }
 
 impl Default for ArchiveOptions {
-    /// Everything, not compressed.
+    /// Everything, uncompressed.
     fn default() -> Self {
         ArchiveOptions {
             paths: Vec::new(),
@@ -37,35 +38,35 @@ impl Default for ArchiveOptions {
     }
 }
 
-/// Where an archive goes.
+/// The output of an archive.
 pub enum ArchiveOutput<'o> {
-    /// A file, which gets its name when it is whole.
+    /// A file, which gets its name when it is complete.
     File {
-        /// Its name.
+        /// The path of the file.
         path: &'o Path,
-        /// Whether a file of that name may be replaced.
+        /// Whether an existing file may be replaced.
         replace: bool,
     },
-    /// Anything else; nobody to read the rest of it is no error.
+    /// Any other output. It is not an error if a pipe is closed early.
     Stream(&'o mut dyn Write),
 }
 
-/// Why there is no archive.
+/// Why no archive was created.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The image cannot be read, or has no such path.
     #[error(transparent)]
     Image(Error),
-    /// An entry cannot be archived, or the output failed.
+    /// An entry cannot be archived, or writing failed.
     #[error(transparent)]
     Sink(#[from] SinkError),
 }
 
-/// Writes what is in `image` as a tar archive to `output`: the same bytes for the same image. Returns
-/// why entries were left out, if the options allow for that.
+/// Writes the contents of `image` as a tar archive to `output`. The same image gives the same
+/// bytes. Returns the reasons for entries left out, if the options allow that.
 ///
 /// # Errors
-/// See [`ArchiveError`]. A file is not there then, or as it was.
+/// See [`ArchiveError`]. On error, no file is created, and an existing one stays as it is.
 ///
 /// ```no_run
 /// use hedgerow::image::{to_archive, ArchiveOptions, ArchiveOutput, Image};
@@ -111,7 +112,7 @@ pub fn to_archive(
     }
 }
 
-/// Writes an archive, compressed if it is to be, up to its last byte.
+/// Writes an archive, compressed according to the options, up to its last byte.
 fn write<W: Write>(
     nodes: impl Iterator<Item = Result<Node, NodeError>> + Send,
     output: W,
@@ -126,7 +127,7 @@ fn write<W: Write>(
     Ok((output.map_err(|error| failed(error.into_error()))?, skipped))
 }
 
-/// A node as it is called below `root`, if it is there.
+/// The node with its path relative to `root`; `None` if it is outside.
 fn below(node: Result<Node, NodeError>, root: &[u8]) -> Option<Result<Node, NodeError>> {
     let mut node = match node {
         Ok(node) if !root.is_empty() => node,
@@ -147,12 +148,12 @@ fn below(node: Result<Node, NodeError>, root: &[u8]) -> Option<Result<Node, Node
     Some(Ok(node))
 }
 
-/// What the system said of the output.
+/// Converts an error of the output file.
 fn failed(error: hedgerow_fs::Error) -> SinkError {
     SinkError::Archive(hedgerow_tar::Error::Write(io::Error::other(error)))
 }
 
-/// An archive that gets its name when it is whole.
+/// An archive file, which gets its name when it is complete.
 struct ArchiveFile {
     file: OutputFile,
     position: u64,
@@ -162,7 +163,7 @@ impl ArchiveFile {
     fn finish(self, replace: bool) -> Result<(), hedgerow_fs::Error> {
         if replace {
             self.file.take_attributes_of_target()?;
-            // Else a power cut could leave neither the archive that was there nor this one.
+            // Without this, a power failure could leave neither the old archive nor the new one.
             self.file.sync()?;
         }
         self.file.commit(replace)

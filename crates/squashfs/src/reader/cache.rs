@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many parts are locked independently of one another.
+/// Number of parts of the cache with a lock of their own.
 const SHARDS: usize = 8;
 
-/// Blocks that were read lately, by their position. Bounded, and usable by any number of threads;
-/// two that miss the same block at the same time both read it.
+/// A bounded cache of recently read blocks, by position, for any number of threads. Two threads
+/// that miss the same block at the same time both read it.
 pub struct Cache<T> {
     shards: [Mutex<Shard<T>>; SHARDS],
     blocks_per_shard: usize,
@@ -17,7 +17,7 @@ struct Shard<T> {
 }
 
 impl<T> Cache<T> {
-    /// A cache of about this many blocks.
+    /// A cache for about this many blocks.
     pub fn new(blocks: usize) -> Self {
         Cache {
             shards: std::array::from_fn(|_| {
@@ -30,9 +30,10 @@ impl<T> Cache<T> {
         }
     }
 
-    /// The block at this position, from the cache or else from `read`.
+    /// The block at `position`: from the cache, or read by `read` and then cached.
     pub fn get<E>(&self, position: u64, read: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
-        // Neighbours are thousands of bytes apart, and no distance is more likely than others.
+        // Spreads positions over the shards: they are thousands of bytes apart, at no typical
+        // distance.
         let spread = position.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let Some(shard) = self.shards.get(spread as usize % SHARDS) else {
             return read().map(Arc::new);

@@ -4,10 +4,10 @@ use crate::format::{SizeWord, SUPERBLOCK_BYTES};
 use crate::{Damage, Part, Result};
 use std::sync::Arc;
 
-/// A part of a file's content that is stored in one piece, at most a block long.
+/// A part of a file's content that is stored contiguously; at most one block long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Bytes.
+    /// Its length in bytes.
     pub length: u32,
     pub(crate) stored: Stored,
 }
@@ -15,7 +15,7 @@ pub struct Piece {
 /// Where a piece is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// Nowhere: it is zero.
+    /// A hole of zeros, which is not stored.
     Hole,
     Block {
         position: u64,
@@ -25,13 +25,13 @@ pub(crate) enum Stored {
 }
 
 impl Piece {
-    /// Whether it is stored nowhere, being zero.
+    /// Whether the piece is a hole of zeros, which is not stored.
     pub fn is_hole(&self) -> bool {
         self.stored == Stored::Hole
     }
 
-    /// Bytes that a block of its own takes in the image, and whether it is not compressed; 0 of a
-    /// hole or of the end of a file, which shares a block.
+    /// The size of the piece's own block in the image in bytes, and whether it is uncompressed. The
+    /// size is 0 for a hole, and for a tail, which shares a fragment block.
     pub fn stored_bytes(&self) -> (u32, bool) {
         match self.stored {
             Stored::Block { word, .. } => (word.stored_bytes(), word.is_raw()),
@@ -40,7 +40,7 @@ impl Piece {
     }
 }
 
-/// The pieces of a file, one behind the other. Ends behind an error.
+/// The pieces of a file in order. Ends after an error.
 pub struct Pieces<'i> {
     reader: Option<MetadataReader<'i>>,
     block_size: u32,
@@ -67,14 +67,14 @@ impl Image {
         })
     }
 
-    /// Reads a piece to `content`, which it then fills.
+    /// Reads a piece into `content`, which gets the length of the piece.
     pub fn read_piece(&self, piece: &Piece, content: &mut Vec<u8>) -> Result<()> {
         content.clear();
         content.resize(piece.length as usize, 0);
         self.read_piece_into(piece, content)
     }
 
-    /// Reads a piece to `content`, which is as long as it.
+    /// Reads a piece into `content`, which must be as long as the piece.
     pub(crate) fn read_piece_into(&self, piece: &Piece, content: &mut [u8]) -> Result<()> {
         let length = content.len();
         match piece.stored {
@@ -103,8 +103,8 @@ impl Image {
         Ok(())
     }
 
-    /// Whether two pieces, the second of another image, are stored with the same bytes, so that
-    /// they are equal. That they are not says nothing.
+    /// Whether two pieces, the second of another image, are stored with the same bytes, and so have
+    /// equal contents. Pieces stored with different bytes may be equal, too.
     pub(crate) fn is_stored_alike(&self, piece: &Piece, other: (&Image, &Piece)) -> Result<bool> {
         let (image, other) = other;
         let (
@@ -129,7 +129,7 @@ impl Image {
         Ok(*first == *second)
     }
 
-    /// A fragment block, decompressed.
+    /// The decompressed fragment block `index`, from the cache or from the image.
     fn fragment(&self, index: u32) -> Result<Arc<Buffer>> {
         self.fragments.get(index.into(), || {
             let entry = self.fragment_block(index)?;
@@ -142,7 +142,7 @@ impl Image {
         })
     }
 
-    /// Reads a block to the start of `output`; returns its length.
+    /// Reads and decompresses a block to the start of `output`. Returns its length.
     pub(crate) fn read_block(
         &self,
         part: Part,
@@ -166,7 +166,7 @@ impl Image {
         self.decompress(part, position, &stored, output)
     }
 
-    /// What is stored of a block.
+    /// Reads a block as it is stored, without decompressing it.
     pub(crate) fn read_stored(&self, part: Part, position: u64, word: SizeWord) -> Result<Vec<u8>> {
         self.check_extent(part, position, word)?;
         let mut stored = vec![0; word.stored_bytes() as usize];
@@ -174,7 +174,8 @@ impl Image {
         Ok(stored)
     }
 
-    /// Checks that a block of this size may stand at this position.
+    /// Checks that the size word is valid for a stored block and that the block lies in the data
+    /// area.
     pub(crate) fn check_extent(&self, part: Part, position: u64, word: SizeWord) -> Result<()> {
         let end = position.checked_add(word.stored_bytes().into());
         let fits = position >= SUPERBLOCK_BYTES
@@ -189,7 +190,7 @@ impl Image {
 }
 
 impl Pieces<'_> {
-    /// What is left of the file: the same pieces can be asked for again.
+    /// `file` without the pieces already returned, so that reading can continue later.
     pub(super) fn rest(&self, file: &File) -> File {
         File {
             blocks_start: self.position,

@@ -5,22 +5,23 @@ use bstr::{BStr, ByteSlice};
 use hedgerow_tree::NodeKind;
 use std::ops::Range;
 
-/// Bytes of one listing, at most: room for ten million entries.
+/// Size limit of a listing in bytes; enough for ten million entries.
 const LISTING_BYTES: u32 = 256 << 20;
-/// Impossible entries of one listing, at most. Each is told of in many times the bytes that it
-/// takes in the image, and a listing of nothing else would be held in memory.
+/// Maximum number of bad entries in a listing. The report of a bad entry takes many times the
+/// memory that the entry takes in the image, so a hostile listing could exhaust it.
 const MOST_DAMAGE: usize = 4096;
 
-/// What is in a directory, in the order of the names' bytes.
+/// The entries of a directory, sorted by the bytes of their names.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     names: Vec<u8>,
     entries: Vec<DirectoryEntry>,
     pub(crate) runs: Vec<Run>,
-    /// Whether the entries are stored in order; the kernel finds some of them only then.
+    /// Whether the entries are stored in order. If they are not, the kernel does not find all of
+    /// them.
     pub sorted: bool,
-    /// Entries that were left out, because no file system has such names, or because of another
-    /// entry with the same name.
+    /// Entries that were left out because their name is impossible, their type is unknown, or an
+    /// earlier entry has the same name.
     pub damage: Vec<Damage>,
 }
 
@@ -28,40 +29,40 @@ pub struct Listing {
 #[derive(Clone, Debug)]
 pub struct DirectoryEntry {
     name: Range<usize>,
-    /// What it is, as the directory says.
+    /// The kind according to the listing.
     pub kind: NodeKind,
-    /// Its inode.
+    /// Where its inode is.
     pub inode: Reference,
-    /// The inode's number, as the directory says.
+    /// The inode number according to the listing.
     pub number: u32,
 }
 
-/// Entries behind a common header, which an index may point to.
+/// A run of entries with a common header, to which an index may refer.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// Bytes from the start of the listing to the header.
+    /// Offset of the header from the start of the listing, in bytes.
     pub offset: u32,
-    /// The metadata block that the header begins in, from the start of the table.
+    /// Position of the metadata block where the header begins, from the start of the table.
     pub block: u64,
-    /// The name of its first entry.
+    /// The name of the first entry.
     name: Range<usize>,
 }
 
 impl Listing {
-    /// The entries with their names.
+    /// The entries with their names, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&BStr, &DirectoryEntry)> {
         self.entries
             .iter()
             .map(|entry| (self.name(&entry.name), entry))
     }
 
-    /// The entry at a place in the order.
+    /// The entry at `index` in the order, with its name.
     pub fn get(&self, index: usize) -> Option<(&BStr, &DirectoryEntry)> {
         let entry = self.entries.get(index)?;
         Some((self.name(&entry.name), entry))
     }
 
-    /// The entry of a name.
+    /// The entry with this name.
     pub fn find(&self, name: &[u8]) -> Option<&DirectoryEntry> {
         let found = self.entries.binary_search_by(|entry| {
             let other: &[u8] = self.name(&entry.name);
@@ -83,8 +84,8 @@ impl Image {
     /// Reads the listing of a directory.
     ///
     /// # Errors
-    /// A listing whose structure is broken, or with thousands of impossible entries; of one that
-    /// is impossible, the [`damage`](Listing::damage) tells.
+    /// The structure of the listing is broken, or it has thousands of bad entries. Fewer bad
+    /// entries are left out and reported in [`damage`](Listing::damage).
     pub fn listing(&self, directory: &Directory) -> Result<Listing> {
         let mut listing = Listing {
             sorted: true,
@@ -114,7 +115,7 @@ impl Image {
 }
 
 impl Listing {
-    /// Reads the run at `offset`; returns where the next one begins.
+    /// Reads the run at `offset`. Returns the offset of the next run.
     fn read_run(
         &mut self,
         reader: &mut MetadataReader<'_>,
@@ -202,7 +203,7 @@ impl Listing {
         }
     }
 
-    /// Sorts the entries and leaves out all but the first of each name.
+    /// Sorts the entries and keeps only the first one of each name.
     fn put_in_order(&mut self, position: u64) {
         let names = &self.names;
         let name = |range: &Range<usize>| names.get(range.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The entries of an image, one after the other.
+//! Iterates over the entries of an image.
 
 use super::selection::Selection;
 use super::tree::{Descent, TreeEntry};
@@ -22,12 +22,12 @@ pub(crate) struct Found {
     pub path: Vec<u8>,
     pub inode: Inode,
     pub metadata: Metadata,
-    /// Where its inode stands.
+    /// Where its inode is.
     pub reference: Reference,
 }
 
 impl Entries {
-    /// Those of `image` that are selected.
+    /// The entries of `image` that `selection` wants.
     pub fn new(image: &Arc<Image>, selection: Selection) -> Result<Self> {
         let root = image.root()?;
         Ok(Entries {
@@ -37,7 +37,7 @@ impl Entries {
         })
     }
 
-    /// All of them.
+    /// All entries of `image`.
     pub fn all(image: &Arc<Image>) -> Result<Self> {
         Self::new(image, Selection::all())
     }
@@ -76,7 +76,7 @@ impl Iterator for Entries {
                 });
                 ControlFlow::Continue(())
             };
-            // It goes on as long as this visitor wants, and that one always does.
+            // The result only says whether `visit` wants to continue, and this one always does.
             let _ = self.descent.step(image, &mut visit);
             if let Some(found) = found {
                 return Some(Ok(found));

@@ -10,9 +10,9 @@ use hedgerow_fs::ReadFile;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Metadata blocks that are kept: 8 MiB.
+/// Number of metadata blocks in the cache; they take up to 8 MiB.
 const METADATA_BLOCKS: usize = 1024;
-/// Bytes of fragment blocks that are kept.
+/// Size of the cache of fragment blocks, in bytes.
 const FRAGMENT_BYTES: u32 = 8 << 20;
 
 /// An open image. It can be used by any number of threads.
@@ -29,15 +29,15 @@ pub struct Image {
 }
 
 impl Image {
-    /// Opens the image that begins `offset` bytes behind the start of the file at `path`.
+    /// Opens the image that starts at `offset` bytes in the file at `path`.
     ///
     /// # Errors
-    /// What the kernel refuses to mount, and what is no image.
+    /// The file cannot be read, is not an image, or is one that the kernel refuses to mount.
     pub fn open(path: &Path, offset: u64) -> Result<Self> {
         Self::new(Box::new(ReadFile::open(path)?), offset)
     }
 
-    /// The same for any bytes.
+    /// Like [`Self::open`], for any source of bytes.
     pub fn new(source: Box<dyn ReadAt>, offset: u64) -> Result<Self> {
         let (image, damage) = Self::new_damaged(source, offset)?;
         match damage.into_iter().next() {
@@ -46,8 +46,8 @@ impl Image {
         }
     }
 
-    /// The same, if only the superblock makes some sense; what is wrong with the places of the
-    /// tables is told.
+    /// Like [`Self::new`], but fails only if the superblock itself is unusable. Returns the damage
+    /// of the table positions, the id table and the compressor options with the image.
     pub(crate) fn new_damaged(source: Box<dyn ReadAt>, offset: u64) -> Result<(Self, Vec<Damage>)> {
         let mut bytes = Bytes {
             length: source.length()?.saturating_sub(offset),
@@ -82,7 +82,7 @@ impl Image {
         Ok((image, damage))
     }
 
-    /// Owners and groups, in the order of their places in the id table.
+    /// Owners and groups by index in the id table.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
@@ -92,7 +92,7 @@ impl Image {
         &self.superblock
     }
 
-    /// The compressor and what it was told, as far as the image says.
+    /// The compressor and its settings, as far as the image records them.
     pub fn settings(&self) -> Result<Settings> {
         let block = self.option_block()?;
         let settings = Settings::from_option_block(
@@ -125,7 +125,8 @@ impl Image {
         Ok(Some(block))
     }
 
-    /// Decompresses the block that begins at `position` into `output`, and returns its length.
+    /// Decompresses `stored`, the block at `position`, into `output`. Returns the decompressed
+    /// length.
     pub(crate) fn decompress(
         &self,
         part: Part,
@@ -151,7 +152,7 @@ impl Image {
     }
 }
 
-/// The bytes of an image, by their distance from its start.
+/// The bytes of an image, addressed from its start.
 pub(crate) struct Bytes {
     source: Box<dyn ReadAt>,
     offset: u64,
@@ -159,12 +160,12 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// Bytes that there are.
+    /// Number of bytes that can be read.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Fills `buffer` from `position` on.
+    /// Fills `buffer` with the bytes from `position` on.
     pub fn read(&self, part: Part, position: u64, buffer: &mut [u8]) -> Result<()> {
         let wanted = buffer.len() as u64;
         let beyond = || {
@@ -186,7 +187,7 @@ impl Bytes {
         }
     }
 
-    /// The same for a few bytes.
+    /// Like [`Self::read`], for an array.
     pub fn read_array<const N: usize>(&self, part: Part, position: u64) -> Result<[u8; N]> {
         let mut array = [0; N];
         self.read(part, position, &mut array)?;

@@ -2,39 +2,40 @@ use super::Image;
 use crate::Result;
 use hedgerow_codec::block::Settings;
 
-/// What an image says about itself.
+/// General information about an image.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// The compressor and what it was told; what the image does not record is as by default.
+    /// The compressor and its settings; settings that the image does not record have their
+    /// defaults.
     pub settings: Settings,
     /// Whether the image records options of the compressor.
     pub options_recorded: bool,
-    /// Bytes of a block.
+    /// Size of a data block in bytes.
     pub block_size: u32,
-    /// Bytes of the image, without padding.
+    /// Size of the image in bytes, without padding.
     pub bytes_used: u64,
-    /// When it was made, in seconds since the epoch.
+    /// Creation time in seconds since the epoch.
     pub mod_time: u32,
-    /// Of [`format::flags`](crate::format::flags).
+    /// The superblock's flags; see [`format::flags`](crate::format::flags).
     pub flags: u16,
-    /// Inodes.
+    /// Number of inodes.
     pub inodes: u32,
-    /// Fragment blocks.
+    /// Number of fragment blocks.
     pub fragments: u32,
-    /// Owners and groups.
+    /// Number of owners and groups.
     pub ids: u16,
-    /// Sets of extended attributes.
+    /// Number of sets of extended attributes.
     pub xattrs: u32,
-    /// Whether inodes can be found by number, as NFS needs.
+    /// Whether inodes can be looked up by number, which NFS export needs.
     pub exportable: bool,
-    /// Bytes of the inode table, compressed.
+    /// Compressed size of the inode table in bytes.
     pub inode_table_bytes: u64,
-    /// Bytes of the directory table, compressed.
+    /// Compressed size of the directory table in bytes.
     pub directory_table_bytes: u64,
 }
 
 impl Image {
-    /// What the superblock and the option block say.
+    /// Collects the information from the superblock and the option block.
     pub fn info(&self) -> Result<Info> {
         let superblock = &self.superblock;
         let (inodes, directories) = (self.layout.inodes, self.layout.directories);

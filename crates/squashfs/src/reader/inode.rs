@@ -4,90 +4,91 @@ use crate::{Damage, Part, Result};
 use bstr::BString;
 use hedgerow_tree::NodeKind;
 
-/// Bytes of the target of a symbolic link, at most. The kernel reads no more than 4096.
+/// Maximum length of the target of a symbolic link in bytes. The kernel reads at most 4096.
 const TARGET_BYTES: u32 = 65_535;
 
-/// An inode, as it is stored.
+/// An inode as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inode {
-    /// What it is.
+    /// The kind of the file.
     pub kind: NodeKind,
-    /// Whether it has the longer form.
+    /// Whether it is an extended inode.
     pub extended: bool,
-    /// Permission bits with setuid, setgid and sticky; the bits above these 12 mean nothing.
+    /// Permission bits with setuid, setgid and sticky. Bits above the lowest 12 have no meaning.
     pub mode: u16,
-    /// Its owner's place in the id table.
+    /// Index of the owner in the id table.
     pub uid_index: u16,
-    /// Its group's place in the id table.
+    /// Index of the group in the id table.
     pub gid_index: u16,
-    /// Last change of content, in seconds since the epoch.
+    /// Modification time in seconds since the epoch.
     pub mtime: u32,
-    /// Its number: names with the same number are one file.
+    /// Inode number. Names with the same number are hard links to the same file.
     pub number: u32,
-    /// Hard links.
+    /// Number of hard links.
     pub nlink: u32,
-    /// The place of its extended attributes in their table.
+    /// Index of its set of extended attributes in the xattr id table.
     pub xattrs: Option<u32>,
-    /// What else there is.
+    /// The fields that depend on the kind.
     pub body: Body,
 }
 
-/// What inodes of different kinds have.
+/// The fields of an inode that depend on its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Of a directory.
+    /// A directory.
     Directory(Directory),
-    /// Of a regular file.
+    /// A regular file.
     File(File),
-    /// Of a symbolic link: its target.
+    /// A symbolic link with its target.
     Symlink(BString),
-    /// Of a block or character device: its number, as the system has it.
+    /// A block or character device with its number in the kernel's encoding.
     Device(u32),
-    /// Of a fifo or socket.
+    /// A fifo or socket.
     Ipc,
 }
 
 /// Where the listing of a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// Its first entry, in the directory table.
+    /// Start of the listing in the directory table.
     pub listing: Reference,
-    /// Its size, 3 bytes more than its listing has.
+    /// Size in bytes, 3 more than the size of the listing.
     pub size: u32,
-    /// The number of the directory it is in.
+    /// Inode number of the parent directory.
     pub parent: u32,
-    /// Entries of the index that stands behind the inode.
+    /// Number of entries of the index that follows the inode.
     pub index_count: u16,
 }
 
 /// Where the content of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its first block.
+    /// Position of the first block in the image.
     pub blocks_start: u64,
-    /// Bytes.
+    /// Size of the content in bytes.
     pub size: u64,
-    /// Bytes of it that are zero and stored nowhere, as the packer counted them.
+    /// Bytes of the content in holes, which are not stored, as counted by the program that made the
+    /// image.
     pub sparse: u64,
-    /// Its tail, if that is in a fragment block.
+    /// Where the tail is, if it is in a fragment block.
     pub tail: Option<FragmentTail>,
-    /// Blocks without the tail.
+    /// Number of blocks, without the tail.
     pub block_count: u64,
-    /// The size words of the blocks, in the inode table.
+    /// Start of the size words of the blocks in the inode table.
     pub words: Reference,
 }
 
-/// The place of a file's tail.
+/// Where a file's tail is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentTail {
-    /// The fragment block's place in the fragment table.
+    /// Index of the fragment block in the fragment table.
     pub index: u32,
-    /// Bytes from the start of the decompressed fragment block.
+    /// Offset in the decompressed fragment block, in bytes.
     pub offset: u32,
 }
 
 impl Image {
-    /// Reads the inode at a place in the inode table.
+    /// Reads the inode at `reference` in the inode table.
     pub fn inode(&self, reference: Reference) -> Result<Inode> {
         let mut reader = MetadataReader::new(self, self.layout.inodes, reference)?;
         self.read_inode(&mut reader)
@@ -107,7 +108,8 @@ impl Image {
         }
     }
 
-    /// Reads an inode up to where the size words of a file or the index of a directory begin.
+    /// Reads an inode without the size words of a file or the index of a directory, which follow
+    /// it.
     pub(crate) fn read_inode(&self, reader: &mut MetadataReader<'_>) -> Result<Inode> {
         let id = reader.u16()?;
         let Some(InodeType { kind, extended }) = InodeType::from_id(id) else {
@@ -173,6 +175,7 @@ impl Image {
             Some(_) => size / block_size,
             None => size.div_ceil(block_size),
         };
+        // Each block has a size word after the inode, so the table limits their number.
         if block_count.saturating_mul(4) > reader.most_bytes_left() {
             let what = format!("a file of {size} bytes, whose blocks have no room here");
             return Err(reader.damage(what).into());
@@ -227,7 +230,7 @@ fn read_symlink(reader: &mut MetadataReader<'_>, inode: &mut Inode) -> Result<()
     read_xattrs(reader, inode)
 }
 
-/// Extended attributes come last, except for the size words and the index.
+/// Reads the xattr index of an extended inode. It is the last field, before size words or index.
 fn read_xattrs(reader: &mut MetadataReader<'_>, inode: &mut Inode) -> Result<()> {
     if inode.extended {
         let xattrs = reader.u32()?;

@@ -3,7 +3,7 @@ use crate::format::{Reference, METADATA_BYTES, METADATA_HEADER_BYTES, METADATA_R
 use crate::{Damage, Part, Result};
 use std::sync::Arc;
 
-/// Metadata blocks that stand back to back: from the first one's header to the end of the last.
+/// A sequence of adjacent metadata blocks, from the header of the first to the end of the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub part: Part,
@@ -16,17 +16,17 @@ impl Region {
         Region { part, start, end }
     }
 
-    /// More bytes than all its blocks can decompress to: none is shorter than 3 bytes.
+    /// Upper limit of the decompressed size of all blocks; each takes at least 3 bytes.
     pub fn most_bytes(&self) -> u64 {
         let blocks = self.end.saturating_sub(self.start) / 3 + 1;
         blocks.saturating_mul(METADATA_BYTES as u64)
     }
 }
 
-/// A metadata block, decompressed.
+/// A decompressed metadata block.
 pub(crate) struct MetadataBlock {
     pub bytes: Box<[u8]>,
-    /// Where the next one begins.
+    /// The position of the next block.
     pub next: u64,
 }
 
@@ -71,8 +71,8 @@ impl Image {
         })
     }
 
-    /// The bytes of the metadata block whose header is at `position`, as they are stored, and
-    /// whether they are not compressed.
+    /// Reads the metadata block whose header is at `position` as it is stored. Also returns whether
+    /// it is uncompressed.
     pub(crate) fn stored_metadata_block<'b>(
         &self,
         region: Region,
@@ -95,19 +95,19 @@ impl Image {
     }
 }
 
-/// Reads on from a place in a table, from block to block.
+/// Reads a table from a given place on, across block boundaries.
 #[derive(Clone)]
 pub(crate) struct MetadataReader<'i> {
     image: &'i Image,
     region: Region,
     block: Arc<MetadataBlock>,
-    /// Of the block.
+    /// The position of `block`.
     position: u64,
     offset: usize,
 }
 
 impl<'i> MetadataReader<'i> {
-    /// A reader from the place that `reference` names in `region`.
+    /// A reader that starts at `reference` in `region`.
     pub fn new(image: &'i Image, region: Region, reference: Reference) -> Result<Self> {
         let position = region.start.saturating_add(reference.block());
         let block = image.metadata_block(region, position)?;
@@ -128,35 +128,36 @@ impl<'i> MetadataReader<'i> {
         })
     }
 
-    /// The place of what is read next.
+    /// The current place.
     pub fn place(&self) -> Reference {
         let block = self.position.saturating_sub(self.region.start);
         Reference::new(block, self.offset as u16)
     }
 
-    /// The same, in the block that it will be read from: not behind the end of another.
+    /// The current place, in the block of the next byte rather than at the end of the block before
+    /// it.
     pub fn settled_place(&mut self) -> Result<Reference> {
         self.available()?;
         Ok(self.place())
     }
 
-    /// Damage of what was just read.
+    /// Damage in the block that was read last.
     pub fn damage(&self, what: impl Into<String>) -> Damage {
         Damage::new(self.region.part, self.position, what)
     }
 
-    /// Whether everything was read.
+    /// Whether the end of the region is reached.
     pub fn is_at_end(&self) -> bool {
         self.offset == self.block.bytes.len() && self.block.next == self.region.end
     }
 
-    /// More bytes than can follow.
+    /// Upper limit of the bytes that can follow.
     pub fn most_bytes_left(&self) -> u64 {
         let rest = Region::new(self.region.part, self.position, self.region.end);
         rest.most_bytes()
     }
 
-    /// Fills `buffer`.
+    /// Reads exactly as many bytes as `buffer` holds.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<()> {
         let mut rest = buffer;
         while !rest.is_empty() {
@@ -172,7 +173,7 @@ impl<'i> MetadataReader<'i> {
         Ok(())
     }
 
-    /// Passes over so many bytes.
+    /// Skips `count` bytes.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
         while count > 0 {
             let step = count.min(self.available()?.len() as u64);
@@ -182,7 +183,7 @@ impl<'i> MetadataReader<'i> {
         Ok(())
     }
 
-    /// What is left of this block, or all of the next one.
+    /// The rest of the current block, or the next block if nothing is left.
     fn available(&mut self) -> Result<&[u8]> {
         while self.offset >= self.block.bytes.len() {
             let next = self.block.next;
@@ -192,7 +193,7 @@ impl<'i> MetadataReader<'i> {
         Ok(self.block.bytes.get(self.offset..).unwrap_or_default())
     }
 
-    /// Reads so many bytes; who asks has checked that it may be so many.
+    /// Reads `count` bytes. The caller has checked `count` against what can follow.
     pub fn bytes(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; count];
         self.read(&mut bytes)?;

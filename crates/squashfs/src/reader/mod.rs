@@ -1,4 +1,4 @@
-//! Reading images. The layers, each on the ones before it: bytes ([`source`]), superblock and
+//! Reads images. The layers, each built on the ones before it: bytes ([`source`]), superblock and
 //! layout ([`superblock`]), metadata blocks ([`metadata`]), tables, inodes, directories, extended
 //! attributes, contents ([`data`]), and the tree.
 

@@ -8,18 +8,19 @@ use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xatt
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Pieces whose places are read at a time: a file can have more of them than there is memory.
+/// Maximum number of pieces whose positions are read at a time; the list of all pieces of a file
+/// may not fit into memory.
 const PIECES: usize = 256;
 
-/// The nodes of an image in canonical order, the root first. Entries that cannot be had come as
-/// errors, and the others go on.
+/// The nodes of an image in canonical order, the root first. An unreadable entry is returned as an
+/// error, and iteration continues.
 pub struct ImageNodes(Entries);
 
-/// The nodes of `image`: of all of it, or of the entries at `paths` with what is in them and the
-/// directories they are in. Contents are read when they are asked for.
+/// The nodes of `image`: all of them, or those at and below `paths`, with their parent directories.
+/// Contents are read on demand.
 ///
 /// # Errors
-/// [`Error::NotFound`] for a path that is not there, and a root that cannot be read.
+/// [`Error::NotFound`] for a path that does not exist, and errors about the root.
 pub fn nodes_of_image(image: &Arc<Image>, paths: &[&[u8]]) -> Result<ImageNodes> {
     for path in paths {
         image.find(path)?;
@@ -60,7 +61,7 @@ fn node(image: &Arc<Image>, found: Found) -> Node {
             _ => 0,
         },
         device: hedgerow_fs::device_numbers(metadata.rdev),
-        // A number that two inodes claim does not make them one file.
+        // The reference keeps two inodes apart that have the same number.
         link: is_linked.then_some((reference.0, inode.number.into())),
         content_id: None,
         handle: Box::new(InImage {
@@ -76,7 +77,7 @@ fn node(image: &Arc<Image>, found: Found) -> Node {
 /// An entry of an image.
 struct InImage {
     image: Arc<Image>,
-    /// The last component of its path: whoever tells an error knows the others.
+    /// The last component of its path, for errors; the caller knows the rest.
     name: Box<[u8]>,
     body: Body,
     xattrs: Option<u32>,
@@ -117,17 +118,17 @@ impl Handle for InImage {
     }
 }
 
-/// The content of a file of an image.
+/// The content of a regular file of an image.
 pub(crate) struct InFile {
     image: Arc<Image>,
     size_bytes: u64,
-    /// What is behind the pieces.
+    /// The part of the file after `pieces`.
     rest: File,
-    /// What is to be read next.
+    /// The pieces that are read next.
     pieces: VecDeque<Piece>,
-    /// A block that did not fit where it was to be read to.
+    /// A block that was larger than the caller's buffer.
     block: Vec<u8>,
-    /// Bytes of it that were read.
+    /// Number of bytes of `block` already returned.
     taken: usize,
 }
 
@@ -154,7 +155,7 @@ impl InFile {
         Ok(self.pieces.front())
     }
 
-    /// Reads on, as much as is at hand and fits; 0 says that the content ends.
+    /// Reads at most to the end of the current piece. Returns 0 at the end of the content.
     pub fn read_on(&mut self, buffer: &mut [u8]) -> Result<usize> {
         if self.taken >= self.block.len() {
             let Some(piece) = self.next_piece()?.copied() else {
@@ -177,7 +178,7 @@ impl InFile {
         Ok(count)
     }
 
-    /// Passes over the hole that comes next; returns its bytes.
+    /// Skips the hole at the current position. Returns its length in bytes, 0 if there is none.
     pub fn pass_hole(&mut self) -> Result<u64> {
         let mut passed: u64 = 0;
         while self.taken >= self.block.len() {

@@ -1,19 +1,19 @@
 use bstr::ByteSlice;
 
-/// Which paths of a tree are wanted: all, or some with what is in them and the directories they
-/// are in.
+/// The selected paths of a tree: all, or some with everything below them and their parent
+/// directories.
 pub(crate) struct Selection {
-    /// Without `.` and empty names.
+    /// Without `.` and empty components. Empty: everything is selected.
     paths: Vec<Vec<u8>>,
 }
 
 impl Selection {
-    /// Everything.
+    /// Selects everything.
     pub fn all() -> Self {
         Selection { paths: Vec::new() }
     }
 
-    /// These paths; everything if there are none.
+    /// Selects these paths, or everything if there are none or one of them is the root.
     pub fn new(paths: &[&[u8]]) -> Self {
         let normal = |path: &[u8]| {
             let names = path.split_str("/");
@@ -28,7 +28,7 @@ impl Selection {
         }
     }
 
-    /// Whether the entry of this path is wanted.
+    /// Whether the entry with this path is selected.
     pub fn wants(&self, path: &[u8]) -> bool {
         let is_in = |path: &[u8], directory: &[u8]| {
             let rest = path.strip_prefix(directory);

@@ -1,12 +1,12 @@
 use hedgerow_fs::ReadFile;
 
-/// Bytes that can be read from any place, by any number of threads.
+/// Bytes that any number of threads can read at any position.
 pub trait ReadAt: Send + Sync {
-    /// Reads from `position` until `buffer` is full or there is no more; returns how many bytes
-    /// that were.
+    /// Reads from `position` until `buffer` is full or the end is reached. Returns the number of
+    /// bytes read.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> hedgerow_fs::Result<usize>;
 
-    /// How many bytes there are.
+    /// The number of bytes.
     fn length(&self) -> hedgerow_fs::Result<u64>;
 }
 

@@ -1,4 +1,5 @@
-//! The superblock, and where the tables begin and end: what the kernel checks when it mounts.
+//! The superblock and the positions of the tables, with the checks that the kernel makes when it
+//! mounts an image.
 
 use super::image::Bytes;
 use super::Region;
@@ -7,15 +8,16 @@ use crate::format::{flags, *};
 use crate::{Damage, Error, Part, Result};
 use hedgerow_codec::block::Compressor;
 
-/// A metadata block and its header, at most.
+/// Maximum size of a stored metadata block with its header, in bytes.
 const STORED_METADATA_BYTES: u64 = METADATA_BYTES as u64 + METADATA_HEADER_BYTES;
-/// Offsets of fields in the superblock, for those who look for damage.
+/// Offsets of superblock fields, for the positions of damage.
 const BLOCK_SIZE_AT: u64 = 12;
 const ROOT_INODE_AT: u64 = 32;
 const BYTES_USED_AT: u64 = 40;
 
 impl Superblock {
-    /// Reads the superblock and refuses what is no image, or one that nothing can be said about.
+    /// Decodes the superblock. Fails if it is not one, or if it is too wrong to check anything
+    /// else.
     pub(super) fn read(bytes: &[u8]) -> Result<(Self, Compressor)> {
         let Some(bytes) = bytes.first_chunk() else {
             return Err(Error::NotAnImage);
@@ -40,32 +42,32 @@ impl Superblock {
     }
 }
 
-/// A table of entries of fixed size in metadata blocks, with an array of their positions.
+/// A table of fixed-size entries in metadata blocks, with an array of the blocks' positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LookupTable {
     pub part: Part,
-    /// Entries.
+    /// Number of entries.
     pub count: u64,
-    /// Bytes of an entry: a power of two.
+    /// Size of an entry in bytes, a power of two.
     pub entry_bytes: u64,
-    /// Where the positions of the blocks stand.
+    /// Start of the array of positions.
     pub array_start: u64,
-    /// Where the blocks end.
+    /// End of the metadata blocks.
     pub blocks_end: u64,
 }
 
 impl LookupTable {
-    /// How many metadata blocks it has.
+    /// Number of metadata blocks.
     pub fn blocks(&self) -> u64 {
         (self.count * self.entry_bytes).div_ceil(METADATA_BYTES as u64)
     }
 
-    /// Where the positions of the blocks end.
+    /// End of the array of positions.
     pub fn array_end(&self) -> u64 {
         self.array_start.saturating_add(self.blocks() * 8)
     }
 
-    /// The number of its block that holds an entry, and the offset in that.
+    /// The index of the metadata block that holds the entry `index`, and the offset in that block.
     pub fn place(&self, index: u64) -> (u64, u16) {
         let at = index * self.entry_bytes;
         let offset = at % METADATA_BYTES as u64;
@@ -73,7 +75,7 @@ impl LookupTable {
     }
 }
 
-/// Where everything is.
+/// The positions of all tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub inodes: Region,
@@ -87,8 +89,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Reads where the tables are. What is wrong with that is added to `damage`; the layout is
-    /// then a guess that later reading has to bear with.
+    /// Reads the positions of the tables. Problems are added to `damage`; the layout is then a
+    /// guess, and later reads must expect it to be wrong.
     pub fn read(bytes: &Bytes, superblock: &Superblock, damage: &mut Vec<Damage>) -> Self {
         let mut at_superblock = |at: u64, what: String| {
             damage.push(Damage::new(Part::Superblock, at, what));
@@ -188,8 +190,8 @@ impl Layout {
         self.xattr_ids = Some(table);
     }
 
-    /// Checks from the end of the image to its beginning that each table ends where the next one
-    /// begins, and finds the end of the directory table by that.
+    /// Checks from the end of the image to its start that each table ends where the next one
+    /// begins. Sets the end of the directory table accordingly.
     fn check_order(&mut self, bytes: &Bytes, superblock: &Superblock, damage: &mut Vec<Damage>) {
         let mut next = superblock.bytes_used;
         if let Some(table) = &self.xattr_ids {
@@ -226,15 +228,15 @@ fn flags_fit(superblock: &Superblock, damaged: &mut impl FnMut(u64, String)) {
         (flags::EXPORTABLE, export == NO_TABLE, "export table"),
         (flags::NO_XATTRS, xattrs != NO_TABLE, "extended attributes"),
     ] {
-        // The flag for attributes says that there are none.
+        // `NO_XATTRS` says that there are none, so it contradicts a table that exists.
         if superblock.has(flag) && present {
             damaged(24, format!("a flag that contradicts the {words}"));
         }
     }
 }
 
-/// Checks the positions of a table's blocks; `exact`: `next`, where the next table begins, is also
-/// where they end. Returns the position of its first block if it makes sense.
+/// Checks the positions of a table's blocks against `next`, the start of the next table. If
+/// `exact`, the array must end there. Returns the position of the first block if it is plausible.
 fn check_array(
     bytes: &Bytes,
     table: &LookupTable,
@@ -252,7 +254,7 @@ fn check_array(
         return None;
     }
     let (mut first, mut previous) = (None, None);
-    // Read in pieces: the length of the array was not checked against more than the image's.
+    // Read in pieces: the array can be as long as the image.
     let mut position = start;
     while position < end {
         let mut buffer = [0; 4096];
@@ -283,7 +285,7 @@ fn check_array(
     first
 }
 
-/// The damage that an error tells of; another error is told as damage.
+/// Turns an error into damage.
 pub(super) fn damage_of(error: Error) -> Option<Damage> {
     Some(match error {
         Error::Damaged(damage) => damage,

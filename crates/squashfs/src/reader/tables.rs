@@ -1,4 +1,4 @@
-//! Entries of the tables, by number.
+//! Looks up entries of the tables by index.
 
 use super::{Image, LookupTable, MetadataReader, Region};
 use crate::format::{Reference, SizeWord};
@@ -9,12 +9,12 @@ use crate::{Damage, Part, Result};
 pub(crate) struct FragmentBlock {
     pub position: u64,
     pub word: SizeWord,
-    /// Must be 0.
+    /// Reserved; must be 0.
     pub unused: u32,
 }
 
 impl Image {
-    /// All owners and groups: 256 KiB at most.
+    /// Reads all owners and groups, at most 256 KiB.
     pub(super) fn read_ids(&self) -> Result<Vec<u32>> {
         let count = self.layout.ids.count;
         let ids = (0..count).map(|index| {
@@ -24,7 +24,7 @@ impl Image {
         ids.collect()
     }
 
-    /// The owner or group of an inode's index.
+    /// The owner or group at `index` in the id table.
     pub fn id(&self, index: u16) -> Result<u32> {
         let ids = self.ids();
         ids.get(usize::from(index)).copied().ok_or_else(|| {
@@ -33,7 +33,8 @@ impl Image {
         })
     }
 
-    /// The reference to the inode of a number, from the export table; `None` without that table.
+    /// The reference to the inode with this number, from the export table; `None` if there is no
+    /// such table.
     pub fn exported(&self, number: u32) -> Result<Option<Reference>> {
         let Some(table) = self.layout.export else {
             return Ok(None);
@@ -52,7 +53,7 @@ impl Image {
         })
     }
 
-    /// A reader at an entry of a table.
+    /// A metadata reader that starts at the entry `index` of a table.
     pub(crate) fn entry(
         &self,
         table: Option<LookupTable>,
@@ -68,7 +69,7 @@ impl Image {
         let (block, offset) = table.place(index);
         let at = table.array_start.saturating_add(block * 8);
         let position = u64::from_le_bytes(self.bytes.read_array(part, at)?);
-        // Entries have a power of two for a size: none straddles the end of its block.
+        // The size of an entry is a power of two, so entries do not straddle blocks.
         let region = Region::new(part, position, table.blocks_end);
         MetadataReader::new(self, region, Reference::new(0, offset))
     }

@@ -8,28 +8,29 @@ use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 
-/// Directories within one another, at most. Linux has no name for what is 2048 deep.
+/// Maximum depth of directories. In Linux, a path cannot name anything deeper than 2048.
 const DEPTH: usize = 8192;
 
-/// An image, or a directory in it, as a source of entries. Names of one file have an inode number
-/// in common; the device is 0.
+/// An image, or a directory in it, as a source of entries. Hard links have the same inode number;
+/// the device is always 0.
 pub struct ImageSource<'i> {
     image: &'i Image,
     root: Inode,
 }
 
-/// An entry with all that its inode says.
+/// An entry with its inode.
 pub struct TreeEntry<'e> {
     /// The entry.
     pub entry: Entry<'e>,
     /// Its inode.
     pub inode: &'e Inode,
-    /// Where that stands in the inode table.
+    /// Where the inode is in the inode table.
     pub reference: Reference,
 }
 
 impl Image {
-    /// The inode of a path below the root; the root's for an empty path. Links are not followed.
+    /// The inode at a path below the root, or of the root if the path is empty. Symbolic links are
+    /// not followed.
     pub fn find(&self, path: &[u8]) -> Result<Inode> {
         let mut inode = self.root()?;
         let names = path
@@ -48,7 +49,7 @@ impl Image {
         Ok(inode)
     }
 
-    /// What an inode says of an entry.
+    /// The metadata of an inode.
     pub fn metadata(&self, inode: &Inode) -> Result<Metadata> {
         let (size_bytes, mut blocks) = match &inode.body {
             Body::Directory(directory) => (directory.size.into(), 0),
@@ -82,13 +83,13 @@ impl Image {
 }
 
 impl<'i> ImageSource<'i> {
-    /// Everything below the root of an image.
+    /// All entries below the root of an image.
     pub fn new(image: &'i Image) -> Result<Self> {
         let root = image.root()?;
         Ok(ImageSource { image, root })
     }
 
-    /// Everything below the directory at `path`.
+    /// All entries below the directory at `path`.
     pub fn below(image: &'i Image, path: &[u8]) -> Result<Self> {
         let root = image.find(path)?;
         match root.body {
@@ -100,7 +101,7 @@ impl<'i> ImageSource<'i> {
         }
     }
 
-    /// As [`TreeSource::list`], with inodes.
+    /// Like [`TreeSource::list`], with inodes.
     pub fn entries(
         &self,
         visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
@@ -126,29 +127,30 @@ impl TreeSource for ImageSource<'_> {
     }
 }
 
-/// The way down to the entry that is visited, and what is left to visit on it.
+/// A depth-first walk: the current path and what is left to visit along it.
 pub(super) struct Descent {
     selection: Selection,
-    /// Directories that were entered, by number: a directory is in one place only, so that there
-    /// is no way back.
+    /// Inode numbers of the directories entered so far. A directory may occur only once, so there
+    /// are no loops.
     visited: HashSet<u32>,
-    /// Listings cannot have more bytes together than their table.
+    /// Bytes of listings that may still be read: all listings together cannot be larger than their
+    /// table.
     bytes_left: u64,
     stack: Vec<Level>,
     path: Vec<u8>,
-    /// What could not be visited.
+    /// Entries that could not be visited.
     pub omissions: Vec<Omission>,
 }
 
 struct Level {
     listing: Listing,
     next: usize,
-    /// Bytes of the directory's path.
+    /// Length of the directory's path in bytes.
     path_bytes: usize,
 }
 
 impl Descent {
-    /// Begins at the directory `root`.
+    /// Starts at the directory `root`.
     pub fn new(image: &Image, root: &Inode, selection: Selection) -> Self {
         let mut descent = Descent {
             selection,
@@ -164,7 +166,7 @@ impl Descent {
         descent
     }
 
-    /// Whether everything was visited.
+    /// Whether the walk is complete.
     pub fn is_done(&self) -> bool {
         self.stack.is_empty()
     }
@@ -203,7 +205,8 @@ impl Descent {
         }
     }
 
-    /// Visits the next entry and goes down into it, or up if there is none.
+    /// Visits the next entry and enters it if it is a directory; leaves the directory if it has no
+    /// more entries.
     pub fn step(
         &mut self,
         image: &Image,

@@ -4,39 +4,40 @@ use crate::{Damage, Part, Result};
 use bstr::BString;
 use hedgerow_tree::Xattr;
 
-/// Bytes of a value, at most: what Linux takes.
+/// Maximum size of a value in bytes, as in Linux.
 const VALUE_BYTES: u32 = 1 << 16;
-/// Bytes of all names of an inode together, with a byte behind each: what Linux lists.
+/// Maximum size of all names of an inode in bytes, with a terminating byte each; Linux cannot list
+/// more.
 const NAMES_BYTES: usize = 1 << 16;
-/// Bytes of all values of an inode together. Whoever reads attributes holds all of them, and a
-/// value that stands elsewhere costs a hostile image a few bytes each time it is referred to.
+/// Maximum size of all values of an inode in bytes. A reader holds all of them in memory, and each
+/// reference to a value stored elsewhere costs a hostile image only a few bytes.
 const VALUES_BYTES: usize = 16 << 20;
 
-/// The entry of a set of attributes in their table.
+/// An entry of the xattr id table: a set of attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct XattrSet {
     pub reference: Reference,
     pub count: u32,
-    /// Bytes that the set takes.
+    /// Size of the set in bytes.
     pub size: u32,
 }
 
-/// The attributes of an inode, in the order in which they are stored. Ends behind an error.
+/// The attributes of an inode in stored order. Ends after an error.
 pub struct Xattrs<'i> {
     image: &'i Image,
     reader: Option<MetadataReader<'i>>,
     left: u32,
     names_bytes: usize,
     values_bytes: usize,
-    /// Bytes that were read, without values that stand elsewhere.
+    /// Bytes read so far, without values stored elsewhere.
     pub(crate) bytes: u64,
-    /// The place of the last value if it stands elsewhere.
+    /// Where the last value is, if it is stored elsewhere.
     pub(crate) elsewhere: Option<Reference>,
 }
 
 impl Image {
-    /// The extended attributes at a place in their table. Each is read when it is asked for; names
-    /// of more than 64 KiB together, or values of more than 16 MiB, are damage.
+    /// The extended attributes of the set `index`, each read on demand. Names of more than 64 KiB
+    /// together, or values of more than 16 MiB, are damage.
     pub fn xattrs(&self, index: u32) -> Result<Xattrs<'_>> {
         let set = self.xattr_set(index)?;
         let reader = match set.count {
@@ -113,8 +114,8 @@ impl Xattrs<'_> {
         Ok(Xattr { name, value })
     }
 
-    /// Reads a value that stands elsewhere. What it says there is taken as it is: no second
-    /// reference is followed.
+    /// Reads a value that is stored elsewhere. The value found there is final: a second reference
+    /// is not followed.
     fn read_elsewhere(&mut self, reader: &MetadataReader<'_>, stored: &[u8]) -> Result<Vec<u8>> {
         let Ok(reference) = stored.try_into().map(u64::from_le_bytes) else {
             let what = format!("a reference of {} bytes to a value", stored.len());

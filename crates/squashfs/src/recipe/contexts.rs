@@ -13,37 +13,38 @@ use std::path::Path;
 /// /dev/tty[0-9]*  -c  system_u:object_r:tty_device_t:s0
 /// ```
 ///
-/// An expression is for the whole path. One without any special character goes before all others; of the
-/// others the last that matches counts. That is what libselinux does up to version 3.7.
+/// An expression must match the whole path. Expressions without special characters come before all
+/// others; among the others, the last match wins. libselinux does the same up to version 3.7.
 #[derive(Debug, Default)]
 pub struct FileContexts {
-    /// In the order in which they are to be tried.
+    /// In the order in which they are tried.
     rules: Vec<Rule>,
 }
 
 #[derive(Debug)]
 struct Rule {
-    /// What every path begins with that matches: cheaper to look at than the expression.
+    /// The literal prefix of all matching paths; comparing it is cheaper than running the
+    /// expression.
     start: Box<[u8]>,
-    /// `None`: the path is `start`.
+    /// `None`: the path must be equal to `start`.
     expression: Option<Regex>,
     kind: Option<NodeKind>,
-    /// `None`: it shall have none.
+    /// `None` stands for `<<none>>`.
     context: Option<Box<[u8]>>,
 }
 
-/// What entries get that no line speaks of, or of which it says `<<none>>`: as gensquashfs.
+/// The context of entries that no line matches, or that match `<<none>>`, as in gensquashfs.
 const UNLABELED: &[u8] = b"system_u:object_r:unlabeled_t:s0";
 
-/// A compiled expression takes at most so many bytes.
+/// Size limit of a compiled expression, in bytes.
 const EXPRESSION_BYTES: usize = 1 << 20;
 
 impl FileContexts {
-    /// Reads the contexts. `file` is for messages.
+    /// Parses the contexts. `file` is used in messages.
     ///
     /// # Errors
-    /// A line that is not an expression, perhaps a kind, and a context; an expression that cannot be
-    /// used. References back and looking around are not known. File and line are named.
+    /// A line that is not an expression, an optional kind, and a context; an unusable expression:
+    /// back references and look-around are not supported. The error names file and line.
     pub fn parse(file: &Path, content: &[u8]) -> Result<Self, RecipeError> {
         let (mut exact, mut others) = (Vec::new(), Vec::new());
         for_each_line(file, content, Trim::Both, |_, line| {
@@ -62,7 +63,7 @@ impl FileContexts {
         Ok(FileContexts { rules: exact })
     }
 
-    /// The context of the entry at `path` in the image.
+    /// The security context of the entry at `path` in the image.
     pub(super) fn of(&self, path: &[u8], kind: NodeKind) -> &[u8] {
         let path = [b"/", path].concat();
         let rule = self.rules.iter().find(|rule| rule.matches(&path, kind));
@@ -72,6 +73,7 @@ impl FileContexts {
 }
 
 impl Rule {
+    /// Parses `<expression> [<kind>] <context>`.
     fn parse(line: &[u8]) -> Result<Self, String> {
         let words = line.split(|byte| is_space(*byte));
         let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
@@ -129,13 +131,13 @@ impl Rule {
     }
 }
 
-/// What an expression begins with that stands for itself, and whether that is all of it.
+/// The literal prefix of an expression, and whether that is all of the expression.
 fn literal_start(expression: &str) -> (Box<[u8]>, bool) {
     let mut start = Vec::new();
     let mut bytes = expression.bytes().peekable();
     while let Some(byte) = bytes.next() {
         let next = match byte {
-            // A dot that stands for itself, and the like: everything but letters and digits.
+            // Escaped punctuation, such as `\.`, is literal. Escaped letters and digits are not.
             b'\\' => match bytes.next() {
                 Some(escaped) if escaped.is_ascii_punctuation() => escaped,
                 _ => return (alternatives(expression, start), false),
@@ -145,7 +147,7 @@ fn literal_start(expression: &str) -> (Box<[u8]>, bool) {
             }
             byte => byte,
         };
-        // What may be missing or repeated is not sure.
+        // A character that may be absent or repeated is not part of the prefix.
         if matches!(bytes.peek(), Some(b'?' | b'*' | b'{' | b'+')) {
             return (alternatives(expression, start), false);
         }
@@ -154,7 +156,7 @@ fn literal_start(expression: &str) -> (Box<[u8]>, bool) {
     (start.into(), true)
 }
 
-/// The start, unless there may be others.
+/// The prefix; empty if the expression has alternatives at its top level.
 fn alternatives(expression: &str, start: Vec<u8>) -> Box<[u8]> {
     let mut depth = 0_i64;
     for byte in expression.bytes() {

@@ -9,11 +9,11 @@ use hedgerow_tree::{Defaults, Node, NodeError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A tree that a text describes, a line an entry:
+/// A tree described by a text file, one line for each entry:
 ///
 /// ```text
 /// dir   <path> <mode> <uid> <gid>
-/// file  <path> <mode> <uid> <gid> [<input>]      the path itself without one
+/// file  <path> <mode> <uid> <gid> [<input>]      default: the path itself
 /// slink <path> <mode> <uid> <gid> <target>
 /// link  <path> <mode> <uid> <gid> <path>         another name, which has the attributes of the first
 /// nod   <path> <mode> <uid> <gid> c|b <major> <minor>
@@ -23,10 +23,10 @@ use std::sync::Arc;
 ///       [-xdev] [-mount] [-keeptime] [-nonrecursive] [--] [<directory>]
 /// ```
 ///
-/// The mode is octal. `<path>` may stand in double quotes, in which `\"` and `\\` are a quote and a
-/// backslash. Inputs and directories reach to the end of the line, blanks included, and are relative to
-/// the directory of the inputs. In a glob `*` for mode, uid or gid is that of the file found. Lines that
-/// begin with `#` say nothing.
+/// The mode is octal. `<path>` may be in double quotes, where `\"` and `\\` stand for a quote and a
+/// backslash. Inputs and directories extend to the end of the line, including blanks, and are
+/// relative to the directory of the inputs. In a glob, `*` for mode, uid or gid keeps that of the
+/// file found. Lines that begin with `#` are comments.
 #[derive(Debug)]
 pub struct Description {
     tree: Tree,
@@ -35,12 +35,13 @@ pub struct Description {
 }
 
 impl Description {
-    /// Reads a description and the directories that its globs name. `file` is for messages; `inputs` is
-    /// the directory of the inputs.
+    /// Parses a description and lists the directories that its globs name. `file` is used in
+    /// messages; `inputs` is the directory of the inputs.
     ///
     /// # Errors
-    /// A line that makes no sense, describes what is there already, leaves the image, or whose directory
-    /// cannot be listed; a hard link that leads to a directory or to nothing. File and line are named.
+    /// A line that is invalid, describes an entry that already exists, leaves the image, or whose
+    /// directory cannot be listed; a hard link to a directory or without a target. The error names
+    /// file and line.
     pub fn parse(
         file: &Path,
         content: &[u8],
@@ -68,8 +69,8 @@ impl Description {
         })
     }
 
-    /// What is described, in canonical order, the root first. Inputs are looked for when their turn
-    /// comes: one that is missing is an error about one entry.
+    /// The described nodes in canonical order, the root first. Inputs are opened when their nodes
+    /// are reached; a missing input is an error of that entry alone.
     pub fn into_nodes(
         self,
         labels: Arc<Labels>,
@@ -97,7 +98,7 @@ fn apply(
         }
         What::Directory => Body::directory(false),
         What::Symlink(target) => {
-            // Nobody asks for the permissions of a link.
+            // The kernel ignores the permissions of symbolic links.
             attributes.mode = 0o777;
             Body::Symlink(target.into())
         }

@@ -1,16 +1,16 @@
 use std::path::{Path, PathBuf};
 
-/// Why a recipe cannot be followed.
+/// Why a recipe cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecipeError {
-    /// A line makes no sense, or what it wants cannot be had.
+    /// A line is invalid, or what it asks for cannot be done.
     #[error("{}:{line}: {reason}", file.display())]
     Line {
-        /// The file, as the user named it.
+        /// The recipe file, as the user named it.
         file: PathBuf,
-        /// The line, from 1 on.
+        /// The line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         reason: String,
     },
     /// The file itself cannot be read.
@@ -19,7 +19,7 @@ pub enum RecipeError {
 }
 
 impl RecipeError {
-    /// What makes an error of a reason, for a line of `file`.
+    /// Returns a function that turns a reason into an error at a line of `file`.
     pub(super) fn at(file: &Path, line: u64) -> impl Fn(String) -> RecipeError + '_ {
         move |reason| RecipeError::Line {
             file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! Directories from which a description takes entries.
+//! Carries out the `glob` lines of a description, which add entries of a directory.
 
 use super::input::Input;
 use super::pattern::{matches, matches_path};
@@ -9,25 +9,26 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How a glob is carried out.
+/// A `glob` line that is being carried out.
 struct Scan<'s> {
     glob: &'s Glob,
     statement: &'s Statement,
     mtime_s: i64,
     line: u64,
-    /// The file system to stay in, if it must.
+    /// The device of the file system to stay on, if the line says so.
     device: Option<u64>,
 }
 
-/// A directory that is to be read: where its entries go, and its path from the inputs.
+/// A directory that is still to be read: the tree node for its entries, and its path relative to
+/// the inputs.
 struct Pending {
     into: Number,
     path: Vec<u8>,
 }
 
-/// Adds what the glob of `statement` finds. Links are never followed below its directory, and names of
-/// one file become files of their own: their attributes may differ. A directory that is there already
-/// stays as it is; anything else is in the way.
+/// Adds what the glob of `statement` finds. Links below its directory are never followed. Hard
+/// links become separate files, because their attributes may differ. A directory that already
+/// exists in the tree stays as it is; any other existing entry is an error.
 pub(super) fn add_found(
     tree: &mut Tree,
     (statement, glob): (&Statement, &Glob),
@@ -60,7 +61,7 @@ pub(super) fn add_found(
     Ok(())
 }
 
-/// The path of something below `directory`, from there.
+/// The part of `path` below `directory`, without leading slashes.
 fn relative<'p>(path: &'p [u8], directory: &[u8]) -> &'p [u8] {
     let below = path.get(directory.len()..).unwrap_or_default();
     let start = below.iter().position(|byte| *byte != b'/');
@@ -72,7 +73,8 @@ fn said(error: hedgerow_fs::Error) -> String {
 }
 
 impl Scan<'_> {
-    /// Adds what is wanted of one directory; returns the directories in it that are to be read too.
+    /// Adds the matching entries of one directory. Returns the subdirectories that are still to be
+    /// read.
     fn read(
         &self,
         tree: &mut Tree,
@@ -104,7 +106,7 @@ impl Scan<'_> {
                 }
                 _ if !is_wanted => None,
                 (_, Some(existing)) => {
-                    // Only if it is really wanted, it is in the way.
+                    // An existing entry is a conflict only if the glob matches it.
                     if self.fits(tree, into, &name) {
                         return Err(tree.exists(existing));
                     } else {
@@ -176,7 +178,7 @@ fn body(directory: &Dir, name: &[u8], path: &[u8], stat: &Stat) -> Result<Body, 
     })
 }
 
-/// The letter of find's `-type`.
+/// The letter of the kind in `find -type`.
 fn letter(kind: FileKind) -> u8 {
     match kind {
         FileKind::File => b'f',

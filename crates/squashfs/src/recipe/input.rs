@@ -1,4 +1,4 @@
-//! The files that a description takes its contents from.
+//! The files that provide the contents of a description.
 
 use hedgerow_fs::{Dir, FileKind, ReadFile};
 use hedgerow_tree::{split_path, Content, Handle, NodeError};
@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file, as a path from the directory of the inputs.
+/// A file, as a path relative to the directory of the inputs.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     pub path: Box<[u8]>,
-    /// Whether the path was found in a directory and is no link, instead of being named.
+    /// Whether the path was found by a glob, and is no link, rather than named in a line.
     pub is_found: bool,
 }
 
@@ -21,7 +21,7 @@ impl Input {
         inputs.join(OsStr::from_bytes(&self.path))
     }
 
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub(super) fn size_bytes(&self, inputs: &Path) -> Result<u64, String> {
         let path = self.below(inputs);
         let wrong = |reason: String| format!("cannot read '{}': {reason}", path.display());
@@ -34,7 +34,7 @@ impl Input {
     }
 }
 
-/// Leads to what an entry of a description holds.
+/// The handle of an entry of a description.
 pub(super) enum InputHandle {
     Target(Box<[u8]>),
     File(Input, Arc<PathBuf>),

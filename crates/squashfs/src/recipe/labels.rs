@@ -2,20 +2,20 @@ use super::{FileContexts, XattrFile};
 use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::sync::Arc;
 
-/// Extended attributes that entries get besides, or instead of, those of the source.
+/// Extended attributes that are added to those of the source, or replace them.
 #[derive(Debug, Default)]
 pub struct Labels {
-    /// Whether the attributes of the source stay.
+    /// Whether the attributes of the source are kept.
     pub keep: bool,
-    /// Attributes by path.
+    /// Attributes by path in the image.
     pub xattrs: Option<XattrFile>,
-    /// Security contexts by path and kind.
+    /// Security contexts by path in the image and kind.
     pub contexts: Option<FileContexts>,
 }
 
 impl Labels {
-    /// The node with its attributes. It is looked for under the path `known_as`; that of a file with
-    /// several names is the first, or what a description says.
+    /// The node with its attributes, which are looked up under the path `known_as`. For a file with
+    /// several names, that is the first one, or the one that the description gives.
     pub fn applied(self: &Arc<Self>, node: Node, known_as: &[u8]) -> Node {
         if self.keep && self.xattrs.is_none() && self.contexts.is_none() {
             return node;

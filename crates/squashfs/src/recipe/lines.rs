@@ -1,22 +1,22 @@
-//! The lines of a recipe.
+//! Splits a recipe into lines.
 
 use super::RecipeError;
 use std::path::Path;
 
-/// Which blanks around a line belong to it.
+/// Where blanks are removed from a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trim {
-    /// Those at its end.
+    /// Only at the start.
     Start,
-    /// None.
+    /// At both ends.
     Both,
 }
 
-/// Calls `take` for every line that is neither empty nor begins with `comment`. Line breaks are those of
-/// Unix or of DOS.
+/// Calls `take` with the number and the text of every line that is not empty. Lines end with LF or
+/// CRLF.
 ///
 /// # Errors
-/// What `take` says, with file and line; a line with a NUL byte.
+/// An error of `take`, or a line with a NUL byte; the error names file and line.
 pub(super) fn for_each_line(
     file: &Path,
     content: &[u8],
@@ -42,7 +42,7 @@ pub(super) fn for_each_line(
     Ok(())
 }
 
-/// Whether C's `isspace` says so.
+/// The same bytes as C's `isspace` in the C locale.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }

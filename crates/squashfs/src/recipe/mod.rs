@@ -1,10 +1,10 @@
-//! Images by recipe: trees that a text describes ([`Description`]), the order and the treatment of
-//! contents ([`SortRules`]), and attributes that come from elsewhere ([`Labels`]).
+//! Images by recipe: trees described in a text file ([`Description`]), the order and treatment of
+//! contents ([`SortRules`]), and extended attributes from other files ([`Labels`]).
 //!
-//! The formats are those of gensquashfs 1.2 of squashfs-tools-ng: its pack files, its sort files, the
-//! output of `getfattr --dump`, and file contexts of SELinux. All are lines of bytes; errors name file
-//! and line. Where that program leaves something open or its result cannot be meant, the items say what
-//! is done here.
+//! The formats are those of gensquashfs 1.2 of squashfs-tools-ng: its pack files, its sort files,
+//! the output of `getfattr --dump`, and SELinux file contexts. All consist of lines of bytes;
+//! errors name file and line. Where gensquashfs leaves something open, or does what cannot be
+//! intended, the items document the behaviour here.
 
 mod contexts;
 mod description;
@@ -29,13 +29,13 @@ pub use labels::Labels;
 pub use sort::{Arranged, SortRules};
 pub use xattrs::XattrFile;
 
-/// A text of a recipe has at most so many bytes.
+/// Size limit of a recipe file, in bytes.
 pub const RECIPE_BYTES: u64 = 256 << 20;
 
-/// The content of a recipe's file.
+/// Reads a recipe file.
 ///
 /// # Errors
-/// It cannot be read, or is larger than [`RECIPE_BYTES`].
+/// The file cannot be read, or is larger than [`RECIPE_BYTES`].
 pub fn read(path: &std::path::Path) -> Result<Vec<u8>, RecipeError> {
     let mut content = Vec::new();
     hedgerow_fs::ReadFile::open(path)?.read_to_end(&mut content, RECIPE_BYTES)?;

@@ -8,7 +8,7 @@ use std::collections::btree_map::IntoIter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Goes through the tree, a directory before what is in it.
+/// Yields the nodes of the tree, each directory before its entries.
 pub(super) struct Nodes {
     tree: Tree,
     file: PathBuf,
@@ -20,9 +20,9 @@ pub(super) struct Nodes {
 }
 
 struct OpenDirectory {
-    /// What is still to come of it.
+    /// Entries that have not been yielded yet.
     children: IntoIter<Box<[u8]>, Number>,
-    /// The length of its path.
+    /// The length of the directory's path.
     length: usize,
 }
 
@@ -44,7 +44,7 @@ impl Nodes {
         }
     }
 
-    /// The next entry; [`Self::path`] is its path then.
+    /// Moves to the next entry and sets `path` to its path.
     fn advance(&mut self) -> Option<Number> {
         if !std::mem::replace(&mut self.is_begun, true) {
             return Some(0);
@@ -65,6 +65,9 @@ impl Nodes {
         }
     }
 
+    /// The node of an entry. A hard link gives the attributes and the content of its target under
+    /// its own path. The children of a directory are moved out of the tree, as each entry is
+    /// visited once.
     fn node(&mut self, number: Number) -> Result<Node, NodeError> {
         let target = match self.tree.entry(number).map(|entry| &entry.body) {
             Some(Body::Resolved(target)) => *target,

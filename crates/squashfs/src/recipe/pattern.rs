@@ -1,7 +1,8 @@
-//! The patterns of fnmatch(3): `*`, `?`, `[a-z]`, `[![:digit:]]`, and a backslash before what stands for
-//! itself. Bytes, not characters. The time is at most the product of the lengths.
+//! Patterns of fnmatch(3): `*`, `?`, `[a-z]`, `[![:digit:]]`, and a backslash that makes the next
+//! byte literal. They match bytes, not characters. Matching takes at most time proportional to the
+//! product of the lengths.
 
-/// Whether all of `path` is like the pattern; `*`, `?` and brackets never match a slash.
+/// Whether the pattern matches all of `path`; `*`, `?` and brackets never match a slash.
 pub(super) fn matches_path(pattern: &[u8], path: &[u8]) -> bool {
     let mut names = path.split(|byte| *byte == b'/');
     let mut patterns = pattern.split(|byte| *byte == b'/');
@@ -14,9 +15,9 @@ pub(super) fn matches_path(pattern: &[u8], path: &[u8]) -> bool {
     }
 }
 
-/// Whether all of `text` is like the pattern, slashes included.
+/// Whether the pattern matches all of `text`; `*`, `?` and brackets match slashes too.
 pub(super) fn matches(mut pattern: &[u8], mut text: &[u8]) -> bool {
-    // Where to go on if it does not fit: behind the last star, with one byte of the text more for it.
+    // Where to continue after a mismatch: behind the last star, which then matches one byte more.
     let mut star: Option<(&[u8], &[u8])> = None;
     loop {
         if let Some(rest) = pattern.strip_prefix(b"*") {
@@ -40,7 +41,7 @@ pub(super) fn matches(mut pattern: &[u8], mut text: &[u8]) -> bool {
     }
 }
 
-/// The rest of the pattern, if its beginning fits the byte.
+/// The rest of the pattern, if its first element matches the byte.
 fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     let (first, rest) = pattern.split_first()?;
     match first {
@@ -58,7 +59,8 @@ fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     }
 }
 
-/// Whether the byte is one of those in brackets, and what follows them; nothing if they are not closed.
+/// Whether a bracket expression matches the byte, and the rest of the pattern. `None` if the bracket
+/// is not closed.
 fn bracket(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
     let negated = matches!(pattern.first(), Some(b'!' | b'^'));
     let mut rest = pattern.get(usize::from(negated)..)?;
@@ -91,7 +93,7 @@ fn literal(pattern: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// A class such as `[:alpha:]`.
+/// A character class such as `[:alpha:]`: whether it contains the byte, and the rest of the pattern.
 fn class(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
     type IsIn = fn(&u8) -> bool;
     let classes: [(&str, IsIn); 12] = [

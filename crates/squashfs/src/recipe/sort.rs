@@ -1,4 +1,4 @@
-//! The order and the treatment of contents.
+//! The order and treatment of contents.
 
 use super::lines::{for_each_line, Trim};
 use super::pattern::{matches, matches_path};
@@ -13,7 +13,7 @@ mod arrange;
 
 pub use arrange::Arranged;
 
-/// In which order contents are stored, and how: a line for each file or pattern,
+/// The order in which contents are stored, and how; one line for each file or pattern:
 ///
 /// ```text
 /// <priority> [<flags>] <path>
@@ -21,17 +21,18 @@ pub use arrange::Arranged;
 /// 7     [glob]  "share/my file*"
 /// ```
 ///
-/// Low priorities come first; what no line speaks of has 0. A file obeys the first line that fits one of
-/// its names. Flags: `glob` (the path is a pattern), `glob_no_path` (also `*` and `?` match slashes),
-/// `dont_compress`, `dont_fragment`, `dont_deduplicate`, `nosparse`, `align`. Blocks are not aligned: that
-/// flag is known and changes nothing. Lines that begin with `#` say nothing.
+/// Lower priorities come first; files without a matching line have priority 0. For each file, the
+/// first line that matches one of its names applies. Flags: `glob` (the path is a pattern),
+/// `glob_no_path` (a pattern whose `*` and `?` also match slashes), `dont_compress`,
+/// `dont_fragment`, `dont_deduplicate`, `nosparse`, `align`. `align` is accepted and ignored,
+/// because blocks are not aligned. Lines that begin with `#` are comments.
 #[derive(Debug)]
 pub struct SortRules {
     file: PathBuf,
     rules: Vec<Rule>,
-    /// Rules without a pattern, by path.
+    /// Indexes of the rules without a pattern, by path.
     exact: HashMap<BString, usize>,
-    /// Rules with one.
+    /// Indexes of the rules with a pattern.
     globs: Vec<usize>,
 }
 
@@ -53,11 +54,11 @@ enum Like {
 }
 
 impl SortRules {
-    /// Reads the rules. `file` is for messages.
+    /// Parses the rules. `file` is used in messages.
     ///
     /// # Errors
-    /// A line without a priority or a path, with a flag that is not known, with a path that leaves the
-    /// image. File and line are named.
+    /// A line without a priority or a path, with an unknown flag, or with a path that leaves the
+    /// image. The error names file and line.
     pub fn parse(file: &Path, content: &[u8]) -> Result<Self, RecipeError> {
         let mut rules = SortRules {
             file: file.to_owned(),
@@ -74,7 +75,7 @@ impl SortRules {
         Ok(rules)
     }
 
-    /// What the flag `align` was asked for, with file and line.
+    /// Messages about the rules with the flag `align`, which is ignored, with file and line.
     pub fn ignored(&self) -> impl Iterator<Item = String> + '_ {
         let aligned = self.rules.iter().filter(|rule| rule.is_aligned);
         aligned.map(|rule| self.about(rule, "blocks are not aligned: the flag changes nothing"))
@@ -89,7 +90,7 @@ impl SortRules {
         self.rules.push(rule);
     }
 
-    /// The number of the first rule for a path.
+    /// The index of the first rule that matches a path.
     fn first_for(&self, path: &[u8]) -> Option<usize> {
         let exact = self.exact.get(path.as_bstr()).copied();
         let fits = |number: &usize| {
@@ -109,6 +110,7 @@ impl SortRules {
 }
 
 impl Rule {
+    /// Parses `<priority> [<flags>] <path>`.
     fn parse(line: u64, text: &[u8]) -> Result<Self, String> {
         let mut words = Words::new(text);
         let priority = words.word().unwrap_or_default();

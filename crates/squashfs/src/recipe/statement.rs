@@ -1,14 +1,14 @@
-//! One line of a description.
+//! Parses one line of a description.
 
 use super::words::{canonical, number, Words};
 use bstr::ByteSlice;
 
-/// What a line wants.
+/// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// Where in the image; empty for the root.
+    /// The path in the image; empty for the root.
     pub path: Vec<u8>,
-    /// `None`: as in the source. Of globs only, as below.
+    /// `None`: as in the source. Only globs have `None` here, and in the next two fields.
     pub mode: Option<u16>,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
@@ -19,7 +19,7 @@ pub(super) struct Statement {
 pub(super) enum What {
     Directory,
     Symlink(Vec<u8>),
-    /// Another name of that path in the image.
+    /// A hard link to this path in the image.
     HardLink(Vec<u8>),
     Device {
         is_block: bool,
@@ -27,17 +27,17 @@ pub(super) enum What {
     },
     Fifo,
     Socket,
-    /// From that file.
+    /// The path of the file with the content.
     File(Vec<u8>),
     Glob(Glob),
 }
 
-/// Which entries of a directory are wanted.
+/// Which entries of a directory are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Glob {
-    /// The directory.
+    /// The path of the directory, relative to the inputs.
     pub directory: Vec<u8>,
-    /// Letters of find's `-type`; all if none is given.
+    /// Letters of `find -type`; all kinds if empty.
     pub kinds: Vec<u8>,
     pub pattern: Option<GlobPattern>,
     pub one_file_system: bool,
@@ -48,11 +48,11 @@ pub(super) struct Glob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GlobPattern {
     Name(Vec<u8>),
-    /// Of the path in the image.
+    /// Matches the path in the image.
     Path(Vec<u8>),
 }
 
-/// The numbers of devices that an image can hold, the kernel's own limits.
+/// Limits of the device numbers that an image can hold, which are the kernel's.
 const MAJOR_LIMIT: u32 = 1 << 12;
 const MINOR_LIMIT: u32 = 1 << 20;
 
@@ -161,14 +161,14 @@ impl Glob {
         Ok(glob)
     }
 
-    /// Whether entries of that kind, a letter of find's `-type`, are wanted.
+    /// Whether entries of this kind, a letter of `find -type`, are added.
     pub(super) fn wants(&self, kind: u8) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 }
 
-/// A word, or what stands between quotes of either kind: everything in there stands for itself, for a
-/// backslash belongs to the pattern.
+/// A word, or text in single or double quotes. There are no escapes between quotes: a backslash
+/// belongs to the pattern.
 fn pattern(words: &mut Words<'_>) -> Result<Vec<u8>, String> {
     let rest = words.rest();
     let Some((quote @ (b'"' | b'\''), text)) = rest.split_first() else {

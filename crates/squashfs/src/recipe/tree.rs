@@ -6,14 +6,14 @@ use bstr::{BString, ByteSlice};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A description describes at most so many entries: with their names they take about two hundred
-/// bytes each.
+/// Maximum number of entries of a description. With its name, an entry takes about two hundred
+/// bytes.
 const ENTRIES: usize = 1 << 24;
 
-/// The number of an entry; the root is 0.
+/// The index of an entry; the root is 0.
 pub(super) type Number = u32;
 
-/// What an entry has besides its name and its place.
+/// The attributes of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
     pub mode: u16,
@@ -28,9 +28,9 @@ pub(super) struct Entry {
     pub name: Box<[u8]>,
     pub attributes: Attributes,
     pub body: Body,
-    /// The line that it comes from.
+    /// The line that the entry comes from; 0 for the root unless a line describes it.
     pub line: u64,
-    /// Whether it has other names.
+    /// Whether the entry has several names.
     pub is_linked: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Entry {
 pub(super) enum Body {
     Directory {
         children: BTreeMap<Box<[u8]>, Number>,
-        /// Whether it is there for nothing but what is in it.
+        /// Whether the directory exists only because a line needs a parent directory.
         is_implied: bool,
     },
     File(Input),
@@ -49,9 +49,9 @@ pub(super) enum Body {
     },
     Fifo,
     Socket,
-    /// Another name of what has that path.
+    /// A hard link to this path, not resolved yet.
     HardLink(Box<[u8]>),
-    /// Another name of that entry, which is no directory.
+    /// A hard link to this entry, which is not a directory.
     Resolved(Number),
 }
 
@@ -67,7 +67,7 @@ impl Body {
 #[derive(Debug)]
 pub(super) struct Tree {
     pub entries: Vec<Entry>,
-    /// Of directories that no line describes.
+    /// Attributes of directories that no line describes.
     implied: Attributes,
 }
 
@@ -98,7 +98,7 @@ impl Tree {
         }
     }
 
-    /// The directory at `path`, with all above it: what is missing is made.
+    /// The directory at `path`. It and its parents are created if they do not exist.
     pub(super) fn directory(&mut self, path: &[u8], line: u64) -> Result<Number, String> {
         let mut number = 0;
         for name in path
@@ -118,7 +118,8 @@ impl Tree {
         }
     }
 
-    /// Adds what a line describes. A directory that was only implied becomes what the line says.
+    /// Adds the entry that a line describes. If the path is a directory that was only implied, it
+    /// takes the attributes of the line.
     pub(super) fn add(
         &mut self,
         path: &[u8],
@@ -150,7 +151,7 @@ impl Tree {
         Err(self.exists(existing))
     }
 
-    /// Adds an entry to a directory that has none of this name.
+    /// Adds an entry to a directory that has none with this name.
     pub(super) fn insert(
         &mut self,
         parent: Number,
@@ -184,7 +185,7 @@ impl Tree {
         Ok(number)
     }
 
-    /// The path of an entry.
+    /// The path of an entry in the image.
     pub(super) fn path(&self, mut number: Number) -> BString {
         let mut names: Vec<&[u8]> = Vec::new();
         while let Some(entry) = self.entry(number).filter(|_| number != 0) {
@@ -208,7 +209,10 @@ impl Tree {
         format!("'/{}' is not a directory", self.path(number))
     }
 
-    /// Finds what hard links stand for.
+    /// Resolves all hard links.
+    ///
+    /// # Errors
+    /// A link without a target, to a directory, or in a loop.
     pub(super) fn resolve(&mut self, file: &Path) -> Result<(), RecipeError> {
         for number in 0..self.entries.len() as Number {
             let mut chain = Vec::new();
@@ -220,7 +224,7 @@ impl Tree {
             loop {
                 match self.entry(at).map(|entry| &entry.body) {
                     Some(Body::HardLink(target)) => {
-                        // The links of a circle are as many as all links at most.
+                        // A chain with more links than there are entries is a loop.
                         if chain.len() > self.entries.len() {
                             return Err(wrong(format!("'{}' leads back here", target.as_bstr())));
                         }

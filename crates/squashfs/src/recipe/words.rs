@@ -1,12 +1,12 @@
-//! The words of a line.
+//! Splits a line into words.
 
 use super::lines::{is_space, trim_start};
 use bstr::ByteSlice;
 
-/// The longest path of an entry in bytes, as the kernel's.
+/// Maximum length of an entry's path in bytes, as in the kernel.
 const PATH_BYTES: usize = 4095;
 
-/// What is left of a line.
+/// The rest of a line.
 pub(super) struct Words<'l> {
     rest: &'l [u8],
 }
@@ -18,12 +18,12 @@ impl<'l> Words<'l> {
         }
     }
 
-    /// Everything that has not been taken, blanks at its end too.
+    /// Everything not taken yet, including trailing blanks.
     pub(super) fn rest(&self) -> &'l [u8] {
         self.rest
     }
 
-    /// Up to the next blank; nothing at the end of the line.
+    /// The bytes up to the next blank; `None` at the end of the line.
     pub(super) fn word(&mut self) -> Option<&'l [u8]> {
         if self.rest.is_empty() {
             return None;
@@ -34,8 +34,8 @@ impl<'l> Words<'l> {
         Some(word)
     }
 
-    /// A word, or a text in double quotes in which `\"` and `\\` stand for themselves without the
-    /// backslash. `strict`: no other byte may follow a backslash.
+    /// A word, or text in double quotes, where `\"` and `\\` stand for a quote and a backslash. If
+    /// `strict`, no other byte may follow a backslash.
     pub(super) fn quoted(&mut self, strict: bool) -> Result<Vec<u8>, String> {
         let Some(text) = self.rest.strip_prefix(b"\"") else {
             return Ok(self.word().unwrap_or_default().to_vec());
@@ -68,7 +68,7 @@ impl<'l> Words<'l> {
     }
 }
 
-/// A number in digits of `base`, up to 10; nothing if it is none or does not fit.
+/// Parses a number with digits of `base`, at most 10. `None` if it is invalid or does not fit.
 pub(super) fn number(word: &[u8], base: u32) -> Option<u32> {
     let digit = |byte: &u8| char::from(*byte).to_digit(base);
     let add = |number: u32, byte| number.checked_mul(base)?.checked_add(digit(byte)?);
@@ -79,7 +79,7 @@ pub(super) fn number(word: &[u8], base: u32) -> Option<u32> {
     }
 }
 
-/// A path as entries have it: without slashes at its ends, doubled ones, and components `.`.
+/// The canonical path of an entry: no leading, trailing or repeated slashes, and no `.` components.
 pub(super) fn canonical(path: &[u8]) -> Result<Vec<u8>, String> {
     let parts = path.split(|byte| *byte == b'/');
     let parts: Vec<&[u8]> = parts.filter(|part| !matches!(*part, b"" | b".")).collect();

@@ -1,4 +1,4 @@
-//! Attributes in the form of `getfattr --dump`.
+//! Extended attributes in the format of `getfattr --dump`.
 
 use super::lines::{for_each_line, Trim};
 use super::words::canonical;
@@ -17,8 +17,9 @@ use std::path::Path;
 /// user.base64=0syv4=
 /// ```
 ///
-/// Names and text are written as getfattr(1) does, with octal numbers behind backslashes. Of two equal
-/// names the last counts. Other lines that begin with `#` say nothing.
+/// Names and text are written as by getfattr(1), with octal numbers behind backslashes. If a name
+/// occurs more than once for a path, the last one wins. Other lines that begin with `#` are
+/// comments.
 #[derive(Debug, Default)]
 pub struct XattrFile {
     by_path: HashMap<Vec<u8>, Vec<Xattr>>,
@@ -27,11 +28,11 @@ pub struct XattrFile {
 const FILE: &[u8] = b"# file: ";
 
 impl XattrFile {
-    /// Reads the attributes. `file` is for messages.
+    /// Parses the attributes. `file` is used in messages.
     ///
     /// # Errors
-    /// A path that leaves the image, a line without `=`, or before the first path, a value that is not
-    /// what it says. File and line are named.
+    /// A path that leaves the image, a line without `=`, an attribute before the first path, or a
+    /// value with bad digits. The error names file and line.
     pub fn parse(file: &Path, content: &[u8]) -> Result<Self, RecipeError> {
         let mut by_path: HashMap<Vec<u8>, Vec<Xattr>> = HashMap::new();
         let mut path: Option<Vec<u8>> = None;
@@ -57,7 +58,7 @@ impl XattrFile {
         Ok(XattrFile { by_path })
     }
 
-    /// What the entry at `path` gets.
+    /// The attributes of the entry at `path`.
     pub(super) fn of(&self, path: &[u8]) -> &[Xattr] {
         self.by_path
             .get(path)
@@ -75,7 +76,7 @@ fn decoded(value: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Text in which a backslash stands before up to three octal digits, or before what stands for itself.
+/// Decodes backslashes, which are followed by one to three octal digits or by a literal byte.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -106,7 +107,7 @@ fn hex(digits: &[u8]) -> Option<Vec<u8>> {
     rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
-/// RFC 4648, padding optional.
+/// Decodes base64 of RFC 4648, with optional padding.
 fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let end = text
         .iter()

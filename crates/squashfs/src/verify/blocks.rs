@@ -1,4 +1,4 @@
-//! The metadata blocks of a table: that they follow one another, and can be decompressed.
+//! Checks that the metadata blocks of a table are adjacent and can be decompressed.
 
 use super::checksum::has_checksum;
 use super::findings::damage;
@@ -8,34 +8,34 @@ use crate::reader::{Image, Region};
 use crate::Damage;
 use hedgerow_engine::{run_ordered, Window};
 
-/// Stored bytes that may be under way.
+/// Limit of the batches in progress, in decompressed bytes of full blocks.
 const WINDOW: Window = Window { bytes: 4 << 20 };
-/// Metadata blocks that a worker takes at once.
+/// Number of metadata blocks in a batch.
 const BATCH: usize = 32;
 
 /// The metadata blocks of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
-    /// Their positions, ascending.
+    /// Their positions in ascending order.
     pub positions: Vec<u64>,
-    /// Bytes of all, decompressed; `None` if that is not known.
+    /// Their decompressed size in bytes; `None` if a block cannot be read.
     pub bytes: Option<u64>,
 }
 
 impl Blocks {
-    /// Bytes of all, decompressed, if they are full.
+    /// Their decompressed size in bytes if all are full.
     pub fn most_bytes(&self) -> u64 {
         self.positions.len() as u64 * METADATA_BYTES as u64
     }
 
-    /// How many decompressed bytes stand before an offset in the block at a position.
+    /// The number of decompressed bytes before `offset` in the block at `position`.
     pub fn before(&self, position: u64, offset: u16) -> Option<u64> {
         let index = self.positions.binary_search(&position).ok()?;
         Some(index as u64 * METADATA_BYTES as u64 + u64::from(offset))
     }
 }
 
-/// What is learned of a block.
+/// The result for a block.
 struct Seen {
     length: usize,
     stored_bytes: u64,
@@ -43,7 +43,7 @@ struct Seen {
 }
 
 impl Check<'_> {
-    /// The positions of the blocks that follow one another from the start of a region.
+    /// The positions of the adjacent blocks from the start of a region.
     pub fn chain(&mut self, region: Region) -> Vec<u64> {
         let mut positions = Vec::new();
         let mut position = region.start;
@@ -68,8 +68,8 @@ impl Check<'_> {
         positions
     }
 
-    /// Decompresses blocks; all but the last must be full, and the last has `last` bytes if that
-    /// is known.
+    /// Decompresses blocks. All but the last must be full; the last must have `last` bytes if that
+    /// is given.
     pub fn blocks(
         &mut self,
         region: Region,

@@ -2,8 +2,9 @@ use hedgerow_codec::block::Compressor;
 
 /// Whether a compressed block carries a checksum of its content.
 ///
-/// A zlib stream always does. The second byte of the stream flags of `.xz` says which check there
-/// is; bit 2 of the frame header descriptor of zstd says whether there is one (RFC 8878).
+/// A zlib stream always does. In `.xz`, the second byte of the stream flags tells the type of
+/// check; in zstd, bit 2 of the frame header descriptor tells whether there is a checksum (RFC
+/// 8878).
 pub fn has_checksum(compressor: Compressor, stored: &[u8]) -> bool {
     match compressor {
         Compressor::Gzip => true,

@@ -1,4 +1,4 @@
-//! The tree, from its root: every directory once.
+//! Checks the tree from its root, every directory once.
 
 use super::extents::Extents;
 use super::findings::damage;
@@ -11,17 +11,17 @@ use crate::reader::{Directory, Listing, MetadataReader};
 use crate::{Damage, Part, Result};
 use hedgerow_tree::NodeKind;
 
-/// Directories that are still to be looked into: the inode, its number, that of its parent.
+/// Directories still to be checked: the place of the inode, and its number.
 type Pending = Vec<(Reference, u32)>;
 
 impl Check<'_> {
-    /// Goes through all directories that the root leads to.
+    /// Checks all directories that can be reached from the root.
     pub fn directories(&mut self, mut inodes: Inodes, tables: &Tables) -> (Inodes, Extents) {
         let root = self.image.superblock.root_inode;
         let mut ranges = Vec::new();
         let mut pending: Pending = Vec::new();
         let position = self.image.layout.inodes.start.saturating_add(root.block());
-        // Hostile listings share their bytes, and would be read again and again.
+        // Hostile listings can share their bytes, and would be read again and again.
         let mut bytes_left = tables.directories.most_bytes();
         match self.enter(root, NodeKind::Directory, None, &mut inodes) {
             Ok(number) => pending.push((root, number)),
@@ -62,6 +62,7 @@ impl Check<'_> {
                 ranges.push((start, start + listing_bytes));
             }
             let subdirectories = self.entries(&listing, at, number, &mut inodes, &mut pending);
+            // Packers differ in whether all entries or only subdirectories count as links.
             let links = [subdirectories, listing.iter().count() as u64];
             if !links
                 .iter()
@@ -84,7 +85,7 @@ impl Check<'_> {
         (inodes, extents)
     }
 
-    /// Looks at the entries of a directory; returns how many of them are directories.
+    /// Checks the entries of a directory. Returns the number of subdirectories.
     fn entries(
         &mut self,
         listing: &Listing,
@@ -120,7 +121,7 @@ impl Check<'_> {
         subdirectories
     }
 
-    /// Follows an entry to its inode; returns that one's number.
+    /// Follows an entry to its inode. Returns the inode number.
     fn enter(
         &mut self,
         place: Reference,
@@ -156,7 +157,7 @@ impl Check<'_> {
         Ok(record.number)
     }
 
-    /// Checks the index behind the inode of a large directory.
+    /// Checks the index that follows the inode of a large directory.
     fn index(&self, place: Reference, directory: &Directory, listing: &Listing) -> Result<()> {
         if directory.index_count == 0 {
             return Ok(());
@@ -180,7 +181,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks how many names inodes have.
+    /// Checks the link counts of inodes.
     fn names(&mut self, inodes: &Inodes) {
         for (place, record) in inodes.iter() {
             let position = self.image.layout.inodes.start.saturating_add(place.block());

@@ -1,4 +1,4 @@
-//! Every block of data, and what of the data area belongs to nobody.
+//! Checks every data block, and finds unused and shared bytes of the data area.
 
 use super::checksum::has_checksum;
 use super::ranges::{flaws, Flaw};
@@ -9,9 +9,9 @@ use crate::{Damage, Part, Result};
 use hedgerow_engine::{run_ordered, Window};
 use std::collections::HashMap;
 
-/// Stored bytes that may be under way.
+/// Limit of the batches in progress, in stored bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
-/// Stored bytes that a worker takes at once, about.
+/// Approximate size of a worker's batch, in stored bytes.
 const BATCH_BYTES: u64 = 256 << 10;
 
 /// What inodes refer to in the data area.
@@ -21,12 +21,12 @@ pub struct Extents {
     tails: Vec<Tail>,
 }
 
-/// A block of a file. Several files may have it in common.
+/// A block of a file. Several files may share it.
 #[derive(Clone, Copy)]
 struct Block {
     word: SizeWord,
     length: u32,
-    /// The first inode that has it.
+    /// The first inode that refers to it.
     inode: u32,
 }
 
@@ -63,7 +63,7 @@ impl Extents {
     }
 }
 
-/// Something that is to be read.
+/// A block to read.
 #[derive(Clone, Copy)]
 struct Extent {
     position: u64,
@@ -91,11 +91,11 @@ impl Extent {
     }
 }
 
-/// What became of an extent: its length and whether it has a checksum.
+/// The result for an extent: its decompressed length and whether it has a checksum.
 type Seen = std::result::Result<(u32, bool), Damage>;
 
 impl Check<'_> {
-    /// Reads all blocks; returns how many bytes they decompress to.
+    /// Reads all blocks. Returns their decompressed size in bytes.
     pub fn extents(&mut self, extents: Extents) -> std::result::Result<u64, VerifyError> {
         let mut list: Vec<Extent> = Vec::new();
         for (position, block) in extents.blocks {
@@ -138,7 +138,7 @@ impl Check<'_> {
         Ok(content_bytes)
     }
 
-    /// Adds the fragment blocks that the table names.
+    /// Adds the blocks of the fragment table.
     fn fragment_blocks(&mut self, list: &mut Vec<Extent>) {
         let count = self.image.superblock.fragment_count;
         if u64::from(count) > self.image.bytes.length() {
@@ -169,7 +169,8 @@ impl Check<'_> {
         }
     }
 
-    /// Blocks that share bytes are wrong already: they are not read without end.
+    /// Limits what is read if blocks share bytes, which is a defect in any case: their total size
+    /// could be arbitrarily large.
     fn drop_excess(&mut self, list: &mut Vec<Extent>) {
         let mut bytes_left = self.image.bytes.length().saturating_mul(2);
         let before = list.len();
@@ -199,7 +200,7 @@ impl Check<'_> {
         }
     }
 
-    /// Takes note of what became of an extent; returns how many bytes it has.
+    /// Records the result for an extent. Returns its length in bytes.
     fn take(&mut self, extent: Extent, seen: Seen, fragments: &mut HashMap<u32, u32>) -> u64 {
         let (length, checksummed) = match (seen, extent.kind) {
             (Ok(seen), _) => seen,
@@ -224,7 +225,7 @@ impl Check<'_> {
         length.into()
     }
 
-    /// Checks that the tails of files are all that the fragment blocks consist of.
+    /// Checks that the tails of files cover the fragment blocks exactly.
     fn tails(&mut self, mut tails: Vec<Tail>, fragments: &HashMap<u32, u32>) {
         tails.sort_by_key(|tail| tail.place.index);
         let mut blocks: Vec<(u32, u32)> = fragments.iter().map(|(a, b)| (*a, *b)).collect();
@@ -267,7 +268,7 @@ impl Check<'_> {
     }
 }
 
-/// Cuts the list into batches of about the same size, with that size.
+/// Cuts the list into batches of about the same stored size; returns each with its size.
 fn batches(list: &[Extent]) -> impl Iterator<Item = (&[Extent], u64)> {
     let mut rest = list;
     std::iter::from_fn(move || {
@@ -285,7 +286,7 @@ fn batches(list: &[Extent]) -> impl Iterator<Item = (&[Extent], u64)> {
     })
 }
 
-/// What a worker keeps.
+/// A worker's buffers.
 #[derive(Default)]
 struct Buffers {
     stored: Vec<u8>,

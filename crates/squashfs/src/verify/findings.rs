@@ -3,13 +3,13 @@ use crate::{Damage, Error, Part};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// More than these are only counted.
+/// Maximum number of findings kept; further ones are only counted.
 const KEPT: usize = 1000;
 
-/// What is wrong, as it is found.
+/// Collects findings.
 #[derive(Default)]
 pub struct Findings {
-    /// Each with the number of the inode that it is about.
+    /// Each with the number of the affected inode, if there is one.
     kept: Vec<(Damage, Option<u32>)>,
     omitted: u64,
 }
@@ -19,7 +19,7 @@ impl Findings {
         self.push(damage, None);
     }
 
-    /// Damage of the file with this inode number, whose path is found later.
+    /// Adds damage of the file with this inode number; [`Self::into_sorted`] finds its path.
     pub fn add_of(&mut self, inode: u32, damage: Damage) {
         self.push(damage, Some(inode));
     }
@@ -36,7 +36,8 @@ impl Findings {
         }
     }
 
-    /// The findings in order, each once and with paths, and how many were only counted.
+    /// The findings, sorted, without duplicates and with paths, and the number of those only
+    /// counted.
     pub fn into_sorted(self, image: &Image) -> (Vec<Damage>, u64) {
         let mut paths: HashMap<u32, Option<Vec<u8>>> = HashMap::new();
         for number in self.kept.iter().filter_map(|(_, inode)| *inode) {
@@ -69,7 +70,7 @@ impl Findings {
     }
 }
 
-/// An error, told as damage of a part.
+/// Turns an error into damage of `part`.
 pub fn damage(part: Part, error: Error) -> Damage {
     match error {
         Error::Damaged(damage) => damage,

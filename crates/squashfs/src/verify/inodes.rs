@@ -1,4 +1,4 @@
-//! The inode table, from its beginning to its end.
+//! Checks the inode table from start to end.
 
 use super::extents::Extents;
 use super::Check;
@@ -8,12 +8,12 @@ use crate::{Damage, Part, Result};
 use hedgerow_tree::NodeKind;
 use std::collections::BTreeMap;
 
-/// More inodes than this are not checked: it would take too much memory.
+/// Maximum number of inodes that are checked; more would take too much memory.
 const MOST_INODES: usize = 1 << 25;
-/// What the kernel reads of a symbolic link.
+/// Maximum length of a symbolic link's target in bytes, as in the kernel.
 const TARGET_BYTES: usize = 4096;
 
-/// What is kept of an inode.
+/// What later checks need of an inode.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub kind: NodeKind,
@@ -21,18 +21,18 @@ pub struct Record {
     pub nlink: u32,
     pub xattrs: Option<u32>,
     pub directory: Option<Directory>,
-    /// Entries of directories that lead here.
+    /// Number of directory entries that refer to it.
     pub names: u32,
 }
 
-/// The inodes, by their place.
+/// The inodes by their place in the table.
 #[derive(Default)]
 pub struct Inodes {
     /// In the order of the table.
     walked: Vec<(Reference, Record)>,
-    /// Those behind a damaged place, as they are found.
+    /// Inodes after a damaged place, added when a directory entry refers to them.
     others: BTreeMap<Reference, Record>,
-    /// Whether the whole table was walked through.
+    /// Whether the walk reached the end of the table.
     pub complete: bool,
     pub extents: Extents,
 }
@@ -59,7 +59,8 @@ impl Inodes {
 }
 
 impl Check<'_> {
-    /// Walks through the inode table.
+    /// Walks through the inode table, and checks the number of inodes and that inode numbers are
+    /// unique.
     pub fn inodes(&mut self) -> Inodes {
         let mut inodes = Inodes::default();
         match self.walk(&mut inodes) {
@@ -100,7 +101,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Reads an inode that the walk did not get to.
+    /// Reads an inode that the walk did not reach.
     pub fn find_record(&mut self, reference: Reference, inodes: &mut Inodes) -> Result<()> {
         let region = self.image.layout.inodes;
         let mut reader = MetadataReader::new(self.image, region, reference)?;
@@ -109,7 +110,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Reads an inode with all that belongs to it.
+    /// Reads an inode with its size words or index.
     fn record(&mut self, reader: &mut MetadataReader<'_>, extents: &mut Extents) -> Result<Record> {
         let at = reader.clone();
         let inode = self.image.read_inode(reader)?;
@@ -143,7 +144,7 @@ impl Check<'_> {
         })
     }
 
-    /// What contradicts the rest of the image.
+    /// Fields that contradict the rest of the image.
     fn oddities(&self, inode: &Inode) -> Vec<String> {
         let mut found = Vec::new();
         if inode.number == 0 || inode.number > self.image.superblock.inode_count {
@@ -180,7 +181,7 @@ impl Check<'_> {
         found
     }
 
-    /// Reads the size words of a file, and notes what they and its tail refer to.
+    /// Reads the size words of a file, and records its blocks and its tail.
     fn file(
         &mut self,
         inode: &Inode,
@@ -195,7 +196,7 @@ impl Check<'_> {
             let word = SizeWord(reader.u32()?);
             let length = left.min(block_size.into()) as u32;
             left -= u64::from(length);
-            // After a word that makes no sense, the places of the others are unknown.
+            // After an invalid word, the positions of the following blocks are unknown.
             if broken || word.0 == 0 {
                 continue;
             }

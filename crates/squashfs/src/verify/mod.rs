@@ -1,8 +1,8 @@
-//! Reads and checks everything in an image, and goes on whatever is wrong.
+//! Reads and checks everything in an image, and continues after errors.
 //!
-//! The order: metadata blocks of every table, the inode table from its beginning to its end, the
-//! tree from its root, the smaller tables, and every block of data. Afterwards it is known which
-//! bytes nobody refers to, and which ones no checksum covers.
+//! In this order: the metadata blocks of every table, the inode table from start to end, the tree
+//! from its root, the smaller tables, and all data blocks. The result tells which bytes nothing
+//! refers to, and which bytes no checksum covers.
 
 mod blocks;
 mod checksum;
@@ -19,52 +19,54 @@ use crate::{Damage, Error, Part};
 use findings::Findings;
 use hedgerow_engine::{Execution, Options};
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What is wrong, in the order of the parts and of the positions in them.
+    /// Defects, ordered by part and by position in it.
     pub findings: Vec<Damage>,
-    /// How many findings more there were than are worth keeping.
+    /// Number of further findings, which are only counted.
     pub omitted: u64,
-    /// What checksums cover, for every part that the image has.
+    /// How much of each part of the image checksums cover.
     pub coverage: Vec<Coverage>,
-    /// Inodes that were read.
+    /// Number of inodes read.
     pub inodes: u64,
-    /// Bytes of data and fragment blocks, decompressed.
+    /// Decompressed size of all data and fragment blocks in bytes.
     pub content_bytes: u64,
 }
 
-/// How much of a part is covered by checksums of the compressor. Blocks of gzip, of xz, and those
-/// of zstd that were written so have one; others, and blocks stored as they are, have not.
+/// How much of a part is covered by the compressor's checksums. Blocks of gzip and of xz have one,
+/// and blocks of zstd if they were written with it. Blocks of other compressors, and uncompressed
+/// blocks, have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coverage {
     /// The part.
     pub part: Part,
-    /// Bytes, as stored, in which no change goes unnoticed that changes what is read.
+    /// Stored bytes in which every change that alters the content is detected.
     pub checksummed_bytes: u64,
-    /// Bytes, as stored, in which changes show only if they make no sense.
+    /// Stored bytes in which a change is detected only if the result is invalid.
     pub unchecked_bytes: u64,
 }
 
-/// Why nothing can be said about an image.
+/// Why an image could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// It cannot be read at all.
+    /// The image cannot be read at all.
     #[error(transparent)]
     Open(#[from] Error),
-    /// The user asked for the end.
+    /// The user cancelled the check.
     #[error("interrupted")]
     Cancelled,
-    /// A defect of this program, in the words of the panic.
+    /// A worker panicked, which is a defect of this program; the message of the panic.
     #[error("a worker panicked: {0}")]
     Panicked(String),
 }
 
-/// Checks the image that begins at `offset` bytes, by the workers of `execution`. The report is the
-/// same for any number of them.
+/// Checks the image that starts at byte `offset`, with the workers of `execution`. The report is
+/// the same for any number of workers.
 ///
 /// # Errors
-/// What has no superblock that makes sense is not checked.
+/// The source cannot be read or is not a supported image, the check was cancelled, or a worker
+/// panicked. A damaged superblock is not an error but the only finding of the report.
 pub fn verify(
     source: Box<dyn ReadAt>,
     offset: u64,
@@ -115,7 +117,7 @@ impl Report {
     }
 }
 
-/// A check under way.
+/// A check in progress.
 struct Check<'i> {
     image: &'i Image,
     options: &'i Options,
@@ -143,7 +145,7 @@ impl Check<'_> {
     }
 }
 
-/// The error of a run whose work does not fail.
+/// Converts the failure of a run.
 fn ended(failure: hedgerow_engine::Failure<VerifyError>) -> VerifyError {
     match failure {
         hedgerow_engine::Failure::Cancelled => VerifyError::Cancelled,

@@ -1,16 +1,16 @@
-//! Whether ranges cover a whole without gaps and without overlaps.
+//! Checks that ranges cover a whole without gaps and overlaps.
 
-/// What is wrong with a set of ranges.
+/// A defect of a set of ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// So many bytes from here on belong to nobody.
+    /// No range covers `bytes` bytes from `start` on.
     Gap { start: u64, bytes: u64 },
-    /// The range that begins here shares bytes with one before it.
+    /// The range that starts here overlaps an earlier one.
     Overlap { start: u64 },
 }
 
-/// Checks ranges of (start, end) that should cover `start..end` exactly. Ranges that are equal
-/// count as one where that is `shared`.
+/// Checks that ranges (start, end) cover `start..end` exactly. If `shared`, equal ranges count as
+/// one.
 pub fn flaws(mut ranges: Vec<(u64, u64)>, start: u64, end: u64, shared: bool) -> Vec<Flaw> {
     ranges.retain(|(start, end)| start < end);
     ranges.sort_unstable();

@@ -1,4 +1,4 @@
-//! The superblock, and the tables that are looked up by number.
+//! Checks the superblock and the tables that are indexed by number.
 
 use super::blocks::Blocks;
 use super::inodes::Inodes;
@@ -7,7 +7,7 @@ use crate::format::{flags, METADATA_BYTES, SUPERBLOCK_BYTES, XATTR_HEADER_BYTES}
 use crate::reader::{LookupTable, Region};
 use crate::{Damage, Part};
 
-/// The metadata blocks of the tables that others refer to.
+/// The metadata blocks of the tables that later checks need.
 #[derive(Default)]
 pub struct Tables {
     pub directories: Blocks,
@@ -27,7 +27,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reads the metadata blocks of all tables.
+    /// Checks the metadata blocks of all tables.
     pub fn tables(&mut self) -> Result<Tables, VerifyError> {
         let layout = &self.image.layout;
         let positions = self.chain(layout.inodes);
@@ -81,7 +81,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that the export table leads to every inode.
+    /// Checks that the export table is right for every inode.
     pub fn export(&mut self, inodes: &Inodes) {
         let Some(table) = self.image.layout.export else {
             return;

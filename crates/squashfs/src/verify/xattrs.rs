@@ -1,4 +1,4 @@
-//! Extended attributes.
+//! Checks extended attributes.
 
 use super::findings::damage;
 use super::inodes::Inodes;
@@ -8,11 +8,11 @@ use super::Check;
 use crate::{Damage, Part, Result};
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of a name with its prefix, at most: what Linux takes.
+/// Maximum length of a name with its prefix in bytes, as in Linux.
 const NAME_BYTES: usize = 255;
 
 impl Check<'_> {
-    /// Reads all attributes, and looks whether every set belongs to a file.
+    /// Reads all attributes, and checks that every set belongs to an inode.
     pub fn xattrs(&mut self, inodes: &Inodes, tables: &Tables) {
         let Some(table) = self.image.layout.xattr_ids else {
             return;
@@ -23,9 +23,9 @@ impl Check<'_> {
                 owners.entry(index).or_insert(record.number);
             }
         }
-        // Who is bound to find a set in vain stops with the first one that is not there.
+        // Stored ranges of the sets and of values stored elsewhere.
         let mut ranges = Vec::new();
-        // Hostile sets share their bytes, and would be read again and again.
+        // Hostile sets can share their bytes, and would be read again and again.
         let mut bytes_left = tables.xattrs.most_bytes();
         for index in 0..u32::try_from(table.count).unwrap_or(u32::MAX) {
             let found = self.xattr_set(index, tables, &mut ranges);
@@ -46,6 +46,8 @@ impl Check<'_> {
                     Some(owner) => self.findings.add_of(*owner, damage),
                     None => self.findings.add(damage),
                 }
+                // Stop at the first unreadable entry of the id table: a hostile count can be in the
+                // billions.
                 if self.image.xattr_set(index).is_err() {
                     return;
                 }
@@ -61,7 +63,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reads a set; returns how many bytes it has.
+    /// Reads a set. Returns its size in bytes.
     fn xattr_set(
         &mut self,
         index: u32,
@@ -101,8 +103,8 @@ impl Check<'_> {
         if let Some(start) = tables.xattrs.before(position, set.reference.offset()) {
             ranges.push((start, start + xattrs.bytes));
         }
-        // Packers differ: mksquashfs counts whole names with a byte behind each, and values,
-        // wherever they stand; the others count what stands there.
+        // Packers differ: mksquashfs counts whole names with a byte after each, and all values
+        // wherever they are stored; others count the bytes stored in the set.
         let sizes = [xattrs.bytes, (names_bytes + values_bytes) as u64];
         if !sizes.contains(&set.size.into()) {
             let (bytes, size) = (xattrs.bytes, set.size);
@@ -113,7 +115,8 @@ impl Check<'_> {
     }
 
     fn sets_cover(&mut self, ranges: Vec<(u64, u64)>, bytes: u64) {
-        // Values that several sets have in common stand within one of them, or alone.
+        // A value that several sets share is stored within one of them or alone, so only gaps are
+        // defects.
         for flaw in flaws(ranges, 0, bytes, true) {
             if let Flaw::Gap { start, bytes } = flaw {
                 let what = format!("{bytes} bytes from {start} on are of no attribute");

@@ -1,9 +1,9 @@
-//! Inode table and directory table.
+//! Builds the inode table and the directory table.
 //!
-//! An inode refers to its place in the image, a listing to the inodes of what it names, and the
-//! inode of a directory to its listing. So everything that is no directory comes first, and then
-//! the directories, the deepest first: what a level refers to has its place by then, and each level
-//! is compressed in parallel.
+//! Listings refer to the places of inodes, and the inode of a directory to the place of its
+//! listing. So the inodes of everything except directories come first, then the directories, the
+//! deepest first: everything that a level refers to has its place by then, and each level is
+//! compressed in parallel.
 
 use super::inode::{self, IndexEntry, Listing};
 use super::leaves::Leaves;
@@ -15,12 +15,12 @@ use crate::format::{InodeType, Reference, METADATA_BYTES, RUN_ENTRIES};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
 
-/// The tables, compressed.
+/// The compressed tables.
 pub(super) struct Assembled {
     pub inodes: Vec<u8>,
     pub directories: Vec<u8>,
     pub root: Reference,
-    /// The reference to each inode, by number from 1 on, if they are wanted.
+    /// The references to the inodes by number, from 1 on; empty without an export table.
     pub references: Vec<Reference>,
 }
 
@@ -50,41 +50,41 @@ pub(super) fn assemble<'s>(
 
 struct Assembly<'t, 's> {
     leaves: &'t Leaves,
-    /// Inodes.
+    /// Number of inodes.
     count: u32,
     inodes: MetadataTable<'s>,
     listings: MetadataTable<'s>,
-    /// Where the inodes of directories are.
+    /// The places of the inodes of directories.
     places: Vec<Place>,
 }
 
-/// A listing before its place on disk is known.
+/// A listing whose position in the image is not known yet.
 struct Draft {
     start: Place,
     bytes: u64,
-    /// Runs that begin metadata blocks: bytes before them, places, first names.
+    /// Runs that are the first in their metadata blocks: offset in the listing, place, first name.
     index: Vec<(u64, Place, Vec<u8>)>,
 }
 
-/// Entries of a listing that share a header.
+/// A run: entries of a listing with a common header.
 struct Run {
-    /// Where it begins.
+    /// The place of its header.
     start: Place,
-    /// Where the inode of its first entry is, and the number of that.
+    /// The place of the inode of its first entry; `number` is that inode's number.
     inode: Reference,
     number: u32,
     count: u32,
-    /// The entries.
+    /// The encoded entries.
     bytes: Vec<u8>,
 }
 
-/// Bytes of listings that are collected before they are compressed.
+/// Listings are compressed when this many bytes are pending.
 const SETTLE_BYTES: u64 = 4 << 20;
-/// Bytes of the header of a run.
+/// Size of the header of a run in bytes.
 const RUN_HEADER_BYTES: u64 = 12;
 
 impl Assembly<'_, '_> {
-    /// Directories of one depth: their listings, and then their inodes.
+    /// Writes the directories of one depth: first all listings, then all inodes.
     fn level(&mut self, level: &mut [(u32, Directory)]) -> Result<(), WriteError> {
         self.inodes.settle()?;
         let mut drafts = Vec::with_capacity(level.len());
@@ -115,9 +115,10 @@ impl Assembly<'_, '_> {
         Ok(())
     }
 
-    /// Appends the listing of a directory. An entry whose inode is in another metadata block than
-    /// the last one's, or whose number is far from it, begins a run; and if the listing takes
-    /// several metadata blocks, the first entry in each does, so that an index can lead to it.
+    /// Appends the listing of a directory. A new run begins at an entry whose inode is in another
+    /// metadata block than those of the run, or whose number is too far away. If the listing is
+    /// larger than a metadata block, a run also begins with the first entry in each block, so that
+    /// the index can refer to it.
     fn listing(&mut self, names: &Names) -> Result<Draft, WriteError> {
         let start = self.listings.place();
         let room = |child: Child<'_>| 8 + child.name.len();
@@ -164,7 +165,7 @@ impl Assembly<'_, '_> {
         })
     }
 
-    /// The listing in its place on disk.
+    /// Resolves the places of a listing, which must have been compressed by now.
     fn place(&self, draft: Draft) -> Result<Listing, WriteError> {
         let start = self.reference(&self.listings, draft.start)?;
         let too_large = |_| limit("a directory has more than 4 GiB of names");
@@ -187,7 +188,7 @@ impl Assembly<'_, '_> {
         })
     }
 
-    /// Where the inode of a name is, and its number.
+    /// The reference to the inode of a name, and its number.
     fn inode_of(&self, target: Target) -> Result<(Reference, u32), WriteError> {
         let found = match target {
             Target::Directory(number) => {
@@ -247,7 +248,7 @@ impl Run {
 }
 
 fn append_run(listings: &mut MetadataTable<'_>, run: &Run) {
-    // Whether it fits is checked when the inode table has its final size.
+    // Whether the block position fits is checked when the inode table has its final size.
     for word in [run.count - 1, run.inode.block() as u32, run.number] {
         listings.append(&word.to_le_bytes());
     }
@@ -258,7 +259,7 @@ fn unplaced() -> WriteError {
     limit("a reference was made before its target had a place")
 }
 
-/// Inside of a table, positions have four bytes.
+/// Positions in a table have four bytes.
 fn small(position: u64) -> Result<u32, WriteError> {
     u32::try_from(position).map_err(|_| limit("its inodes or directories take more than 4 GiB"))
 }

@@ -1,24 +1,24 @@
-//! Owners and groups, and what all inodes tell.
+//! The attributes common to all inodes, and the owners and groups they refer to.
 
 use super::entry::Entry;
 use super::WriteError;
 use hedgerow_tree::NodeKind;
 use std::collections::HashMap;
 
-/// Ids are numbered by two bytes, and none may have the last number.
+/// Maximum number of owners and groups: the superblock counts them in two bytes.
 const IDS_LIMIT: usize = 65_535;
 
-/// What all inodes tell.
+/// The attributes common to all inodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
     pub kind: NodeKind,
     pub mode: u16,
-    /// Positions in [`Ids`].
+    /// Indexes in [`Ids`].
     pub uid: u16,
     pub gid: u16,
     /// Seconds since the epoch.
     pub mtime: u32,
-    /// The number of the extended attributes.
+    /// Index of the set of extended attributes.
     pub xattrs: u32,
 }
 
@@ -35,7 +35,7 @@ impl Attributes {
     }
 }
 
-/// Users and groups, in the order of their first use.
+/// Owners and groups in the order of their first use.
 #[derive(Default)]
 pub(super) struct Ids {
     ids: Vec<u32>,

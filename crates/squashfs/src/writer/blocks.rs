@@ -1,19 +1,20 @@
-//! The blocks of a file, as its inode lists them.
+//! The block list of a file's inode.
 
 use crate::format::SizeWord;
 
-/// Set in what stands for several holes; no size word has it.
+/// Set in an element that stands for several holes; no size word has this bit.
 const HOLES: u32 = 1 << 31;
 
-/// How the blocks of a file are stored. Holes, of which a file can have millions, take no room.
+/// The size words of a file's blocks. Consecutive holes, of which a file can have millions, take
+/// one element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BlockList(Vec<u32>);
 
-/// A part of the list.
+/// An element of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
     Block(SizeWord),
-    /// So many holes.
+    /// This many holes.
     Holes(u32),
 }
 
@@ -35,7 +36,7 @@ impl BlockList {
         }
     }
 
-    /// The blocks that are no holes are stored as `words` says instead.
+    /// Replaces the size words of the blocks that are not holes by `words`, in order.
     pub(super) fn replace(&mut self, mut words: impl Iterator<Item = SizeWord>) {
         for entry in self.0.iter_mut().filter(|entry| **entry & HOLES == 0) {
             if let Some(word) = words.next() {

@@ -1,4 +1,4 @@
-//! What a worker of the second stage does.
+//! The work of the second stage: compresses the blocks of a batch.
 
 use super::plan::{Batch, Block, Event};
 use super::{CreateOptions, Reuse, WriteError};
@@ -6,14 +6,14 @@ use crate::buffers::{Buffer, Buffers};
 use crate::format::SizeWord;
 use hedgerow_codec::block::{BlockCompressor, BlockError};
 
-/// A batch that went through a worker.
+/// A compressed batch.
 pub(super) struct Packed {
-    /// What is stored of it, one behind the other.
+    /// The stored blocks back to back.
     pub bytes: Buffer,
     pub events: Vec<Event<SizeWord>>,
 }
 
-/// Compresses blocks.
+/// The state of a compressing worker.
 pub(super) struct Worker<'w> {
     compressor: Result<BlockCompressor, BlockError>,
     reuse: Option<&'w Reuse>,
@@ -56,7 +56,7 @@ impl<'w> Worker<'w> {
         Ok(Packed { bytes, events })
     }
 
-    /// Puts a block at the start of `room`, compressed if that makes it smaller.
+    /// Writes a block to the start of `room`, compressed if that makes it smaller.
     fn store(&mut self, block: &Block, room: &mut [u8]) -> Result<SizeWord, WriteError> {
         let compressor = match &mut self.compressor {
             Ok(compressor) => compressor,

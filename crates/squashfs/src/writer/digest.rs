@@ -1,18 +1,18 @@
-//! What is known of contents without looking at them again.
+//! Digests, by which equal contents are found without comparing them.
 
 use super::gather::Bytes;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of some content: the first 160 bits of its BLAKE3 hash. Equal digests are taken for
-/// equal contents.
+/// The first 160 bits of the BLAKE3 hash of a content. Contents with equal digests are taken for
+/// equal.
 pub(super) type Digest = [u32; 5];
 
-/// Stands for a whole block of zeros: no hash is this.
+/// The digest of a block of zeros; no hash has this value.
 pub(super) const ZEROS: Digest = [0; 5];
 
-/// The digests of the blocks of a piece; behind them, that of what does not fill a block. Whole
-/// blocks of [`Bytes::Zeros`] have none.
+/// The digests of the full blocks of a piece, followed by that of a shorter last block. Full blocks
+/// of [`Bytes::Zeros`] have none.
 pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
     match bytes {
         Bytes::Data(bytes) => {
@@ -44,16 +44,17 @@ fn hash(bytes: &[u8]) -> Digest {
     shortened(blake3::hash(bytes))
 }
 
-/// The digest of a file of at least a block: of the digests of its blocks, however it was read.
-/// Zeros cost nothing, however many they are.
+/// Computes the digest of a file of at least one block from the digests of its blocks. The result
+/// does not depend on how the file was split into pieces. A run of zero blocks costs the same as
+/// one.
 pub(super) struct FileDigest {
     hasher: blake3::Hasher,
-    /// Blocks of zeros that were not hashed yet.
+    /// Number of zero blocks not hashed yet.
     zeros: u64,
 }
 
 impl Default for FileDigest {
-    /// With a context of its own, so that no other content has such a digest.
+    /// Uses a context of its own, so that the digest of a file never equals that of a block.
     fn default() -> Self {
         FileDigest {
             hasher: blake3::Hasher::new_derive_key("hedgerow squashfs file of blocks"),
@@ -63,7 +64,7 @@ impl Default for FileDigest {
 }
 
 impl FileDigest {
-    /// Adds a piece, of which `digests` are the [`digests`].
+    /// Adds a piece with its [`digests`].
     pub(super) fn add(&mut self, bytes: &Bytes, digests: &[Digest], block_bytes: usize) {
         if let Bytes::Zeros(count) = bytes {
             self.zeros += count / block_bytes as u64;
@@ -99,8 +100,8 @@ impl FileDigest {
     }
 }
 
-/// Large files that have their places in the image. To read a file of the same size once more than
-/// needed is cheaper than to compress it in vain.
+/// The digests of the large files planned so far, by size. A file with the size of one of them is
+/// read once more to compute its digest first, which is cheaper than compressing it in vain.
 #[derive(Default)]
 pub(super) struct LargeFiles(Mutex<HashMap<u64, HashSet<Digest>>>);
 

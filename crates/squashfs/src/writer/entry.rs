@@ -2,35 +2,35 @@ use super::gather::GatherOptions;
 use super::WriteError;
 use hedgerow_tree::{Node, NodeError, NodeKind, Xattr};
 
-/// The longest target of a link that the kernel reads, in bytes.
+/// Maximum length of a link target that the kernel reads, in bytes.
 const TARGET_BYTES: usize = 4095;
-/// The highest numbers of a device that fit into an inode.
+/// Limits of the major and minor device numbers in an inode, inclusive.
 const DEVICE: (u32, u32) = (0xfff, 0xf_ffff);
 
-/// What an image keeps of a [`Node`], besides the content.
+/// The metadata of a [`Node`] that an image stores, without the content.
 pub(super) struct Entry {
     pub path: Vec<u8>,
     pub kind: NodeKind,
     pub mode: u16,
     pub uid: u32,
     pub gid: u32,
-    /// Seconds since the epoch, as near as the format can say.
+    /// Seconds since the epoch, clamped to the range of the format.
     pub mtime: u32,
-    /// Whether that is not the time of the node.
+    /// Whether `mtime` was clamped.
     pub is_clamped: bool,
     pub size_bytes: u64,
     pub device: (u32, u32),
     pub link: Option<(u64, u64)>,
-    /// Of a symbolic link.
+    /// The target of a symbolic link.
     pub target: Vec<u8>,
     pub xattrs: Vec<Xattr>,
-    /// Why attributes are missing, if they could not be had.
+    /// Why extended attributes are missing, if they could not be read.
     pub omitted: Option<NodeError>,
 }
 
 impl Entry {
-    /// Asks for what is left to ask. Attributes that cannot be had are left out if the options say
-    /// so: the entry is worth more than they are.
+    /// Reads the link target and the extended attributes. With `skip_unreadable`, an entry with
+    /// unreadable attributes is kept without them.
     pub(super) fn of(mut node: Node, options: GatherOptions) -> Result<Self, NodeError> {
         if node.device.0 > DEVICE.0 || node.device.1 > DEVICE.1 {
             let (major, minor) = node.device;

@@ -3,49 +3,49 @@ use bstr::BString;
 use hedgerow_codec::block::BlockError;
 use hedgerow_tree::NodeError;
 
-/// Why an image cannot be written. The file under its name is as it was.
+/// Why an image cannot be written. An existing file under its name is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A file of the source or the image itself.
+    /// A file of the source, or the image file, failed.
     #[error(transparent)]
     File(#[from] hedgerow_fs::Error),
     /// A compressor failed.
     #[error(transparent)]
     Compress(#[from] BlockError),
-    /// The source, or something of it, cannot be had.
+    /// The source, or an entry of it, cannot be read.
     #[error(transparent)]
     Source(NodeError),
-    /// An entry that the format cannot hold, or that makes no sense.
+    /// An entry that the format cannot hold, or that is invalid.
     #[error("cannot store '{path}': {reason}")]
     Entry {
-        /// Its path in the image.
+        /// The path in the image.
         path: BString,
         /// What is wrong with it.
         reason: String,
     },
-    /// Files have more holes than are allowed: [`CreateOptions::hole_limit_bytes`].
+    /// Files have more bytes of holes than [`CreateOptions::hole_limit_bytes`].
     ///
     /// [`CreateOptions::hole_limit_bytes`]: super::CreateOptions::hole_limit_bytes
     #[error("cannot store '{path}': with it, files have more than {limit_bytes} bytes of holes")]
     Holes {
-        /// The file with which they are too many.
+        /// The file that exceeds the limit.
         path: BString,
-        /// How many they may be.
+        /// The limit in bytes.
         limit_bytes: u64,
     },
-    /// The image as a whole would be more than the format can hold.
+    /// The image exceeds a limit of the format.
     #[error("cannot write the image: {reason}")]
     Limit {
-        /// What is too much.
+        /// Which limit.
         reason: String,
     },
-    /// A block of the older image turned out not to be what it should be.
+    /// A block of the older image turned out to be unusable.
     #[error("cannot use blocks of the older image: {0}")]
     Reuse(#[source] NotReusable),
-    /// The user asked for the end.
+    /// The user cancelled.
     #[error("interrupted")]
     Cancelled,
-    /// A defect of this program, in the words of the panic.
+    /// A worker panicked, which is a defect of this program; the message of the panic.
     #[error("a worker panicked: {0}")]
     Panicked(String),
 }

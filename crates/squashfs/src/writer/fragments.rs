@@ -1,15 +1,15 @@
-//! Fragment blocks: what does not fill a block goes together with others of its kind.
+//! Fragment blocks, which hold the tails of several files.
 
 use super::digest::Digest;
 use crate::buffers::{Buffer, Buffers};
 use crate::format::NO_FRAGMENT;
 use std::collections::HashMap;
 
-/// One tail of so many ends its fragment block, by its digest. So the blocks behind an added or
-/// removed tail are soon the same again, and [`reuse`](super::reuse) finds them.
+/// One in this many tails, selected by its digest, ends its fragment block. So after an added or
+/// removed tail, later blocks are soon the same as before, and [`reuse`](super::reuse) finds them.
 const TAILS_PER_CUT: u32 = 256;
 
-/// A part of a fragment block.
+/// The place of a tail in a fragment block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tail {
     pub fragment: u32,
@@ -23,14 +23,14 @@ impl Tail {
     };
 }
 
-/// The fragment blocks as they fill.
+/// Fills fragment blocks.
 pub(super) struct Fragments<'b> {
     block_bytes: usize,
     dedup: bool,
     tails: HashMap<Digest, Tail>,
-    /// The block that is being filled, and its number.
+    /// The block being filled; `number` is its number.
     current: Option<Buffer>,
-    /// How many bytes of it are filled.
+    /// Number of bytes filled in `current`.
     filled: usize,
     number: u32,
     buffers: &'b Buffers,
@@ -49,8 +49,8 @@ impl<'b> Fragments<'b> {
         }
     }
 
-    /// Where a tail is, and the blocks that are full: the one before it, and the one that it ends.
-    /// Without a digest, it is not shared with others.
+    /// Adds a tail. Returns its place and the blocks that are complete: the block before it, and
+    /// the block that it ends. A tail without a digest is not shared.
     pub(super) fn add(
         &mut self,
         tail: &[u8],
@@ -83,7 +83,7 @@ impl<'b> Fragments<'b> {
             let [word, ..] = digest;
             is_cut = word.is_multiple_of(TAILS_PER_CUT);
         }
-        // Many equal tails must not get a block each.
+        // A minimum size, because otherwise many such tails could get a block each.
         let is_worth_it = self.filled >= self.block_bytes / 4;
         let after = if is_cut && is_worth_it {
             self.finish()
@@ -93,7 +93,7 @@ impl<'b> Fragments<'b> {
         (place, [before, after])
     }
 
-    /// The block that is being filled, if there is something in it.
+    /// Ends the current block and returns it, if it is not empty.
     pub(super) fn finish(&mut self) -> Option<Buffer> {
         let mut block = self.current.take()?;
         block.truncate(self.filled);

@@ -1,4 +1,4 @@
-//! The first stage: contents are read and hashed, in parallel; they come out in canonical order.
+//! The first stage: reads and hashes contents in parallel, and passes them on in their order.
 
 use super::digest::{digests, Digest, FileDigest, LargeFiles};
 use super::entry::Entry;
@@ -10,50 +10,50 @@ use hedgerow_tree::{Content, Node, NodeError, NodeKind};
 use std::collections::HashSet;
 use std::sync::mpsc::SyncSender;
 
-/// Files of up to so many bytes are read at once by whoever takes them, larger ones a piece after
-/// the other. A multiple of every block size.
+/// A worker reads a file of up to this many bytes as a whole; larger files are read piece by piece,
+/// in order. A multiple of every block size.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
 
-/// A worker gets so many entries at once, if they have less than so many bytes: to hand over each by
-/// itself would cost more than to read it.
+/// A worker takes up to this many entries at once, as long as they have fewer bytes than this:
+/// handing over small entries one by one would cost more than reading them.
 const JOBS: usize = 8;
 const JOBS_BYTES: u64 = 64 << 10;
-/// Gathered contents are handed over when there are so many bytes or entries of them.
+/// Gathered contents are sent on when they have this many bytes or entries.
 const BATCH_BYTES: usize = 256 << 10;
 const BATCH_ENTRIES: usize = 64;
 
-/// What comes of an entry.
+/// A gathered entry or piece.
 pub(super) enum Gathered {
-    /// A piece of a file.
+    /// A piece of a file's content.
     Piece {
-        /// With the first piece.
+        /// Only with the first piece.
         entry: Option<Begun>,
         bytes: Bytes,
         /// The [`digests`] of `bytes`.
         digests: Vec<Digest>,
         is_last: bool,
     },
-    /// A file whose content came before.
+    /// A file whose content came before, known by its id.
     Known { entry: Entry, id: ContentId },
-    /// A large file that has the same content as one that came before.
+    /// A large file with the same digest as one that came before.
     Same { entry: Entry, digest: Digest },
-    /// An entry without content, or another name of a file that came before.
+    /// An entry without content, or another hard link to a file that came before.
     Other(Entry),
-    /// An entry that cannot be had is left out; if a piece of it came, the whole of it.
+    /// An unreadable entry that is left out. Pieces of it that came before are discarded.
     Skipped(NodeError),
 }
 
-/// A file of which the first piece is there.
+/// A file whose first piece was read.
 pub(super) struct Begun {
     pub entry: Entry,
-    /// What its content will be known by.
+    /// The id under which its content is found later.
     pub id: Option<ContentId>,
     pub treatment: Treatment,
-    /// Whether the file itself comes elsewhere, and this is nothing but its content.
+    /// Whether only the content is stored here, and the entry comes later.
     pub is_nameless: bool,
 }
 
-/// What a content is known by.
+/// Identifies a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ContentId {
     /// [`Node::content_id`].
@@ -74,37 +74,37 @@ impl Gathered {
     }
 }
 
-/// Some of a file.
+/// The bytes of a piece.
 pub(super) enum Bytes {
     Data(Buffer),
-    /// So many zeros; the only piece that may be larger than [`PIECE_BYTES`].
+    /// This many zeros; only such a piece may be larger than [`PIECE_BYTES`].
     Zeros(u64),
 }
 
-/// What is wanted of the entries.
+/// Options of the first stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GatherOptions {
     pub block_bytes: usize,
     pub xattrs: bool,
-    /// Whether equal contents are looked for.
+    /// Whether equal contents are stored once.
     pub dedup: bool,
-    /// Whether what cannot be had is left out.
+    /// Whether unreadable entries are left out.
     pub skip_unreadable: bool,
-    /// Bytes that the holes of large files may have together.
+    /// Limit of the holes of all large files together, in bytes.
     pub hole_limit_bytes: u64,
 }
 
-/// What a worker does.
+/// A job of a worker.
 enum Job {
-    /// Read all of an entry.
+    /// Read the whole entry.
     Whole(Item),
-    /// Do not read its content: it is another name of a file that came before.
+    /// Another hard link to a file that came before: do not read its content.
     Repeated(Node),
-    /// Do not read its content, which came before.
+    /// An entry whose content came before: do not read it.
     Known(Node, ContentId),
-    /// Its content was read, and it came before.
+    /// A large file whose digest is known already: its content was read and is not needed.
     Same(Node, Digest),
-    /// Hash a piece of a large file that has been read.
+    /// Hash a piece of a large file, which has been read.
     Piece {
         item: Option<Item>,
         bytes: Bytes,
@@ -113,8 +113,8 @@ enum Job {
     Skipped(NodeError),
 }
 
-/// Reads the entries of `items` and sends what comes of them in their order. Ends early, without an
-/// error, if nobody receives any more.
+/// Reads the entries of `items` and sends the results in their order. Ends early with
+/// [`WriteError::Cancelled`] if the receiver is gone.
 pub(super) fn gather<T: Into<Item>>(
     items: impl Iterator<Item = Result<T, NodeError>> + Send,
     workers: &Options,
@@ -156,7 +156,7 @@ pub(super) fn gather<T: Into<Item>>(
     send(batch)
 }
 
-/// Whether an error is about one entry only and such are left out.
+/// Converts an error about a single entry into a skipped entry, if the options say so.
 fn passed_over(error: NodeError, options: GatherOptions) -> Result<Gathered, WriteError> {
     match error {
         NodeError::Entry(_) if options.skip_unreadable => Ok(Gathered::Skipped(error)),
@@ -164,38 +164,38 @@ fn passed_over(error: NodeError, options: GatherOptions) -> Result<Gathered, Wri
     }
 }
 
-/// The jobs that the entries make.
+/// Turns entries into jobs.
 struct Jobs<'l, I> {
     items: I,
     large_files: &'l LargeFiles,
     buffers: &'l Buffers,
-    /// An error that comes behind jobs that were handed out.
+    /// An error to return after jobs that precede it.
     failed: Option<Result<(Job, u64), WriteError>>,
     options: GatherOptions,
     large: Option<Large>,
     /// Bytes of holes of large files so far.
     hole_bytes: u64,
-    /// Files of several names that came.
+    /// Files with several names met so far.
     links: HashSet<(u64, u64)>,
     contents: HashSet<[u8; 32]>,
 }
 
-/// A large file that is being read.
+/// A large file in the middle of being read.
 struct Large {
     item: Option<Item>,
-    /// Whether its holes are stored, and so are read in pieces like anything else.
+    /// Whether its holes are stored, and so are read in pieces like data.
     not_sparse: bool,
     rest: Rest,
 }
 
-/// What is left to read of a content.
+/// The unread rest of a content.
 struct Rest {
     path: Vec<u8>,
     content: Box<dyn Content>,
     left_bytes: u64,
-    /// Bytes of the hole with which the rest begins.
+    /// Bytes left of a hole at the start of the rest.
     hole_bytes: u64,
-    /// Bytes of all holes that were found.
+    /// Bytes of holes found since this was last reset.
     all_hole_bytes: u64,
 }
 
@@ -222,7 +222,7 @@ impl<I: Iterator<Item = Result<Item, NodeError>>> Iterator for Jobs<'_, I> {
 }
 
 impl<I: Iterator<Item = Result<Item, NodeError>>> Jobs<'_, I> {
-    /// The next one, and the bytes that it reads.
+    /// The next job, and the number of bytes that it holds or reads.
     fn job(&mut self) -> Option<Result<(Job, u64), WriteError>> {
         let job = match self.large.take() {
             Some(large) => self.piece(large),
@@ -239,6 +239,8 @@ impl<I: Iterator<Item = Result<Item, NodeError>>> Jobs<'_, I> {
 }
 
 impl<I> Jobs<'_, I> {
+    /// Decides how an item is read. A large file is read piece by piece by this iterator; if a file
+    /// of the same size was planned before, its digest is computed first, in an extra pass.
     fn begin(&mut self, mut item: Item) -> Result<(Job, u64), NodeError> {
         let node = &mut item.node;
         if let Role::Name(number) = item.role {
@@ -303,7 +305,7 @@ impl<I> Jobs<'_, I> {
         Ok((job, held))
     }
 
-    /// Reads all of a large file and forgets it. Its holes are counted when it is read again.
+    /// Reads a large file only to compute its digest. Its holes are counted when it is read again.
     fn digest(&self, mut rest: Rest) -> Result<Digest, NodeError> {
         let (size_bytes, block_bytes) = (rest.left_bytes, self.options.block_bytes);
         let mut digest = FileDigest::default();
@@ -326,7 +328,8 @@ impl Rest {
         }
     }
 
-    /// The next piece. If `joins_holes`, pieces of a hole come as one, but for the last piece.
+    /// Reads the next piece. If `joins_holes`, a long hole becomes a single piece, except at the
+    /// end of the content.
     fn next_piece(&mut self, buffers: &Buffers, joins_holes: bool) -> Result<Bytes, NodeError> {
         self.find_hole()?;
         let before_last = self.left_bytes.saturating_sub(1);
@@ -351,7 +354,8 @@ impl Rest {
         Ok(())
     }
 
-    /// Reads exactly `size` bytes: a file that has become shorter would not be what its entry says.
+    /// Reads exactly `size` bytes. A file that has become shorter is an error, because it would not
+    /// have the size in its entry.
     fn read(&mut self, size: usize, buffers: &Buffers) -> Result<Bytes, NodeError> {
         self.find_hole()?;
         if size > 0 && self.hole_bytes >= size as u64 {
@@ -381,6 +385,8 @@ impl Rest {
     }
 }
 
+/// Does a job on a worker. Another hard link adds only a name, so its attributes are not read
+/// again.
 fn finish(job: Job, options: GatherOptions, buffers: &Buffers) -> Result<Gathered, NodeError> {
     let (begun, bytes, is_last) = match job {
         Job::Skipped(error) => return Ok(Gathered::Skipped(error)),

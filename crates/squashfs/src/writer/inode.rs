@@ -1,14 +1,14 @@
-//! Inodes as they stand in the inode table: section 5 of the format.
+//! Encodes inodes for the inode table: section 5 of the format description.
 
 use super::attributes::Attributes;
 use super::fragments::Tail;
 use super::pack::Layout;
 use crate::format::{InodeType, DIRECTORY_EXTRA_BYTES, NO_XATTRS};
 
-/// Where the number of an inode stands in it.
+/// The bytes of the inode number in an encoded inode.
 pub(super) const NUMBER: std::ops::Range<usize> = 12..16;
 
-/// What all inodes begin with.
+/// Encodes the header common to all inodes, with room for `room` bytes more.
 fn start(attributes: Attributes, number: u32, extended: bool, room: usize) -> Vec<u8> {
     let kind = attributes.kind;
     let mut bytes = Vec::with_capacity(16 + room);
@@ -24,7 +24,7 @@ fn start(attributes: Attributes, number: u32, extended: bool, room: usize) -> Ve
     bytes
 }
 
-/// The inode of a file of `size` bytes; the list of its blocks comes behind it.
+/// Encodes the inode of a file of `size` bytes, without its block list, which follows it.
 pub(super) fn file(
     attributes: Attributes,
     number: u32,
@@ -43,7 +43,7 @@ pub(super) fn file(
         }
         _ => {
             let mut bytes = start(attributes, number, true, 40);
-            // A file that is nothing but a hole would look as if it took no space at all.
+            // If all of the file were counted as sparse, it would seem to take no space at all.
             let sparse = layout.sparse_bytes.min(size.saturating_sub(1));
             for long in [layout.start, size, sparse] {
                 bytes.extend_from_slice(&long.to_le_bytes());
@@ -87,31 +87,31 @@ pub(super) fn ipc(attributes: Attributes, number: u32, nlink: u32) -> Vec<u8> {
     bytes
 }
 
-/// What the extended form has behind the basic one.
+/// Appends the xattr index, the last field of an extended inode.
 fn put_xattrs(bytes: &mut Vec<u8>, attributes: Attributes) {
     if attributes.xattrs != NO_XATTRS {
         put(bytes, &[attributes.xattrs]);
     }
 }
 
-/// The listing of a directory, as its inode tells of it.
+/// The place of a directory's listing.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {
-    /// Bytes of it.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Where its metadata block starts in the directory table, and where it starts in that.
+    /// The position of its metadata block in the directory table, and its offset in that block.
     pub block: u32,
     pub offset: u16,
-    /// Where further metadata blocks begin, for quick look-ups.
+    /// Where further metadata blocks of the listing begin, for faster lookups.
     pub index: Vec<IndexEntry>,
 }
 
-/// A run of a listing that begins a metadata block, or is the first in it.
+/// A run of a listing that is the first to begin in its metadata block.
 #[derive(Clone, Debug)]
 pub(super) struct IndexEntry {
-    /// Bytes of the listing before it.
+    /// Offset of the run in the listing, in bytes.
     pub position: u32,
-    /// Where its metadata block starts in the directory table.
+    /// Position of its metadata block in the directory table.
     pub block: u32,
     /// The first name of the run.
     pub name: Vec<u8>,

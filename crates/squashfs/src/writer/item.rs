@@ -1,12 +1,12 @@
 use hedgerow_tree::Node;
 
-/// A node and how it is to be stored.
+/// A node and how it is stored.
 pub struct Item {
     /// The node.
     pub node: Node,
-    /// How its content is to be stored.
+    /// How its content is stored.
     pub treatment: Treatment,
-    /// What of it is wanted here.
+    /// Which part of the node is stored at this place.
     pub role: Role,
 }
 
@@ -20,27 +20,28 @@ impl From<Node> for Item {
     }
 }
 
-/// How the content of a file is to be stored, whatever the image's options say.
+/// How the content of a file is stored; this overrides the options of the image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Treatment {
-    /// Its blocks are stored as they are.
+    /// Its blocks are not compressed.
     pub uncompressed: bool,
-    /// What does not fill a block gets a block of its own.
+    /// Its tail gets a block of its own instead of a part of a fragment block.
     pub unfragmented: bool,
-    /// Blocks of zeros are stored like others.
+    /// Blocks of zeros are stored instead of becoming holes.
     pub not_sparse: bool,
-    /// It is stored even if something else is the same.
+    /// It is stored even if an equal content is stored already.
     pub not_shared: bool,
 }
 
-/// What of an item is wanted at its place in the order. Contents stand in the image in the order of
-/// the items; so to have a file's content earlier than its name, it comes twice.
+/// Which part of an item is stored at its place in the order. Contents are stored in the order of
+/// the items; if a file's content must come before its name, the file occurs twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The entry with its content.
     Whole,
-    /// Nothing but a file's content, under a number that the caller chose. Its path may be any.
+    /// Only the content of a file, under a number chosen by the caller. The path is used only
+    /// in messages.
     Content(u32),
-    /// The entry; its content came under that number.
+    /// The entry whose content came before under this number.
     Name(u32),
 }

@@ -1,16 +1,16 @@
-//! What the kernel's driver cannot read although the format allows it.
+//! Limits of the kernel's driver that the format does not have.
 
-/// The driver reads an image in device blocks of one of these sizes, in bytes.
+/// The possible device block sizes in which the driver reads an image, in bytes.
 const DEVICE_BLOCKS: [u64; 3] = [1024, 2048, 4096];
-/// It hands what it has read to the decompressor in pieces of so many bytes.
+/// The driver passes data to the decompressor in pieces of this many bytes.
 const PAGE_BYTES: u64 = 4096;
-/// Bytes of the checksum behind a zstd frame.
+/// Size of the checksum after a zstd frame, in bytes.
 const CHECKSUM_BYTES: u64 = 4;
 
-/// Whether the driver of Linux (`zstd_uncompress` in fs/squashfs/zstd_wrapper.c, seen up to 6.18)
-/// can read a zstd block of `bytes` bytes at `position` with its checksum. It gives up when all of
-/// the content has come and the last piece with some of the checksum has not: it has no page
-/// left then to hand out. So no piece may begin in the checksum.
+/// Whether the Linux driver (`zstd_uncompress` in fs/squashfs/zstd_wrapper.c, seen up to 6.18) can
+/// read a zstd block of `bytes` bytes at `position` with its checksum. It fails if the whole
+/// content is decompressed before the last piece is fed, which has a part of the checksum, because
+/// then it has no output page left. So no piece may begin within the checksum.
 pub(super) fn reads_checksum(position: u64, bytes: u64) -> bool {
     let end = position + bytes;
     DEVICE_BLOCKS.iter().all(|device_block| {

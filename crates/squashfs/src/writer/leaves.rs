@@ -1,5 +1,5 @@
-//! Inodes of everything that is no directory. They are compressed as they come: a tree can have
-//! millions.
+//! Inodes of everything except directories. They are compressed as they arrive, because a tree can
+//! have millions.
 
 use super::attributes::Attributes;
 use super::blocks::{BlockList, Run};
@@ -11,15 +11,15 @@ use super::WriteError;
 use crate::format::METADATA_BYTES;
 use std::collections::HashMap;
 
-/// Bytes that are collected before they are compressed.
+/// Metadata is compressed when this many bytes are pending.
 const SETTLE_BYTES: u64 = 4 << 20;
-/// Places that are kept relative to the first of them.
+/// Number of places that are stored relative to the first of them.
 const CHUNK: usize = 4096;
 
-/// What an inode tells besides its attributes.
+/// The part of an inode that depends on its kind.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// Its size in bytes, and where its content is.
+    /// Its size in bytes and the place of its content.
     File(u64, Layout),
     Symlink(Box<[u8]>),
     Device((u32, u32)),
@@ -36,28 +36,29 @@ impl Body {
     }
 }
 
-/// The inodes that came, and those that may get further names.
+/// All inodes so far, and those that may still get further names.
 pub(super) struct Leaves {
-    /// Where each is in the table: of every [`CHUNK`] the first, and the others relative to it.
+    /// The places of the inodes in the table: for each [`CHUNK`], the first place and the offsets
+    /// from it.
     places: Vec<(Place, Vec<u32>)>,
     count: u32,
     settled: u64,
-    /// What may have several names. It gets its inode at the end.
+    /// Inodes that may have several names. They are written at the end.
     linked: Vec<Linked>,
     links: HashMap<(u64, u64), u32>,
-    /// In the end, [`Linked::before`] of those that have one name, ascending.
+    /// Set at the end: [`Linked::before`] of those that have only one name, ascending.
     singles: Vec<u32>,
 }
 
-/// What may have several names.
+/// An inode that may have several names.
 struct Linked {
     attributes: Attributes,
     body: Body,
-    /// How many names came.
+    /// Number of names so far.
     nlink: u32,
-    /// How many others with one name came before it.
+    /// Number of inodes without other names that came before it.
     before: u32,
-    /// Where its inode is, and the number of that, in the end.
+    /// Its place and its inode number; set at the end.
     found: (Place, u32),
 }
 
@@ -73,19 +74,19 @@ impl Leaves {
         }
     }
 
-    /// All of them.
+    /// Number of all inodes.
     pub(super) fn count(&self) -> u32 {
         let inserted = self.singles.len() as u32;
         self.count - inserted + self.linked.len() as u32
     }
 
-    /// What another name of `link` stands for, if one came before.
+    /// The target of another name of `link`, if one came before.
     pub(super) fn known(&self, link: Option<(u64, u64)>) -> Option<Target> {
         let number = self.links.get(&link?)?;
         Some(Target::Linked(*number))
     }
 
-    /// Counts another name.
+    /// Counts a further name of `target`.
     pub(super) fn add_name(&mut self, target: Target) {
         if let Target::Linked(number) = target {
             if let Some(linked) = self.linked.get_mut(number as usize) {
@@ -94,7 +95,7 @@ impl Leaves {
         }
     }
 
-    /// What the next one will be known by.
+    /// The target that the next inode will have.
     pub(super) fn next(&self, link: Option<(u64, u64)>) -> Target {
         match link {
             Some(_) => Target::Linked(self.linked.len() as u32),
@@ -102,7 +103,7 @@ impl Leaves {
         }
     }
 
-    /// Adds what [`next`](Self::next) told of.
+    /// Adds the inode for which [`next`](Self::next) returned the target.
     pub(super) fn add(
         &mut self,
         table: &mut MetadataTable<'_>,
@@ -149,7 +150,7 @@ impl Leaves {
         Ok(())
     }
 
-    /// Gives the rest their inodes.
+    /// Writes the inodes that may have several names.
     pub(super) fn finish(&mut self, table: &mut MetadataTable<'_>) -> Result<(), WriteError> {
         if self.linked.iter().any(|linked| linked.nlink == 1) {
             self.insert_single(table)?;
@@ -166,8 +167,8 @@ impl Leaves {
         table.settle()
     }
 
-    /// What has one name after all gets its inode among those of its kind, so that other names
-    /// elsewhere make no difference to the image.
+    /// Writes inodes that turned out to have only one name to their place among the others, so that
+    /// names outside the image do not change it. The table must be rewritten for that.
     fn insert_single(&mut self, table: &mut MetadataTable<'_>) -> Result<(), WriteError> {
         let end = table.place();
         let mut old = table.replace()?;
@@ -210,7 +211,7 @@ impl Leaves {
         self.append(table, &inode, linked.body.blocks())
     }
 
-    /// Where the inode of a leaf is, and its number.
+    /// The place of the inode of a leaf, and its number.
     pub(super) fn get(&self, target: Target) -> Option<(Place, u32)> {
         match target {
             Target::Directory(_) => None,
@@ -224,12 +225,12 @@ impl Leaves {
         }
     }
 
-    /// How many were inserted before what came as this leaf.
+    /// The number of inodes inserted before the leaf that was added as `number`.
     fn inserted(&self, number: u32) -> u32 {
         self.singles.partition_point(|before| *before <= number) as u32
     }
 
-    /// Where the inodes are, by number.
+    /// The places of the inodes in the order of their numbers.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
         let leaves = self.places.iter().flat_map(|(first, others)| {
             let place = |other: &u32| Place(first.0 + u64::from(*other));
@@ -246,7 +247,7 @@ fn too_large() -> WriteError {
     }
 }
 
-/// Appends the list of a file's blocks. It is compressed as it comes: holes make it long.
+/// Appends a file's block list, and compresses it meanwhile: holes can make it long.
 fn append_blocks(
     table: &mut MetadataTable<'_>,
     blocks: Option<&BlockList>,

@@ -1,35 +1,36 @@
-//! Tables of metadata blocks: pieces of 8 KiB, compressed in parallel, one behind the other.
+//! Tables of metadata blocks: pieces of 8 KiB, compressed in parallel and stored one after the
+//! other.
 
 use super::WriteError;
 use crate::format::{Reference, METADATA_BYTES, METADATA_HEADER_BYTES, METADATA_RAW};
 use hedgerow_codec::block::{BlockCompressor, BlockDecompressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
 
-/// Work on pieces at a time, in bytes.
+/// Limit of the pieces in progress, in bytes.
 const WINDOW: Window = Window { bytes: 4 << 20 };
 
-/// A place in the table before compression, in bytes.
+/// An offset in the uncompressed table, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(pub u64);
 
 impl Place {
-    /// The number of the piece it is in.
+    /// The index of its piece.
     pub(super) fn piece(self) -> u64 {
         self.0 / METADATA_BYTES as u64
     }
 }
 
-/// A table that grows.
+/// A table that is being written.
 pub(super) struct MetadataTable<'s> {
     settings: &'s Settings,
     options: &'s Options,
-    /// What is not compressed yet: from a multiple of 8 KiB on.
+    /// Bytes not compressed yet; they start at a multiple of 8 KiB.
     pending: Vec<u8>,
-    /// Bytes before `pending`, before compression.
+    /// Number of uncompressed bytes before `pending`.
     before: u64,
-    /// The blocks, with their headers.
+    /// The compressed blocks with their headers.
     stored: Vec<u8>,
-    /// Where each block starts in `stored`; one more, for the block that comes next.
+    /// The start of each block in `stored`, and that of the next block.
     starts: Vec<u64>,
 }
 
@@ -45,12 +46,12 @@ impl<'s> MetadataTable<'s> {
         }
     }
 
-    /// Where the next byte goes.
+    /// The place of the next byte.
     pub(super) fn place(&self) -> Place {
         Place(self.before + self.pending.len() as u64)
     }
 
-    /// Bytes that are not compressed yet.
+    /// Number of bytes not compressed yet.
     pub(super) fn pending_bytes(&self) -> u64 {
         self.pending.len() as u64
     }
@@ -59,14 +60,14 @@ impl<'s> MetadataTable<'s> {
         self.pending.extend_from_slice(bytes);
     }
 
-    /// Compresses all pieces that are full.
+    /// Compresses all full pieces.
     pub(super) fn settle(&mut self) -> Result<(), WriteError> {
         let full = self.pending.len() / METADATA_BYTES * METADATA_BYTES;
         self.compress(full)
     }
 
-    /// The reference to a place, if its piece and all before it have been compressed, or if it is
-    /// in the next piece.
+    /// The reference to a place whose piece is compressed or is the next one to be compressed;
+    /// otherwise its position is not known.
     pub(super) fn reference(&self, place: Place) -> Option<Reference> {
         let start = self.starts.get(usize::try_from(place.piece()).ok()?)?;
         Some(Reference::new(
@@ -75,14 +76,14 @@ impl<'s> MetadataTable<'s> {
         ))
     }
 
-    /// The blocks, and where each of them starts.
+    /// Compresses the rest. Returns the blocks and their starts.
     pub(super) fn finish(mut self) -> Result<(Vec<u8>, Vec<u64>), WriteError> {
         self.compress(self.pending.len())?;
         self.starts.pop();
         Ok((self.stored, self.starts))
     }
 
-    /// What is in the table, before compression, and a new table in its place.
+    /// Replaces the table by an empty one. Returns its uncompressed content.
     pub(super) fn replace(&mut self) -> Result<Unpacked, WriteError> {
         let old = std::mem::replace(self, MetadataTable::new(self.settings, self.options));
         Ok(Unpacked {
@@ -128,22 +129,22 @@ impl<'s> MetadataTable<'s> {
     }
 }
 
-/// The bytes of a table, from its start.
+/// Reads the uncompressed bytes of a table from its start.
 pub(super) struct Unpacked {
     decompressor: BlockDecompressor,
     stored: Vec<u8>,
     starts: Vec<u64>,
-    /// The block that comes next.
+    /// Index of the next block.
     next: usize,
-    /// What comes behind the last block.
+    /// The uncompressed bytes after the last block.
     pending: Option<Vec<u8>>,
     piece: Vec<u8>,
-    /// How much of `piece` was taken.
+    /// Number of bytes of `piece` already taken.
     taken: usize,
 }
 
 impl Unpacked {
-    /// The next so many bytes, or fewer if there are no more.
+    /// Takes the next `count` bytes, fewer at the end.
     pub(super) fn take(&mut self, mut count: usize) -> Result<Vec<u8>, WriteError> {
         let mut bytes = Vec::with_capacity(count);
         while count > 0 {
@@ -159,7 +160,7 @@ impl Unpacked {
         Ok(bytes)
     }
 
-    /// Goes on with the next piece, if there is one.
+    /// Moves to the next piece. Returns false at the end.
     fn advance(&mut self) -> Result<bool, WriteError> {
         self.taken = 0;
         let (Some(start), Some(end)) = (self.starts.get(self.next), self.starts.get(self.next + 1))
@@ -185,7 +186,7 @@ impl Unpacked {
     }
 }
 
-/// A metadata block: header and payload.
+/// Encodes a metadata block: header and payload.
 fn block(
     compressor: &mut Result<BlockCompressor, hedgerow_codec::block::BlockError>,
     piece: &[u8],

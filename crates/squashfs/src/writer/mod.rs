@@ -1,9 +1,9 @@
-//! Writing images. [`create`] tells the whole story.
+//! Writes images; [`create`] is the entry point.
 //!
-//! Two stages run at the same time: contents are read and hashed by as many workers as the file
-//! system can use ([`gather`]), and blocks are compressed by as many as there are processors
-//! ([`pack`]). Between them a plan is made in the order of the entries ([`plan`]), which is all
-//! that decides what goes where; so the image is the same for any number of workers.
+//! Two stages run at the same time: as many workers as the file system can use read and hash
+//! contents ([`gather`]), and one worker per processor compresses blocks ([`pack`]). Between them,
+//! a plan is made in the order of the entries ([`plan`]). It alone decides the layout, so the image
+//! is the same for any number of workers.
 
 mod assemble;
 mod attributes;
@@ -52,50 +52,54 @@ use std::sync::mpsc::sync_channel;
 use std::sync::Arc;
 use tree::Tree;
 
-/// Bytes that are under way at each of the two stages, and as many more for each worker.
+/// Limit of the data in progress at each of the two stages in bytes: a base, and an addition per
+/// worker.
 const WINDOW_BYTES: u64 = 4 << 20;
 const WORKER_BYTES: u64 = 1 << 20;
-/// Batches of gathered entries that wait for the plan.
+/// Number of batches of gathered entries that may wait for the plan.
 const WAITING: usize = 4;
 
-/// What [`CreateOptions::hole_limit_bytes`] is by default, in blocks: inodes list them in 128 MiB.
+/// Default of [`CreateOptions::hole_limit_bytes`] in blocks; inodes list that many holes in 128
+/// MiB.
 pub const HOLE_LIMIT_BLOCKS: u64 = 1 << 25;
 
-/// How an image is to be written.
+/// How an image is written.
 #[derive(Clone, Debug)]
 pub struct CreateOptions {
     /// The compressor and its settings.
     pub settings: Settings,
-    /// Bytes of a data block: a power of two from 4 KiB to 1 MiB.
+    /// Size of a data block in bytes: a power of two from 4 KiB to 1 MiB.
     pub block_bytes: u32,
-    /// What goes into fragment blocks.
+    /// Which contents go into fragment blocks.
     pub fragments: FragmentPolicy,
     /// Whether equal contents are stored once.
     pub dedup: bool,
-    /// Bytes that the holes of files over 1 MiB may have together. A hole takes nothing but four
-    /// bytes for each block, but a file can say that it has 2^63 bytes of them.
+    /// Limit of the holes of all files over 1 MiB together, in bytes. A hole takes only four bytes
+    /// per block in the image, but a file can claim to have 2^63 bytes of them.
     pub hole_limit_bytes: u64,
     /// Whether extended attributes are stored.
     pub xattrs: bool,
-    /// Whether what cannot be read is left out and told of, instead of failing.
+    /// Whether unreadable entries are left out and reported instead of failing.
     pub skip_unreadable: bool,
-    /// Whether there is a table by inode numbers, for NFS and open_by_handle_at(2).
+    /// Whether to write an export table, which NFS and open_by_handle_at(2) need.
     pub exportable: bool,
-    /// The time of the image in seconds since the epoch; without it, the newest of its entries.
+    /// The creation time in the superblock, in seconds since the epoch; `None` for the newest time
+    /// of an entry.
     pub mtime_s: Option<u32>,
-    /// The file is padded to a multiple of so many bytes.
+    /// The file is padded to a multiple of this many bytes.
     pub padding_bytes: u64,
-    /// Whether a file that is there may be replaced.
+    /// Whether an existing file may be replaced.
     pub replace: bool,
-    /// Blocks that need not be compressed again.
+    /// An older image whose compressed blocks are reused.
     pub reuse: Option<Arc<Reuse>>,
-    /// How it is run. Contents are read by as many workers as the file system can use, and compressed
-    /// by one a processor, unless there is a number for both.
+    /// How it is run. Without a number of workers, as many read contents as the file system can
+    /// use, and one per processor compresses; a number applies to both.
     pub execution: Execution,
 }
 
 impl Default for CreateOptions {
-    /// Blocks of 128 KiB in zstd, everything stored, by as many workers as are of use.
+    /// Blocks of 128 KiB, compressed by zstd; everything is stored; the number of workers is
+    /// automatic.
     fn default() -> Self {
         const BLOCK_BYTES: u32 = 128 << 10;
         CreateOptions {
@@ -117,52 +121,56 @@ impl Default for CreateOptions {
 }
 
 impl CreateOptions {
-    /// The workers that read.
+    /// Options of the workers that read.
     fn readers(&self) -> Options {
         self.execution.options("read")
     }
 
-    /// The workers that compress: more of them than processors would only wait.
+    /// Options of the workers that compress. More of them than processors would only wait.
     fn packers(&self) -> Options {
         let jobs = Jobs::Fixed(self.execution.threads());
         self.execution.with_jobs(jobs).options("pack")
     }
 }
 
-/// What of the files goes into blocks together with parts of other files.
+/// Which parts of files are stored in fragment blocks, together with parts of other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FragmentPolicy {
-    /// Nothing.
+    /// None.
     Never,
-    /// Files that do not fill a block.
+    /// Files smaller than a block.
     SmallFiles,
-    /// Of every file, what does not fill a block.
+    /// The tail of every file: the bytes after its last full block.
     Always,
 }
 
 /// What was written.
 #[derive(Debug)]
 pub struct Created {
-    /// Bytes of the image, padding included.
+    /// Size of the image in bytes, with padding.
     pub bytes: u64,
-    /// Inodes: hard links count once.
+    /// Number of inodes; hard links count once.
     pub inodes: u32,
-    /// Contents of files, each once, without the empty one.
+    /// Number of distinct nonempty contents stored.
     pub stored_files: u32,
-    /// Fragment blocks.
+    /// Number of fragment blocks.
     pub fragments: u32,
-    /// Why entries, or something of them, were left out.
+    /// Why entries, or their attributes, were left out.
     pub skipped: Vec<NodeError>,
-    /// Extended attributes that no image can hold.
+    /// Extended attributes that the format or the kernel cannot hold.
     pub unstored_xattrs: Unstored,
-    /// Times that no image can hold.
+    /// Times that the format cannot hold.
     pub clamped_times: Clamped,
 }
 
-/// Writes an image of `items` to `target`. It gets its name when it is whole; until then, and if
-/// this fails, a file that is there stays as it is.
+/// Writes an image of `items` to `target`. The file gets its name when it is complete; until then,
+/// and if this fails, an existing file stays as it is.
 ///
-/// `items`, or nodes, come in canonical order, the root first, with an empty path.
+/// `items`, or nodes, must come in canonical order, starting with the root, whose path is empty.
+///
+/// # Errors
+/// See [`WriteError`]. Unreadable entries are errors unless [`CreateOptions::skip_unreadable`] is
+/// set.
 pub fn create<I: Into<Item>>(
     items: impl Iterator<Item = Result<I, NodeError>> + Send,
     target: &Path,
@@ -176,7 +184,8 @@ pub fn create<I: Into<Item>>(
         output.append(&header.to_le_bytes())?;
         output.append(block)?;
     }
-    // Where tables will be is not known when they are compressed: see [`kernel`].
+    // Metadata is compressed before its position is known, on which it depends whether the kernel
+    // can read checksums; so it has none. See [`kernel`].
     let settings = options.settings.without_checksum();
     let packers = options.packers();
     let mut tree = Tree::new(&settings, &packers);
@@ -253,18 +262,19 @@ fn store_contents<I: Into<Item>>(
             .join()
             .unwrap_or_else(|_| Err(WriteError::Panicked("while contents were read".into())));
         match (packed, gathered) {
-            // Whoever reads is told to stop when nobody packs any more.
+            // If packing fails, the channel closes and the readers end as if cancelled, so the error
+            // of packing is the cause.
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
             (Ok(packing), Ok(())) => Ok(packing),
         }
     })
 }
 
-/// What may be under way at a stage with these workers.
+/// The limit of the data in progress at a stage with these workers.
 fn window(workers: &Options) -> Window {
     let count = match workers.jobs {
         Jobs::Fixed(count) => count.get() as u64,
-        // They wait more than they hold.
+        // Automatic workers mostly wait for the file system and hold little data.
         Jobs::Auto => 4,
     };
     Window {

@@ -1,20 +1,20 @@
-//! The names of a directory, in little memory: a tree can have millions of them.
+//! The names of a directory in compact form: a tree can have millions of them.
 
 use crate::format::InodeType;
 use hedgerow_tree::NodeKind;
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// The number of a directory.
     Directory(u32),
-    /// The number of something that has one name.
+    /// The number of an inode with one name.
     Leaf(u32),
-    /// The number of something that may have several names.
+    /// The number of an inode that may have several names.
     Linked(u32),
 }
 
-/// A name and what it stands for.
+/// A name and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Child<'n> {
     pub name: &'n [u8],
@@ -22,24 +22,25 @@ pub(super) struct Child<'n> {
     pub target: Target,
 }
 
-/// Set in the tag of a name whose target's number stands behind it. Without it, the target is the
-/// leaf behind the last one.
+/// Set in the tag of a name that is followed by the number of its target. Without it, the target is
+/// the leaf after that of the last leaf before.
 const NUMBERED: u8 = 0x80;
-/// Set in the tag of a name of something that may have several.
+/// Set in the tag of a name whose target may have several names.
 const LINKED: u8 = 0x40;
 
-/// Names, ascending. Each is its length, a tag with the kind, perhaps a number, and its bytes.
+/// Names in ascending order. Each is stored as its length, a tag with the kind, an optional number,
+/// and its bytes.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     bytes: Vec<u8>,
-    /// Where the last one begins, if there is any.
+    /// Offset of the last name in `bytes`.
     last: Option<usize>,
     next_leaf: u32,
 }
 
 impl Names {
-    /// Adds a name of 1 to 255 bytes. Returns whether it is behind the last one; if it is not,
-    /// nothing was added.
+    /// Adds a name of 1 to 255 bytes. Returns false and adds nothing if it does not sort after the
+    /// last one.
     pub(super) fn push(&mut self, child: Child<'_>) -> bool {
         let last = self.last.and_then(|last| self.bytes.get(last..));
         if last.is_some_and(|mut last| {
@@ -69,7 +70,7 @@ impl Names {
         true
     }
 
-    /// No more are to come.
+    /// Frees spare memory; no more names follow.
     pub(super) fn close(&mut self) {
         self.bytes.shrink_to_fit();
     }
@@ -84,7 +85,7 @@ impl Names {
     }
 }
 
-/// The first of `rest`, and the leaf that comes after it.
+/// Takes the first name off `rest`. Also returns the number of the next leaf.
 fn take<'n>(rest: &mut &'n [u8], next_leaf: u32) -> Option<(Child<'n>, u32)> {
     let ([length, tag], mut behind) = rest.split_first_chunk::<2>()?;
     let id = u16::from(tag & !(NUMBERED | LINKED));
@@ -128,7 +129,7 @@ mod tests {
         }
         names.close();
         assert!(names.iter().eq(children));
-        // Two bytes beside the name where the target is the next leaf, and four more elsewhere.
+        // Two bytes besides the name if the target is the next leaf, otherwise four more.
         assert_eq!(names.bytes.len(), 5 + 255 + 6 * 2 + 3 * 4);
     }
 }

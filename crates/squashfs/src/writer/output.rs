@@ -1,15 +1,15 @@
-//! The image as it grows.
+//! The image file while it is written.
 
 use super::WriteError;
 use hedgerow_fs::OutputFile;
 
-/// Bytes that are written at once.
+/// Size of the write buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Appends to the image, and can give up what was appended last.
+/// Appends to the image, and can discard what was appended last.
 pub(super) struct Output {
     file: OutputFile,
-    /// Where `buffer` goes.
+    /// Position of `buffer` in the file.
     start: u64,
     buffer: Vec<u8>,
 }
@@ -23,7 +23,7 @@ impl Output {
         }
     }
 
-    /// Where the next byte goes.
+    /// The position of the next byte.
     pub(super) fn position(&self) -> u64 {
         self.start + self.buffer.len() as u64
     }
@@ -41,7 +41,7 @@ impl Output {
         Ok(())
     }
 
-    /// Has the next byte go to `position`, where something was written already.
+    /// Moves back to `position`, discarding everything after it.
     pub(super) fn go_back_to(&mut self, position: u64) -> Result<(), WriteError> {
         match position.checked_sub(self.start) {
             Some(kept) => self.buffer.truncate(kept as usize),
@@ -53,8 +53,9 @@ impl Output {
         Ok(())
     }
 
-    /// Puts `first` at the beginning, ends the image at its last byte and pads it to a multiple of
-    /// `padding` bytes. It gets its name, in place of another file if `replace`.
+    /// Writes `first` to the start of the file, truncates the file after the last byte and pads it
+    /// to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
+    /// `replace`. Returns the size with padding.
     pub(super) fn finish(
         mut self,
         first: &[u8],
@@ -68,7 +69,7 @@ impl Output {
         self.file.set_len(bytes)?;
         if replace {
             self.file.take_attributes_of_target()?;
-            // Else a power cut could leave neither the image that was there nor this one.
+            // Without this, a power failure could leave neither the old image nor the new one.
             self.file.sync()?;
         }
         self.file.commit(replace)?;

@@ -1,5 +1,4 @@
-//! The second stage: blocks are compressed in parallel, and get their places in the order of the
-//! plan.
+//! The second stage: blocks are compressed in parallel and stored in the order of the plan.
 
 use super::blocks::BlockList;
 use super::compress::{Packed, Worker};
@@ -16,18 +15,18 @@ use hedgerow_codec::block::Compressor;
 use hedgerow_engine::run_ordered;
 use std::borrow::Cow;
 
-/// A file's content in the image.
+/// Where and how a file's content is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Where its first block is.
+    /// Position of its first block.
     pub start: u64,
     pub blocks: BlockList,
     pub tail: Option<Tail>,
-    /// Bytes that are zero and stored nowhere.
+    /// Bytes in holes, which are not stored.
     pub sparse_bytes: u64,
 }
 
-/// Where each fragment block is, and how it is stored.
+/// The position and the size word of a fragment block.
 pub(super) type Fragment = (u64, SizeWord);
 
 /// What was stored.
@@ -35,16 +34,16 @@ pub(super) type Fragment = (u64, SizeWord);
 pub(super) struct Packing {
     pub layouts: Vec<Layout>,
     pub fragments: Vec<Fragment>,
-    /// Files that are nothing but a tail, each content once.
+    /// Number of distinct contents that consist of a tail only.
     pub tails: u32,
-    /// The blocks of files, and the fragment blocks among them.
+    /// All stored blocks, data and fragments.
     slots: Slots,
-    /// The last of them: they come in order.
+    /// The last tail counted; new tails come in ascending order.
     last_tail: Option<Tail>,
 }
 
 impl Packing {
-    /// The content of a file of which all blocks came.
+    /// Finishes the content of a file, whose blocks have all come.
     fn settle(
         &mut self,
         current: Option<Current>,
@@ -118,7 +117,7 @@ pub(super) fn pack(
     Ok(packing)
 }
 
-/// The file of which blocks come.
+/// The file whose blocks are being stored.
 struct Current {
     layout: Layout,
     /// The number of its first block.
@@ -137,6 +136,8 @@ impl Current {
     }
 }
 
+/// Carries out the events of a batch in order. `current` outlives the batch, because the blocks of
+/// a file can be spread over several batches.
 fn commit(
     packed: Packed,
     compressor: Compressor,
@@ -197,14 +198,14 @@ fn commit(
     Ok(())
 }
 
-/// The plan numbers blocks as they are stored.
+/// The error if the plan and the stored blocks disagree on numbers, which must not happen.
 fn lost_run() -> WriteError {
     WriteError::Limit {
         reason: "a block has no place that was stored before".into(),
     }
 }
 
-/// The blocks of a file that turned out not to be wanted.
+/// Discards the blocks of a file that are not needed.
 fn give_up(
     current: Option<&Current>,
     output: &mut Output,
@@ -220,7 +221,7 @@ fn give_up(
     Ok(())
 }
 
-/// The next block of those that were packed together.
+/// Takes the next stored block of a batch.
 fn take<'b>(rest: &mut &'b [u8], word: SizeWord) -> &'b [u8] {
     let bytes = word.stored_bytes() as usize;
     let (block, after) = rest
@@ -230,8 +231,7 @@ fn take<'b>(rest: &mut &'b [u8], word: SizeWord) -> &'b [u8] {
     block
 }
 
-/// Appends a block; without its checksum where the kernel could not read that. Returns how it is
-/// stored.
+/// Appends a block, without its checksum where the kernel could not read it. Returns the size word.
 fn store(
     block: &[u8],
     word: SizeWord,

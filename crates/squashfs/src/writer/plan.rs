@@ -1,5 +1,5 @@
-//! The plan: what of the gathered contents is stored, and in which order. A pure function of the
-//! entries in their order: no worker has a say in it.
+//! The plan: which of the gathered contents are stored, and in which order. It depends only on the
+//! entries and their order, not on the workers.
 
 use super::digest::{is_zero, Digest, FileDigest, LargeFiles, ZEROS};
 use super::entry::Entry;
@@ -14,40 +14,40 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Events of one item of work carry at least so many bytes, so that small files go together.
+/// A batch has at least this many bytes of blocks, so that small files go together.
 const BATCH_BYTES: usize = 256 * 1024;
-/// And at most so many events, if they carry less.
+/// A batch with fewer bytes has at most about this many events.
 const BATCH_EVENTS: usize = 4096;
 
-/// What happens next in the image. A block is `B`: its content, and later what is stored of it.
+/// A step of writing the image. `B` is a block: first its content, later its size word.
 pub(super) enum Event<B> {
     /// A block of the current file.
     Block(B),
-    /// Blocks of the current file that are nothing but zeros, and so many bytes.
+    /// Blocks of the current file that are holes, and their size in bytes.
     Holes { blocks: u64, bytes: u64 },
-    /// A block of the current file that is stored already; where, is told by what comes then.
+    /// A block of the current file that is stored already; a following [`Event::Run`] tells where.
     Elsewhere,
-    /// The blocks of the current file are those that were stored under the numbers from `first` on.
-    /// Blocks that came of it are given up.
+    /// The blocks of the current file are the stored blocks with the numbers from `first` on.
+    /// Blocks stored for it so far are discarded.
     Run { first: u32 },
     /// The next fragment block.
     Fragment(B),
-    /// The current file ends. Without an entry, that comes later.
+    /// The end of the current file. If there is no entry, it comes later.
     File {
         entry: Option<Entry>,
         stored: Stored,
     },
-    /// An entry that is no file, or another name of one.
+    /// An entry that is not a regular file, or another hard link to a file.
     Other(Entry),
-    /// An entry is left out, with the blocks that came of it.
+    /// An entry is left out. Blocks stored for it so far are discarded.
     Skipped(NodeError),
 }
 
-/// A block before it is compressed.
+/// An uncompressed block.
 pub(super) struct Block {
     content: Arc<Buffer>,
     range: Range<usize>,
-    /// Whether it stays as it is.
+    /// Whether it is stored uncompressed.
     pub uncompressed: bool,
 }
 
@@ -68,29 +68,30 @@ impl Block {
 /// Where the content of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// In the blocks that came before, and in a fragment block. They are numbered from 0 on.
+    /// In the blocks just stored for it, and in a fragment block. Such contents are numbered from
+    /// 0.
     Here { tail: Option<Tail> },
-    /// Where something else is that came before. Blocks that came of this file are given up.
+    /// The same as a content that was stored before. Blocks stored for this file are discarded.
     There(Content),
 }
 
-/// A content that is stored.
+/// A stored content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Empty,
-    /// Nowhere but in a fragment block.
+    /// Only in a fragment block.
     Tail(Tail),
-    /// In blocks: the number of those that are [`Stored::Here`].
+    /// In blocks; the number counts the contents that are [`Stored::Here`].
     Blocks(u32),
 }
 
-/// Events that go through a worker together.
+/// Events that a worker processes together.
 pub(super) struct Batch<B> {
     pub events: Vec<Event<B>>,
     pub bytes: usize,
 }
 
-/// What the plan depends on besides the entries.
+/// Options of the plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanOptions {
     pub block_bytes: usize,
@@ -105,16 +106,16 @@ pub(super) struct Planner<'l, G> {
     large: &'l LargeFiles,
     buffers: &'l Buffers,
     options: PlanOptions,
-    /// Files that have blocks, by what they hold.
+    /// Numbers of the files with blocks, by digest.
     files: HashMap<Digest, u32>,
-    /// Where the contents are that have ids, and how large they are.
+    /// The contents with ids, and their sizes in bytes.
     contents: HashMap<ContentId, (Content, u64)>,
-    /// Files that have blocks.
+    /// Number of files with blocks.
     stored: u32,
-    /// The blocks of those.
+    /// The blocks of these files.
     runs: Runs,
     fragments: Fragments<'l>,
-    /// The file of which pieces have come.
+    /// The file whose pieces are coming in.
     current: Option<Current>,
     batch: Batch<Block>,
     is_over: bool,
@@ -125,11 +126,11 @@ struct Current {
     digest: FileDigest,
     /// The number of its first block.
     first: u64,
-    /// Whether all of its blocks so far can be found among others.
+    /// Whether each of its blocks so far equals some stored block.
     may_be_run: bool,
 }
 
-/// The last bytes of a file, or some before them.
+/// A piece of a file's content with its digests.
 struct Piece {
     bytes: Bytes,
     digests: Vec<Digest>,
@@ -182,7 +183,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
                     first: self.runs.next(),
                     may_be_run: true,
                 });
-                // Without one, the file was left out when its first piece came.
+                // Without a current file, the file was left out when its first piece came.
                 if let Some(current) = begun.or_else(|| self.current.take()) {
                     self.piece(current, Piece { bytes, digests }, is_last);
                 }
@@ -190,7 +191,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         }
     }
 
-    /// A file that needs not be read, because its content came before.
+    /// Handles a file whose content came before under this id.
     fn known(&mut self, mut entry: Entry, id: ContentId) {
         let Some((content, size_bytes)) = self.contents.get(&id) else {
             let reason = "its content could not be read when it came before";
@@ -203,7 +204,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
-    /// A large file of which it is known that it is here already.
+    /// Handles a large file whose digest was found before.
     fn same(&mut self, entry: Entry, digest: Digest) {
         let Some(number) = self.files.get(&digest) else {
             let error = WriteError::entry(&entry.path, "its content is nowhere");
@@ -214,6 +215,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
+    /// Plans a piece of a file. A file smaller than a block is identified by the digest of its only
+    /// piece, a larger one by that of all its blocks.
     fn piece(&mut self, mut current: Current, piece: Piece, is_last: bool) {
         let size_bytes = current.begun.entry.size_bytes;
         let block_bytes = self.options.block_bytes;
@@ -252,7 +255,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.push(0, Event::File { entry, stored });
     }
 
-    /// The last piece of a file with this digest.
+    /// Stores the last piece of a file with this digest, or finds the same content.
     fn store(&mut self, current: &mut Current, piece: Piece, digest: Digest) -> Stored {
         let size_bytes = current.begun.entry.size_bytes;
         let treatment = current.begun.treatment;
@@ -277,7 +280,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         let tail = tail.map(<[u8]>::to_vec);
         let tail_digest = piece.digests.last().copied();
         let rest = tail.as_ref().map_or(0, Vec::len);
-        // The blocks of a file stand together: a fragment block comes behind them.
+        // The blocks of a file must be contiguous, so a fragment block comes after them.
         self.last_blocks(current, piece, rest, is_shared);
         let tail = tail.map(|tail| {
             let digest = tail_digest.expect("a tail has a digest");
@@ -286,8 +289,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         Stored::Here { tail }
     }
 
-    /// The blocks of the last piece of a file, without its last `rest` bytes. If all blocks of the
-    /// file are found elsewhere, they are not stored.
+    /// Stores the blocks of the last piece of a file, without its last `rest` bytes. If all blocks
+    /// of the file are stored elsewhere as a run, that run is used instead.
     fn last_blocks(&mut self, current: &mut Current, piece: Piece, rest: usize, is_shared: bool) {
         let (first, treatment) = (current.first, current.begun.treatment);
         let is_whole = self.runs.next() == first;
@@ -318,8 +321,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.runs.settle();
     }
 
-    /// The blocks of a piece without its last `rest` bytes: how long each is, and its digest unless
-    /// it is a hole. Of [`Bytes::Zeros`], none.
+    /// The blocks of a piece without its last `rest` bytes: their lengths, and their digests unless
+    /// they are holes. [`Bytes::Zeros`] has none.
     fn planned<'p>(
         &self,
         piece: &'p Piece,
@@ -342,7 +345,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         })
     }
 
-    /// What of the last piece of a file goes into a fragment block.
+    /// The part of a file's last piece that goes into a fragment block.
     fn tail_of<'b>(
         &self,
         bytes: &'b Bytes,
@@ -375,7 +378,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         place
     }
 
-    /// A piece as it is stored: whether a source tells of holes makes no difference.
+    /// Replaces zeros by data if holes are to be stored, so that it makes no difference whether the
+    /// source reports holes.
     fn with_zeros(&self, piece: Piece, treatment: Treatment) -> Piece {
         let Bytes::Zeros(count) = piece.bytes else {
             return piece;
@@ -383,7 +387,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         if !treatment.not_sparse {
             return piece;
         }
-        // Such a piece is no larger than others.
+        // Such a piece is not joined, so it is no larger than others.
         let mut zeros = self.buffers.take((count as usize).min(PIECE_BYTES));
         zeros.fill(0);
         let mut digests = vec![ZEROS; zeros.len() / self.options.block_bytes];
@@ -394,7 +398,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         }
     }
 
-    /// Blocks of a piece, without its last `rest` bytes.
+    /// Stores the blocks of a piece without its last `rest` bytes.
     fn blocks(&mut self, current: &mut Current, piece: Piece, rest: usize) {
         let treatment = current.begun.treatment;
         if let Bytes::Zeros(bytes) = piece.bytes {
@@ -427,7 +431,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         }
     }
 
-    /// A fragment block is among the others, and no part of a run.
+    /// Stores a fragment block. It has a number among the blocks, but is never part of a run.
     fn fragment(&mut self, fragment: Buffer) {
         self.runs.push(None);
         self.runs.settle();

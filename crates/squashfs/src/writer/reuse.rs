@@ -1,5 +1,5 @@
-//! Blocks of an older image. What was compressed once needs not be compressed again, if it is known
-//! that the same would come of it.
+//! Reuses compressed blocks of an older image, if the compressor would produce the same bytes
+//! again.
 
 use super::WriteError;
 use crate::format::SizeWord;
@@ -12,22 +12,22 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// Bytes of blocks that are read at a time.
+/// Limit of the blocks in progress, in bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
-/// Blocks that a worker takes at once.
+/// Number of blocks in a batch of a worker.
 const BATCH: usize = 8;
-/// Blocks that are compressed anew, to see whether the same comes of them.
+/// Number of blocks that are recompressed to check that the result is the same.
 const SAMPLES: usize = 16;
-/// One of so many blocks that are found later is compressed anew too, by its hash.
+/// One in this many blocks that are reused, selected by its hash, is recompressed too.
 const LATER_SAMPLES: u16 = 1024;
 
-/// The blocks of an older image, by what they hold.
+/// The blocks of an older image by the hash of their content.
 pub struct Reuse {
     image: Image,
     blocks: HashMap<[u8; 32], Extent>,
 }
 
-/// Where a block is, and how it is stored.
+/// The place of a block and how it is stored.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     part: Part,
@@ -35,16 +35,16 @@ struct Extent {
     word: SizeWord,
 }
 
-/// Why nothing of an older image can be used.
+/// Why an older image cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReusable {
-    /// It was made with another compressor, or with other settings of it.
+    /// It was made with another compressor or other settings.
     #[error("it was made with another compressor or with other settings")]
     Settings,
-    /// Its blocks have another size.
+    /// Its block size is different.
     #[error("its blocks have another size")]
     BlockSize,
-    /// The compressor of this program makes something else of the same content.
+    /// The compressor of this program produces other bytes for the same content.
     #[error("it was made by another version of the compressor, or with other settings")]
     Encoder,
     /// It cannot be read.
@@ -53,7 +53,7 @@ pub enum NotReusable {
     /// The compressor failed.
     #[error(transparent)]
     Compress(#[from] BlockError),
-    /// It was given up.
+    /// Reading it was cancelled, or a worker panicked.
     #[error(transparent)]
     Failed(Box<WriteError>),
 }
@@ -66,8 +66,8 @@ impl fmt::Debug for Reuse {
 }
 
 impl Reuse {
-    /// Reads all blocks of `image`, to find them by their content. Some are compressed anew with
-    /// `settings`, to see whether they would be the same.
+    /// Reads and hashes all blocks of `image`. Recompresses some of them with `settings`, to check
+    /// that the result is the same.
     pub fn of(
         image: Image,
         settings: &Settings,
@@ -130,7 +130,7 @@ impl Reuse {
         }
     }
 
-    /// Puts what the older image has stored of a block at the start of `room`, if it has the block.
+    /// Copies the stored form of `block` to the start of `room`, if the older image has that block.
     /// `room` is as large as the block.
     pub(super) fn find(
         &self,
@@ -153,14 +153,14 @@ impl Reuse {
         }
         match room.get_mut(..read.len()) {
             Some(room) => room.copy_from_slice(&read),
-            // It would take more than the block itself.
+            // The stored form is larger than the block itself.
             None => return Ok(None),
         }
         Ok(Some(extent.word))
     }
 }
 
-/// The blocks of all files and the fragment blocks, each once, in the order in which they stand.
+/// All data blocks and fragment blocks, each once, by position.
 fn extents(image: &Image) -> Result<Vec<Extent>> {
     let mut extents = Vec::new();
     let (mut files, mut positions) = (HashSet::new(), HashSet::new());
@@ -170,7 +170,7 @@ fn extents(image: &Image) -> Result<Vec<Extent>> {
         let Body::File(file) = &entry.inode.body else {
             return ControlFlow::Continue(());
         };
-        // Files may have the first blocks in common and not all.
+        // Files may share their first blocks only, so runs of different lengths are different.
         let run = (file.blocks_start, file.block_count);
         if file.block_count == 0 || !files.insert(run) {
             return ControlFlow::Continue(());
@@ -181,7 +181,7 @@ fn extents(image: &Image) -> Result<Vec<Extent>> {
                     if !positions.insert(position) {
                         return Ok(());
                     }
-                    // Each takes a byte at least, unless files overlap that have nothing in common.
+                    // Each block takes at least a byte, unless files overlap at odd positions.
                     if extents.len() as u64 >= most {
                         let what = "more blocks than it has bytes";
                         return Err(Damage::new(Part::Data, position, what).into());
@@ -226,18 +226,18 @@ fn extents(image: &Image) -> Result<Vec<Extent>> {
     Ok(extents)
 }
 
-/// What reads old blocks and sees whether they are of use.
+/// Reads and checks old blocks.
 struct Reader<'r> {
     image: &'r Image,
     compressor: BlockCompressor,
     block_bytes: u32,
-    /// Whether the compressor makes checksums that are left out in some places.
+    /// Whether the compressor writes checksums, which are omitted at some positions.
     has_checksums: bool,
 }
 
 impl Reader<'_> {
-    /// The hash of a block's content; `None` if what is stored depends on the place: see
-    /// [`kernel`](super::kernel). If `is_sample`, it is compressed anew.
+    /// The hash of a block's content; `None` if the stored form depends on its position: see
+    /// [`kernel`](super::kernel). If `is_sample`, the block is recompressed.
     fn digest(
         &mut self,
         extent: Extent,

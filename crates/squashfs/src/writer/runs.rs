@@ -1,32 +1,32 @@
-//! Runs of equal blocks. The blocks of a file stand together and in order, so a file needs no
-//! blocks of its own if all of its blocks, one behind the other, are stored already: as another
-//! file, as a part of one, or across the end of one and the beginning of the next.
+//! Finds runs of equal blocks. The blocks of a file must be contiguous, so a file needs no blocks
+//! of its own if the same sequence of blocks is stored already: as another file, as a part of one,
+//! or across the end of one file and the start of the next.
 
 use super::digest::Digest;
 use std::collections::HashMap;
 
-/// Blocks that are known by their digests, at most: about 200 MiB of memory. Those that come later
-/// are stored without being found again.
+/// Maximum number of blocks known by their digests; they take about 200 MiB of memory. Later blocks
+/// are stored, but not found again.
 pub(super) const KNOWN_BLOCKS: usize = 1 << 22;
-/// Places that are tried for one run, at most: some contents repeat one block a million times.
+/// Maximum number of places tried for a run; some contents repeat one block a million times.
 const TRIES: usize = 64;
-/// No block before this one has the same digest.
+/// Marks a block whose digest no earlier block has.
 const NONE: u32 = u32::MAX;
-/// Stands for a block that is not to be found: no hash is this.
+/// The digest of a block that must not be found; no hash has this value.
 const UNFINDABLE: Digest = [u32::MAX; 5];
 
-/// The blocks that are stored, by their numbers in the order in which they stand.
+/// The stored blocks, numbered in stored order.
 #[derive(Default)]
 pub(super) struct Runs {
     digests: Vec<Digest>,
-    /// Of those that can be found: the one before with the same digest.
+    /// For each settled block, the block before it with the same digest.
     before: Vec<u32>,
     latest: HashMap<u64, Latest>,
-    /// Blocks, also those that are not known.
+    /// Number of blocks, including those that are not known.
     count: u64,
 }
 
-/// The blocks that have a digest.
+/// The latest block with a digest, and the number of such blocks.
 struct Latest {
     number: u32,
     count: u32,
@@ -38,7 +38,7 @@ impl Runs {
         self.count
     }
 
-    /// A block is stored; without a digest, it is never found.
+    /// Adds a stored block. Without a digest, it is never found.
     pub(super) fn push(&mut self, digest: Option<Digest>) {
         self.count += 1;
         if self.digests.len() < KNOWN_BLOCKS {
@@ -46,7 +46,7 @@ impl Runs {
         }
     }
 
-    /// The blocks from `first` on are given up. None of them was settled.
+    /// Removes the blocks from `first` on, none of which is settled.
     pub(super) fn take_back(&mut self, first: u64) {
         debug_assert!(first >= self.before.len() as u64);
         self.count = first;
@@ -54,7 +54,7 @@ impl Runs {
             .truncate(usize::try_from(first).unwrap_or(usize::MAX));
     }
 
-    /// The blocks that were stored last stay, and can be found from now on.
+    /// Keeps the blocks added so far, which can be found from now on.
     pub(super) fn settle(&mut self) {
         let settled = self.before.len();
         let (_, new) = self.digests.split_at(settled);
@@ -72,22 +72,22 @@ impl Runs {
         }
     }
 
-    /// Whether a block like this can be found.
+    /// Whether a settled block with this digest is known.
     pub(super) fn has(&self, digest: &Digest) -> bool {
         self.latest.contains_key(&key(digest))
     }
 
-    /// Where the blocks from `first` on, which are not settled, stand already.
+    /// Finds an earlier run that equals the unsettled blocks from `first` on.
     pub(super) fn find_last(&self, first: u64) -> Option<u32> {
         let is_known = self.count <= self.digests.len() as u64;
         let run = self.digests.get(usize::try_from(first).ok()?..);
         self.find(run.filter(|_| is_known)?)
     }
 
-    /// The number of the first of some settled blocks that are those of `run`, which is not empty.
+    /// Finds settled blocks equal to `run`, which is not empty. Returns the number of the first.
     pub(super) fn find(&self, run: &[Digest]) -> Option<u32> {
-        // The block that occurs least leads to the fewest places; the last of several, because the
-        // places that are tried first are the last ones, and the run must fit behind.
+        // The rarest block leads to the fewest places. Among equally rare ones it is the last,
+        // because later places are tried first and the rest of the run must fit after them.
         let mut rarest: Option<(usize, &Latest)> = None;
         for (at, digest) in run.iter().enumerate() {
             let latest = self.latest.get(&key(digest))?;
@@ -127,7 +127,7 @@ mod tests {
         text.bytes().map(digest).collect()
     }
 
-    /// Files of blocks, each a letter; a dash cannot be found.
+    /// Adds the blocks of files, each a letter; the block `-` cannot be found.
     fn stored(text: &str) -> Runs {
         let mut runs = Runs::default();
         for (letter, digest) in text.bytes().zip(digests(text)) {

@@ -1,18 +1,17 @@
-//! How the blocks are stored that files may have in common, by number: see
-//! [`runs`](super::runs), which gives the same numbers.
+//! How shareable blocks are stored, by number. [`runs`](super::runs) uses the same numbers.
 
 use super::runs::KNOWN_BLOCKS;
 use crate::format::SizeWord;
 
-/// Of every so many blocks, the place of the first is kept.
+/// The position of one in this many blocks is kept; the others follow from the sizes.
 const PLACES: usize = 1024;
 
-/// The stored blocks, one behind the other.
+/// The stored blocks in order.
 #[derive(Default)]
 pub(super) struct Slots {
     words: Vec<SizeWord>,
     places: Vec<u64>,
-    /// Blocks, also those behind the last that is kept.
+    /// Number of blocks, including those that are not kept.
     count: u64,
 }
 
@@ -22,7 +21,7 @@ impl Slots {
         self.count
     }
 
-    /// A block was stored at `place`.
+    /// Adds a block stored at `place`.
     pub(super) fn push(&mut self, place: u64, word: SizeWord) {
         self.count += 1;
         if self.words.len() >= KNOWN_BLOCKS {
@@ -34,7 +33,7 @@ impl Slots {
         self.words.push(word);
     }
 
-    /// The blocks from `first` on were given up.
+    /// Removes the blocks from `first` on.
     pub(super) fn take_back(&mut self, first: u64) {
         self.count = first;
         let kept = usize::try_from(first).unwrap_or(usize::MAX);
@@ -42,7 +41,7 @@ impl Slots {
         self.places.truncate(self.words.len().div_ceil(PLACES));
     }
 
-    /// Where the block `first` is, and how it and those behind it are stored.
+    /// The position of the block `first`, and the size words of it and the following blocks.
     pub(super) fn run(&self, first: u32) -> Option<(u64, impl Iterator<Item = SizeWord> + '_)> {
         let first = first as usize;
         let start = first - first % PLACES;

@@ -1,4 +1,4 @@
-//! What stands behind the contents: all tables, and the superblock that tells where they are.
+//! Writes what follows the contents: all tables. Also builds the superblock.
 
 use super::assemble::assemble;
 use super::metadata::MetadataTable;
@@ -10,7 +10,7 @@ use crate::format::{flags, Reference, SizeWord, Superblock, MAGIC, NO_TABLE, VER
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
 
-/// A superblock that does not know yet where the tables are.
+/// A superblock without the positions of the tables.
 pub(super) fn superblock(
     options: &CreateOptions,
     has_options: bool,
@@ -49,7 +49,7 @@ pub(super) fn superblock(
     })
 }
 
-/// Appends all tables in the order in which the kernel looks for them.
+/// Appends all tables in the order in which the kernel expects them.
 pub(super) fn append<'s>(
     superblock: &mut Superblock,
     mut tree: Tree<'s>,
@@ -103,7 +103,7 @@ fn fragment_entry((start, SizeWord(word)): &Fragment) -> impl Iterator<Item = u8
     words.into_iter().flat_map(u64::to_le_bytes)
 }
 
-/// Appends metadata blocks; returns where each begins.
+/// Appends metadata blocks. Returns their positions.
 fn append_table(table: MetadataTable<'_>, output: &mut Output) -> Result<Vec<u64>, WriteError> {
     let start = output.position();
     let (blocks, starts) = table.finish()?;
@@ -111,7 +111,7 @@ fn append_table(table: MetadataTable<'_>, output: &mut Output) -> Result<Vec<u64
     Ok(starts.into_iter().map(|block| start + block).collect())
 }
 
-/// Appends positions; returns where they are.
+/// Appends an array of positions. Returns its own position.
 fn append_array(positions: &[u64], output: &mut Output) -> Result<u64, WriteError> {
     let array = output.position();
     for position in positions {

@@ -1,4 +1,4 @@
-//! The entries of an image while it is made: directories with their names, and everything else.
+//! The entries of an image while it is written: directories with their names, and all other inodes.
 
 use super::attributes::{Attributes, Ids};
 use super::entry::Entry;
@@ -13,13 +13,13 @@ use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
 use hedgerow_tree::{split_path, NodeError, NodeKind};
 
-/// Directories within one another, at most: Linux has no name for what is deeper, and the paths of
-/// all of them are in memory at a time.
+/// Maximum depth of directories: in Linux, a path cannot name anything deeper, and the paths of all
+/// open directories are in memory.
 const DEPTH: u32 = 2048;
-/// Bytes of a path that is too long to be shown whole.
+/// Length in bytes to which a long path is cut in messages.
 const SHOWN_BYTES: usize = 100;
 
-/// A directory and its names.
+/// A directory with its names.
 pub(super) struct Directory {
     pub attributes: Attributes,
     pub parent: u32,
@@ -29,38 +29,39 @@ pub(super) struct Directory {
     pub names: Names,
 }
 
-/// All of it.
+/// The tree so far.
 pub(super) struct Tree<'s> {
     pub directories: Vec<Directory>,
     pub leaves: Leaves,
-    /// The inode table, as far as it goes without directories.
+    /// The inode table without the inodes of directories.
     pub inodes: MetadataTable<'s>,
     pub xattrs: XattrTable<'s>,
     pub ids: Ids,
     /// The newest time of an entry.
     pub newest: u32,
-    /// Why entries, or something of them, were left out.
+    /// Why entries, or their attributes, were left out.
     pub skipped: Vec<NodeError>,
-    /// Extended attributes that no image can hold, in words.
+    /// Extended attributes that no image can hold.
     pub unstored_xattrs: Unstored,
     pub clamped_times: Clamped,
-    /// The directories that lead to where the next entry may be, with their paths.
+    /// The chain of directories, with their paths, to the one of the current entry.
     open: Vec<(Vec<u8>, u32)>,
 }
 
-/// What could not be stored: how much, and what was the first.
+/// Extended attributes that could not be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unstored {
-    /// How many attributes.
+    /// Number of attributes.
     pub count: u64,
-    /// Path and name of the first.
+    /// Path and attribute name of the first.
     pub first: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Entries whose time is before 1970 or after February 2106: they have the nearest that there is.
+/// Entries whose time is before 1970 or after February 2106; the nearest representable time is
+/// stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clamped {
-    /// How many.
+    /// Number of entries.
     pub count: u64,
     /// The path of the first.
     pub first: Option<Vec<u8>>,
@@ -82,7 +83,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// How many inodes there are.
+    /// Number of inodes.
     pub(super) fn count(&self) -> Result<u32, WriteError> {
         let count = u64::from(self.leaves.count()) + self.directories.len() as u64;
         u32::try_from(count).map_err(|_| WriteError::Limit {
@@ -90,13 +91,13 @@ impl<'s> Tree<'s> {
         })
     }
 
-    /// Takes a file with its content.
+    /// Adds a regular file with its content.
     pub(super) fn file(&mut self, entry: Entry, layout: Layout) -> Result<(), WriteError> {
         let body = Body::File(entry.size_bytes, layout);
         self.leaf(entry, body)
     }
 
-    /// Takes another entry, or another name of a file.
+    /// Adds any other entry, or another hard link to a file.
     pub(super) fn other(&mut self, mut entry: Entry) -> Result<(), WriteError> {
         let body = match entry.kind {
             NodeKind::Directory => return self.directory(entry),
@@ -169,7 +170,7 @@ impl<'s> Tree<'s> {
         Ok(())
     }
 
-    /// Puts the name of an entry into its directory. Returns the number of that.
+    /// Adds the name of an entry to its directory. Returns the number of the directory.
     fn enter(&mut self, entry: &Entry, target: Target) -> Result<u32, WriteError> {
         let refused = |reason: &str| WriteError::entry(&entry.path, reason);
         let (directory, name) = split_path(&entry.path);

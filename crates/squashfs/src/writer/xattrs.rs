@@ -1,5 +1,5 @@
-//! The tables of extended attributes: section 9 of the format. Equal sets of attributes are stored
-//! once, and so are long values.
+//! Builds the tables of extended attributes: section 9 of the format description. Equal sets are
+//! stored once, and so are equal long values.
 
 use super::digest::{shortened, Digest};
 use super::metadata::{MetadataTable, Place};
@@ -10,39 +10,39 @@ use hedgerow_engine::Options;
 use hedgerow_tree::Xattr;
 use std::collections::HashMap;
 
-/// Bytes of a name with its prefix, and of a value, at most: what Linux takes.
+/// Maximum length of a name with its prefix, and of a value, in bytes, as in Linux.
 const NAME_BYTES: usize = 255;
 const VALUE_BYTES: usize = 1 << 16;
-/// Bytes of all names of an inode, with a byte behind each, and of all values, at most: what Linux
-/// lists, and what readers hold.
+/// Maximum total length of the names of an inode with a byte after each, as Linux lists them, and
+/// of its values, which readers hold in memory; in bytes.
 const NAMES_BYTES: usize = 1 << 16;
 const VALUES_BYTES: usize = 16 << 20;
-/// Bytes of what stands in place of a value that is elsewhere.
+/// Size of the reference in place of a value stored elsewhere, in bytes.
 const REFERENCE_BYTES: u32 = 8;
 
-/// What comes of the sets.
+/// The finished tables.
 pub(super) struct XattrTables {
     /// Names and values, compressed.
     pub pairs: Vec<u8>,
-    /// The entries of the id table, not compressed, and how many they are.
+    /// The entries of the id table, uncompressed; `count` is their number.
     pub sets: Vec<u8>,
     pub count: u32,
 }
 
-/// A set of attributes: where it begins, and the number and the bytes of its pairs.
+/// A set of attributes: its place, and the number and total size of its pairs.
 struct XattrSet {
     place: Place,
     count: u32,
     bytes: u32,
 }
 
-/// The sets as they come.
+/// The sets added so far.
 pub(super) struct XattrTable<'s> {
     pairs: MetadataTable<'s>,
     sets: Vec<XattrSet>,
-    /// Sets by what they hold.
+    /// Numbers of the sets by digest.
     numbers: HashMap<Digest, u32>,
-    /// Where values are, by what they are.
+    /// Places of the values by digest.
     values: HashMap<Digest, Place>,
 }
 
@@ -56,8 +56,8 @@ impl<'s> XattrTable<'s> {
         }
     }
 
-    /// The number of a set, which is stored if it is new, or [`NO_XATTRS`]. What the format or the
-    /// kernel has no room for is taken out of the set and put into `unstored`.
+    /// Adds a set unless an equal one exists. Returns its number, or [`NO_XATTRS`] for an empty
+    /// set. Attributes that the format or the kernel cannot hold are moved to `unstored`.
     pub(super) fn number(
         &mut self,
         mut set: Vec<Xattr>,
@@ -101,7 +101,7 @@ impl<'s> XattrTable<'s> {
         Ok(number)
     }
 
-    /// Appends a pair of a name and a value; returns how many bytes it takes.
+    /// Appends a name with its value. Returns the size of the pair in bytes.
     fn append(&mut self, xattr: &Xattr) -> Result<u32, WriteError> {
         let (kind, name) = split(&xattr.name).expect("only what can be stored is appended");
         let digest = shortened(blake3::hash(&xattr.value));
@@ -124,7 +124,7 @@ impl<'s> XattrTable<'s> {
                 xattr.value.as_slice()
             }
             Some(place) => {
-                // What was before has its place only when it is compressed.
+                // The reference is known only when the pieces before it are compressed.
                 self.pairs.settle()?;
                 let reference = self.pairs.reference(place);
                 bytes.extend_from_slice(&REFERENCE_BYTES.to_le_bytes());
@@ -137,7 +137,7 @@ impl<'s> XattrTable<'s> {
         Ok(bytes.len() as u32)
     }
 
-    /// The tables, if there are attributes.
+    /// The finished tables; `None` without attributes.
     pub(super) fn finish(mut self) -> Result<Option<XattrTables>, WriteError> {
         if self.sets.is_empty() {
             return Ok(None);
@@ -157,7 +157,7 @@ impl<'s> XattrTable<'s> {
     }
 }
 
-/// The number of the prefix of a name, and the rest of it.
+/// The type number of a name's prefix, and the rest of the name.
 fn split(name: &[u8]) -> Option<(u16, &[u8])> {
     let mut prefixes = (0..).zip(XATTR_PREFIXES);
     prefixes.find_map(|(kind, prefix)| Some((kind, name.strip_prefix(prefix)?)))

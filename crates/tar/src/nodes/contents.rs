@@ -1,4 +1,4 @@
-//! What leads to the contents of members.
+//! Handles that lead to the contents of members.
 
 use super::index::{Entry, Index};
 use crate::SparseMap;
@@ -6,21 +6,21 @@ use hedgerow_fs::ReadFile;
 use hedgerow_tree::{Content, Handle, NodeError, Xattr};
 use std::sync::Arc;
 
-/// The index with the file in which contents stand.
+/// The index and the file with the contents.
 pub(super) struct Contents {
     pub(super) index: Index,
     pub(super) file: ReadFile,
 }
 
 impl Contents {
-    /// An entry of the index, or the root.
+    /// The entry `number`, or the root.
     fn entry(&self, number: Option<u32>) -> &Entry {
         let entry = number.and_then(|number| self.index.entry(number));
         entry.unwrap_or(self.index.root())
     }
 }
 
-/// An entry of the archive; without a number, the root.
+/// The handle of an entry; without a number, of the root.
 pub(super) struct InArchive {
     pub(super) contents: Arc<Contents>,
     pub(super) number: Option<u32>,
@@ -53,16 +53,16 @@ impl Handle for InArchive {
 struct InMember {
     contents: Arc<Contents>,
     map: SparseMap,
-    /// Which segment comes next or is under way.
+    /// Index of the segment that is read next.
     segment: usize,
-    /// How far the file has been read, holes included.
+    /// Offset in the file of the next byte to read, holes included.
     position: u64,
-    /// Where in the archive what comes next of the content stands.
+    /// Position in `contents.file` of the next data.
     stored: u64,
 }
 
 impl InMember {
-    /// Bytes of the hole that begins here.
+    /// Length of the hole at the current position in bytes, 0 if there is none.
     fn hole_bytes(&self) -> u64 {
         let segment = self.map.segments().get(self.segment);
         let end = segment.map_or(self.map.size_bytes(), |segment| segment.offset);

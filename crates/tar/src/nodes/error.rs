@@ -2,63 +2,63 @@ use bstr::BString;
 use hedgerow_tree::NodeError;
 use std::path::{Path, PathBuf};
 
-/// Why an archive cannot be a tree, or an entry of it not be had.
+/// Why an archive cannot become a tree, or an entry cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// It cannot be read.
+    /// The archive cannot be read.
     #[error("cannot read the archive '{}': {source}", archive.display())]
     Archive {
-        /// The archive.
+        /// The path of the archive.
         archive: PathBuf,
-        /// Why.
+        /// The cause.
         source: crate::Error,
     },
-    /// There is not a byte of it: whoever was to write it has failed.
+    /// The archive has no bytes at all, probably because the program that should write it failed.
     #[error("the archive '{}' is empty: it has not even an end mark", .0.display())]
     Empty(PathBuf),
-    /// Its contents cannot be put aside, or not be read again.
+    /// Contents cannot be spooled, or not be read back.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// It has more members than may be kept in memory.
+    /// The index of the archive exceeds its memory limit.
     #[error("the archive '{}' has too many members: their index takes more than {limit} bytes", archive.display())]
     TooMany {
-        /// The archive.
+        /// The path of the archive.
         archive: PathBuf,
-        /// What it may take, in bytes.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// Something has entries below it and is no directory.
+    /// An entry has other entries below it but is not a directory.
     #[error("'{0}' has entries below it in the archive, and is no directory")]
     NotADirectory(BString),
-    /// What is to be the root is not there.
+    /// The directory that should become the root does not exist.
     #[error("there is no directory '{0}' in the archive")]
     NoRoot(BString),
-    /// A member was passed over.
+    /// A member was skipped.
     #[error("'{path}': {reason}")]
     Skipped {
-        /// Its name as the archive tells it.
+        /// Its name in the archive.
         path: BString,
-        /// Why.
+        /// The reason.
         reason: crate::Unusable,
     },
-    /// So many more members were passed over than are named.
+    /// The number of further skipped members, which are not reported one by one.
     #[error("{0} more members of the archive cannot be used")]
     MoreSkipped(u64),
-    /// A hard link that leads to nothing.
+    /// A hard link whose target does not exist.
     #[error("'{path}': a hard link to '{target}', which is not in the archive")]
     DanglingLink {
-        /// The link.
+        /// The path of the link.
         path: BString,
-        /// What it names.
+        /// Its target.
         target: BString,
     },
     /// A hard link to a directory.
     #[error("'{path}': a hard link to the directory '{target}'")]
     LinkToDirectory {
-        /// The link.
+        /// The path of the link.
         path: BString,
-        /// What it names.
+        /// Its target.
         target: BString,
     },
 }
@@ -73,7 +73,7 @@ impl SourceError {
 }
 
 impl From<SourceError> for NodeError {
-    /// An error about one member is one of an entry, any other one of the archive.
+    /// Errors about a single member become errors of an entry, all others errors of the source.
     fn from(error: SourceError) -> NodeError {
         match error {
             SourceError::Skipped { .. }

@@ -1,4 +1,4 @@
-//! What is kept of an archive: where everything is, in canonical order.
+//! The index of an archive: its members in canonical order, and where their contents are.
 
 use super::names::{Arena, Directories, Span, ROOT};
 use super::{links, Defaults, SourceError};
@@ -8,38 +8,38 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A member. There may be several of one name, of which the last counts.
+/// A member. If several members have the same path, the last one wins.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) name: Span,
-    /// Of a file, where its content begins; of a symbolic link, the [`Span`] of its target; of a
-    /// hard link, that of its target's path, and when it is resolved, [`Entry::linked_to`]; of a
-    /// device, its major and minor number.
+    /// Depends on the kind. File: the position of its content. Symbolic link: the [`Span`] of its
+    /// target. Hard link: the [`Span`] of its target's path, after resolution see
+    /// [`Entry::linked_to`]. Device: the major and minor number.
     pub(super) data: u64,
     pub(super) size_bytes: u64,
     pub(super) mtime_s: i64,
     pub(super) mtime_ns: u32,
-    /// The directory that it is in.
+    /// The number of its parent directory.
     pub(super) directory: u32,
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// Number of its set of attributes, of which 0 is empty.
+    /// Index of its set of extended attributes; 0 is the empty set.
     pub(super) xattrs: u32,
-    /// Number of its map of holes, of which 0 is of files that have none.
+    /// Index of its sparse map; 0 if it has no holes.
     pub(super) sparse: u32,
     pub(super) mode: u16,
     pub(super) kind: MemberKind,
-    /// Whether a hard link leads to it.
+    /// Whether a hard link refers to it.
     pub(super) is_linked: bool,
 }
 
-/// Memory that an entry takes, with its places in the orders.
+/// Memory use of an entry, with its elements of the sort orders, in bytes.
 const ENTRY_BYTES: usize = std::mem::size_of::<Entry>() + 8;
 const _: () = assert!(ENTRY_BYTES <= 72, "archives have millions of members");
-/// The same for a directory.
+/// Memory use of a directory in bytes.
 const DIRECTORY_BYTES: usize = 32;
 
-/// The members of an archive, while they come.
+/// Collects the members of an archive.
 pub(super) struct IndexBuilder {
     pub(super) arena: Arena,
     pub(super) directories: Directories,
@@ -48,14 +48,14 @@ pub(super) struct IndexBuilder {
     xattrs: Vec<Arc<[Xattr]>>,
     xattr_sets: BTreeMap<Arc<[Xattr]>, u32>,
     maps: Vec<SparseMap>,
-    /// Bytes of attributes and maps.
+    /// Memory use of attributes and maps in bytes.
     side_bytes: usize,
     limit_bytes: usize,
-    /// The directory of the last member: the next one is likely there too.
+    /// The directory of the last member, in which the next one probably is, too.
     last_directory: (Vec<u8>, u32),
 }
 
-/// The index is larger than it may be.
+/// The index exceeds its memory limit.
 pub(super) struct TooLarge;
 
 impl IndexBuilder {
@@ -75,7 +75,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Takes in a member whose content, if it has any, begins at `content`.
+    /// Adds a member whose content, if it has any, starts at `content`.
     pub(super) fn add(&mut self, member: Member, content: u64) -> Result<(), TooLarge> {
         let entry = self.entry(member, content).ok_or(TooLarge)?;
         match entry {
@@ -92,7 +92,8 @@ impl IndexBuilder {
             .ok_or(TooLarge)
     }
 
-    /// The entry of a member, unless that is the root; the outer `None` says that it cannot be kept.
+    /// The entry of a member; the inner `None` is for the root, the outer one means that a limit is
+    /// exceeded.
     fn entry(&mut self, member: Member, content: u64) -> Option<Option<Entry>> {
         let data = match member.kind {
             MemberKind::HardLink | MemberKind::Node(NodeKind::Symlink) => {
@@ -176,7 +177,7 @@ impl IndexBuilder {
         Some(number)
     }
 
-    /// Puts the members in order. Fails if they are no tree.
+    /// Sorts the members. Fails if they do not form a tree.
     pub(super) fn finish(mut self, defaults: &Defaults) -> Result<Index, SourceError> {
         self.xattr_sets = BTreeMap::new();
         let mut order: Vec<u32> = (0..self.entries.len() as u32).collect();
@@ -198,7 +199,7 @@ impl IndexBuilder {
         })
     }
 
-    /// By directory and name; members of the same name as they came.
+    /// Sorts by directory and name; members with the same path stay in their order in the archive.
     fn sort(&self, order: &mut [u32]) {
         let key = |at: u32| {
             let entry = &self.entries[at as usize];
@@ -212,7 +213,7 @@ impl IndexBuilder {
         a.directory == b.directory && self.arena.get(a.name) == self.arena.get(b.name)
     }
 
-    /// Of members of the same name the last one remains.
+    /// Keeps only the last one of members with the same path.
     fn keep_last(&self, order: &mut Vec<u32>) {
         order.dedup_by(|later, earlier| {
             let is_same = self.is_same_place(*later, *earlier);
@@ -223,7 +224,7 @@ impl IndexBuilder {
         });
     }
 
-    /// Members whose names are `name` in a directory, in the order in which they came.
+    /// Members with this directory and name, in their order in the archive.
     pub(super) fn called<'o>(&self, order: &'o [u32], directory: u32, name: &[u8]) -> &'o [u32] {
         let compare = |at: &u32| {
             let entry = &self.entries[*at as usize];
@@ -234,7 +235,7 @@ impl IndexBuilder {
         &rest[..rest.partition_point(|at| compare(at).is_eq())]
     }
 
-    /// Directories that are only named by what is in them: something is in every one of the table.
+    /// Adds directories that have no member of their own. Every directory in the table has entries.
     fn add_missing_directories(
         &mut self,
         order: &mut Vec<u32>,
@@ -273,7 +274,7 @@ impl IndexBuilder {
         names.join(&b'/')
     }
 
-    /// Where in the order the entries of each directory begin, and the last ones end.
+    /// The start of each directory's entries in `order`, and the end of the last ones.
     fn starts(&self, order: &[u32]) -> Vec<u32> {
         let mut starts = vec![0u32; self.directories.len() + 1];
         for at in order {
@@ -311,13 +312,13 @@ fn range(starts: &[u32], directory: u32) -> Range<usize> {
     bound(directory as usize)..bound(directory as usize + 1)
 }
 
-/// The members of an archive, one of each name.
+/// The members of an archive, one for each path.
 pub(super) struct Index {
     arena: Arena,
     directories: Directories,
     entries: Vec<Entry>,
     root: Entry,
-    /// Numbers of entries by directory and name.
+    /// Numbers of the entries, sorted by directory and name.
     order: Vec<u32>,
     starts: Vec<u32>,
     xattrs: Vec<Arc<[Xattr]>>,
@@ -337,7 +338,7 @@ impl Index {
         self.arena.get(entry.name)
     }
 
-    /// The string that an entry's `data` means.
+    /// The string to which an entry's `data` refers.
     pub(super) fn target(&self, entry: &Entry) -> &[u8] {
         self.arena.get(Span::from_word(entry.data))
     }
@@ -351,29 +352,29 @@ impl Index {
         self.xattrs.iter().flat_map(|set| set.iter())
     }
 
-    /// Where a file has content, if it has holes.
+    /// The sparse map of a file; `None` if it has no holes.
     pub(super) fn map(&self, entry: &Entry) -> Option<&SparseMap> {
         (entry.sparse > 0).then(|| self.maps.get(entry.sparse as usize))?
     }
 
-    /// Places in the order of what is in the root.
+    /// The range in `order` of the entries in the root.
     pub(super) fn in_root(&self) -> Range<usize> {
         range(&self.starts, ROOT)
     }
 
-    /// Places in the order of what is in a directory.
+    /// The range in `order` of the entries in a directory.
     pub(super) fn inside(&self, entry: &Entry) -> Range<usize> {
         let name = self.arena.get(entry.name);
         let number = self.directories.find(&self.arena, entry.directory, name);
         number.map_or(0..0, |number| range(&self.starts, number))
     }
 
-    /// The number of the entry at a place in the order.
+    /// The number of the entry at an index in `order`.
     pub(super) fn at(&self, place: usize) -> Option<u32> {
         self.order.get(place).copied()
     }
 
-    /// Whether anything but the root is there.
+    /// Whether there is nothing but the root.
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }

@@ -1,16 +1,16 @@
-//! Where an archive comes from, and where its contents wait until they are read.
+//! Reads archives from files and pipes, and spools their contents.
 
 use crate::Archive;
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{ReadFile, SpoolFile};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// So much is put aside at a time, in bytes.
+/// Size of the spool buffer in bytes.
 const PIECE_BYTES: usize = 1 << 20;
-/// How often somebody who waits for a pipe looks whether the end was asked for.
+/// How often a wait for a pipe is interrupted to check for cancellation, in milliseconds.
 const PATIENCE_MS: u32 = 100;
 
-/// A regular file that is read from a place of its own.
+/// Reads a regular file from a position of its own.
 pub(super) struct Positioned<'f> {
     pub(super) file: &'f ReadFile,
     pub(super) position: u64,
@@ -38,7 +38,7 @@ impl Seek for Positioned<'_> {
     }
 }
 
-/// A pipe, or whatever else is read from its beginning to its end, until the end is asked for.
+/// Reads a pipe or another sequential input, until cancelled.
 pub(super) struct Stream<'f> {
     pub(super) file: &'f ReadFile,
     pub(super) cancel: CancelToken,
@@ -57,14 +57,14 @@ impl Read for Stream<'_> {
     }
 }
 
-/// Contents on their way into a file.
+/// Spools contents to a file.
 pub(super) struct Spool {
     file: SpoolFile,
     buffer: Vec<u8>,
     filled: usize,
 }
 
-/// Why contents could not be put aside.
+/// Why a content could not be spooled.
 pub(super) enum SpoolError {
     Read(crate::Error),
     Write(hedgerow_fs::Error),
@@ -79,7 +79,7 @@ impl Spool {
         }
     }
 
-    /// Puts the content of the current member aside, without holes; returns where it begins.
+    /// Spools the content of the current member without holes. Returns its start in the file.
     pub(super) fn take<R: Read>(&mut self, archive: &mut Archive<R>) -> Result<u64, SpoolError> {
         let start = self.file.length() + self.filled as u64;
         loop {
@@ -94,7 +94,7 @@ impl Spool {
         }
     }
 
-    /// The file for reading.
+    /// Returns the file for reading.
     pub(super) fn finish(mut self) -> Result<ReadFile, hedgerow_fs::Error> {
         self.write()?;
         Ok(self.file.into_read_file())

@@ -1,24 +1,24 @@
-//! What hard links lead to.
+//! Resolves hard links.
 //!
-//! A link is another name of the member that had the target's name when the link came, as it would
-//! be if the archive were unpacked; if none had, of the first that came later.
+//! A link refers to the member that has the target's path when the link occurs, as if the archive
+//! were unpacked. If there is none yet, it refers to the first one that follows.
 
 use super::index::{Entry, IndexBuilder};
 use super::names::Span;
 use crate::MemberKind;
 use hedgerow_tree::{split_path, NodeKind};
 
-/// What a resolved link leads to.
+/// The target of a resolved link.
 pub(super) enum Linked {
-    /// The entry of that number, which is no link.
+    /// The entry with this number, which is not a link.
     To(u32),
-    /// Nothing. Its `data` is still the path that it names.
+    /// The target does not exist. `data` is still its path.
     Nowhere,
-    /// A directory, likewise.
+    /// The target is a directory. `data` is still its path.
     Directory,
 }
 
-/// A resolved link has one of these in its `size_bytes`, which links have no other use for.
+/// The state of a link, stored in `size_bytes`, which links do not need otherwise.
 const UNRESOLVED: u64 = 0;
 const UNDER_WAY: u64 = 1;
 const FOUND: u64 = 2;
@@ -26,7 +26,7 @@ const NOWHERE: u64 = 3;
 const DIRECTORY: u64 = 4;
 
 impl Entry {
-    /// Of a resolved hard link, what it leads to.
+    /// The target of a resolved hard link.
     pub(super) fn linked_to(&self) -> Linked {
         match self.size_bytes {
             FOUND => Linked::To(self.data as u32),
@@ -36,12 +36,12 @@ impl Entry {
     }
 }
 
-/// Resolves all links. `order` has all members, replaced ones too.
+/// Resolves all links. `order` contains all members, including replaced ones.
 pub(super) fn resolve(index: &mut IndexBuilder, order: &[u32]) {
     let mut chain = Vec::new();
     for first in 0..index.entries.len() as u32 {
         let mut at = first;
-        // Links may lead to links: what the last one finds is what all of them lead to.
+        // A link may refer to another link; all links of a chain get the same target.
         let found = loop {
             let entry = &mut index.entries[at as usize];
             match (entry.kind, entry.size_bytes) {
@@ -66,7 +66,7 @@ pub(super) fn resolve(index: &mut IndexBuilder, order: &[u32]) {
     }
 }
 
-/// The member that a link names.
+/// The member to which a link refers, which may be another link.
 fn target(index: &IndexBuilder, order: &[u32], link: u32) -> Option<u32> {
     let path = Span::from_word(index.entries[link as usize].data);
     let (directory, name) = split_path(index.arena.get(path));
@@ -77,7 +77,7 @@ fn target(index: &IndexBuilder, order: &[u32], link: u32) -> Option<u32> {
     earlier.last().or(later).copied()
 }
 
-/// Marks what has several names. `order` has only what counts.
+/// Marks entries that have several names. `order` contains only the members that are not replaced.
 pub(super) fn mark(entries: &mut [Entry], order: &[u32]) {
     for at in order {
         let entry = &entries[*at as usize];

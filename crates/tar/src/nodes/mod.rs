@@ -1,4 +1,4 @@
-//! An archive as a source of nodes.
+//! Archives as sources of nodes.
 
 mod contents;
 mod error;
@@ -28,29 +28,29 @@ use std::sync::Arc;
 
 const DIRECTORY: MemberKind = MemberKind::Node(NodeKind::Directory);
 
-/// How an archive is to become a tree.
+/// How an archive becomes a tree.
 #[derive(Clone, Debug)]
 pub struct NodeOptions {
-    /// Where contents are put aside if they cannot be read where they stand, because the archive
-    /// is compressed or comes through a pipe: an unnamed file in this directory.
+    /// Directory of the unnamed spool file. Contents are spooled if they cannot be read in place,
+    /// because the archive is compressed or comes through a pipe.
     pub spool_directory: PathBuf,
-    /// What directories are like that the archive does not have, the root included.
+    /// Attributes of directories that are not in the archive, including the root.
     pub defaults: Defaults,
-    /// Takes a directory of the archive for its root; what is outside is left out.
+    /// Makes a directory of the archive the root; members outside of it are left out.
     pub new_root: Option<NewRoot>,
-    /// Passes over members that no tree can have; they come as errors behind the nodes.
+    /// Skips members that cannot be in a tree; they are reported as errors after the nodes.
     pub skip_unusable: bool,
-    /// What headers may ask for.
+    /// Limits of the sizes in headers.
     pub limits: Limits,
-    /// How much memory the index of the archive may take, in bytes: about 72 for a member besides
-    /// its name, 32 for a directory.
+    /// Memory limit of the index in bytes. A member takes about 72 bytes besides its name, a
+    /// directory 32.
     pub index_bytes: usize,
-    /// Ends the reading of the archive early.
+    /// Cancels the reading of the archive.
     pub cancel: CancelToken,
 }
 
 impl Default for NodeOptions {
-    /// Contents in the current directory, root's directories, an index of 4 GiB.
+    /// Spools to the current directory; default attributes; an index of up to 4 GiB.
     fn default() -> Self {
         NodeOptions {
             spool_directory: PathBuf::from("."),
@@ -64,15 +64,15 @@ impl Default for NodeOptions {
     }
 }
 
-/// Reads an archive, compressed or not, and puts its members into canonical order. A regular file
-/// that is not compressed is read from where `file` stands; what members hold stays there until it
-/// is wanted. Everything else is read once, from its beginning to its end, and put aside.
+/// Reads an archive, compressed or not, and sorts its members into canonical order. An uncompressed
+/// regular file is read from the current position of `file`, and contents stay there until they are
+/// needed. Any other input is read once from start to end, and contents are spooled.
 ///
-/// Only an index stays in memory. Of members with the same name the last one counts; hard links are
-/// further names of what they lead to; parents that are missing are made up.
+/// Only an index stays in memory. If several members have the same path, the last one wins. Hard
+/// links become further names of their targets. Missing parent directories are added.
 ///
-/// Fails if the archive cannot be read or put aside, if something in it is a directory and
-/// something else at a time, and if a member can be in no tree, unless such are skipped.
+/// Fails if the archive cannot be read or spooled, if a path is a directory and something else at
+/// the same time, and if a member cannot be in a tree, unless such members are skipped.
 pub fn nodes_of_archive(file: ReadFile, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
     let is_regular = file.stat().map_err(SourceError::Fs)?.kind == FileKind::File;
     if !is_regular {
@@ -88,7 +88,7 @@ pub fn nodes_of_archive(file: ReadFile, options: &NodeOptions) -> Result<Archive
     }
 }
 
-/// Contents stay where they are.
+/// Contents are read in place.
 fn in_place(file: ReadFile, start: u64, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
     let reader = Positioned {
         file: &file,
@@ -102,7 +102,7 @@ fn in_place(file: ReadFile, start: u64, options: &NodeOptions) -> Result<Archive
     nodes(found, file, options)
 }
 
-/// Contents are put aside.
+/// Contents are spooled.
 fn streamed(file: &ReadFile, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
     let stream = Stream {
         file,
@@ -133,7 +133,7 @@ fn read_options(options: &NodeOptions) -> ReadOptions {
     }
 }
 
-/// What an archive has.
+/// The result of reading an archive.
 struct Found {
     members: IndexBuilder,
     acls: u64,
@@ -141,7 +141,7 @@ struct Found {
     more_warnings: u64,
 }
 
-/// Reads all members; `place` says where the content of the current one is.
+/// Reads all members; `place` returns the position of the current member's content.
 fn read_members<R: Read>(
     mut archive: Archive<R>,
     file: &ReadFile,
@@ -201,7 +201,8 @@ fn renamed(member: Member, options: &NodeOptions) -> Option<Member> {
     }
 }
 
-/// A program that is interrupted may take the one before it in a pipe along.
+/// An interrupted program may have ended together with the one that writes to its pipe; that is no
+/// error of the archive.
 fn unless_cancelled(options: &NodeOptions, error: SourceError) -> NodeError {
     if options.cancel.is_cancelled() {
         NodeError::Cancelled
@@ -236,25 +237,27 @@ fn nodes(found: Found, file: ReadFile, options: &NodeOptions) -> Result<ArchiveN
     })
 }
 
-/// Says of a path, and whether a directory is there, that it is left out.
+/// Whether the entry at a path, which may be a directory, is left out.
 type IsExcluded = Box<dyn Fn(&[u8], bool) -> bool + Send>;
 
-/// The nodes of an archive in canonical order, the root first; then what was skipped.
+/// The nodes of an archive in canonical order, the root first, followed by errors for skipped
+/// members.
 pub struct ArchiveNodes {
     contents: Arc<Contents>,
     acls: u64,
     warnings: Vec<Warning>,
-    /// The path of the directory under way.
+    /// The path of the current directory.
     path: Vec<u8>,
-    /// What is left of the directories under way, and the lengths of their paths. `None` before the root.
+    /// For each open directory, its remaining entries and the length of its path. `None` before the
+    /// root.
     levels: Option<Vec<(Range<usize>, usize)>>,
     skipped: std::vec::IntoIter<SourceError>,
     is_excluded: IsExcluded,
 }
 
 impl ArchiveNodes {
-    /// Leaves out what `is_excluded` says of paths and whether directories are there, and what is
-    /// below it.
+    /// Leaves out the entries for which `is_excluded` returns true, and everything below them. Its
+    /// arguments are the path and whether it is a directory.
     pub fn without(self, is_excluded: impl Fn(&[u8], bool) -> bool + Send + 'static) -> Self {
         ArchiveNodes {
             is_excluded: Box::new(is_excluded),
@@ -262,33 +265,33 @@ impl ArchiveNodes {
         }
     }
 
-    /// How many members have access control lists in the form of POSIX.1e, which are no part of
-    /// nodes.
+    /// The number of members with POSIX.1e access control lists, which nodes do not contain.
     pub fn access_control_lists(&self) -> u64 {
         self.acls
     }
 
-    /// What else is strange in the archive and harms nothing.
+    /// Other warnings about the archive, which are harmless.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// The names of all extended attributes, some perhaps more than once.
+    /// The names of all extended attributes; names may be repeated.
     pub fn xattr_names(&self) -> impl Iterator<Item = &BStr> {
         let names = self.contents.index.all_xattrs();
         names.map(|xattr| xattr.name.as_ref())
     }
 
-    /// Members that were skipped, which then do not come as errors any more.
+    /// Takes the errors about skipped members, so that they do not follow the nodes.
     pub fn take_skipped(&mut self) -> Vec<SourceError> {
         std::mem::take(&mut self.skipped).collect()
     }
 
-    /// Whether the archive has nothing but perhaps its root.
+    /// Whether the archive has no entries except possibly its root.
     pub fn is_empty(&self) -> bool {
         self.contents.index.is_empty()
     }
 
+    /// The node of an entry. A hard link gets the attributes and the content of its target.
     fn node(&self, entry: &Entry, number: Option<u32>) -> Result<Node, SourceError> {
         let index = &self.contents.index;
         let (entry, number) = match (entry.kind, entry.linked_to()) {

@@ -1,27 +1,27 @@
-//! Names and directories of an index, as small as they can be: archives have millions of members.
+//! Names and directories of an index in compact form: archives can have millions of members.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// The directory that the tree begins with.
+/// The number of the root directory.
 pub(super) const ROOT: u32 = 0;
 
 const FREE: u32 = u32::MAX;
 
-/// Byte strings, one after the other.
+/// Byte strings stored one after the other.
 #[derive(Default)]
 pub(super) struct Arena {
     bytes: Vec<u8>,
 }
 
-/// Where a byte string is in an [`Arena`]: its beginning, and its length in the lowest bits.
+/// The place of a byte string in an [`Arena`]: its start, and its length in the lowest bits.
 #[derive(Clone, Copy)]
 pub(super) struct Span(u64);
 
 const LENGTH_BITS: u32 = 24;
 
 impl Arena {
-    /// Keeps a string. `None` if it is longer than 16 MiB, or there is a TiB of them.
+    /// Adds a string. `None` if it has 16 MiB or more, or if the arena exceeds 1 TiB.
     pub(super) fn add(&mut self, string: &[u8]) -> Option<Span> {
         let (start, len) = (self.bytes.len() as u64, string.len() as u64);
         if len >> LENGTH_BITS > 0 || start >> (u64::BITS - LENGTH_BITS) > 0 {
@@ -46,7 +46,7 @@ impl Arena {
 impl Span {
     pub(super) const EMPTY: Span = Span(0);
 
-    /// For keeping it in a field that has other uses.
+    /// Converts the span for storage in a field with several uses.
     pub(super) fn to_word(self) -> u64 {
         self.0
     }
@@ -56,14 +56,14 @@ impl Span {
     }
 }
 
-/// A directory that has something in it. Its attributes, if any are known, are an entry's.
+/// A directory with entries. Its attributes, if known, are in an entry of the index.
 #[derive(Clone, Copy)]
 pub(super) struct Directory {
     pub(super) parent: u32,
     pub(super) name: Span,
 }
 
-/// All directories by parent and name, in a hash table of their numbers.
+/// All directories, found by parent and name with a hash table of their numbers.
 pub(super) struct Directories {
     list: Vec<Directory>,
     slots: Vec<u32>,
@@ -71,7 +71,7 @@ pub(super) struct Directories {
 }
 
 impl Directories {
-    /// Only the root.
+    /// A table with only the root.
     pub(super) fn new() -> Directories {
         let root = Directory {
             parent: FREE,
@@ -88,24 +88,24 @@ impl Directories {
         self.list.len()
     }
 
-    /// All but the root, by their numbers.
+    /// All directories except the root, with their numbers.
     pub(super) fn below_root(&self) -> impl Iterator<Item = (u32, Directory)> + '_ {
         let numbered = self.list.iter().enumerate().skip(1);
         numbered.map(|(number, directory)| (number as u32, *directory))
     }
 
-    /// The directory called `name` in another one.
+    /// The directory `name` in `parent`.
     pub(super) fn find(&self, arena: &Arena, parent: u32, name: &[u8]) -> Option<u32> {
         self.slot(arena, parent, name).ok()
     }
 
-    /// The directory at a path, if it has something in it.
+    /// The directory at a path, if it is in the table.
     pub(super) fn find_path(&self, arena: &Arena, path: &[u8]) -> Option<u32> {
         let mut names = components(path);
         names.try_fold(ROOT, |parent, name| self.find(arena, parent, name))
     }
 
-    /// The directory at a path, made if there is none. `None` if there are too many.
+    /// The directory at a path, added if it is not in the table. `None` if there are too many.
     pub(super) fn intern_path(&mut self, arena: &mut Arena, path: &[u8]) -> Option<u32> {
         let mut directory = ROOT;
         for name in components(path) {
@@ -139,7 +139,7 @@ impl Directories {
         }
     }
 
-    /// The number of a directory, or the slot that waits for it.
+    /// The number of a directory, or the free slot for it.
     fn slot(&self, arena: &Arena, parent: u32, name: &[u8]) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let mut slot = self.hasher.hash_one((parent, name)) as usize & mask;

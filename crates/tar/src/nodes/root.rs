@@ -1,22 +1,22 @@
-//! A directory of an archive as the root of the tree.
+//! Makes a directory of an archive the root of the tree.
 
 use crate::{name, Member, MemberKind, Unusable};
 use hedgerow_tree::NodeKind;
 
-/// Which directory becomes the root.
+/// The directory that becomes the root.
 #[derive(Clone, Debug)]
 pub struct NewRoot {
-    /// Its path in the archive, as those of members are: see [`Member::path`].
+    /// Its path in the archive, in the form of [`Member::path`].
     pub path: Vec<u8>,
-    /// Whether targets of symbolic links that begin with it, absolute or relative to the archive's
-    /// root, become absolute ones that begin behind it.
+    /// Whether symbolic links into this directory, absolute or relative to the archive's root, get
+    /// absolute targets without its path.
     pub retarget_symlinks: bool,
 }
 
 impl NewRoot {
-    /// The directory of that name, which may have slashes at either end.
+    /// The directory with this name, which may have leading and trailing slashes.
     ///
-    /// Fails if no member can have that name.
+    /// Fails if no member can have this name.
     pub fn new(name: &[u8], retarget_symlinks: bool) -> Result<NewRoot, Unusable> {
         Ok(NewRoot {
             path: name::normalize(name, true)?,
@@ -24,7 +24,7 @@ impl NewRoot {
         })
     }
 
-    /// The member as it is called below the new root; `None` if it is outside.
+    /// The member with paths relative to the new root; `None` if it is outside.
     pub(super) fn inside(&self, mut member: Member) -> Option<Member> {
         member.path = if member.path == self.path {
             Vec::new()
@@ -33,7 +33,7 @@ impl NewRoot {
         };
         match member.kind {
             MemberKind::HardLink => {
-                // One that leads outside leads nowhere: no member is called so.
+                // The target of a link to the outside gets a path that no member has.
                 let target = self.below(&member.link_target).map(<[u8]>::to_vec);
                 member.link_target = target.unwrap_or([b"../", &member.link_target[..]].concat());
             }

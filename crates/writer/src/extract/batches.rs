@@ -1,4 +1,4 @@
-//! From nodes to batches of entries, and directories on the way.
+//! Groups nodes into batches of entries, and creates directories on the way.
 
 use super::directory::Directory;
 use super::{ExtractError, Failed, Run};
@@ -7,35 +7,35 @@ use hedgerow_fs::Dir;
 use hedgerow_tree::{split_path, Node, NodeError, NodeKind};
 use std::sync::Arc;
 
-/// Entries of a batch, at most.
+/// Maximum number of entries in a batch.
 const ENTRIES: usize = 64;
-/// Bytes of contents of a batch, about: more than a fragment block, so that files with their
-/// ends in one are mostly in one batch.
+/// Approximate size of the contents in a batch, in bytes. It exceeds the size of a fragment block,
+/// so that files with tails in the same fragment block are mostly in the same batch.
 const BYTES: u64 = 512 << 10;
 
-/// Entries that are extracted one after the other.
+/// Entries that a worker extracts one after the other.
 pub(super) struct Batch {
     pub jobs: Vec<Job>,
-    /// What failed before there was something to extract.
+    /// Entries that failed before extraction.
     pub failures: Vec<Failed>,
 }
 
-/// An entry that is no directory.
+/// An entry that is not a directory.
 pub(super) struct Job {
-    /// What it is in.
+    /// Its parent directory.
     pub directory: Arc<Directory>,
     pub node: Node,
-    /// Whether it is another name of a file that came before.
+    /// Whether it is another hard link to an earlier entry.
     pub is_further_name: bool,
 }
 
-/// Makes the directories among the nodes, and puts the others into batches.
+/// Creates the directories among the nodes and puts the other nodes into batches.
 pub(super) struct Batches<'r, N> {
     run: &'r Run<'r>,
     nodes: Option<N>,
-    /// The directories from the root to the one that was met last.
+    /// The directories from the root to the last one visited.
     open: Vec<Arc<Directory>>,
-    /// A handle on the last of them, once it was needed.
+    /// The handle of the last one, once it was needed.
     handle: Option<hedgerow_fs::Result<Dir>>,
     batch: Batch,
     bytes: u64,
@@ -70,7 +70,7 @@ impl<'r, N: Iterator<Item = Result<Node, NodeError>>> Batches<'r, N> {
             }
             return Ok(());
         }
-        // Such a path leads nowhere: going to it would never end.
+        // Such a path cannot be reached, so `go_to` would never end.
         if node.path.split(|byte| *byte == b'/').any(<[u8]>::is_empty) {
             let problem = Problem::Content("a component of its path is empty".into());
             let path = Some(node.path);
@@ -97,7 +97,7 @@ impl<'r, N: Iterator<Item = Result<Node, NodeError>>> Batches<'r, N> {
         Ok(())
     }
 
-    /// Goes up and down to the directory at `path`, making what the source did not name.
+    /// Moves to the directory at `path`, creating directories that the source does not contain.
     fn go_to(&mut self, path: &[u8]) -> Result<(), ExtractError> {
         while !is_in(path, &self.deepest().path) {
             self.leave();
@@ -117,7 +117,7 @@ impl<'r, N: Iterator<Item = Result<Node, NodeError>>> Batches<'r, N> {
         Ok(())
     }
 
-    /// Makes a directory in the last one, and goes into it.
+    /// Creates a directory in the current one and moves into it.
     fn enter(&mut self, path: &[u8], node: Option<Node>) -> Result<(), ExtractError> {
         let parent = self.deepest();
         let handle = match (&mut self.handle, &parent.missing) {
@@ -212,7 +212,7 @@ impl Batch {
     }
 }
 
-/// Whether `path` is `directory` or below it.
+/// Whether `path` is equal to `directory` or below it.
 fn is_in(path: &[u8], directory: &[u8]) -> bool {
     let rest = path.strip_prefix(directory);
     directory.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))

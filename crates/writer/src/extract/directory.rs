@@ -9,20 +9,20 @@ use hedgerow_tree::Node;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A directory of which not everything is extracted yet. Whoever puts something into it holds it;
-/// the last one to let go gives it its attributes.
+/// A directory whose contents are not completely extracted. Each job for an entry in it holds a
+/// reference; when the last reference is released, the directory gets its attributes.
 pub(super) struct Directory {
     pub path: Vec<u8>,
-    /// The one it is in, which is held as long.
+    /// The parent directory, which is referenced as long.
     parent: Option<Arc<Directory>>,
-    /// What it is to look like; nothing if the source does not say.
+    /// The attributes to set; `None` if the source does not contain the directory.
     node: Mutex<Option<Node>>,
-    /// Why it is not there.
+    /// Why the directory could not be created.
     pub missing: Option<hedgerow_fs::Error>,
 }
 
 impl Directory {
-    /// The root, which is there.
+    /// The root, which exists.
     pub fn root() -> Arc<Self> {
         Arc::new(Directory {
             path: Vec::new(),
@@ -32,7 +32,7 @@ impl Directory {
         })
     }
 
-    /// Makes a directory in `parent`, whose handle is `handle`, unless there is one.
+    /// Creates a directory in `parent`, whose handle is `handle`, unless it exists.
     pub fn make(
         settings: &Settings,
         parent: &Arc<Directory>,
@@ -76,13 +76,13 @@ impl Directory {
         }
     }
 
-    /// Takes what the directory is to look like, which came after something that is in it.
+    /// Sets the attributes, if their node comes after the directory was entered.
     pub fn describe(&self, node: Node) {
         *self.node.lock().unwrap_or_else(PoisonError::into_inner) = Some(node);
     }
 }
 
-/// Makes a directory that only this process can use until it has its attributes, if it gets any.
+/// Creates a directory. If it gets its attributes later, only this process can use it until then.
 fn make(settings: &Settings, handle: &Dir, name: &[u8], described: bool) -> Result<(), Problem> {
     let mode = if described { 0o700 } else { 0o777 };
     let taken = match handle.create_dir_with_mode(name, mode) {
@@ -101,8 +101,8 @@ fn make(settings: &Settings, handle: &Dir, name: &[u8], described: bool) -> Resu
 }
 
 impl Run<'_> {
-    /// Lets go of a directory, and gives it its attributes if nobody else holds it; likewise
-    /// those above it.
+    /// Releases a reference to a directory. If it was the last one, the directory gets its
+    /// attributes, and the reference to its parent is released in the same way.
     pub fn let_go(&self, directory: Arc<Directory>, failures: &mut Vec<Failed>) {
         let mut next = Some(directory);
         while let Some(mut directory) = next.and_then(Arc::into_inner) {

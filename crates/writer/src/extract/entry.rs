@@ -1,4 +1,4 @@
-//! One entry that is no directory.
+//! Extracts an entry that is not a directory.
 
 use super::batches::{Batch, Job};
 use super::links::Further;
@@ -11,20 +11,20 @@ use hedgerow_fs::{Attributes, Dir, FileKind, Timestamp};
 use hedgerow_tree::{split_path, Node, NodeError, NodeKind, Xattr};
 use std::io;
 
-/// What a worker keeps from entry to entry.
+/// The state of a worker.
 #[derive(Default)]
 pub(super) struct Worker {
     pub buffer: Vec<u8>,
 }
 
-/// The directory that a worker puts entries into.
+/// The directory to which a worker adds entries.
 struct Opened {
     path: Vec<u8>,
     handle: hedgerow_fs::Result<Dir>,
 }
 
 impl Run<'_> {
-    /// Extracts the entries of a batch; returns those that failed.
+    /// Extracts the entries of a batch. Returns those that failed.
     pub fn work(&self, worker: &mut Worker, batch: Batch) -> Result<Vec<Failed>, ExtractError> {
         let mut failures = batch.failures;
         let mut opened: Option<Opened> = None;
@@ -67,7 +67,7 @@ impl Run<'_> {
         Ok(failures)
     }
 
-    /// Extracts an entry, unless it has to wait for another one.
+    /// Extracts an entry. Returns `None` if it must wait for the first name of its file.
     fn extract(
         &self,
         worker: &mut Worker,
@@ -131,7 +131,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// Makes an entry; returns what it lacks if that is not all it should be.
+    /// Creates an entry. Returns a problem if the entry exists but not all attributes could be set.
     fn make_entry(
         &self,
         worker: &mut Worker,
@@ -175,15 +175,15 @@ impl Run<'_> {
     }
 }
 
-/// How an entry ended.
+/// The result for an entry.
 enum Outcome {
-    /// It is there, but may lack some attribute.
+    /// It exists, but may lack some attributes.
     Made(Option<Problem>),
-    /// It is not there.
+    /// It does not exist.
     Failed(Problem),
 }
 
-/// Those extended attributes of an entry that it is to get.
+/// The extended attributes that the entry gets.
 pub(super) fn xattrs_of(settings: &Settings, node: &mut Node) -> Result<Vec<Xattr>, Problem> {
     if !settings.wants_xattrs() {
         return Ok(Vec::new());
@@ -192,8 +192,8 @@ pub(super) fn xattrs_of(settings: &Settings, node: &mut Node) -> Result<Vec<Xatt
     Ok(settings.wanted(xattrs))
 }
 
-/// Sets all attributes of an entry, each after those that would change it. Returns the first
-/// that failed, but goes on: only what depends on a failed one is left.
+/// Sets all attributes of an entry in an order in which none changes one set before. Continues
+/// after a failure, except for what depends on the failed attribute. Returns the first failure.
 pub(super) fn set_attributes(
     settings: &Settings,
     attributes: Attributes<'_>,
@@ -210,7 +210,7 @@ pub(super) fn set_attributes(
     let mut mode = settings.mode(node);
     if let Some((uid, gid)) = settings.owner(node) {
         if let Err(error) = attributes.set_owner(uid, gid) {
-            // Nobody is to act as an owner that was not meant.
+            // With a wrong owner, setuid and setgid would give users the rights of the wrong user.
             mode &= 0o1777;
             keep(Err(("set the owner of", error)));
         }

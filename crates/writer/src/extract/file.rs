@@ -1,4 +1,5 @@
-//! A regular file: its content, then its attributes, then its name if that was taken.
+//! Writes a regular file: first its content, then its attributes, and its name last if it was
+//! taken.
 
 use super::entry::{set_attributes, xattrs_of, Worker};
 use super::place::{make, Made};
@@ -8,11 +9,11 @@ use hedgerow_fs::{Dir, NewFile};
 use hedgerow_tree::{Content, Node, Xattr};
 use std::io;
 
-/// Bytes that are read before they are written; a smaller file is written by one call.
+/// Size of the read buffer in bytes; a smaller file is written by a single call.
 const BUFFER_BYTES: u64 = 1 << 20;
 
-/// Extracts the regular file `name` into `directory`; returns what it lacks if its attributes
-/// could not all be set. If its content cannot be had or written, nothing of it stays.
+/// Extracts the regular file `name` into `directory`. Returns a problem if not all attributes could
+/// be set. If the content cannot be read or written, the file is removed.
 pub(super) fn write(
     run: &Run<'_>,
     worker: &mut Worker,
@@ -31,7 +32,7 @@ pub(super) fn write(
         position: 0,
         hole: 0,
     };
-    // Content that cannot be had creates nothing.
+    // If the content cannot be read, nothing is created.
     let first = source.next()?;
     let (mode, change_mode) = run.settings.first_mode(node, &xattrs);
     let create = |name: &[u8]| directory.create_with_mode(name, mode);
@@ -110,25 +111,25 @@ fn finish(
     }
 }
 
-/// What comes next of a content.
+/// The next part of a content.
 enum Step {
-    /// What is in the buffer.
+    /// The bytes in the buffer.
     Data,
-    /// So many bytes of zeros.
+    /// A hole of this many bytes.
     Hole(u64),
     End,
 }
 
-/// A content that is read through a buffer.
+/// A content, read through a buffer.
 struct Source<'s> {
     content: &'s mut dyn Content,
     buffer: &'s mut Vec<u8>,
     filled: usize,
-    /// How long it is.
+    /// Size of the content in bytes.
     bytes: u64,
-    /// How much of it was read.
+    /// Number of bytes read so far.
     position: u64,
-    /// A hole that comes next.
+    /// Length of a hole at the current position in bytes.
     hole: u64,
 }
 
@@ -138,7 +139,7 @@ impl Source<'_> {
         data.expect("a read fills no more than its buffer")
     }
 
-    /// Reads on, until the buffer is full or a hole begins.
+    /// Reads the next part: up to a full buffer or the start of a hole.
     fn next(&mut self) -> Result<Step, Problem> {
         if self.begins_hole()? {
             let hole = std::mem::take(&mut self.hole);
@@ -176,7 +177,8 @@ impl Source<'_> {
         }
     }
 
-    /// Whether a hole comes next; it is passed over.
+    /// Whether there is a hole at the current position. The source moves past it, and `hole` is
+    /// set.
     fn begins_hole(&mut self) -> Result<bool, Problem> {
         if self.hole == 0 {
             self.hole = self.content.skip_hole().map_err(Problem::of_node)?;

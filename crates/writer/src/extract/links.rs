@@ -1,38 +1,38 @@
-//! Files with several names: the first is extracted, the others are linked to it.
+//! Files with several names: the first name is extracted, the others are linked to it.
 
 use super::batches::Job;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What entries of a source have in common that are one file.
+/// Identifies a file within a source; all its names have the same key.
 pub(super) type Key = (u64, u64);
 
-/// Files with several names, by what those have in common.
+/// Files with several names, by key.
 #[derive(Default)]
 pub(super) struct Links(Mutex<HashMap<Key, First>>);
 
-/// How far the first name of a file is.
+/// The state of the first name of a file.
 enum First {
-    /// It is being extracted; the others wait for it.
+    /// It is being extracted, and these jobs wait for it.
     Awaited(Vec<Job>),
-    /// It is there.
+    /// It exists under this path.
     Made(Box<[u8]>),
     /// It could not be extracted.
     Failed(Box<[u8]>),
 }
 
-/// What can be done with a further name.
+/// How to handle another name of a file.
 pub(super) enum Further {
-    /// It was put aside until the first name is there.
+    /// It waits until the first name is extracted.
     Waits,
-    /// The first name is there.
+    /// Link it to the first name at this path.
     Link(Job, Box<[u8]>),
-    /// There is no first name.
+    /// The first name failed, so this one fails, too.
     Fail(Job, Box<[u8]>),
 }
 
 impl Links {
-    /// Whether a name is the first one that is seen of its file.
+    /// Whether this is the first name of its file.
     pub fn is_first(&self, key: Key) -> bool {
         let mut links = self.lock();
         let before = links.len();
@@ -40,7 +40,7 @@ impl Links {
         links.len() > before
     }
 
-    /// What can be done with `job`, which is for another name than the first.
+    /// How to handle `job`, which is for another name than the first.
     pub fn further(&self, key: Key, job: Job) -> Further {
         match self.lock().get_mut(&key) {
             Some(First::Awaited(waiting)) => {
@@ -53,7 +53,7 @@ impl Links {
         }
     }
 
-    /// The first name is there or not; returns those that waited for it.
+    /// Records the result for the first name. Returns the jobs that waited for it.
     pub fn settle(&self, key: Key, path: &[u8], is_made: bool) -> Vec<Job> {
         let first = if is_made {
             First::Made(path.into())

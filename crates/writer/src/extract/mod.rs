@@ -1,10 +1,10 @@
 //! Extracts nodes into a directory.
 //!
-//! Nodes come in canonical order; who takes the next ones makes the directories among them, so that
-//! a directory is there before anything is put into it. The rest is done by workers, many entries
-//! at a time. A directory gets its attributes when nothing is left to be put into it, because its
-//! permissions may forbid that and its time would change; so what is kept in memory is the
-//! directories that are open, not the tree.
+//! Nodes come in canonical order. The worker that takes the next nodes creates the directories
+//! among them, so a directory exists before anything is put into it. All other entries are
+//! extracted in parallel. A directory gets its attributes when it is complete, because its
+//! permissions may forbid new entries and its modification time would change. So only the open
+//! directories are kept in memory, not the whole tree.
 
 mod batches;
 mod directory;
@@ -24,31 +24,31 @@ use links::Links;
 use settings::Settings;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Batches between the first that is not done and the last that is, counted as 256 bytes each:
-/// a large file may hold up what is told, but not the others.
+/// How far batches may be completed ahead of the first unfinished one; a batch counts as 256 bytes.
+/// A large file may delay reports, but not other entries.
 const WINDOW: Window = Window { bytes: 64 << 20 };
 
 /// How nodes are extracted.
 #[derive(Clone, Debug)]
 pub struct ExtractOptions {
-    /// Workers, and what ends the run early.
+    /// Workers, progress and cancellation.
     pub execution: Execution,
-    /// Entries get their owners.
+    /// Whether entries get their owners.
     pub owners: bool,
-    /// Entries are setuid and setgid also if they do not get their owners.
+    /// Whether entries become setuid and setgid even if they do not get their owners.
     pub setuid_anyway: bool,
-    /// Device files are made; otherwise each is an entry that fails.
+    /// Whether device files are created; if not, each of them is a failed entry.
     pub devices: bool,
     /// Which extended attributes entries get.
     pub xattrs: XattrRule,
-    /// Entries get their permissions; otherwise those that new files and directories have.
+    /// Whether entries get their permissions; if not, they get those of new files and directories.
     pub permissions: bool,
-    /// Entries get their times.
+    /// Whether entries get their modification times.
     pub times: bool,
-    /// What is in the place of an entry is replaced, except for directories that are not empty;
-    /// until the new entry is whole, the old one is there. Otherwise it is in the way.
+    /// Whether existing entries are replaced, except for nonempty directories. The old entry stays
+    /// until the new one is complete. If not, an existing entry is a collision.
     pub replace: bool,
-    /// The root gets the attributes of the nodes' root.
+    /// Whether the root gets the attributes of the root node.
     pub root_attributes: bool,
 }
 
@@ -57,20 +57,20 @@ pub struct ExtractOptions {
 pub enum XattrRule {
     /// None.
     None,
-    /// Those in `user.`, which anybody may set.
+    /// Only those in `user.`, which every user may set.
     User,
     /// All.
     All,
 }
 
-/// What was extracted.
+/// The result of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extracted {
-    /// Entries that are there, without the root.
+    /// Number of extracted entries, without the root.
     pub entries: u64,
-    /// Bytes of their contents, holes included.
+    /// Size of their contents in bytes, including holes.
     pub bytes: u64,
-    /// Entries that failed, and directories whose attributes did.
+    /// Number of entries that failed, including directories whose attributes could not be set.
     pub failed: u64,
 }
 
@@ -79,28 +79,28 @@ pub struct Extracted {
 pub struct Failed {
     /// Its path below the root, if it is known.
     pub path: Option<Vec<u8>>,
-    /// Why.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// Why extracting ended early. What is complete by then stays.
+/// Why an extraction ended early. Completed entries stay.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtractError {
     /// The caller's token was cancelled.
     #[error("interrupted")]
     Cancelled,
-    /// The nodes' source cannot be read any further.
+    /// The source of the nodes cannot be read any further.
     #[error(transparent)]
     Source(NodeError),
-    /// There is no room for more.
+    /// The file system is full.
     #[error("{problem}")]
     Full {
         /// The path of the entry that did not fit.
         path: Vec<u8>,
-        /// What the system said.
+        /// The system's message.
         problem: Problem,
     },
-    /// The root cannot be looked at.
+    /// The root cannot be examined.
     #[error(transparent)]
     Root(hedgerow_fs::Error),
     /// A worker panicked: a defect of this program.
@@ -108,11 +108,12 @@ pub enum ExtractError {
     Panicked(String),
 }
 
-/// Makes the entries of `nodes`, which come in canonical order, below `root`, and tells `tell` of
-/// those that fail, on the calling thread and in the order of the nodes; the others are finished.
+/// Creates the entries of `nodes`, which come in canonical order, below `root`. Calls `tell` for
+/// each failed entry, on the calling thread and in the order of the nodes; the other entries are
+/// completed.
 ///
-/// A file is there as a whole or not at all. When the run ends early, directories that were being
-/// filled have not got their attributes.
+/// A file exists completely or not at all. If the run ends early, directories that were being
+/// filled do not have their attributes.
 ///
 /// # Errors
 /// See [`ExtractError`].
@@ -155,7 +156,7 @@ pub fn extract(
     }
 }
 
-/// What all workers share.
+/// The state shared by all workers.
 struct Run<'r> {
     root: &'r Dir,
     settings: Settings,

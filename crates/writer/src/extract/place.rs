@@ -1,18 +1,18 @@
-//! The place of an entry: free, or taken by what is to be replaced.
+//! The place of an entry, which may be taken by an entry to be replaced.
 
 use crate::Problem;
 use hedgerow_fs::{Dir, FileKind, Result};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An entry that was made but may stand under a name of its own until it is whole.
+/// An entry that was created, possibly under a temporary name until it is complete.
 pub(super) struct Made<'n> {
     name: &'n [u8],
     temporary: Option<Vec<u8>>,
 }
 
-/// Makes the entry `name` of `directory`; if something is there that is to be replaced, under
-/// another name first.
+/// Creates the entry `name` in `directory`. If an entry exists there that is to be replaced, the
+/// new one gets a temporary name first.
 pub(super) fn make<'n, T>(
     directory: &Dir,
     name: &'n [u8],
@@ -52,12 +52,12 @@ pub(super) fn make<'n, T>(
 }
 
 impl Made<'_> {
-    /// The name that the entry has for now.
+    /// The current name of the entry.
     pub fn name(&self) -> &[u8] {
         self.temporary.as_deref().unwrap_or(self.name)
     }
 
-    /// The entry is whole: gives it its name.
+    /// Renames the complete entry from its temporary name, if it has one.
     pub fn keep(self, directory: &Dir) -> std::result::Result<(), Problem> {
         let Some(temporary) = &self.temporary else {
             return Ok(());
@@ -69,8 +69,8 @@ impl Made<'_> {
         Ok(())
     }
 
-    /// A second name of a file takes the place of another entry. If that was a name of the same
-    /// file, the system renames nothing.
+    /// Like [`Self::keep`], for another hard link to a file. If the replaced entry is a link to the
+    /// same file, renaming does nothing, and the temporary name must be removed.
     pub fn keep_link(self, directory: &Dir) -> std::result::Result<(), Problem> {
         let (temporary, name) = (self.temporary.clone(), self.name);
         self.keep(directory)?;
@@ -82,14 +82,14 @@ impl Made<'_> {
         }
     }
 
-    /// Removes what was made of an entry that failed.
+    /// Removes what was created of an entry that failed.
     pub fn remove(&self, directory: &Dir) {
-        // The entry's own failure is what is told; that its rest stays too says nothing new.
+        // Ignored: the failure of the entry itself is reported already.
         let _ = directory.remove_file(self.name());
     }
 }
 
-/// An error about the temporary name, as one about the name that whoever extracts knows.
+/// Replaces the temporary name in an error by the name that the caller knows.
 fn renamed(error: hedgerow_fs::Error, directory: &Dir, name: &[u8]) -> hedgerow_fs::Error {
     hedgerow_fs::Error::new(error.operation, directory.path_of(name), error.source)
 }
@@ -98,7 +98,7 @@ fn is_in_the_way(error: &hedgerow_fs::Error) -> bool {
     error.kind() == io::ErrorKind::AlreadyExists
 }
 
-/// A name that hardly anything has.
+/// A name that is unlikely to exist.
 fn temporary_name() -> Vec<u8> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

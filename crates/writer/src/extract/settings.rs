@@ -5,10 +5,10 @@ use hedgerow_tree::{Node, NodeKind, Xattr};
 
 const SETUID_SETGID: u32 = 0o6000;
 const SETGID: u32 = 0o2000;
-/// Bits that creating an entry does not set everywhere.
+/// Mode bits that not every system sets when an entry is created.
 const SPECIAL: u32 = 0o7000;
 
-/// What holds for all entries.
+/// The settings for all entries.
 pub(super) struct Settings {
     pub cancel: CancelToken,
     pub replace: bool,
@@ -19,11 +19,11 @@ pub(super) struct Settings {
     owners: bool,
     setuid: bool,
     xattrs: XattrRule,
-    /// Who this process is.
+    /// The effective user and group of this process.
     own: (u32, u32),
-    /// What a new entry is not given; all, if it is not known what it is given.
+    /// Permission bits that new entries do not get; all bits if that is not known.
     umask: u32,
-    /// Whether new entries belong to the group of this process.
+    /// Whether new entries get the group of this process.
     own_group: bool,
 }
 
@@ -33,7 +33,7 @@ impl Settings {
         let stat = root.stat_self()?;
         let acl = b"system.posix_acl_default";
         let has_acl = root.xattrs_of(b"")?.iter().any(|(name, _)| name == acl);
-        // Directories that exist may have their own rules for what is created in them.
+        // Existing directories may have rules of their own for new entries, such as default ACLs.
         let known = !options.replace && !has_acl;
         Ok(Settings {
             cancel: options.execution.cancel.clone(),
@@ -51,14 +51,14 @@ impl Settings {
         })
     }
 
-    /// The owner that a new entry has to be given.
+    /// The owner and group to set on a new entry; `None` if it need not be changed.
     pub fn owner(&self, node: &Node) -> Option<(u32, u32)> {
         let owner = (node.uid, node.gid);
         let has_it = self.own_group && owner == self.own;
         (self.owners && !has_it).then_some(owner)
     }
 
-    /// The permissions of an entry.
+    /// The mode of an entry.
     pub fn mode(&self, node: &Node) -> u32 {
         let mode = u32::from(node.mode) & 0o7777;
         if self.setuid {
@@ -68,8 +68,8 @@ impl Settings {
         }
     }
 
-    /// The permissions with which an entry is created, and whether it has to be given its own then.
-    /// Nobody else may use it before it has its owner.
+    /// The mode with which an entry is created, and whether its final mode must be set later. Other
+    /// users must not be able to use the entry before it has its owner.
     pub fn first_mode(&self, node: &Node, xattrs: &[Xattr]) -> (u32, bool) {
         if !self.permissions {
             return match node.kind {
@@ -86,7 +86,7 @@ impl Settings {
         }
     }
 
-    /// Leaves those attributes that the entry is to get.
+    /// Keeps only the extended attributes that the entry gets.
     pub fn wanted(&self, mut xattrs: Vec<Xattr>) -> Vec<Xattr> {
         match self.xattrs {
             XattrRule::None => xattrs.clear(),
@@ -96,7 +96,7 @@ impl Settings {
         xattrs
     }
 
-    /// Whether any extended attribute is wanted.
+    /// Whether entries get any extended attributes.
     pub fn wants_xattrs(&self) -> bool {
         self.xattrs != XattrRule::None
     }

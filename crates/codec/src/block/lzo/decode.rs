@@ -3,14 +3,14 @@ use crate::block::Compressor::Lzo;
 
 const CORRUPT: BlockError = BlockError::Corrupt(Lzo);
 
-/// Reads an LZO1X stream that is all of `input`.
+/// Decompresses the LZO1X stream that is all of `input`.
 pub(in crate::block) fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize> {
     let mut input = Input { bytes: input };
     let mut output = Output {
         bytes: output,
         length: 0,
     };
-    // Literals of the instruction before: none, 1 to 3 with a match, or a run (4).
+    // Literals of the previous instruction: 0, 1 to 3 after a match, or 4 for a run.
     let mut before = 0;
     let start = *input.bytes.first().ok_or(CORRUPT)?;
     if let literals @ 1.. = usize::from(start.saturating_sub(17)) {
@@ -89,8 +89,8 @@ impl<'a> Input<'a> {
         Ok(taken)
     }
 
-    /// The length that begins with the bits `low`, of which all zero stands for `most` and more.
-    /// It is below 256 for each byte of input, so that no sum overflows.
+    /// Decodes a length from the bits `low`. If they are 0, more bytes follow, and the length is
+    /// more than `most`. Each byte of input adds less than 256, so the sum cannot overflow.
     #[inline]
     fn length(&mut self, low: usize, most: usize) -> Result<usize> {
         if low != 0 {
@@ -125,7 +125,8 @@ impl Output<'_> {
         let start = self.length.checked_sub(distance).ok_or(CORRUPT)?;
         self.room(length)?;
         let mut copied = 0;
-        // A match that overlaps itself repeats: what is copied doubles the source.
+        // A match may overlap its own output. Each step copies all that exists from the start of
+        // the match.
         while copied < length {
             let step = (distance + copied).min(length - copied);
             self.bytes

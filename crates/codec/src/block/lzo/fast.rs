@@ -1,16 +1,16 @@
 use super::instructions::{Writer, MAX_DISTANCE};
 
-/// Bytes that two places must have in common to be tried.
+/// Number of equal bytes at which two positions match.
 const MIN_MATCH: usize = 4;
 
-/// After so many failed looks, as a power of two, the step between places grows by one.
+/// The step between positions grows by one after this many failed lookups, as a power of two.
 const SKIP_BITS: u32 = 5;
 
-/// Takes the first match found by a table of the last place of each hash.
+/// A greedy encoder: it takes the match at the last position with the same hash.
 #[derive(Debug)]
 pub(in crate::block) struct Encoder {
     table_bits: u32,
-    /// Places plus one; zero is none.
+    /// Positions plus one; 0 if there is none.
     table: Vec<u32>,
 }
 
@@ -22,6 +22,7 @@ impl Encoder {
         }
     }
 
+    /// Compresses a block; `None` if the output is full.
     pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Option<usize> {
         self.table.fill(0);
         let mut writer = Writer::new(output);
@@ -59,7 +60,7 @@ impl Encoder {
     }
 }
 
-/// How many bytes from `start` on are those from `place` on, which is later.
+/// Number of equal bytes from `start` and from `place` on, where `place` is later.
 #[inline]
 pub(super) fn common(input: &[u8], start: usize, place: usize) -> usize {
     let ahead = &input[place..];

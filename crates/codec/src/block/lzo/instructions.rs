@@ -1,28 +1,29 @@
-//! The instructions of a stream: what each costs, and how it is written.
+//! The instructions of a stream: their sizes and encodings.
 
-/// The farthest that a match may lie back.
+/// Maximum distance of a match in bytes.
 pub(super) const MAX_DISTANCE: usize = 49_151;
 
-/// The farthest match of two bytes, and the first literal bits it needs.
+/// Maximum distance of a match of two bytes, which must follow one to three literals.
 pub(super) const PAIR_DISTANCE: usize = 1024;
 
-/// The distances of the match of three bytes in two that only a run of literals allows.
+/// Distances of a match of three bytes in a two-byte instruction, which must follow a run of
+/// literals.
 pub(super) const AFTER_RUN: std::ops::RangeInclusive<usize> = 2049..=3072;
 
 const NEAR: usize = 2048;
 const MIDDLE: usize = 16_384;
 
-/// The longest matches whose length fits in the first byte.
+/// Maximum match lengths that fit into the first byte.
 const NEAR_LENGTH: usize = 8;
 const MIDDLE_LENGTH: usize = 33;
 const FAR_LENGTH: usize = 9;
 
-/// Literals that a first byte can tell at the start, and elsewhere.
+/// Maximum numbers of literals that fit into the first byte, at the start and elsewhere.
 const START_RUN: usize = 238;
 const SHORT_RUN: usize = 18;
 
-/// Bytes of the match instruction for three or more bytes, whatever precedes it, and the longest
-/// length that takes as many.
+/// Size in bytes of the instruction for a match of at least three bytes, after any instruction, and
+/// the longest match length with the same size.
 #[inline]
 pub(super) fn match_bytes(length: usize, distance: usize) -> (u32, usize) {
     let in_first = match distance {
@@ -34,19 +35,20 @@ pub(super) fn match_bytes(length: usize, distance: usize) -> (u32, usize) {
     (3 + extension as u32, in_first + 255 * extension)
 }
 
-/// Bytes by which a run of at least four literals grows with one more, beside the literal.
+/// Number of bytes, besides the literal, by which a run of at least four literals grows with one
+/// more.
 #[inline]
 pub(super) fn run_grows_by(length: u32) -> u32 {
     let beyond = length.wrapping_sub(SHORT_RUN as u32);
     u32::from(length >= SHORT_RUN as u32 && beyond.is_multiple_of(255))
 }
 
-/// Writes instructions into a buffer that may be too short.
+/// Writes instructions to a buffer, which may turn out to be too short.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     output: &'a mut [u8],
     length: usize,
-    /// Literals since the last match, or at least four.
+    /// Number of literals since the last match.
     run: usize,
     full: bool,
 }
@@ -61,14 +63,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a run of literals, which follows a match or is the start.
+    /// Writes literals at the start or after a match.
     pub(super) fn literals(&mut self, literals: &[u8]) {
         self.run = literals.len();
         match literals.len() {
             0 => return,
             length if self.length == 0 && length <= START_RUN => self.push(17 + length as u8),
             length @ 1..=3 => {
-                // The two low bits of the byte before the last are free in every match.
+                // The two lowest bits of the second to last byte of every match are the number of
+                // literals.
                 if let Some(byte) = self.output.get_mut(self.length.wrapping_sub(2)) {
                     *byte |= length as u8;
                 }
@@ -82,7 +85,7 @@ impl<'a> Writer<'a> {
         self.extend(literals);
     }
 
-    /// Writes a match, in the fewest bytes that what precedes it allows.
+    /// Writes a match with the shortest instruction possible after the previous one.
     pub(super) fn copy(&mut self, length: usize, distance: usize) {
         let run = std::mem::take(&mut self.run);
         if length == 2 {
@@ -101,18 +104,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the end and returns the length of the stream, if it had room.
+    /// Writes the end of the stream. Returns the length of the stream, or `None` if it did not fit.
     pub(super) fn finish(mut self) -> Option<usize> {
         self.extend(&[17, 0, 0]);
         (!self.full).then_some(self.length)
     }
 
-    /// Whether there is no more room; what is written is then lost.
+    /// Whether the buffer is too short; the output is then unusable.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
-    /// An instruction of two bytes with `low_bits` bits of the distance in the first.
+    /// Writes a two-byte instruction, with the lowest `low_bits` bits of the distance in the first
+    /// byte.
     fn two_bytes(&mut self, first: u8, distance: usize, low_bits: u32) {
         let low = distance & ((1 << low_bits) - 1);
         self.extend(&[first | (low as u8) << 2, (distance >> low_bits) as u8]);
@@ -128,7 +132,7 @@ impl<'a> Writer<'a> {
         self.extend(&((distance << 2) as u16).to_le_bytes());
     }
 
-    /// The part of a length that the first byte has no room for, at least 1.
+    /// Writes the part of a length that does not fit into the first byte; it is at least 1.
     fn extension(&mut self, mut rest: usize) {
         while rest > 255 {
             self.push(0);

@@ -6,23 +6,24 @@ const PAIR_BITS: u32 = 12;
 const TRIPLE_BITS: u32 = 14;
 const CHAIN_BITS: u32 = 15;
 
-/// How hard to look.
+/// How much effort a search takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
-    /// Places of the same hash to compare with.
+    /// Number of positions with the same hash to compare with.
     pub(super) tries: u32,
-    /// Bytes of a match that need no better one.
+    /// A match of this length in bytes ends the search.
     pub(super) good_enough: usize,
 }
 
-/// Finds earlier places that go on as a place does. Places are kept plus one; zero is none.
+/// Finds earlier positions with the same bytes. Tables store positions plus one; 0 if there is
+/// none.
 #[derive(Debug)]
 pub(super) struct Finder {
     search: Search,
-    /// The last place of each hash of two bytes, and of three.
+    /// The last position for each hash of two bytes, and of three.
     pairs: Vec<u32>,
     triples: Vec<u32>,
-    /// The last place of each hash of four bytes, and for each place the one before it.
+    /// The last position for each hash of four bytes, and for each position the previous one.
     heads: Vec<u32>,
     chain: Vec<u32>,
 }
@@ -38,12 +39,12 @@ impl Finder {
         }
     }
 
-    /// Forgets everything, for a block of `length` bytes.
+    /// Clears the tables for a block of `length` bytes.
     pub(super) fn reset(&mut self, length: usize) {
         for table in [&mut self.pairs, &mut self.triples, &mut self.heads] {
             table.fill(0);
         }
-        // What is left of another block is overwritten before it is read.
+        // Elements left from another block are overwritten before they are read.
         self.chain.resize(length, 0);
     }
 
@@ -51,13 +52,13 @@ impl Finder {
         self.search.good_enough
     }
 
-    /// Makes `place` one that can be found.
+    /// Adds `place` to the tables.
     #[inline]
     pub(super) fn insert(&mut self, input: &[u8], place: usize) {
         self.replace(input, place);
     }
 
-    /// Makes `place` one that can be found, and returns the last one of each hash before it.
+    /// Adds `place` to the tables. Returns the previous position for each hash.
     #[inline]
     fn replace(&mut self, input: &[u8], place: usize) -> Option<[u32; 3]> {
         let bytes = u32::from_le_bytes(*input.get(place..)?.first_chunk()?);
@@ -72,9 +73,9 @@ impl Finder {
         Some([pair, triple, head])
     }
 
-    /// Hands `found` the lengths that matches at `place` can have, ever longer ones, each with the
-    /// smallest distance seen for it; makes `place` one that can be found; and returns the longest
-    /// length. One that is good enough is handed over alone.
+    /// Searches for matches at `place` and adds it to the tables. Passes increasing ranges of match
+    /// lengths to `found`, each with the smallest distance seen for it; a match that is good enough
+    /// is passed with its full length only. Returns the greatest length.
     #[inline]
     pub(super) fn search(
         &mut self,
@@ -112,7 +113,7 @@ impl Finder {
                 break;
             };
             candidate = self.chain[start];
-            // A longer match has these four bytes in common.
+            // A longer match must have these four bytes in common.
             let last = |from: usize| input.get(from + best - 3..from + best + 1);
             let Some(wanted) = last(place) else { break };
             if last(start) != Some(wanted) {
@@ -133,7 +134,7 @@ impl Finder {
     }
 }
 
-/// The place of a table's entry, if there is one at most `farthest` bytes back.
+/// The position in a table element, if there is one at most `farthest` bytes back.
 #[inline]
 fn within(entry: u32, place: usize, farthest: usize) -> Option<usize> {
     let start = (entry as usize).checked_sub(1)?;

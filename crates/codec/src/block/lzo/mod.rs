@@ -1,8 +1,9 @@
-//! LZO1X streams, in safe Rust and without a library: the reference one is under the GPL.
+//! LZO1X streams, in safe Rust and without a library, because the reference library is under the
+//! GPL.
 //!
-//! A stream is a sequence of instructions. Each begins with a byte that says which kind it is and
-//! goes on with more bytes of length and distance; everything is whole bytes. A match instruction
-//! ends in two bits that tell of up to three literals which follow it.
+//! A stream is a sequence of instructions, each a whole number of bytes. The first byte tells the
+//! kind; further bytes of length and distance may follow. Two bits of a match instruction are the
+//! number of literals that follow it, up to three.
 //!
 //! | first byte | meaning | distance |
 //! |---|---|---|
@@ -25,15 +26,15 @@ use super::settings::{LzoAlgorithm, LzoSettings};
 
 pub(super) use decode::decompress;
 
-/// The version of the encoders here: another one writes other bytes.
+/// The version of these encoders. It must change when their output does.
 pub(super) const VERSION: &str = "1";
 
-/// Writes LZO1X streams, quickly or small.
+/// Compresses to LZO1X streams.
 #[derive(Debug)]
 pub(super) enum Encoder {
-    /// With the first match that is found.
+    /// Takes the first match found.
     Fast(fast::Encoder),
-    /// With the sequence of matches that takes the fewest bytes.
+    /// Finds the sequence of matches with the smallest output.
     Strong(strong::Encoder),
 }
 

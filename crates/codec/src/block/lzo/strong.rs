@@ -1,48 +1,49 @@
-//! Looks for the sequence of instructions that takes the fewest bytes.
+//! Finds the sequence of instructions that takes the fewest bytes.
 //!
-//! For every place of the block the encoder knows the fewest bytes in which all before it can be
-//! told, once for each way to get there: with a match, with 1, 2 or 3 literals after one, or with a
-//! run. A match is cheaper after some of these than after others, and the first literals after a
-//! match are cheaper than a fourth. From a place, literals and the matches found there lead on to
-//! later places; at the end, the cheapest way is followed back.
+//! For every position of the block, the encoder computes the fewest bytes that encode everything
+//! before it, separately for each state: after a match, after 1, 2 or 3 literals, or in a run. The
+//! states differ because some matches are cheaper after some of them, and because the first three
+//! literals after a match are cheaper than a fourth. From each position, literals and the matches
+//! found there lead to later positions. At the end, the cheapest path is followed back.
 
 use super::instructions::{match_bytes, run_grows_by, Writer, AFTER_RUN, PAIR_DISTANCE};
 use super::matches::{Finder, Search};
 
-/// No way leads here. Half of the range, so that a few bytes more do not overflow.
+/// The cost of an unreachable state. It is half of the range, so that adding a few bytes does not
+/// overflow.
 const NEVER: u32 = u32::MAX / 2;
 
 #[derive(Debug)]
 pub(in crate::block) struct Encoder {
     finder: Finder,
-    /// For each place, the cheapest way that ends there in a match.
+    /// For each position, the cheapest path that ends there with a match.
     steps: Vec<Step>,
     path: Vec<Step>,
 }
 
-/// The last step of a way: a match with the literals before it.
+/// The last step of a path: a match and the literals before it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// Bytes of the whole way.
+    /// Size of the whole path in bytes.
     bytes: u32,
     run: u32,
     length: u32,
     distance: u32,
 }
 
-/// The fewest bytes to a place where the last `run` bytes are literals.
+/// The cheapest path to a position where the last `run` bytes are literals.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     bytes: u32,
     run: u32,
 }
 
-/// The ways to one place.
+/// The cheapest paths to a position, by state.
 #[derive(Clone, Copy, Debug)]
 struct Ways {
     /// With 0 to 3 literals after the last match.
     few: [Way; 4],
-    /// With at least four, or any number since the start.
+    /// With at least four literals after the last match, or any number since the start.
     many: Way,
 }
 
@@ -70,7 +71,7 @@ impl Encoder {
         writer.finish()
     }
 
-    /// Fills `steps`, and returns the literals of the cheapest way to the end.
+    /// Fills `steps`. Returns the number of literals at the end of the cheapest path.
     fn find_ways(&mut self, input: &[u8]) -> u32 {
         self.finder.reset(input.len());
         self.steps.clear();
@@ -93,7 +94,8 @@ impl Encoder {
         ways.cheapest().run
     }
 
-    /// Leads on from `place` with all matches found there; returns the length of the longest.
+    /// Extends the paths at `place` with all matches found there. Returns the length of the longest
+    /// match.
     fn search(&mut self, input: &[u8], place: usize, ways: &Ways) -> usize {
         let any = ways.cheapest();
         let few = ways.cheapest_few();
@@ -120,7 +122,7 @@ impl Encoder {
         })
     }
 
-    /// Collects the steps of the way that ends in `run` literals, from the last to the first.
+    /// Collects the steps of the path that ends with `run` literals, from the last to the first.
     fn follow_back(&mut self, end: usize, run: u32) {
         self.path.clear();
         let mut place = end - run as usize;
@@ -140,7 +142,7 @@ impl Step {
         distance: 0,
     };
 
-    /// Takes a match of `cost` bytes after `way` if that leads here with fewer bytes.
+    /// Replaces the step by a match of `cost` bytes after `way`, if that is cheaper.
     #[inline]
     fn lower(&mut self, way: Way, cost: u32, length: usize, distance: usize) {
         let bytes = way.bytes + cost;
@@ -188,7 +190,7 @@ impl Ways {
             .fold(self.many, |best, way| cheaper(best, *way))
     }
 
-    /// The cheapest of those with one to three literals.
+    /// The cheapest path with one to three literals.
     fn cheapest_few(&self) -> Way {
         let [_, one, two, three] = self.few;
         cheaper(one, cheaper(two, three))
@@ -203,8 +205,8 @@ fn cheaper(one: Way, other: Way) -> Way {
     }
 }
 
-/// How hard to look for matches. On kernel source, level 8 writes 0.5 % less than level 8 of the
-/// library's `lzo1x_999` in three quarters of its time.
+/// The search effort of a level. On kernel source, level 8 writes 0.5 % less than level 8 of the
+/// library's `lzo1x_999`, in three quarters of its time.
 fn search(level: u32) -> Search {
     let (tries, good_enough) = match level {
         0 | 1 => (1, 16),

@@ -4,42 +4,42 @@ use crate::block::Compressor;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// There is no such compressor.
+    /// There is no compressor with this name.
     #[error("no compressor '{name}': expected gzip, lzma, lzo, xz, lz4 or zstd")]
     UnknownCompressor {
-        /// The name that was given.
+        /// The given name.
         name: String,
     },
-    /// This compressor has no such option.
+    /// The compressor has no option with this name.
     #[error("{compressor} has no option '{key}': expected {allowed}")]
     UnknownKey {
         /// The compressor.
         compressor: Compressor,
-        /// The option that was given.
+        /// The given option.
         key: String,
-        /// The options that there are.
+        /// The existing options.
         allowed: &'static str,
     },
-    /// An option has a value that it cannot have, or none.
+    /// The value of an option is missing or invalid.
     #[error("bad {compressor} option '{key}={value}': expected {allowed}")]
     BadValue {
         /// The compressor.
         compressor: Compressor,
         /// The option.
         key: String,
-        /// The value that was given; empty where there was none.
+        /// The given value; empty if there was none.
         value: String,
-        /// The values that there are.
+        /// The valid values.
         allowed: String,
     },
-    /// An option makes no sense beside another.
+    /// An option requires another one.
     #[error("{compressor} option '{key}' needs '{needs}'")]
     Needs {
         /// The compressor.
         compressor: Compressor,
         /// The option.
         key: &'static str,
-        /// What it needs.
+        /// The required option.
         needs: &'static str,
     },
 }

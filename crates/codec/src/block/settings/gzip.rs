@@ -8,7 +8,7 @@ const WINDOWS: std::ops::RangeInclusive<u32> = 8..=15;
 const DEFAULT_LEVEL: u32 = 9;
 const DEFAULT_WINDOW: u32 = 15;
 
-/// The strategies of zlib, in the order in which they are tried, and their bits in an image.
+/// The strategies of zlib in the order in which they are tried, with their bits in an image.
 const STRATEGIES: [(&str, u32); 5] = [
     ("default", 1),
     ("filtered", 2),
@@ -17,7 +17,7 @@ const STRATEGIES: [(&str, u32); 5] = [
     ("fixed", 16),
 ];
 
-/// All bits of strategies.
+/// The bits of all strategies.
 pub(super) const STRATEGY_BITS: u32 = 31;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,15 +29,15 @@ enum Profile {
 const PROFILES: [(&str, Profile); 2] =
     [("libdeflate", Profile::Libdeflate), ("zlib", Profile::Zlib)];
 
-/// How zlib streams are made: with libdeflate, or with stock zlib when other packers' bytes are
-/// wanted.
+/// How zlib streams are made: by libdeflate, or by stock zlib to get the same bytes as other
+/// packers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GzipSettings {
-    /// 1 to 9; with libdeflate up to 12.
+    /// The level: 1 to 9, with libdeflate up to 12.
     pub(in crate::block) level: u32,
-    /// Logarithm of the bytes that a match may lie back.
+    /// Window size as a binary logarithm.
     pub(in crate::block) window: u32,
-    /// Bits of [`STRATEGIES`]; none stands for the default one.
+    /// Bits of [`STRATEGIES`]; 0 means the default strategy.
     pub(in crate::block) strategies: u32,
     profile: Option<Profile>,
 }
@@ -54,7 +54,8 @@ impl Default for GzipSettings {
 }
 
 impl GzipSettings {
-    /// Whether stock zlib compresses. It does when told to, and for what libdeflate cannot do.
+    /// Whether stock zlib compresses: if it is requested, and for settings that libdeflate does not
+    /// have.
     pub(in crate::block) fn uses_zlib(&self) -> bool {
         match self.profile {
             Some(profile) => profile == Profile::Zlib,
@@ -69,7 +70,7 @@ impl GzipSettings {
         } else {
             self.strategies
         };
-        // zlib numbers them from zero in the order of their bits.
+        // zlib numbers the strategies from 0 in the order of their bits.
         (0..5).filter(move |number| tried & (1 << number) != 0)
     }
 
@@ -107,7 +108,7 @@ impl GzipSettings {
         }
     }
 
-    /// The level to write into an image: other programs know 1 to 9.
+    /// The level to record in an image: other programs know only 1 to 9.
     pub(super) fn stored_level(&self) -> u32 {
         self.level.min(9)
     }

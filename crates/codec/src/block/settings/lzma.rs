@@ -6,23 +6,24 @@ use std::fmt;
 const LEVELS: std::ops::RangeInclusive<u32> = 0..=9;
 const MODEL_BITS: std::ops::RangeInclusive<u32> = 0..=4;
 
-/// The level of other packers.
+/// The default level, as in other packers.
 const DEFAULT_LEVEL: u32 = 5;
 
-/// How LZMA looks for matches and models what it finds; also the part of xz that is LZMA2.
+/// Settings of LZMA, which are also those of LZMA2 in xz.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LzmaSettings {
-    /// 0 to 9.
+    /// The level: 0 to 9.
     pub(in crate::block) level: u32,
-    /// Whether to search harder than the level says.
+    /// Whether to search harder than the level implies.
     pub(in crate::block) extreme: bool,
-    /// Bytes that a match may lie back.
+    /// Dictionary size in bytes: the maximum distance of a match.
     pub(in crate::block) dictionary: u32,
-    /// Bits of the byte before that predict a literal; the level decides if none.
+    /// Number of bits of the previous byte that predict a literal; `None`, here and below, means
+    /// the default of the level.
     pub(in crate::block) literal_context: Option<u32>,
-    /// Bits of the position that predict a literal.
+    /// Number of bits of the position that predict a literal.
     pub(in crate::block) literal_position: Option<u32>,
-    /// Bits of the position that predict everything else.
+    /// Number of bits of the position that predict everything else.
     pub(in crate::block) position: Option<u32>,
 }
 
@@ -45,7 +46,7 @@ impl LzmaSettings {
         Ok(())
     }
 
-    /// Takes the options that xz has too; whether this was one of them.
+    /// Sets an option that xz shares. Returns false if this is not one of them.
     pub(super) fn set_shared(
         &mut self,
         option: KeyValue,
@@ -76,7 +77,7 @@ impl LzmaSettings {
     }
 }
 
-/// The dictionary that reaches back over every block, metadata included.
+/// The dictionary size that covers every block, including metadata blocks.
 pub(super) fn whole_block(block_size: u32) -> u32 {
     block_size.max(METADATA_BLOCK_BYTES)
 }
@@ -94,7 +95,7 @@ fn dictionary(option: KeyValue, block_size: u32) -> Result<u32, SettingsError> {
     })
 }
 
-/// Whether a dictionary of so many bytes can be named in an `.xz` file: `2^n` or `2^n + 2^(n+1)`.
+/// Whether `.xz` files can record this dictionary size in bytes: `2^n` or `2^n + 2^(n+1)`.
 pub(super) fn is_dictionary(bytes: u32) -> bool {
     bytes.is_power_of_two() || (bytes.is_multiple_of(3) && (bytes / 3).is_power_of_two())
 }

@@ -6,16 +6,16 @@ use std::fmt;
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=9;
 const DEFAULT_LEVEL: u32 = 8;
 
-/// The variants of LZO1X that the format knows. They write the same kind of stream.
+/// The variants of LZO1X in the format. Their streams have the same format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::block) enum LzoAlgorithm {
-    /// A greedy parse with a hash table of this many bits.
+    /// Greedy, with a hash table of this many bits.
     Fast(u32),
-    /// A parse that looks for the smallest stream.
+    /// Searches for the smallest stream.
     Strong,
 }
 
-/// Their names, in the order of their numbers in an image.
+/// The names of the variants in the order of their numbers in an image.
 const ALGORITHMS: [(&str, LzoAlgorithm); 5] = [
     ("lzo1x_1", LzoAlgorithm::Fast(14)),
     ("lzo1x_1_11", LzoAlgorithm::Fast(11)),
@@ -41,7 +41,7 @@ impl Default for LzoSettings {
 }
 
 impl LzoSettings {
-    /// The level of `lzo1x_999`, 1 to 9; 0 for the others, which have none.
+    /// The level of `lzo1x_999`, 1 to 9; 0 for the other variants, which have none.
     pub(in crate::block) fn level(&self) -> u32 {
         match self.algorithm {
             LzoAlgorithm::Strong => self.level.unwrap_or(DEFAULT_LEVEL),

@@ -1,5 +1,4 @@
-//! What a compressor can be told, from the words of a command line and from the option block of an
-//! image.
+//! Settings of the compressors, parsed from the command line or from the option block of an image.
 
 mod error;
 mod gzip;
@@ -23,8 +22,8 @@ pub(super) use zstd::ZstdSettings;
 use super::Compressor;
 use std::fmt;
 
-/// A compressor and everything it was told. Printed, it is one line that gives the same settings
-/// again when its words are read as options.
+/// A compressor with all its settings. Its display form is one line whose words, read as options,
+/// give the same settings again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settings {
     /// `level`, `profile`, `window`, `strategies`.
@@ -33,7 +32,7 @@ pub enum Settings {
     Lzma(LzmaSettings),
     /// `algorithm`, `level`.
     Lzo(LzoSettings),
-    /// As `lzma`, and `filters`.
+    /// Like `lzma`, and `filters`.
     Xz(XzSettings),
     /// `hc`, `level`.
     Lz4(Lz4Settings),
@@ -42,7 +41,7 @@ pub enum Settings {
 }
 
 impl Settings {
-    /// What the compressor does when told nothing, for blocks of at most `block_size` bytes.
+    /// The default settings of a compressor, for blocks of at most `block_size` bytes.
     pub fn default_for(compressor: Compressor, block_size: u32) -> Self {
         match compressor {
             Compressor::Gzip => Settings::Gzip(GzipSettings::default()),
@@ -54,12 +53,12 @@ impl Settings {
         }
     }
 
-    /// The settings of a command line: `level` from `-l`, each of `options` from a `-X`, either
-    /// `KEY=VALUE` or a lone word such as `hc`. Of equal keys the last one counts; strategies and
-    /// filters add up.
+    /// The settings of a command line: `level` is the value of `-l`; each of `options` is the value
+    /// of a `-X`, either `KEY=VALUE` or a single word such as `hc`. If a key is given more than
+    /// once, the last value wins, but strategies and filters add up.
     ///
     /// # Errors
-    /// An option that this compressor has not, a value out of its range, or options that exclude
+    /// An option that the compressor does not have, a value out of range, or options that exclude
     /// one another.
     pub fn parse<'a>(
         compressor: Compressor,
@@ -81,7 +80,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The same without checksums that stand apart from the rest of a block, which are those of zstd.
+    /// The settings without removable checksums, which only zstd has.
     pub fn without_checksum(&self) -> Self {
         match self {
             Settings::Zstd(zstd) => Settings::Zstd(ZstdSettings {
@@ -92,7 +91,7 @@ impl Settings {
         }
     }
 
-    /// The compressor that these are for.
+    /// The compressor that these settings are for.
     pub fn compressor(&self) -> Compressor {
         match self {
             Settings::Gzip(_) => Compressor::Gzip,
@@ -120,7 +119,7 @@ impl Settings {
         }
     }
 
-    /// Looks at what no option shows alone.
+    /// Checks combinations of options.
     fn check(&mut self) -> Result<(), SettingsError> {
         match self {
             Settings::Gzip(gzip) => gzip.check(),

@@ -3,7 +3,7 @@
 use super::{GzipSettings, Lz4Settings, LzoSettings, Settings, XzSettings, ZstdSettings};
 use crate::block::Compressor;
 
-/// The only version of LZ4 blocks; the kernel mounts no other.
+/// The only version of LZ4 blocks; the kernel does not mount others.
 const LZ4_VERSION: u32 = 1;
 const LZ4_HIGH: u32 = 1;
 
@@ -11,20 +11,20 @@ const LZ4_HIGH: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionBlockError {
-    /// The compressor must have one.
+    /// The option block is missing, but this compressor requires one.
     #[error("{0} options are missing")]
     Missing(Compressor),
-    /// The compressor has none.
+    /// This compressor has no option block.
     #[error("{0} has no options")]
     Unexpected(Compressor),
-    /// It is too short or too long.
+    /// The option block has a wrong length.
     #[error("{compressor} options of {found} bytes, not {expected}")]
     Length {
         /// The compressor.
         compressor: Compressor,
-        /// Bytes that there are.
+        /// The actual length in bytes.
         found: usize,
-        /// Bytes that there should be.
+        /// The expected length in bytes.
         expected: usize,
     },
     /// A value is out of its range.
@@ -33,8 +33,8 @@ pub enum OptionBlockError {
 }
 
 impl Settings {
-    /// The bytes that tell a reader of these settings. `None` where nothing need be said: for lzma
-    /// always, for lz4 never, for the others when what the format records is the default.
+    /// The option block that records these settings. `None` if it is not needed: always for lzma,
+    /// never for lz4, and for the others if the recorded settings are the defaults.
     pub fn option_block(&self, block_size: u32) -> Option<Vec<u8>> {
         let block = self.all_options();
         let default = Self::default_for(self.compressor(), block_size).all_options();
@@ -60,12 +60,11 @@ impl Settings {
         }
     }
 
-    /// The settings that an image's option block tells of, `None` if it has no block. What the
-    /// format does not record is as by default.
+    /// The settings that an image's option block records; `block` is `None` if the image has none.
+    /// Settings that the format does not record have their defaults.
     ///
     /// # Errors
-    /// A block that is missing, out of place or of a wrong length, or a value that no packer
-    /// writes.
+    /// A block that is missing, unexpected or of a wrong length, or a value that no packer writes.
     pub fn from_option_block(
         compressor: Compressor,
         block_size: u32,
@@ -105,7 +104,7 @@ impl Settings {
     }
 }
 
-/// All of `bytes` as little-endian numbers.
+/// Decodes all of `bytes` as little-endian numbers.
 fn words<const N: usize>(
     compressor: Compressor,
     bytes: &[u8],

@@ -3,7 +3,7 @@ use crate::block::Compressor;
 use hedgerow_numbers::size_bytes;
 use std::ops::RangeInclusive;
 
-/// One option as it was given.
+/// An option as given on the command line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyValue<'a> {
     pub(super) compressor: Compressor,
@@ -20,7 +20,7 @@ impl<'a> KeyValue<'a> {
             .ok_or_else(|| self.bad(format!("{} to {}", range.start(), range.end())))
     }
 
-    /// The value as a switch; the lone key switches on.
+    /// The value as a boolean; a key without a value means true.
     pub(super) fn switch(self) -> Result<bool, SettingsError> {
         match self.value {
             None | Some("true" | "yes" | "on" | "1") => Ok(true),
@@ -34,7 +34,7 @@ impl<'a> KeyValue<'a> {
         self.word(self.value.unwrap_or_default(), words)
     }
 
-    /// The value as words with commas between them.
+    /// The value as words separated by commas.
     pub(super) fn choices<T: Copy>(self, words: &[(&str, T)]) -> Result<Vec<T>, SettingsError> {
         let given = self.value.unwrap_or_default().split(',');
         given.map(|word| self.word(word, words)).collect()
@@ -48,11 +48,12 @@ impl<'a> KeyValue<'a> {
         })
     }
 
-    /// The value as bytes, with suffix `K` or `M`, or as percentage of the block size.
+    /// The value as a number of bytes with an optional suffix `K` or `M`, or as a percentage of the
+    /// block size.
     pub(super) fn bytes(self, block_size: u32) -> Option<u32> {
         let value = self.value?;
         if let Some(percent) = value.strip_suffix('%') {
-            // Tenths: 37.5 % is a dictionary of the allowed form.
+            // Tenths of a percent are allowed: 37.5 % gives a valid dictionary size.
             let tenths = match percent.split_once('.') {
                 Some((whole, tenth)) if tenth.len() == 1 => decimal(whole)?
                     .checked_mul(10)?
@@ -84,13 +85,13 @@ impl<'a> KeyValue<'a> {
     }
 }
 
-/// Digits only: `parse` alone would take a sign.
+/// Accepts only digits: `parse` alone would accept a sign.
 fn decimal(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// The words of a bit set, in the order of `words`.
+/// The words of a bit set, separated by commas, in the order of `words`.
 pub(super) fn listed(bits: u32, words: &[(&str, u32)]) -> String {
     let set = words.iter().filter(|(_, bit)| bits & bit != 0);
     set.map(|(word, _)| *word).collect::<Vec<_>>().join(",")

@@ -4,11 +4,12 @@ use super::SettingsError;
 use crate::block::Compressor;
 use std::fmt;
 
-/// The level of other packers.
+/// The default level, as in other packers.
 const DEFAULT_LEVEL: u32 = 6;
 
-/// The filters that make the addresses in machine code alike, in the order in which they are tried, and their bits in an image.
-/// Kernels older than the last two refuse blocks that use those.
+/// The filters that convert addresses in machine code, in the order in which they are tried, with
+/// their bits in an image. Kernels older than the last two filters do not read blocks that use
+/// them.
 const FILTERS: [(&str, u32); 8] = [
     ("x86", 1),
     ("powerpc", 2),
@@ -39,7 +40,7 @@ impl XzSettings {
         }
     }
 
-    /// The places in an image's bit set of the filters to try beside none, in order.
+    /// The bit numbers of the filters to try besides no filter, in order.
     pub(in crate::block) fn filter_bits(&self) -> impl Iterator<Item = usize> + '_ {
         (0..FILTERS.len()).filter(|bit| self.filters & (1 << bit) != 0)
     }

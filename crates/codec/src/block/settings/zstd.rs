@@ -7,9 +7,9 @@ const LEVELS: std::ops::RangeInclusive<u32> = 1..=22;
 /// How Zstandard frames are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZstdSettings {
-    /// 1 to 22.
+    /// The level: 1 to 22.
     pub(in crate::block) level: u32,
-    /// Whether a frame ends in a checksum of its content, 4 bytes, by which damage is found.
+    /// Whether a frame ends with a checksum of its content (4 bytes), which detects damage.
     pub(in crate::block) checksum: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Nodes in an order of their contents.
+//! Arranges nodes by the order of their contents.
 
 use super::SortRules;
 use crate::writer::{Item, Role, Treatment};
@@ -7,28 +7,30 @@ use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Nodes with the order and the treatment of their contents.
+/// Nodes with the order and treatment of their contents.
 pub struct Arranged {
-    /// First the contents that come out of turn, then everything in canonical order.
+    /// First the contents that are stored out of turn, then all nodes in canonical order.
     pub items: std::vec::IntoIter<Result<Item, NodeError>>,
-    /// Rules that no file obeys, with file and line.
+    /// Messages about rules that match no file, with file and line.
     pub unused: Vec<String>,
 }
 
-/// A file, which may have several names.
+/// A regular file, which may have several names.
 struct Filed {
-    /// The place of its first name among the nodes.
+    /// The index of the node with its first name.
     first: usize,
     priority: i64,
     rule: Option<usize>,
 }
 
 impl SortRules {
-    /// Gives nodes in canonical order the places and the treatment that the rules want. All nodes are
-    /// held in memory until their turn comes: some hundred bytes each, without contents.
+    /// Arranges nodes, which are in canonical order, and sets the treatment of their contents by
+    /// the rules. All nodes are held in memory until they are taken: some hundred bytes each,
+    /// without contents.
     ///
     /// # Errors
-    /// The source as a whole cannot be read. Entries that cannot be had stay where they are.
+    /// The source as a whole cannot be read. An error about a single entry stays in its place in
+    /// the items.
     pub fn arrange(
         &self,
         nodes: impl Iterator<Item = Result<Node, NodeError>>,
@@ -36,7 +38,7 @@ impl SortRules {
         let mut all = Vec::new();
         let mut files: Vec<Filed> = Vec::new();
         let mut links: HashMap<(u64, u64), usize> = HashMap::new();
-        // The file of each node.
+        // The index of each node's file in `files`.
         let mut owner: Vec<Option<usize>> = Vec::new();
         for node in nodes {
             if let Err(NodeError::Source(_) | NodeError::Cancelled) = &node {
@@ -73,7 +75,7 @@ impl SortRules {
         })
     }
 
-    /// Gives files their priorities; returns what is to be said of rules without files.
+    /// Gives files their priorities. Returns messages about the rules that match no file.
     fn settle(&self, files: &mut [Filed]) -> Vec<String> {
         let mut is_used = vec![false; self.rules.len()];
         for file in files {
@@ -94,6 +96,9 @@ impl SortRules {
             .collect()
     }
 
+    /// Builds the items: first the contents of `early` in that order, then all nodes. The first
+    /// name of an early file gives its handle to the content and keeps a share of it for its
+    /// attributes.
     fn items(
         &self,
         nodes: Vec<Result<Node, NodeError>>,
@@ -143,8 +148,8 @@ impl SortRules {
     }
 }
 
-/// The files whose contents cannot come with their names, in the order in which they are to be stored:
-/// all but the last ones of that order, as far as these are in the order of their names.
+/// The files whose contents cannot be stored along with their names, in the order of storage. That
+/// is all files but the longest suffix of that order that is also in the order of the names.
 fn out_of_turn(files: &[Filed]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|number| files.get(*number).map(|file| file.priority));
@@ -157,7 +162,7 @@ fn out_of_turn(files: &[Filed]) -> Vec<usize> {
     order
 }
 
-/// The content of a file without its name. Both share what leads to them.
+/// Splits off the content of a file as an item of its own. It shares the handle with the node.
 fn content_of(node: &mut Node, treatment: Treatment, role: Role) -> Item {
     let nothing: Box<dyn Handle> = Box::new(Nothing);
     let shared = Shared(Arc::new(Mutex::new(Source {
@@ -205,7 +210,8 @@ impl Handle for Shared {
     fn open(&mut self) -> Result<Box<dyn Content>, NodeError> {
         let mut source = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let content = source.handle.open()?;
-        // The name comes much later: until then a file would stay open for its attributes.
+        // Attributes are read now: the item with the name comes much later, and reading them then
+        // would keep the file open until that time.
         source.xattrs = source.handle.xattrs().ok();
         Ok(content)
     }

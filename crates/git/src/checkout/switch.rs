@@ -1,4 +1,4 @@
-//! Switching HEAD to a branch or a commit, with the working tree and the index.
+//! Switching HEAD to a branch or a commit, together with the working tree and the index.
 
 use super::outcome::{Done, Outcome};
 use super::session::Session;
@@ -17,26 +17,25 @@ use hedgerow_engine::Execution;
 pub struct SwitchOptions {
     /// Overwrite local changes and untracked files.
     pub force: bool,
-    /// List what is changed and was carried over.
+    /// List the local changes that were carried over.
     pub list_changes: bool,
-    /// With fewer files than this to write, one worker writes them
+    /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
-    /// How it is run: [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files that are
-    /// written.
+    /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
     pub execution: Execution,
 }
 
-/// What was switched.
+/// Result of a switch.
 #[derive(Debug)]
 pub struct Switched {
     /// Where HEAD was before.
     pub old: Head,
-    /// What became of the working tree.
+    /// How the update of the working tree ended.
     pub outcome: Outcome,
-    /// What was going on on the old branch and has been ended.
+    /// The operations in progress on the old branch that were ended.
     pub ended: Ended,
-    /// Why HEAD could not follow; working tree and index did.
+    /// Why HEAD could not be updated; the working tree and the index were.
     pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
@@ -109,7 +108,7 @@ pub fn switch(
     Ok(switched)
 }
 
-/// A branch that another working tree has checked out would move under it.
+/// Refuses a branch that another working tree has checked out: it would move under that one.
 fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) -> Result<()> {
     let Some(branch) = &target.branch else {
         return Ok(());
@@ -129,15 +128,15 @@ fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) ->
     }
 }
 
-/// What a switch changes besides working tree and index: locked and ready, so that none of it can
-/// be refused any more once the working tree is touched.
+/// What a switch changes besides the working tree and the index: locked and prepared, so that none
+/// of it can be refused once the working tree has been touched.
 struct RefChanges<'r> {
     committer: Signature,
     head: RefUpdate<'r>,
     branch: Option<CreatedBranch<'r>>,
 }
 
-/// A branch made from that of a remote.
+/// A branch created from a remote's branch.
 struct CreatedBranch<'r> {
     update: RefUpdate<'r>,
     message: BString,
@@ -162,8 +161,8 @@ impl<'r> RefChanges<'r> {
                 };
                 let name = short(branch.as_bstr());
                 let update = repository.prepare_branch(&new, is_cancelled)?;
-                // Others need the configuration meanwhile: it is only seen whether it can be
-                // changed.
+                // Checks only that the configuration can be changed, and releases its lock: others
+                // need it meanwhile.
                 drop(repository.prepare_upstream(name.as_bstr(), upstream)?);
                 let message = new.message;
                 Some(CreatedBranch { update, message })

@@ -29,9 +29,9 @@ pub(crate) type Located = (ObjectId, Option<Location>);
 /// Result of writing the entries.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    /// The position in the list of writes, and the state of the file that was written.
+    /// Position in the list of writes, and the stat data of the written file.
     pub written: Vec<(u32, EntryStat)>,
-    /// Bytes of the files that were written.
+    /// Total size of the written files, in bytes.
     pub bytes: u64,
     /// Positions of the entries whose place was taken.
     pub collided: Vec<u32>,

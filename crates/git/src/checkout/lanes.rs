@@ -79,7 +79,7 @@ impl Lanes {
         self.members.insert(row);
     }
 
-    /// Lets lanes begin with filters that run already; those without a lane are ended.
+    /// Lets lanes start with filters that already run; filters without a lane are ended.
     pub(crate) fn reuse(&mut self, filters: BTreeMap<usize, FilterLane>) {
         let mut running = BTreeMap::new();
         for (driver, filter) in filters {

@@ -1,11 +1,11 @@
-//! What the configuration says about conversion, in the words of [`crate::convert`].
+//! The configuration of conversion, as options of [`crate::convert`].
 
 use crate::convert::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
 use crate::repository::{self, Repository};
 use crate::Result;
 use bstr::{BString, ByteSlice};
 
-/// Conversion as the repository's configuration has it.
+/// The conversion options of the repository's configuration.
 pub(crate) fn options(repository: &Repository) -> Result<ConvertOptions> {
     let settings = repository.settings();
     let defaults = ConvertOptions::default();

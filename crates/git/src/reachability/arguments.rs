@@ -1,4 +1,4 @@
-//! The words that say where a walk starts, and where it does not go: gitrevisions(7).
+//! The words that say where a walk starts and what it excludes: gitrevisions(7).
 
 use crate::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
 use crate::{Error, Result};
@@ -8,31 +8,31 @@ use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
 use std::fmt::Display;
 use std::io::BufRead;
 
-/// A line of input may have so many bytes.
+/// Upper size limit of a line of input, in bytes.
 const LINE_BYTES: usize = 64 << 10;
 
-/// Arguments that name commits and objects, in the order that gives them their meaning: git-rev-list(1).
+/// Arguments that name commits and objects, processed in order: git-rev-list(1).
 pub struct RevisionArguments<'r> {
     repository: &'r Repository,
     source: Source<'r>,
     index: IndexPaths<'r>,
-    /// Whether `--` was given, after which a word can be no file.
+    /// Whether `--` was given, so that no word can be a file.
     has_end: bool,
     warn: &'r dyn Fn(String),
-    /// What they name so far.
+    /// The objects named so far.
     pub tips: Vec<Tip>,
-    /// Whether the meaning of words is turned round.
+    /// Whether the meaning of words is inverted (`--not`).
     is_negated: bool,
-    /// Patterns of references that the next option leaves out.
+    /// Reference patterns that the next option excludes.
     excluded: Vec<BString>,
-    /// Whether any argument named something, if only no reference at all.
+    /// Whether any argument was given that names something, even if it matched no reference.
     pub was_given: bool,
-    /// Whether the commits are listed without those that they lead to.
+    /// Whether the commits are listed without their ancestors.
     pub no_walk: Option<NoWalk>,
 }
 
 impl<'r> RevisionArguments<'r> {
-    /// No arguments yet. `has_end`: no word can be a path. `warn` is told what git would warn of.
+    /// No arguments yet. `has_end`: no word can be a path. `warn` receives git's warnings.
     pub fn new(
         repository: &'r Repository,
         source: Source<'r>,
@@ -53,7 +53,7 @@ impl<'r> RevisionArguments<'r> {
         }
     }
 
-    /// Adds what a word names.
+    /// Adds the objects named by a word.
     pub fn add(&mut self, word: &BStr) -> Result<()> {
         self.was_given = true;
         let added = self.try_add(word)?;
@@ -80,7 +80,7 @@ impl<'r> RevisionArguments<'r> {
         )))
     }
 
-    /// Adds what the lines of `input` name, up to an empty one, as `--stdin` does.
+    /// Adds the objects named by the lines of `input`, up to an empty line, as `--stdin` does.
     pub fn add_lines(&mut self, input: impl BufRead) -> Result<()> {
         let is_negated = std::mem::take(&mut self.is_negated);
         let has_end = std::mem::replace(&mut self.has_end, true);
@@ -96,7 +96,7 @@ impl<'r> RevisionArguments<'r> {
                 break;
             }
             if word == "--" {
-                // Paths follow.
+                // Paths would follow.
                 match lines.next() {
                     None => break,
                     Some(_) => return Err(not_built("rev-list does not support paths")),
@@ -115,7 +115,7 @@ impl<'r> RevisionArguments<'r> {
         Ok(())
     }
 
-    /// Obeys `word` if it is an option that stands for revisions. Returns whether it is one.
+    /// Handles `word` if it is an option that stands for revisions. Returns whether it is one.
     pub fn option<'w>(
         &mut self,
         word: &'w BStr,
@@ -167,7 +167,7 @@ impl<'r> RevisionArguments<'r> {
         Ok(true)
     }
 
-    /// Obeys `word` if it says whether commits are followed. Returns whether it is one.
+    /// Handles `word` if it is an option about following commits. Returns whether it is one.
     pub fn no_walk(&mut self, word: &BStr) -> bool {
         self.no_walk = match word.as_bytes() {
             b"--no-walk" => self.no_walk.or(Some(NoWalk::Sorted)),
@@ -179,7 +179,8 @@ impl<'r> RevisionArguments<'r> {
         true
     }
 
-    /// Adds references; their names are excluded without their first `cut` bytes.
+    /// Adds references; exclusion patterns are matched without the first `cut` bytes of their
+    /// names.
     fn add_references(&mut self, found: Vec<Reference>, cut: usize) -> Result<()> {
         for reference in found {
             let name = reference.name;
@@ -191,7 +192,7 @@ impl<'r> RevisionArguments<'r> {
             let Some(id) = reference.id else {
                 continue;
             };
-            // Whether it may be missing is for the walk to say: a list is never short in silence.
+            // The walk reports missing objects, so that no list is silently incomplete.
             self.push(id, self.is_negated, &short.to_string());
         }
         Ok(())
@@ -217,7 +218,7 @@ impl<'r> RevisionArguments<'r> {
         });
     }
 
-    /// As with git, whatever is left out after `--no-walk` has the commits followed after all.
+    /// As with git, an excluded tip after `--no-walk` makes the walk follow commits after all.
     fn add_tip(&mut self, tip: Tip) {
         if tip.is_uninteresting {
             self.no_walk = None;
@@ -225,7 +226,7 @@ impl<'r> RevisionArguments<'r> {
         self.tips.push(tip);
     }
 
-    /// Adds what `word` names; returns whether it names anything.
+    /// Adds the objects named by `word`; returns whether it names any.
     fn try_add(&mut self, word: &BStr) -> Result<bool> {
         if let Some(at) = word.find(b"..") {
             let (left, rest) = (word.get(..at), word.get(at + 2..));

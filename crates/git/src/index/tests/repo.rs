@@ -96,7 +96,7 @@ impl Repo {
         command
     }
 
-    /// What git says; it must succeed, and have nothing to complain about.
+    /// The output of git; it must succeed without messages.
     pub(in super::super) fn git(&self, args: &[&str]) -> Vec<u8> {
         let output = self.command(args).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -104,7 +104,7 @@ impl Repo {
         output.stdout
     }
 
-    /// What git says, without the line end.
+    /// The output of git, without the line end.
     pub(in super::super) fn text(&self, args: &[&str]) -> String {
         String::from_utf8(self.git(args))
             .unwrap()
@@ -112,7 +112,7 @@ impl Repo {
             .to_owned()
     }
 
-    /// All that git knows of the entries.
+    /// Everything that git shows about the entries.
     pub(in super::super) fn listing(&self) -> String {
         let listing = self.git(&["ls-files", "--sparse", "--stage", "-v", "--debug", "-z"]);
         mask_flags(&String::from_utf8(listing).unwrap())
@@ -149,7 +149,7 @@ pub(in super::super) fn bytes_of(index: &Index, options: &WriteOptions) -> Vec<u
     bytes
 }
 
-/// The bits of git's flags that come from the file; the others are its own affairs.
+/// The bits of git's flags that come from the file; the others are internal to git.
 const FLAGS_IN_FILE: u32 = 0x6000_b000;
 
 fn mask_flags(listing: &str) -> String {

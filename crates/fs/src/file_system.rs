@@ -1,13 +1,13 @@
-//! Which file system a path is on.
+//! The type of a path's file system.
 
 use crate::{Error, Result};
 use std::path::Path;
 
-/// The number that the kernel gives the type of the file system that `path` is on: `f_type` of
-/// `statfs(2)`. Links are followed.
+/// The kernel's number for the type of the file system that `path` is on: `f_type` of `statfs(2)`.
+/// Links are followed.
 pub fn file_system_magic(path: &Path) -> Result<u64> {
     let state = rustix::fs::statfs(path).map_err(|source| Error::new("open", path, source))?;
-    // On machines of 32 bits the number is signed.
+    // On 32-bit machines the number is signed.
     Ok(state.f_type as u64 & 0xFFFF_FFFF)
 }
 

@@ -1,21 +1,21 @@
-//! Which file system it is.
+//! The type of a file system.
 
 use hedgerow_fs::Result;
 use std::path::Path;
 
-/// A file system's type, as `statfs(2)` tells it.
+/// A file system's type, as reported by `statfs(2)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// The number that the kernel gives the type.
+    /// The kernel's number for the type.
     pub magic: u64,
-    /// Its usual name, if it is one of those known here.
+    /// Its usual name, if known here.
     pub name: Option<&'static str>,
-    /// Whether the type is one that asks another machine.
+    /// Whether it is a network file system.
     pub is_network: bool,
 }
 
-/// Magic number, name, and whether it asks another machine: `linux/magic.h`, and the sources of
-/// the file systems that are not listed there. ext2, ext3 and ext4 share a number and a driver.
+/// Magic number, name, and whether it is a network file system: from `linux/magic.h`, and from the
+/// sources of file systems not listed there. ext2, ext3 and ext4 share a number and a driver.
 const KNOWN: [(u64, &str, bool); 26] = [
     (0xEF53, "ext4", false),
     (0x9123_683E, "btrfs", false),

@@ -1,48 +1,47 @@
-//! A list of patterns as gitignore(5) writes them. What they mean is left to the crates of
-//! gitoxide, which ask git itself in their tests.
+//! A list of patterns in the syntax of gitignore(5). Matching is done by the gitoxide crates, which
+//! are tested against git.
 
 use bstr::{BStr, ByteSlice};
 use gix_glob::pattern::{Case, Mode};
 use gix_glob::wildmatch;
 
-/// What the last pattern that fits a path says of it.
+/// The verdict of the last pattern that matches a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Excluded,
-    /// The pattern begins with `!`.
+    /// The pattern starts with `!`.
     Included,
 }
 
-/// Patterns that exclude entries, in the syntax and with the meaning of gitignore(5): the last one
-/// that fits decides, `!` includes again, `/` at the beginning or in the middle anchors, `/` at the
-/// end fits only directories.
+/// Patterns that exclude entries, as in gitignore(5): the last match decides, `!` includes again,
+/// `/` at the start or in the middle anchors the pattern, `/` at the end matches only directories.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
     patterns: Vec<gix_glob::Pattern>,
 }
 
 impl Patterns {
-    /// Reads the content of a file of patterns, one a line. Empty lines and lines that begin with
-    /// `#` say nothing.
+    /// Parses the content of a pattern file, one pattern per line. Empty lines and lines that start
+    /// with `#` are ignored.
     pub fn parse(content: &[u8]) -> Self {
         let patterns = gix_ignore::parse(content, false);
         let patterns = patterns.map(|(pattern, _, _)| pattern).collect();
         Patterns { patterns }
     }
 
-    /// Whether there are none.
+    /// Whether there are no patterns.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether they exclude `path`, which is relative to the directory that they are of. Of what is
-    /// below an excluded directory that must not be asked.
+    /// Whether they exclude `path`, which is relative to the patterns' directory. Must not be
+    /// called for a path below an excluded directory.
     pub fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
         self.verdict(path, is_directory) == Some(Verdict::Excluded)
     }
 
-    /// What the last fitting pattern says of `path`, which is relative to the directory that the
-    /// patterns are of.
+    /// The verdict of the last matching pattern on `path`, which is relative to the patterns'
+    /// directory.
     pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> Option<Verdict> {
         let basename = path.rfind_byte(b'/').map(|at| at + 1);
         let fits = |pattern: &&gix_glob::Pattern| {

@@ -30,7 +30,7 @@ fn statistics() -> Statistics {
     }
 }
 
-/// Every element is closed, in the order in which it was opened.
+/// Asserts that every element is closed, in the right order.
 fn assert_well_formed(text: &str) {
     let mut open = Vec::new();
     let mut rest = text;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 const HEADER_BYTES: usize = 40;
 const RECORD_BYTES: usize = 17;
-/// Bits of a mode: executable by the owner, the file type mask, and the file type of a link.
+/// Bits of a mode: executable by the owner, the mask of the file type, and two file types.
 const EXECUTABLE: u32 = 0o100;
 const FILE_TYPE: u32 = 0o170_000;
 const SYMLINK: u32 = 0o120_000;
@@ -37,7 +37,7 @@ pub(super) fn parse(content: &[u8], path: &Path) -> Result<([NodeId; 2], Vec<Ent
     for (parent, bytes) in parents.iter_mut().zip(header.chunks_exact(20)) {
         parent.copy_from_slice(bytes);
     }
-    // Paths of five bytes are rare: this is never much more than what is needed.
+    // Paths of five bytes or less are rare, so this is not much more than needed.
     let mut entries = Vec::with_capacity(records.len() / (RECORD_BYTES + 5));
     let mut rest = records;
     while !rest.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn parse(content: &[u8], path: &Path) -> Result<([NodeId; 2], Vec<Ent
     Ok((parents, entries))
 }
 
-/// The first record of `bytes`, which stand at `position` of the file, and what follows it.
+/// The first record of `bytes`, which start at `position` of the file, and the rest.
 fn record(bytes: &[u8], position: usize) -> Option<(Entry, &[u8])> {
     let (fixed, rest) = bytes.split_first_chunk::<RECORD_BYTES>()?;
     let number = |at: usize| Some(i32::from_be_bytes(*fixed.get(at..)?.first_chunk()?));

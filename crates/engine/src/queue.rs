@@ -223,6 +223,7 @@ impl<T, E> Queue<T, E> {
             }
             from = Step::Arriving;
             state.heed_shortages();
+            // A worker above the target sleeps even if tasks wait.
             let surplus = state.running + state.arriving >= state.target;
             if !surplus {
                 if let Some(task) = state.pop() {
@@ -232,6 +233,7 @@ impl<T, E> Queue<T, E> {
                     return Some(task);
                 }
             }
+            // Nothing runs and nothing waits, so no further task can appear.
             if state.running == 0 && state.is_empty() {
                 let asleep = state.end();
                 self.publish(&mut state);
@@ -250,6 +252,8 @@ impl<T, E> Queue<T, E> {
                 recorder.iter().for_each(|recorder| recorder.tick());
                 looked = false;
             } else {
+                // While it looks for a task it counts as arriving, so that no other worker is woken
+                // for one.
                 state.arriving += 1;
                 drop(state);
                 self.look();

@@ -157,6 +157,7 @@ where
         }
     }
 
+    /// Runs tasks as worker `number` until the run ends.
     fn work_through(&self, number: usize, tasks: &(dyn Spawn<T> + Sync)) {
         let recorder = self.options.recorder.as_deref();
         let timesheet = recorder.map(|recorder| Timesheet::begin(recorder, number));

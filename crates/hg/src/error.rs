@@ -18,7 +18,7 @@ pub enum Error {
         path: PathBuf,
         /// The requirement.
         requirement: BString,
-        /// The reason why it is unsupported.
+        /// Why it is unsupported, or that it is unknown.
         reason: &'static str,
     },
     /// A file below `.hg` that violates its format.

@@ -41,6 +41,7 @@ impl Server {
             MountOption::DefaultPermissions,
             MountOption::NoAtime,
         ];
+        // The kernel allows these options only to root.
         if rustix::process::geteuid().is_root() {
             options.mount_options.push(MountOption::Dev);
             options.mount_options.push(MountOption::Suid);
@@ -48,6 +49,7 @@ impl Server {
         if settings.allow_other {
             options.acl = SessionACL::All;
         }
+        // A request occupies its thread until its delay is over, so threads are slots.
         options.n_threads = Some(settings.slots);
         options.clone_fd = true;
 

@@ -224,6 +224,7 @@ impl<V: Visitor> Scan<'_, V> {
             };
             self.entries(worker, &directory, listing, part, scope)?;
             match read {
+                // The rest becomes a task only if the directory can stay open.
                 Ok(true) if scope.waiting() > WAITING_LIMIT && self.opener.handles.may_keep() => {
                     scope.spawn(Task::Rest(directory));
                     return Ok(());

@@ -256,6 +256,7 @@ impl InCommit {
             }
             _ => converted.content.to_vec(),
         };
+        // As in git, placeholders are expanded after the conversion.
         if *subst && subst::is_needed(&bytes) {
             let facts = self.shared.facts();
             let facts = facts.map_err(|reason| self.unreadable(reason))?;

@@ -71,6 +71,7 @@ impl Filters {
             .entry(driver.name.clone())
             .or_default()
             .clone();
+        // A process filters one file at a time; commands run in parallel.
         let _turn = match conversion.kind {
             DriverKind::Process => Some(lock(&program.turn)),
             DriverKind::Command => None,
@@ -102,6 +103,7 @@ impl Filters {
             Ok(())
         };
         let outcome = lane.smudge(0, path, id, content, &mut take);
+        // Kept for the next file, even if this one failed.
         lock(&program.idle).push(lane);
         outcome?;
         taken.unwrap_or_else(|| {

@@ -136,6 +136,7 @@ impl<'r> Walk<'r> {
                 self.enter(listed.id, above)?;
                 continue;
             }
+            // As in git, even a file that is left out makes its directories appear.
             if !is_directory {
                 tell_directories(&mut self.levels, &self.path, &mut found);
             }

@@ -262,6 +262,7 @@ impl LaneRun<'_, '_> {
             })
         })();
         if let Err(problem) = outcome {
+            // A row that was delivered before the error is done.
             if self.pending.remove(&row) {
                 self.writer.fail(row, problem);
             }

@@ -88,6 +88,7 @@ impl Inquiry<'_> {
         let visits = visits(transition);
         let places = self.places(visits.len(), &|at| visits[at].0)?;
         for ((path, visit), place) in visits.iter().copied().zip(places) {
+            // Like git, looks no further below a path that was refused.
             if refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
                 continue;
             }
@@ -95,6 +96,7 @@ impl Inquiry<'_> {
             match (visit, place) {
                 (Visit::New { gitlink: true, .. }, Place::Directory) => {}
                 (Visit::New { write, gitlink }, _) => {
+                    // If a file below has changes, that file is reported instead of the directory.
                     let replaced = place == Place::Directory && !self.forces();
                     if let Some(first) = first_below(&dirty, path).filter(|_| replaced) {
                         refused.insert(path, Some(first));
@@ -102,6 +104,7 @@ impl Inquiry<'_> {
                     }
                     let known = obstacles.len();
                     self.judge(path, place, transition, &mut obstacles, &mut rejects)?;
+                    // A file stays until its replacement has content.
                     if place == Place::File && !gitlink && obstacles.len() > known {
                         obstacles.truncate(known);
                         replacing.push(write);

@@ -237,12 +237,14 @@ impl Plan<'_> {
         let entries = old.entries();
         let mut files = files.into_iter().peekable();
         let mut row = 0;
+        // Joins the tree's files with the rows of the old index; both are ascending by path.
         loop {
             let current = entries.get(row).map(|entry| old.path(entry));
             match (files.peek(), current) {
                 (None, None) => return Ok(()),
                 (Some((path, _)), current) if current.is_none_or(|current| current >= *path) => {
                     let (path, file) = (*path, files.next().map(|(_, file)| file));
+                    // A file of the tree replaces all stages of its path.
                     let stages = entries[row..].iter().take_while(|e| old.path(e) == path);
                     let stages = stages.count();
                     if let Some(file) = file {

@@ -45,6 +45,7 @@ pub(crate) fn supplies(
             .iter()
             .map(|write| &index.entries()[write.row as usize])
     };
+    // Only regular files are converted, so only the attribute files above them matter.
     let files = entries().filter(|entry| matches!(entry.mode, Mode::File | Mode::Executable));
     let directories = directories_above(files.clone().map(|entry| index.path(entry)));
     let (converter, warnings) = session.converter(index, &directories, direction)?;
@@ -77,6 +78,7 @@ pub(crate) fn supplies(
         }
     }
     let mut lanes = Lanes::new(index, writes, &converter, session.filter_context());
+    // Filters that were started to compare files are reused for writing.
     lanes.reuse(session.take_filters());
     lanes.add_large_files(large_rows(objects, &located));
     let mut warnings: Vec<String> = warnings.into_values().flatten().collect();

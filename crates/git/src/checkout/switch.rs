@@ -79,6 +79,7 @@ pub fn switch(
     session.set_source(target.branch.clone(), Some(commit));
     let mut changes = None;
     let is_cancelled = || options.execution.cancel.is_cancelled();
+    // The references are locked only when every other check has passed.
     let outcome = update(&mut session, &job, &mut || {
         if !target.head_stays {
             let prepared = RefChanges::prepare(repository, target, commit, &is_cancelled)?;
@@ -86,6 +87,7 @@ pub fn switch(
         }
         Ok(())
     })?;
+    // Releases the lock on the index: the hook may need it.
     drop(session);
     let mut switched = Switched::new(old, outcome);
     if !matches!(switched.outcome, Outcome::Done(_)) {
@@ -95,6 +97,7 @@ pub fn switch(
         None => Ok(()),
         Some(changes) => changes.commit(repository, target, &switched.old),
     };
+    // The working tree has been switched already, so a failure becomes part of the result.
     match moved.and_then(|()| repository.remove_branch_state()) {
         Ok(ended) => switched.ended = ended,
         Err(error) => {

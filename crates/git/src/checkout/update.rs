@@ -94,7 +94,9 @@ pub(crate) fn update(
     };
     let supplies = supplies(session, &next, &direction)?;
     refuse_recursion(session, &old.index, &next, job.force)?;
+    // Everything above only reads; `prepare` is the last step that may refuse.
     prepare()?;
+    // Removing comes first: it makes room for the files to write.
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
     done.warnings.extend(left_despite_sparse(&next));
@@ -297,6 +299,7 @@ pub(crate) fn write(
     let engine = session.engine_for(next.writes.len());
     let report = write_tree(&session.root, &&contents, &engine).map_err(stopped)?;
     done.note(&report);
+    // After a fatal error nothing more is written.
     if contents.fatal.get().is_none() {
         contents.retry_collided(&session.root, done);
     }

@@ -190,6 +190,7 @@ impl Converter {
         }
         let in_core = conversion.in_core();
         let encoding = self.encoding(in_core, path)?;
+        // Git's order: `$Id$`, line ends, encoding. `to_git` reverses it.
         let mut steps = Steps::new(buffers, content);
         if in_core.ident {
             steps.run(|_, content, out| {

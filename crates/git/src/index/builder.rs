@@ -114,6 +114,7 @@ impl Builder {
         }
     }
 
+    /// Checks whether the entry may follow the last one; the error is the reason.
     fn check(
         &self,
         path: &BStr,

@@ -240,6 +240,7 @@ impl<'r> RevisionArguments<'r> {
                 return Ok(true);
             }
         }
+        // As in git, the following suffixes add the commit itself, too.
         let mut word = word;
         if let Some(commit) = word.strip_suffix(b"^!") {
             if self.add_parents(commit.as_bstr(), !self.is_negated, None)? {
@@ -275,11 +276,14 @@ impl<'r> RevisionArguments<'r> {
         Ok(true)
     }
 
+    /// Adds `left..rest`, or `left...` if `rest` starts with a dot (symmetric difference); an empty
+    /// side means HEAD. Returns whether both sides name commits.
     fn add_range(&mut self, left: &BStr, rest: &BStr) -> Result<bool> {
         let (is_symmetric, right) = match rest.strip_prefix(b".") {
             Some(right) => (true, right.as_bstr()),
             None => (false, rest),
         };
+        // `..` alone may be a path.
         if left.is_empty() && right.is_empty() && !is_symmetric && !self.has_end {
             return Ok(false);
         }

@@ -43,9 +43,11 @@ pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) 
     for pair in unstaged.pairs {
         note_pair(pair, &mut changes);
     }
+    // A deleted file that was found under another name leaves an empty change.
     changes.retain(|_, change| {
         change.staged.is_some() || change.unstaged.is_some() || change.conflict.is_some()
     });
+    // Without an unstaged difference, the working tree has the index's mode.
     for change in changes.values_mut() {
         if change.unstaged.is_none() && change.conflict.is_none() {
             change.worktree = change.index.map(|version| version.mode);

@@ -161,6 +161,7 @@ fn find_unstaged(
     let is_link = |entry: &Entry| is_link(repository, index, entry);
     let rules = rules(worktree, old);
     let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
+    // A hidden submodule is not a change, but rows in conflict stay listed.
     if let Some(submodules) = &submodules {
         rows.retain_mut(|change| {
             let entry = &index.entries()[change.compared as usize];

@@ -91,6 +91,7 @@ pub(super) fn of_unstaged(
             mode,
             id,
         };
+        // To git's search, the file of a path in conflict is a new one.
         if entry.flags.stage != Stage::Merged {
             pairs.extend(change.worktree.map(|mode| Filepair {
                 new: Some(side(mode, None)),
@@ -117,6 +118,7 @@ pub(super) fn of_unstaged(
         let detected = detect(&mut pairs, options, &contents, engine)?;
         let remarks = contents.remarks.into_inner();
         let remarks = remarks.unwrap_or_else(PoisonError::into_inner);
+        // Git repeats its messages for each time that it reads a file.
         for path in added.iter().chain(&detected.read_again) {
             said.attributes_for(path.as_bstr());
             let remarks = remarks.get(path).into_iter().flatten();

@@ -184,6 +184,7 @@ impl<'i> Walk<'i, '_> {
             rows: pair.rows.clone(),
         }
         .peekable();
+        // Joins HEAD's entries with the index's groups; both are in tree order.
         loop {
             let which = match (tree.peek(), groups.peek()) {
                 (None, None) => break,
@@ -200,6 +201,7 @@ impl<'i> Walk<'i, '_> {
                 _ => self.compare_file(pair, head, group.as_ref(), &mut found)?,
             }
         }
+        // Collected per directory, so that the lock is taken only once for each.
         self.charge(pair, &found)?;
         let mut all = self.found.lock().map_err(|_| poisoned())?;
         all.changes.append(&mut found.changes);

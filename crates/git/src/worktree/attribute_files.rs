@@ -72,6 +72,7 @@ impl Worktree<'_> {
             reader: Reader::new(self.repository.shared_objects().store),
             found: AttributeFiles::default(),
         };
+        // A configured tree replaces both the index and the working tree.
         if let Some(tree) = self.attributes_tree()? {
             for directory in directories {
                 let spec = BString::from([tree.as_slice(), b":", &file_in(directory)].concat());
@@ -87,6 +88,7 @@ impl Worktree<'_> {
             .collect();
         match direction {
             Direction::CheckOut { is_removed } => {
+                // The index first; where it has no file, the working tree.
                 let mut others = Vec::new();
                 for directory in directories.iter().copied() {
                     let is_known = match entries.get(directory) {
@@ -100,6 +102,7 @@ impl Worktree<'_> {
                 blobs.found.add(self.files_present(others)?);
             }
             Direction::CheckIn { listed, is_gone } => {
+                // The working tree first; where it has no file, the index.
                 let is_there = |directory: &&BStr| !is_gone(file_in(directory).as_bstr());
                 let files = match listed {
                     Some(listed) => {

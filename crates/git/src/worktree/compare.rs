@@ -98,6 +98,7 @@ impl Comparison<'_> {
         if rows.is_empty() {
             return Ok(Settled::default());
         }
+        // Filtered files are compared separately, because they share one program for each driver.
         let (filtered, plain): (Vec<u32>, Vec<u32>) = rows
             .into_iter()
             .partition(|row| self.driver(*row).is_some());

@@ -28,6 +28,7 @@ pub(super) fn parse(
     for (index, line) in content.lines().enumerate() {
         let is_indented = matches!(line.first(), Some(b' ' | b'\t' | 0x0b | 0x0c));
         let text = line.trim_with(is_space).as_bstr();
+        // An indented line continues the value above; a comment in between does not end it.
         if let Some(name) = &open {
             if is_comment(line) {
                 continue;

@@ -330,6 +330,7 @@ fn compare(
         return Ok(Ok(Verdict::Modified));
     }
     match stat.kind {
+        // Not by size: some file systems report a size of links that differs from their target's.
         FileKind::Symlink => {
             let target = match parent.read_link(name) {
                 Ok(target) => target,

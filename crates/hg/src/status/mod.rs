@@ -41,6 +41,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     } else {
         Ignore::default()
     };
+    // Taken before the pass, so that it is not later than any stat.
     let now = hedgerow_fs::file_time();
     let mut visit = Visit::new(&dirstate, &ignore, &selection, &subrepositories, now);
     visit.wants_unknown = wants_unknown;

@@ -228,6 +228,7 @@ impl Visitor for Visit<'_> {
                     plan.descend(number, below);
                 }
             }
+            // Directories are looked up as well: one may be in the place of a tracked file.
             let Some(index) = self.find(&data.entries, path, shared) else {
                 if matches!(listed.kind, Some(FileKind::File | FileKind::Symlink)) {
                     self.untracked(data, path, &mut found)?;

@@ -371,6 +371,7 @@ impl<R: Receiver> Sorted<'_, R> {
             };
             state.telling = true;
             let front = state.front;
+            // Workers are called before reporting, so that they work ahead meanwhile.
             let called = state.agenda.call(front);
             drop(state);
             scope.spawn_all(repeat_n((), called));
@@ -379,6 +380,7 @@ impl<R: Receiver> Sorted<'_, R> {
             state = self.lock();
             state.telling = false;
         }
+        // The front may have changed; without this call its token could stay parked.
         let front = state.front;
         let called = state.agenda.call(front);
         drop(state);

@@ -75,6 +75,7 @@ pub(super) fn find<C: Contents>(
         let good = candidates.iter().filter(|one| one.score >= options.minimum);
         ranked.extend(good.map(|one| (to, one)));
     }
+    // The sort is stable: among equal ranks, destinations keep their order.
     ranked.sort_by_key(|(_, candidate)| std::cmp::Reverse(candidate.rank()));
     let mut take = |again: bool| {
         for (to, Candidate { source, score, .. }) in &ranked {
@@ -84,6 +85,7 @@ pub(super) fn find<C: Contents>(
             }
         }
     };
+    // First each source is used once; for copies, used sources are then allowed, too.
     take(false);
     if options.detection == Detection::Copies {
         take(true);

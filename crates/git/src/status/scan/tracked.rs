@@ -109,12 +109,15 @@ impl Scan<'_> {
                     );
                 }
                 (true, false) if children.len() == 1 => {
+                    // A file or a link is in the place of a tracked directory.
                     self.untracked(worker, listed, entry, plan);
                 }
                 (true, false) => {}
                 (false, _) => {
                     let shown = self.tracked_file(child, entry, is_directory, plan);
                     let below = children.iter().any(|child| child.is_directory);
+                    // A directory in the place of a tracked file is untracked, unless tracked paths
+                    // are below it.
                     if shown && is_directory && !below && !is_descended {
                         self.untracked(worker, listed, entry, plan);
                     }

@@ -51,7 +51,8 @@ impl Drop for HeldName {
 #[allow(unsafe_code)]
 fn release(raw: *mut libc::c_char) {
     if !raw.is_null() {
-        // SAFETY: it came from `CString::into_raw`, and whoever took it out of its slot owns it.
+        // SAFETY: it came from `CString::into_raw`, and taking it out of its slot transferred
+        // ownership.
         drop(unsafe { CString::from_raw(raw) });
     }
 }

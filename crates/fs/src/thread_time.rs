@@ -110,8 +110,9 @@ fn read_start<'b>(file: &OwnedFd, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     buffer.get(..count)
 }
 
-/// The CPU time of `thread`. The id of a thread's clock is `~thread << 3 | CPUCLOCK_PERTHREAD_MASK
-/// | CPUCLOCK_SCHED` (`include/linux/posix-timers.h`), computed like in pthread_getcpuclockid(3).
+/// The CPU time of `thread`. The id of a thread's clock is
+/// `~thread << 3 | CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED` (`include/linux/posix-timers.h`),
+/// computed like in pthread_getcpuclockid(3).
 #[allow(unsafe_code)]
 fn cpu_time(thread: ThreadId) -> Option<Duration> {
     let clock = (!(thread.0 as libc::clockid_t) << 3) | 4 | 2;

@@ -36,7 +36,7 @@ pub enum Error {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A setting with an invalid value.
@@ -56,7 +56,7 @@ pub enum Error {
         line: usize,
         /// The pattern as written.
         pattern: BString,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// Ignore files that include each other endlessly, or too many of them.
@@ -74,7 +74,7 @@ pub enum Error {
     Argument {
         /// As it was given.
         word: BString,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// Mercurial was run to compare files and did not answer as expected.

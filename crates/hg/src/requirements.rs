@@ -1,5 +1,5 @@
-//! The requirements of a repository, and which of them hedgerow supports: `hg help
-//! internals.requirements`.
+//! The requirements of a repository, and which of them hedgerow supports:
+//! `hg help internals.requirements`.
 
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};

@@ -35,7 +35,7 @@ enum Place {
 /// Why a place is examined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visit {
-    /// A file that is new to the index there is to be written, by the write at this position.
+    /// The write at this position creates a file that is new to the index.
     New { write: usize, gitlink: bool },
     /// A file that the index no longer has must not exist.
     Gone,

@@ -6,7 +6,7 @@ use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 
-/// What is to be checked out.
+/// The target of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The name as given, for messages and the log of HEAD.

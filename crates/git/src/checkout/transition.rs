@@ -57,7 +57,7 @@ pub(crate) struct Remove {
     pub directory: bool,
 }
 
-/// What has to be done.
+/// The changes to make.
 #[derive(Debug)]
 pub(crate) struct Transition {
     /// The new index; entries to be written do not have stat data yet.

@@ -144,7 +144,8 @@ impl Attributes {
         }
     }
 
-    /// What they say about `path` in an archive; for attributes that were made for one.
+    /// The attributes of `path` for an archive; only for attributes made by
+    /// [`Attributes::of_archive`].
     pub(crate) fn export(&self, path: &BStr, is_directory: bool) -> Export {
         let mut scratch = Scratch::new(self.known, &self.macros);
         self.fill(path, is_directory, &mut scratch);

@@ -47,8 +47,8 @@ pub struct ToGit<'a> {
     /// written: git does so when it compares contents, but not when it only checks whether a file
     /// has changed.
     pub tell_line_ends: bool,
-    /// Whether carriage returns in the index are ignored when deciding to keep them (`add
-    /// --renormalize`).
+    /// Whether carriage returns in the index are ignored when deciding to keep them
+    /// (`add --renormalize`).
     pub renormalize: bool,
     /// Reads the content of the path in the index, if any. Called only if needed.
     pub index_content: &'a mut dyn FnMut() -> Result<Option<Vec<u8>>>,

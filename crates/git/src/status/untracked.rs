@@ -39,7 +39,7 @@ impl Folder {
             if folder.excluded {
                 kind = IGNORED;
             }
-            // Whoever raised it to this value has also raised the directories above.
+            // If it already had this value, so have the directories above.
             if folder.holds.fetch_max(kind, Ordering::Relaxed) >= kind {
                 return;
             }

@@ -62,7 +62,7 @@ pub(crate) struct Worktree<'r> {
     threshold: Option<u64>,
     /// The name of the threads.
     name: &'static str,
-    /// The full name of the branch, and the commit or tree, that filters are told.
+    /// The branch's full name, and the commit or tree, which filters are told.
     source: (Option<BString>, Option<ObjectId>),
     /// Filters that were started to compare files and can be reused, by the positions of their
     /// drivers.

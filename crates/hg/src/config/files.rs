@@ -1,5 +1,5 @@
-//! The configuration files, and which of them are trusted: `hg help config.files`, `hg help
-//! config.trusted`.
+//! The configuration files, and which of them are trusted: `hg help config.files`,
+//! `hg help config.trusted`.
 
 use super::parse::{parse, Stop};
 use super::Config;

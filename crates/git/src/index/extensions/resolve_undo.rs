@@ -1,5 +1,5 @@
-//! `REUC`: the sides of resolved conflicts, so that `git update-index --unresolve` and `git
-//! checkout -m` can restore the conflicts.
+//! `REUC`: the sides of resolved conflicts, so that `git update-index --unresolve` and
+//! `git checkout -m` can restore the conflicts.
 
 use super::super::cursor::Cursor;
 use super::super::entry::{Entry, Stage};

@@ -104,7 +104,7 @@ impl Recorder {
         }
     }
 
-    /// A worker begins a task.
+    /// A worker starts a task.
     pub(crate) fn begin_task(&self, worker: usize) {
         self.shard(worker).tasks.fetch_add(1, Ordering::Relaxed);
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;

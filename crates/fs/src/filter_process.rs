@@ -257,7 +257,7 @@ mod tests {
         let mut process = spawn("cat");
         assert!(run(&mut process, &content).unwrap() == content);
         assert_eq!(process.wait().unwrap(), None);
-        // Writes all before it reads.
+        // Writes everything before it reads.
         let mut process = spawn("head -c 1000000 /dev/zero; cat >/dev/null");
         assert_eq!(run(&mut process, &content).unwrap().len(), 1_000_000);
         // Never reads.

@@ -26,7 +26,7 @@ pub enum Error {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The violation and its position.
         reason: String,
     },
     /// A configuration file that cannot be read.
@@ -72,7 +72,7 @@ pub enum Error {
     /// The argument as given.
     #[error("{word}: {reason}")]
     Argument {
-        /// As it was given.
+        /// The argument as given.
         word: BString,
         /// The reason.
         reason: String,
@@ -80,7 +80,7 @@ pub enum Error {
     /// Mercurial was run to compare files and did not answer as expected.
     #[error("cannot ask Mercurial: {reason}")]
     Program {
-        /// What happened.
+        /// The error.
         reason: String,
     },
     /// The caller's token was cancelled.
@@ -89,7 +89,7 @@ pub enum Error {
     /// A defect of this program.
     #[error("internal error: {reason}")]
     Internal {
-        /// What happened.
+        /// The error.
         reason: String,
     },
 }

@@ -26,7 +26,7 @@ pub enum Error {
     NotStatistics {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }

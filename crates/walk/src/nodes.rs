@@ -1,4 +1,4 @@
-//! A directory as a source of nodes.
+//! A directory tree as a source of nodes.
 
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
 use hedgerow_fs::threads::start_scoped;

@@ -159,7 +159,8 @@ impl<'r> Batcher<'r> {
         }
     }
 
-    /// Git streams large files into an archive, and converts none of them.
+    /// Whether the change is made: git streams large files unconverted, unless placeholders are to
+    /// be expanded.
     fn is_done(&self, change: &Change, size_bytes: u64) -> bool {
         change.subst || size_bytes <= self.big_file_bytes
     }

@@ -8,7 +8,7 @@ use gix_date::Time;
 use hedgerow_fs::Iconv;
 use hedgerow_pack::{oid, ObjectId, ObjectKind};
 
-/// A commit.
+/// The data of a commit.
 pub(super) struct Facts {
     pub commit: Id,
     pub tree: Id,
@@ -108,7 +108,7 @@ fn converted(to: &[u8], from: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     outcome.is_ok().then_some(converted)
 }
 
-/// Reads `NAME <MAIL> SECONDS ZONE`.
+/// Parses `NAME <MAIL> SECONDS ZONE`.
 fn person(line: &BStr, mailmap: &Mailmap) -> Option<Person> {
     let open = line.find_byte(b'<')?;
     let close = line.get(open..)?.find_byte(b'>')? + open;

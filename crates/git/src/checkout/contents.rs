@@ -41,7 +41,7 @@ pub(crate) struct Results {
     pub unconverted: Vec<String>,
 }
 
-/// Everything a worker needs to write any of the files.
+/// Everything that a worker needs to write any of the files.
 pub(crate) struct Contents<'a> {
     pub objects: Objects<'a>,
     pub index: &'a Index,

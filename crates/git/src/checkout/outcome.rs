@@ -17,7 +17,7 @@ pub enum Outcome {
     Unmerged(Vec<BString>),
 }
 
-/// What a checkout did.
+/// Result of a checkout that was done.
 #[derive(Debug, Default)]
 pub struct Done {
     /// Files, links and submodule directories written.

@@ -54,7 +54,7 @@ struct Words<'a> {
     guess: bool,
     /// A `--` separates the paths.
     is_separated: bool,
-    /// There is a word besides the first, or besides the first and `--`.
+    /// The first word is the only one, apart from `--`.
     is_alone: bool,
 }
 

@@ -12,7 +12,7 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 
-/// How to switch.
+/// Options of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchOptions {
     /// Overwrite local changes and untracked files.
@@ -29,7 +29,7 @@ pub struct SwitchOptions {
 /// Result of a switch.
 #[derive(Debug)]
 pub struct Switched {
-    /// Where HEAD was before.
+    /// HEAD before the switch.
     pub old: Head,
     /// How the update of the working tree ended.
     pub outcome: Outcome,

@@ -1,4 +1,4 @@
-//! `working-tree-encoding`.
+//! Conversion by `working-tree-encoding`.
 
 use std::collections::HashMap;
 

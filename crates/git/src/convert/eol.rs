@@ -1,4 +1,4 @@
-//! Line ends.
+//! Conversion of line ends.
 
 use bstr::ByteSlice;
 

@@ -12,7 +12,7 @@ use super::lane::FilterContext;
 /// Runs `command` on `content`. The inner error is git's message when a filter fails.
 ///
 /// # Errors
-/// Cancelled.
+/// It was cancelled.
 pub(super) fn run(
     command: &BStr,
     path: &BStr,

@@ -7,7 +7,7 @@
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
 
-/// How a keyword starts.
+/// The start of a keyword.
 const HEAD: &[u8] = b"$Id";
 
 /// Expands `$Id$` piece by piece.

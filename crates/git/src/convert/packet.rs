@@ -23,10 +23,10 @@ pub(super) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// These lines and a flush packet.
+    /// The given lines and a flush packet.
     ///
     /// # Errors
-    /// A line too long for a packet.
+    /// A line is too long for a packet.
     pub(super) fn lines<I: AsRef<[u8]>>(lines: impl IntoIterator<Item = I>) -> io::Result<Self> {
         let mut packets = Vec::new();
         for line in lines {
@@ -112,7 +112,7 @@ impl Conversation {
     /// Waits for a packet, and sends meanwhile.
     ///
     /// # Errors
-    /// A process that has ended, or does not speak in packets.
+    /// The process has ended, or does not send packets.
     pub(super) fn receive(&mut self, outgoing: &mut Outgoing<'_>) -> io::Result<Packet<'_>> {
         loop {
             let received = self.received.get(self.start..self.end).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::zone::Zone;
 
 /// Numbers from here on are seconds since 1970, if nothing precedes them.
 const LEAST_SECONDS: i64 = 100_000_000;
-/// The last second before 2100.
+/// The last second before the year 2100.
 const LAST_SECONDS: i64 = 4_102_444_799;
 
 /// The time given by `text`, in seconds since 1970; `None` if a part is missing.

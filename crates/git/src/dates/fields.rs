@@ -1,6 +1,6 @@
 //! The known parts of a time.
 
-/// Seconds of a day.
+/// Number of seconds in a day.
 pub(super) const DAY_SECONDS: i64 = 24 * 3600;
 
 /// Dates given by numbers alone are at most this far in the future.
@@ -9,18 +9,18 @@ const FUTURE_SECONDS: i64 = 10 * DAY_SECONDS;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     pub year: Option<i64>,
-    /// From 0.
+    /// Counted from 0.
     pub month: Option<i64>,
     pub day: Option<i64>,
     pub hour: Option<i64>,
     pub minute: Option<i64>,
     pub second: Option<i64>,
-    /// From Sunday, which is 0.
+    /// Counted from Sunday, which is 0.
     pub weekday: i64,
 }
 
 impl Fields {
-    /// Those of UTC.
+    /// The fields of a time in UTC.
     pub fn of_utc(seconds: i64) -> Self {
         let (days, rest) = (
             seconds.div_euclid(DAY_SECONDS),

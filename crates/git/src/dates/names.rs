@@ -1,4 +1,4 @@
-//! Words of dates.
+//! The words used in dates.
 
 pub(super) const MONTHS: [&str; 12] = [
     "January",

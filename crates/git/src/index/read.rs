@@ -25,7 +25,7 @@ impl Index {
     /// exist.
     ///
     /// # Errors
-    /// As [`Index::read`], and if it cannot be read.
+    /// Like [`Index::read`], and if the file cannot be read.
     pub fn load(path: &Path, hash: Kind) -> Result<Option<(Index, Stat)>> {
         let file = match ReadFile::open(path) {
             // Other errors do not mean that there is no index.

@@ -49,7 +49,7 @@ pub struct StatRules {
 }
 
 impl Default for StatRules {
-    /// Git's rules as it is commonly built.
+    /// The rules of git's usual builds.
     fn default() -> Self {
         StatRules {
             trust_ctime: true,

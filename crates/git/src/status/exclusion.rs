@@ -35,7 +35,7 @@ pub(super) struct Level {
     excluded: OnceLock<bool>,
 }
 
-/// Where a directory's own patterns are.
+/// The source of a directory's own patterns.
 #[derive(Debug)]
 pub(super) enum Source {
     /// It has none.

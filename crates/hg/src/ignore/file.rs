@@ -17,7 +17,7 @@ pub(super) struct Line {
 /// A `syntax:` line with an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnknownSyntax {
-    /// The name.
+    /// The unknown name.
     pub name: BString,
 }
 

@@ -90,7 +90,7 @@ fn moments_without_work_are_marked() {
              height=\"7.00\" opacity=\"{seen}\"/>"
         )
     };
-    // 500 of the 4000 us of four workers.
+    // 500 of the 4000 us that four workers had.
     assert!(drawn.contains(&mark("starved", 1.0, "0.43")));
     assert!(drawn.contains(&mark("empty", 2.0, "0.80")));
     assert_eq!(drawn.matches("class=\"starved\"").count(), 2 + 1);

@@ -7,9 +7,9 @@ use super::ewah;
 use gix_hash::Kind;
 use std::collections::HashMap;
 
-/// Two exclude files' stat data of nine numbers each, and 32 bits of flags.
+/// Size of two exclude files' stat data of nine numbers each and of 32 flag bits, in bytes.
 const FIXED_BYTES: usize = STAT_BYTES * 2 + 4;
-/// Stat data of a directory.
+/// Size of a directory's stat data, in bytes.
 const STAT_BYTES: usize = 36;
 
 /// A directory, in preorder. The slices point into the extension.

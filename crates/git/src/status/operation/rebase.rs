@@ -12,9 +12,9 @@ const KEPT_STEPS: usize = 2;
 /// `git rebase` stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rebase {
-    /// The branch that is being moved (by its short name); `None` if HEAD was detached.
+    /// The branch that is being rebased, by its short name; `None` if HEAD was detached.
     pub branch: Option<BString>,
-    /// The commit that it is moved onto, by its short id.
+    /// The commit to rebase onto, by its short id.
     pub onto: Option<BString>,
     /// The commands, if it is an interactive rebase (also without `--interactive`).
     pub steps: Option<Steps>,

@@ -1,4 +1,4 @@
-//! Where contents are read from.
+//! The sources of contents.
 
 use super::Side;
 use crate::repository::{Objects, Repository};

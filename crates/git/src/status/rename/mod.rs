@@ -57,7 +57,7 @@ pub struct Filepair {
 }
 
 impl Filepair {
-    /// The path; that of the new side if there is one.
+    /// The path of the new side, or of the old side if there is no new one.
     pub fn path(&self) -> Option<&BStr> {
         let side = self.new.as_ref().or(self.old.as_ref());
         side.map(|side| side.path.as_bstr())

@@ -74,7 +74,7 @@ impl RenameOptions {
     }
 }
 
-/// The value of `status.<name>` or `diff.<name>`; without `=` it has no text.
+/// A value of `status.<name>` or `diff.<name>`; `text` is `None` if it has no `=`.
 struct Setting {
     is_status: bool,
     name: &'static str,

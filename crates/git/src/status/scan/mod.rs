@@ -42,7 +42,7 @@ pub(super) struct Inputs<'a> {
     pub has_skipped: bool,
 }
 
-/// What a scan found.
+/// Result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// The state of each row of the index; if there are several stages, that of the first.

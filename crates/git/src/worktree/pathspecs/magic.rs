@@ -142,7 +142,7 @@ mod tests {
             (":x", plain, "x"),
             (":/x", top, "x"),
             (":!^:/x", exclude, "/x"),
-            // Words after characters are none.
+            // After magic characters, parentheses have no special meaning.
             (":/(icase)x", top, "(icase)x"),
             (":(top,)x", top, "x"),
             (":(exclude)a)", exclude, "a)"),

@@ -29,7 +29,7 @@ pub(super) enum Match {
     Above,
     /// The path is a directory that may contain a match.
     Leads,
-    /// Its wildcards fit.
+    /// Its wildcards match.
     Wild,
     /// It names the path.
     Exact,

@@ -109,8 +109,9 @@ struct Matrix<'s, 'c, C> {
 }
 
 impl<C: Contents> Matrix<'_, '_, C> {
-    /// The destinations that git reads again here. It still holds each from the search for equal
-    /// contents, but frees it after the first source, unless both were compared by then.
+    /// The destinations that git reads again here. It still holds their contents from the search for
+    /// equal ones, but frees a content at the first source, unless the sizes of the two allow a
+    /// comparison or it was compared before.
     fn read_again(&self, is_compared: impl Fn(usize) -> bool) -> Vec<BString> {
         let partners = Partners::new(&self.from_sizes, self.minimum);
         let mut paths = Vec::new();

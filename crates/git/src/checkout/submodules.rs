@@ -116,7 +116,7 @@ fn is_submodule(entry: &Entry) -> bool {
 }
 
 /// Refuses if git would touch any of the submodules `affected`: if it is active and named in the
-/// old or the new `.gitmodules`.
+/// `.gitmodules` of the working tree or of one of `indexes`.
 fn refuse_active(
     session: &Session<'_>,
     indexes: [&Index; 2],

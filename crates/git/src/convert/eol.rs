@@ -124,6 +124,7 @@ pub(super) fn to_git(
         if stats.is_binary() {
             return Ok((false, RoundTrip::Safe));
         }
+        // As in git, a file with carriage returns in the index keeps them.
         strip = strip && !index_has_crlf()?;
     }
     let round_trip = match safe {

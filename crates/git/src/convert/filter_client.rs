@@ -79,6 +79,7 @@ impl FilterClient {
         let lines = command.iter().chain(&request.lines);
         let mut outgoing = Outgoing::lines(lines)?.with_content(request.content);
         let mut status = Vec::new();
+        // The filter may answer before it has read everything; sending goes on meanwhile.
         self.read_status(&mut outgoing, &mut status)?;
         match status.as_slice() {
             b"success" => {}

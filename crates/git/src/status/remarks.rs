@@ -69,6 +69,7 @@ impl Said {
             }
             let same = |row: &u32| settled.clean.binary_search_by_key(row, |(row, _)| *row);
             let looks_same = entry.matches(&read.stat, &rules.stat);
+            // Hidden: changed although its stat data match.
             let is_hidden = looks_same && same(&read.row).is_err();
             let times = match (is_hidden, entry.stat.size) {
                 (false, _) => 1,

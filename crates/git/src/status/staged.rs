@@ -266,6 +266,7 @@ impl<'i> Walk<'i, '_> {
                 found.changes.extend(change(path.to_owned(), head, index));
                 continue;
             }
+            // HEAD's version is listed once for all stages of a path.
             let is_new = found.unmerged.last().is_none_or(|(last, _)| last != path);
             if let Some(head) = head.filter(|_| is_new) {
                 found.unmerged.push((path.to_owned(), version(head)));

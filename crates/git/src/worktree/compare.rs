@@ -239,6 +239,7 @@ impl Comparison<'_> {
                 return Ok((blob_id(hash, &target)?, stat, None));
             }
         }
+        // A link's entry may have a regular file, where links are written as files.
         let file = directory.open_file(name)?;
         let stat = file.stat()?;
         let conversion = self.converter.conversion(path);

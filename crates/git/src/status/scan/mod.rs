@@ -64,6 +64,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     let rows = inputs.index.entries().len();
     let scan = Scan {
         inputs,
+        // Rows that the scan never meets stay absent.
         states: (0..rows)
             .map(|_| AtomicU8::new(State::Absent as u8))
             .collect(),

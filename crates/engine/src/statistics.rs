@@ -91,7 +91,7 @@ impl Statistics {
     }
 }
 
-/// Deserialises an untrusted list; one longer than `LIMIT` is refused.
+/// Deserializes an untrusted list; one longer than `LIMIT` is refused.
 fn at_most<'de, const LIMIT: usize, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -34,7 +34,7 @@ pub fn local_offset(time: i64) -> LocalOffset {
             is_summer: false,
         };
     }
-    // SAFETY: the call has succeeded, so the value is initialised.
+    // SAFETY: the call has succeeded, so the value is initialized.
     let fields = unsafe { fields.assume_init() };
     LocalOffset {
         seconds: fields.tm_gmtoff,

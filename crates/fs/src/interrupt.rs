@@ -99,6 +99,6 @@ fn is_ignored(signal: i32) -> bool {
     if unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } != 0 {
         return false;
     }
-    // SAFETY: the call has succeeded, so the value is initialised.
+    // SAFETY: the call has succeeded, so the value is initialized.
     unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

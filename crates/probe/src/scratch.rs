@@ -1,6 +1,6 @@
 //! The directory of a measurement, with a subdirectory for each worker.
 //!
-//! Creations in one directory are serialised, so each worker has its own. These are spread over
+//! Creations in one directory are serialized, so each worker has its own. These are spread over
 //! groups, so that on a network file system creating them in parallel is fast, too.
 
 use crate::{Error, Result};

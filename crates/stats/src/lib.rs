@@ -1,4 +1,4 @@
-//! The engine's statistics ([`hedgerow_engine::Statistics`]): reads them from a file, summarises
+//! The engine's statistics ([`hedgerow_engine::Statistics`]): reads them from a file, summarizes
 //! them in words, and draws them as an SVG.
 
 mod latency_panel;

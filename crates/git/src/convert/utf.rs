@@ -6,7 +6,7 @@ pub(super) struct Utf {
     pub(super) width: Width,
     /// The byte order for writing, and for reading without a byte order mark.
     pub(super) order: Order,
-    /// Whether a byte order mark is written, and recognised when reading.
+    /// Whether a byte order mark is written, and recognized when reading.
     pub(super) bom: bool,
 }
 

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// Asks a run to end early. Clones ask for the same end; it cannot be taken back.
+/// Asks a run to end early. Clones share the request; it cannot be withdrawn.
 #[derive(Clone, Debug)]
 pub struct CancelToken(Flag);
 
@@ -12,17 +12,18 @@ enum Flag {
 }
 
 impl CancelToken {
-    /// A token that is cancelled when `flag` is true: a signal handler may do no more than set one.
+    /// A token that counts as cancelled when `flag` is true: setting a flag is all that a signal
+    /// handler may do.
     pub const fn from_static(flag: &'static AtomicBool) -> Self {
         CancelToken(Flag::Static(flag))
     }
 
-    /// Asks for the end. Tasks that have begun are finished, unless they look at the token.
+    /// Requests the end. Tasks that have started are finished, unless they check the token.
     pub fn cancel(&self) {
         self.flag().store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end was asked for.
+    /// Whether the end was requested.
     pub fn is_cancelled(&self) -> bool {
         self.flag().load(Ordering::Relaxed)
     }

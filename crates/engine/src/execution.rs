@@ -2,22 +2,22 @@ use crate::{CancelToken, Jobs, Options, Progress, Recorder};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// How a command is run, whatever it does: by how many workers, until when, and who is told of it.
-/// Clones share the token, the progress and the statistics.
+/// How a command is run: the number of workers, cancellation, progress and statistics. Clones share
+/// the token, the progress and the statistics.
 #[derive(Clone, Debug, Default)]
 pub struct Execution {
     /// The number of workers.
     pub jobs: Jobs,
-    /// Ends the command early; it then fails, and what it was to replace stays as it was.
+    /// Ends the command early; it then fails, and leaves unchanged what it was to replace.
     pub cancel: CancelToken,
-    /// How far the command is, for whoever shows it meanwhile.
+    /// The command's progress, for display while it runs.
     pub progress: Arc<Progress>,
-    /// Counts what the workers do with their time; without it, nothing is counted.
+    /// Records what the workers do with their time; if `None`, nothing is counted.
     pub statistics: Option<Arc<Recorder>>,
 }
 
 impl Execution {
-    /// With `threads` workers.
+    /// Runs with `threads` workers.
     pub fn with_threads(threads: NonZeroUsize) -> Self {
         Execution {
             jobs: Jobs::Fixed(threads),
@@ -25,7 +25,7 @@ impl Execution {
         }
     }
 
-    /// How many threads work on what only computes: [`Jobs::Auto`] is one a processor.
+    /// Number of threads for purely computational work: with [`Jobs::Auto`], one per processor.
     pub fn threads(&self) -> NonZeroUsize {
         match self.jobs {
             Jobs::Fixed(threads) => threads,
@@ -35,7 +35,7 @@ impl Execution {
         }
     }
 
-    /// A run of the engine by workers that are called `name`.
+    /// The engine options for a run whose workers are called `name`.
     pub fn options(&self, name: &'static str) -> Options {
         Options {
             jobs: self.jobs,
@@ -46,7 +46,7 @@ impl Execution {
         }
     }
 
-    /// The same with a progress of its own: for a part that is shown by itself.
+    /// The same with a separate progress, for a part that is displayed on its own.
     pub fn with_own_progress(&self) -> Self {
         Execution {
             progress: Arc::default(),
@@ -54,7 +54,7 @@ impl Execution {
         }
     }
 
-    /// The same with other workers: for a part that has a number of its own.
+    /// The same with another number of workers, for a part with its own setting.
     pub fn with_jobs(&self, jobs: Jobs) -> Self {
         Execution {
             jobs,

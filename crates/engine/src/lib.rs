@@ -1,9 +1,9 @@
-//! The parallel machine of hedgerow: blocking threads that work through tasks, in any order
+//! The execution engine of hedgerow: blocking threads that process tasks, in any order
 //! ([`run_tasks`]) or with an ordered commit and a budget in bytes ([`run_ordered`]).
 //!
-//! It knows no file and no format. Its part in hiding latency is the number of workers: with
-//! [`Jobs::Auto`] a run watches how long its workers wait for something other than a processor,
-//! and has as many of them as keep the processors busy.
+//! It knows no file and no format. It hides latency by choosing the number of workers: with
+//! [`Jobs::Auto`] a run measures how long its workers wait for something other than a processor,
+//! and uses as many workers as keep the processors busy.
 
 mod adaptive;
 mod cancel;
@@ -36,5 +36,5 @@ pub use statistics::{Schema, Statistics, STATISTICS_SCHEMA};
 pub use tasks::{run_tasks, Scope};
 pub use window::{ReorderWindow, Ticket};
 
-/// The most workers that [`Jobs::Auto`] grows to.
+/// Maximum number of workers with [`Jobs::Auto`].
 pub const AUTO_LIMIT: usize = 64;

@@ -3,41 +3,40 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Descriptors that are left to whoever is no worker.
+/// Number of descriptors reserved for code outside the workers.
 const LEFT_TO_OTHERS: u64 = 8;
-/// Descriptors that a worker has open at a time: a directory, a file in it, an object, and two to
-/// see what it spends its time with.
+/// Number of descriptors that a worker has open at a time: a directory, a file in it, an object,
+/// and two for measuring its times.
 const DESCRIPTORS_A_WORKER: u64 = 5;
 
 /// How many workers a run has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Jobs {
-    /// As many as keep the processors busy, which is found out while the run goes on: about two
-    /// a processor to begin with, up to [`AUTO_LIMIT`] while workers wait for the file system.
+    /// As many as keep the processors busy, determined during the run: about two per processor at
+    /// first, up to [`AUTO_LIMIT`] while workers wait for the file system.
     #[default]
     Auto,
-    /// This many, or fewer where there are not descriptors for so many. With one, no thread is
-    /// started.
+    /// This many, or fewer if there are not enough descriptors. With one, no thread is started.
     Fixed(NonZeroUsize),
 }
 
-/// How a run is to go.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The number of workers.
     pub jobs: Jobs,
     /// Ends the run early.
     pub cancel: CancelToken,
-    /// What the threads are called, before a dash and the number of the worker.
+    /// The name of the threads, followed by a dash and the number of the worker.
     pub name: &'static str,
-    /// What counts the run; without one, nothing is counted.
+    /// Records the run; if `None`, nothing is counted.
     pub recorder: Option<Arc<Recorder>>,
     /// [`Report::workers_last`](crate::Report::workers_last) of an earlier run of the same kind:
-    /// where [`Jobs::Auto`] starts.
+    /// the number of workers that [`Jobs::Auto`] starts with.
     pub hint: Option<usize>,
-    /// The calling thread works alone for so long: what is done by then is done before threads
-    /// would have started. For tasks that are short, or that are made of
-    /// [operations](crate::Scope::operation); [`run_tasks`](crate::run_tasks) heeds it.
+    /// How long the calling thread works alone, so that short runs are done before threads would
+    /// have started. For tasks that are short, or that consist of
+    /// [operations](crate::Scope::operation); only [`run_tasks`](crate::run_tasks) uses it.
     pub patience: Duration,
 }
 
@@ -52,7 +51,7 @@ impl Options {
         target.min(limit)
     }
 
-    /// The most workers there may be.
+    /// The maximum number of workers.
     pub(crate) fn limit(&self) -> usize {
         let wanted = match self.jobs {
             Jobs::Fixed(count) => count.get(),
@@ -65,16 +64,16 @@ impl Options {
     }
 }
 
-/// How many workers so many descriptors are enough for. A quarter of them is for directories that
-/// are kept open for tasks that wait.
+/// The number of workers that this many descriptors suffice for. A quarter of them is reserved for
+/// directories kept open for waiting tasks.
 fn workers_with_descriptors(free: u64) -> usize {
     let shared = free.saturating_sub(LEFT_TO_OTHERS);
     let workers = (shared - shared / 4) / DESCRIPTORS_A_WORKER;
     usize::try_from(workers).unwrap_or(usize::MAX).max(1)
 }
 
-/// How many directories may be kept open for tasks that wait, beside what the workers of a run have
-/// open.
+/// Number of directories that may be kept open for waiting tasks, besides the descriptors of a
+/// run's workers.
 pub fn directories_to_keep() -> usize {
     let free = hedgerow_fs::free_descriptors();
     let workers = workers_with_descriptors(free).min(AUTO_LIMIT) as u64;

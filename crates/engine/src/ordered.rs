@@ -14,25 +14,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much of an ordered run may be under way.
+/// Limit for the items in flight of an ordered run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The sum of the sizes of the items between submission and commit, in bytes. An item counts
-    /// as 256 bytes at least; one that is larger than the window goes alone.
+    /// The sum of the sizes of the items between submission and commit, in bytes. An item counts as
+    /// at least 256 bytes; one that is larger than the window is processed alone.
     pub bytes: u64,
 }
 
 /// Turns items into outputs in any order, and commits the outputs in the order of the items.
 ///
-/// `source` yields items with their sizes in bytes. Workers, each with what `worker` made for
-/// it, take them in order and `work` on them at the same time; `commit` gets the outputs on the
-/// calling thread, in order, with consecutive tickets. With one worker, everything happens on the
-/// calling thread; otherwise that one only commits, and `source` is asked by whichever worker is
-/// free, one at a time.
+/// `source` yields items with their sizes in bytes. Workers, each with the state that `worker`
+/// created for it, take them in order and `work` on them in parallel; `commit` receives the outputs
+/// on the calling thread, in order, with consecutive tickets. With one worker, everything happens
+/// on the calling thread; otherwise the calling thread only commits, and any free worker asks
+/// `source`, one at a time.
 ///
-/// Of several errors, that of the earliest item is returned, whatever the workers' pace:
-/// everything before it is committed, nothing after it is. A panic, of whichever part, and a
-/// cancellation end the run at once.
+/// If there are several errors, that of the earliest item is returned, whatever the timing:
+/// everything before it is committed, nothing after it is. A panic in any part and a cancellation
+/// end the run at once.
 pub fn run_ordered<I: Send, O: Send, W, E: Send>(
     options: &Options,
     window: Window,
@@ -75,13 +75,13 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
 
 /// An ordered run.
 struct Pipeline<'o, S, O, E, M, F> {
-    /// `None` once it is to be asked no more.
+    /// `None` once it must not be asked any more.
     source: Mutex<Option<S>>,
     window: ReorderWindow<Result<O, E>>,
     pool: WorkerPool,
-    /// Whether an item failed: there is no use in further ones.
+    /// Whether an item failed, so that further items are useless.
     failed: AtomicBool,
-    /// Workers that want an item.
+    /// Number of workers that want an item.
     fetching: AtomicUsize,
     panicked: Mutex<Option<String>>,
     options: &'o Options,
@@ -222,7 +222,7 @@ where
         output
     }
 
-    /// Who waits for the source has nothing to do.
+    /// Locks the source. A worker that waits for it counts as idle.
     fn wait_for_source(&self) -> MutexGuard<'_, Option<S>> {
         if self.options.recorder.is_some() {
             match self.source.try_lock() {
@@ -238,8 +238,8 @@ where
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next item and its ticket, once there is room for it. An error of the source has its
-    /// place in the order too.
+    /// The next item and its ticket, once there is room for it. An error of the source also takes a
+    /// place in the order.
     fn fetch(&self) -> Option<(Ticket, Result<I, E>)> {
         let mut source = self.wait_for_source();
         let over = self.failed.load(Ordering::Relaxed) || self.options.cancel.is_cancelled();
@@ -259,7 +259,7 @@ where
     }
 }
 
-/// Ends a run when it goes out of scope, also because a commit panicked.
+/// Ends a run when it goes out of scope, also after a panic of `commit`.
 struct End<'a, 'o, S, O, E, M, F>(&'a Pipeline<'o, S, O, E, M, F>);
 
 impl<S, O, E, M, F> Drop for End<'_, '_, S, O, E, M, F> {
@@ -270,7 +270,7 @@ impl<S, O, E, M, F> Drop for End<'_, '_, S, O, E, M, F> {
     }
 }
 
-/// A run and the threads it may start.
+/// A run and the threads that it may start.
 struct Handle<'scope, 'env, L> {
     pipeline: &'scope L,
     threads: &'scope thread::Scope<'scope, 'env>,
@@ -285,7 +285,7 @@ where
     M: Fn(usize) -> W + Sync,
     F: Fn(&mut W, I) -> Result<O, E> + Sync,
 {
-    /// Starts who is missing; says whether somebody was, and could be.
+    /// Starts a missing thread; returns whether one was missing and could be started.
     fn hire_next(&self) -> bool {
         self.pipeline
             .pool
@@ -336,14 +336,14 @@ where
         self.pipeline.pool.target()
     }
 
-    /// The source keeps up as long as workers do not queue for items.
+    /// The source is fast enough as long as workers do not wait for items.
     fn has_backlog(&self) -> bool {
         self.pipeline.fetching.load(Ordering::Relaxed) <= 1
     }
 
     fn set_target(&self, target: usize) {
         self.pipeline.pool.set_target(target);
-        // The others follow, each hired by the one before when it has got an item.
+        // Each worker hires the next one when it has got an item.
         self.hire_next();
     }
 }

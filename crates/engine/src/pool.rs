@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The workers of an ordered run: who exists, who may work.
+/// The workers of an ordered run: which exist and which may work.
 pub(crate) struct WorkerPool {
     state: Mutex<State>,
-    /// Told when more may work, or none is needed any more.
+    /// Notified when more may work, or none is needed any more.
     wake: Condvar,
     target: AtomicUsize,
-    /// How often calls had found no descriptor when that was looked at last.
+    /// The number of failed calls for lack of a descriptor, when last checked.
     shortages: AtomicU64,
     working: AtomicUsize,
     peak: AtomicUsize,
@@ -28,12 +28,12 @@ struct State {
     threads: usize,
     watched: bool,
     ended: bool,
-    /// The target is never higher.
+    /// Upper limit of the target.
     limit: usize,
     record: Option<RunRecord>,
 }
 
-/// Which thread to start for an item that no worker is free for.
+/// The thread to start for an item that no worker is free for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThreadRequest {
     /// The thread of this worker.
@@ -66,7 +66,7 @@ impl WorkerPool {
         }
     }
 
-    /// Who is to be started, while there is more to do than the workers there are have taken.
+    /// The thread to start, if any, while there is more to do than the existing workers have taken.
     pub(crate) fn hire(&self) -> Option<ThreadRequest> {
         let mut state = self.lock();
         if state.ended {
@@ -81,7 +81,7 @@ impl WorkerPool {
         watch.then_some(ThreadRequest::Watch)
     }
 
-    /// A thread could not be started: the run goes on with those there are.
+    /// A thread could not be started: the run goes on with the existing ones.
     pub(crate) fn give_up_thread(&self) {
         let mut state = self.lock();
         state.threads -= 1;
@@ -94,7 +94,8 @@ impl WorkerPool {
             .for_each(|record| record.tell_target(target));
     }
 
-    /// Holds a worker back while there are to be fewer; `false` when none is needed any more.
+    /// Blocks a worker while there are more than allowed; `false` when no worker is needed any
+    /// more.
     pub(crate) fn may_work(&self, number: usize) -> bool {
         self.heed_shortages();
         if number < self.target() {
@@ -130,7 +131,8 @@ impl WorkerPool {
         self.wake.notify_all();
     }
 
-    /// Whoever found no descriptor was one worker too many, for the rest of the run.
+    /// Each call that found no descriptor reduces the number of workers by one for the rest of the
+    /// run.
     fn heed_shortages(&self) {
         let shortages = hedgerow_fs::descriptor_shortages();
         if shortages == self.shortages.load(Ordering::Relaxed) {
@@ -149,7 +151,7 @@ impl WorkerPool {
         }
     }
 
-    /// Tells who records that so many items are in flight.
+    /// Reports the number of items in flight to the recorder.
     pub(crate) fn tell_in_flight(&self, items: usize) {
         self.lock()
             .record
@@ -157,7 +159,7 @@ impl WorkerPool {
             .for_each(|record| record.tell_queue(items));
     }
 
-    /// Tells who records that a worker begins to wait for the source, or has it.
+    /// Reports to the recorder that a worker starts to wait for the source, or has it.
     pub(crate) fn tell_starving(&self, is_starving: bool) {
         self.lock()
             .record
@@ -173,7 +175,7 @@ impl WorkerPool {
         self.peak.load(Ordering::Relaxed)
     }
 
-    /// Nobody is needed any more.
+    /// No worker is needed any more.
     pub(crate) fn end(&self) {
         self.lock().ended = true;
         self.wake.notify_all();

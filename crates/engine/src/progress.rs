@@ -1,24 +1,24 @@
-//! How far some work is, for whoever shows it meanwhile.
+//! Progress of some work, for display while it runs.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A part of some work that has a count of its own. The parts of one piece of work follow each other in
-/// the order of the variants.
+/// A part of some work with a count of its own. The parts follow each other in the order of the
+/// variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Finding out which objects there are and how each is stored.
+    /// Listing the objects and finding out how each is stored.
     Counting,
-    /// Searching a delta for each object that gets a new one.
+    /// Searching deltas for the objects that get a new one.
     Compressing,
     /// Writing the objects of a pack.
     Writing,
-    /// Reading the entries of a pack that is indexed.
+    /// Reading the entries of a pack that is being indexed.
     Receiving,
-    /// Applying the deltas of a pack that is indexed.
+    /// Applying the deltas of a pack that is being indexed.
     Resolving,
-    /// Comparing the ids of a multi-pack-index with their order.
+    /// Checking the order of the ids in a multi-pack-index.
     CheckingOrder,
     /// Comparing the offsets of a multi-pack-index with its packs.
     CheckingOffsets,
@@ -63,7 +63,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The steps of one stage. Workers count; another thread reads at any time.
+/// The steps of one stage. Workers count them; another thread may read them at any time.
 #[derive(Debug, Default)]
 pub struct Steps {
     done: AtomicU64,
@@ -72,48 +72,48 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Steps that are done.
+    /// Number of steps done.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Steps there are in all; 0 as long as that is not known.
+    /// Total number of steps; 0 while unknown.
     pub fn total(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were read or written in the steps that are done, where the stage counts them.
+    /// Bytes read or written in the steps done, if the stage counts them.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether the stage has started, and all of its steps are done.
+    /// Whether the stage has started and all its steps are done.
     pub fn is_over(&self) -> bool {
         self.total() > 0 && self.done() >= self.total()
     }
 
-    /// Adds to the number of steps there are.
+    /// Adds to the total number of steps.
     pub fn expect(&self, steps: u64) {
         self.total.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Adds to the number of steps that are done.
+    /// Adds to the number of steps done.
     pub fn step(&self, steps: u64) {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Adds to the bytes.
+    /// Adds to the number of bytes.
     pub fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Sets the bytes, where one thread alone knows how many there are.
+    /// Sets the number of bytes, for stages in which a single thread knows it.
     pub fn set_bytes(&self, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 }
 
-/// How far some work is: the [`Steps`] of each [`Stage`] that it has.
+/// Progress of some work: the [`Steps`] of each [`Stage`].
 #[derive(Debug, Default)]
 pub struct Progress {
     stages: [Steps; Stage::ALL.len()],
@@ -125,7 +125,7 @@ impl Progress {
         &self.stages[stage as usize]
     }
 
-    /// The stage that is under way, or the last one if all are over; `None` before the first step is
+    /// The stage in progress, or the last one if all are over; `None` before the first step is
     /// known.
     pub fn current(&self) -> Option<(Stage, &Steps)> {
         let started = |stage: &Stage| {

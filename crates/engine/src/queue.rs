@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How often a worker looks for a task before it goes to sleep: a few microseconds, less than
-/// putting it to sleep and calling it costs.
+/// How often a worker looks for a task before it goes to sleep: a few microseconds, less than the
+/// cost of sleeping and waking.
 const LOOKS_BEFORE_SLEEP: usize = 64;
 
-/// The tasks that wait, the workers that take them, and how many may.
+/// The waiting tasks, the workers that take them, and how many may do so.
 ///
 /// A worker is *active* while it runs a task or is on its way to take one; the others sleep. At
-/// most `target` workers are active. No code of the user runs while the lock is held.
+/// most `target` workers are active. No user code runs while the lock is held.
 pub(crate) struct Queue<T, E> {
     state: Mutex<State<T, E>>,
-    /// Tasks that wait, to be looked at without the lock.
+    /// Number of tasks waiting, readable without the lock.
     waiting: AtomicUsize,
     stopped: AtomicBool,
     pub(crate) slots: Box<[CachePadded<Slot>]>,
@@ -26,7 +26,7 @@ pub(crate) struct Queue<T, E> {
     /// Rung at the end.
     pub(crate) alarm: Alarm,
     adaptive: bool,
-    /// How long the first worker is alone, and whether it still is for that reason.
+    /// How long the first worker works alone, and whether it still does for that reason.
     patience: Duration,
     is_patient: AtomicBool,
 }
@@ -36,16 +36,16 @@ struct State<T, E> {
     rest: VecDeque<T>,
     /// Workers inside a task.
     running: usize,
-    /// Workers on their way to take a task: started, called, or looking.
+    /// Workers on their way to take a task: started, woken, or looking for one.
     arriving: usize,
-    /// Workers that sleep; the one that went last is called first, its caches being warm.
+    /// Sleeping workers; the last one to sleep is woken first, because its caches are warm.
     asleep: Vec<usize>,
     /// Workers that exist.
     threads: usize,
     target: usize,
-    /// The target is never higher.
+    /// Upper limit of the target.
     limit: usize,
-    /// How often calls had found no descriptor when that was looked at last.
+    /// The number of failed calls for lack of a descriptor, when last checked.
     shortages: u64,
     peak: usize,
     watched: bool,
@@ -54,7 +54,7 @@ struct State<T, E> {
     record: Option<RunRecord>,
 }
 
-/// Who is to be called for tasks that wait.
+/// What to do about waiting tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     /// Start the thread of this worker.
@@ -65,24 +65,24 @@ pub(crate) enum Call {
     Watch,
 }
 
-/// Which tasks are taken first.
+/// The order in which tasks are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Before all that wait.
+    /// Before all waiting tasks.
     Next,
     Urgent,
     Usual,
 }
 
-/// As what a worker that wants a task is counted.
+/// How a worker that wants a task is counted.
 enum Step {
     Running,
     Arriving,
 }
 
 impl<T, E> Queue<T, E> {
-    /// A queue of `initial` tasks for up to `target` workers now and `limit` at any time. The
-    /// first worker counts as on its way.
+    /// A queue with the tasks `initial`, for up to `target` workers now and `limit` at any time.
+    /// The first worker counts as on its way.
     pub(crate) fn new(initial: Vec<T>, options: &Options) -> Self {
         let limit = options.limit();
         let target = options.first_target(limit);
@@ -114,8 +114,8 @@ impl<T, E> Queue<T, E> {
         }
     }
 
-    /// Whether the time is over in which the first worker was to be alone; true once. Then
-    /// [`calls`](Self::calls) are to be made.
+    /// Whether the time is over in which the first worker works alone; returns true once. Then
+    /// [`calls`](Self::calls) must be made.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.is_patient.load(Ordering::Relaxed)
@@ -127,7 +127,7 @@ impl<T, E> Queue<T, E> {
         self.is_patient.load(Ordering::Relaxed) && !self.is_due()
     }
 
-    /// Adds a task, and says whom to call for it. Dropped if the run has ended.
+    /// Adds a task, and returns the call to make for it. The task is dropped if the run has ended.
     pub(crate) fn push(&self, me: &Slot, lane: Lane, task: T) -> Option<Call> {
         let mut state = self.lock(Some(me));
         if state.ended {
@@ -148,7 +148,7 @@ impl<T, E> Queue<T, E> {
         call
     }
 
-    /// Adds tasks to a lane, and says whom to call for them.
+    /// Adds tasks to a lane, and returns the calls to make for them.
     pub(crate) fn push_all(&self, me: &Slot, lane: Lane, tasks: Vec<T>) -> Vec<Call> {
         let mut state = self.lock(Some(me));
         if state.ended {
@@ -180,13 +180,13 @@ impl<T, E> Queue<T, E> {
         self.publish(&mut state);
     }
 
-    /// Whether more tasks wait than workers are on their way to.
+    /// Whether more tasks wait than workers are on their way.
     pub(crate) fn has_backlog(&self) -> bool {
         let state = self.lock(None);
         state.first.len() + state.rest.len() > state.arriving
     }
 
-    /// Whom to call for what waits.
+    /// The calls to make for the waiting tasks.
     pub(crate) fn calls(&self) -> Vec<Call> {
         if self.is_patient() {
             return Vec::new();
@@ -194,7 +194,7 @@ impl<T, E> Queue<T, E> {
         self.lock(None).calls(self.adaptive)
     }
 
-    /// Waits for a task, until the run has ended. `finished`: the worker comes from a task.
+    /// Waits for a task until the run ends. `finished`: the worker has just finished a task.
     /// `recorder` counts how often there was none.
     pub(crate) fn take(
         &self,
@@ -223,6 +223,7 @@ impl<T, E> Queue<T, E> {
             }
             from = Step::Arriving;
             state.heed_shortages();
+            // A worker above the target sleeps even if tasks wait.
             let surplus = state.running + state.arriving >= state.target;
             if !surplus {
                 if let Some(task) = state.pop() {
@@ -233,6 +234,7 @@ impl<T, E> Queue<T, E> {
                     return Some(task);
                 }
             }
+            // Nothing runs and nothing waits, so no further task can appear.
             if state.running == 0 && state.is_empty() {
                 assert!(state.failure.is_none(), "a failure ends the run at once");
                 let asleep = state.end();
@@ -252,6 +254,8 @@ impl<T, E> Queue<T, E> {
                 recorder.iter().for_each(|recorder| recorder.tick());
                 looked = false;
             } else {
+                // While it looks for a task it counts as arriving, so that no other worker is woken
+                // for one.
                 state.arriving += 1;
                 drop(state);
                 self.look();
@@ -261,7 +265,7 @@ impl<T, E> Queue<T, E> {
         }
     }
 
-    /// Ends the run, for `failure` if nothing else ended it before. What waits is dropped.
+    /// Ends the run with `failure`, unless it has already ended. Waiting tasks are dropped.
     pub(crate) fn stop(&self, failure: Failure<E>) {
         self.stopped.store(true, Ordering::Relaxed);
         let mut state = self.lock(None);
@@ -280,7 +284,7 @@ impl<T, E> Queue<T, E> {
         drop(dropped);
     }
 
-    /// Tasks that wait.
+    /// Number of tasks waiting.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
@@ -290,7 +294,7 @@ impl<T, E> Queue<T, E> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// A thread could not be started: the run goes on with those there are.
+    /// A thread could not be started: the run goes on with the existing ones.
     pub(crate) fn give_up_thread(&self) {
         let mut state = self.lock(None);
         state.threads -= 1;
@@ -301,13 +305,13 @@ impl<T, E> Queue<T, E> {
         self.publish(&mut state);
     }
 
-    /// The most workers that were at work at a time, and how many may be.
+    /// The largest number of workers at work at the same time, and the number allowed.
     pub(crate) fn workers(&self) -> (usize, usize) {
         let state = self.lock(None);
         (state.peak, state.target)
     }
 
-    /// Why the run ended, if not because all was done.
+    /// The failure that ended the run, if any.
     pub(crate) fn into_failure(self) -> Option<Failure<E>> {
         let state = self.state.into_inner();
         state.unwrap_or_else(PoisonError::into_inner).failure
@@ -331,7 +335,7 @@ impl<T, E> Queue<T, E> {
             .for_each(|number| self.slots[*number].call(self.epoch));
     }
 
-    /// Tells those who look without the lock, and who records.
+    /// Updates the values read without the lock, and the recorder.
     fn publish(&self, state: &mut State<T, E>) {
         let waiting = state.first.len() + state.rest.len();
         self.waiting.store(waiting, Ordering::Relaxed);
@@ -342,7 +346,7 @@ impl<T, E> Queue<T, E> {
         }
     }
 
-    /// Waiting for the lock is no work: the worker counts as idle.
+    /// Waiting for the lock is not work: the worker counts as idle.
     fn lock(&self, me: Option<&Slot>) -> MutexGuard<'_, State<T, E>> {
         match (self.state.try_lock(), me) {
             (Ok(state), _) => state,
@@ -372,7 +376,8 @@ impl<T, E> State<T, E> {
         }
     }
 
-    /// Whoever found no descriptor was one worker too many, for the rest of the run.
+    /// Each call that found no descriptor reduces the number of workers by one for the rest of the
+    /// run.
     fn heed_shortages(&mut self) {
         let shortages = hedgerow_fs::descriptor_shortages();
         let new = shortages.saturating_sub(self.shortages);
@@ -387,7 +392,7 @@ impl<T, E> State<T, E> {
         self.first.is_empty() && self.rest.is_empty()
     }
 
-    /// Workers there might be and that have nothing to do, asleep or not even started.
+    /// Number of allowed workers that are idle, asleep or not even started.
     fn starving(&self) -> usize {
         if self.ended || !self.is_empty() {
             0
@@ -396,8 +401,8 @@ impl<T, E> State<T, E> {
         }
     }
 
-    /// Someone who is missing for the tasks that wait: never more than the tasks that nobody is
-    /// on the way to, nor more than may be active.
+    /// A worker to call for the waiting tasks: never more workers than there are tasks without a
+    /// worker on its way, nor more than may be active.
     fn call(&mut self, adaptive: bool) -> Option<Call> {
         let waiting = self.first.len() + self.rest.len();
         if self.ended || waiting <= self.arriving {
@@ -430,7 +435,7 @@ impl<T, E> State<T, E> {
     }
 }
 
-/// The number of workers of whom so many found no descriptor, without these.
+/// The number of workers, reduced by one for each failed call for lack of a descriptor.
 pub(crate) fn fewer(workers: usize, shortages: u64) -> usize {
     let surplus = usize::try_from(shortages).unwrap_or(usize::MAX);
     workers.saturating_sub(surplus).max(1)

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counters are spread over so many cache lines, by the worker's number.
+/// Number of shards: the counters are spread over this many cache lines, by the worker's number.
 const SHARDS: usize = 16;
-/// Classes of latency: below 1 us, then one for each doubling; the last holds all above.
+/// Number of latency classes: below 1 us, then one for each doubling; the last has no upper end.
 pub(crate) const LATENCY_CLASSES: usize = 32;
 
-/// Counts what runs do. One recorder may serve several runs, one after another or at a time.
+/// Counts what runs do. One recorder may serve several runs, one after another or at the same time.
 #[derive(Debug)]
 pub struct Recorder {
     shards: Box<[CachePadded<Shard>]>,
@@ -24,7 +24,7 @@ pub struct Recorder {
     series: Mutex<Series>,
 }
 
-/// Tasks that wait, over all runs.
+/// Number of tasks waiting, over all runs.
 #[derive(Debug, Default)]
 struct QueueGauge {
     now: AtomicUsize,
@@ -63,7 +63,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// What has been counted so far. The times of a worker are added when its run ends.
+    /// The counts so far. The times of a worker are added when its run ends.
     pub fn snapshot(&self) -> Statistics {
         let sum = |counter: fn(&Shard) -> &AtomicU64| -> u64 {
             let value = |shard: &CachePadded<Shard>| counter(shard).load(Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Recorder {
         }
     }
 
-    /// A worker begins a task.
+    /// A worker starts a task.
     pub(crate) fn begin_task(&self, worker: usize) {
         self.shard(worker).tasks.fetch_add(1, Ordering::Relaxed);
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
@@ -116,8 +116,7 @@ impl Recorder {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Something is about to change, perhaps after nothing did for a while: adds the points of
-    /// the series that are due.
+    /// Called before a change, possibly after a pause: adds the points of the series that are due.
     pub(crate) fn tick(&self) {
         let now_us = self.now_us();
         if now_us < self.next_point_us.load(Ordering::Relaxed) {
@@ -142,7 +141,7 @@ impl Recorder {
         self.shard(worker).bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// What a worker did with its time: on a processor, in the queue for one, waiting.
+    /// Adds a worker's times: on a processor, in the run queue, waiting.
     pub(crate) fn add_times(
         &self,
         worker: usize,
@@ -164,7 +163,7 @@ impl Recorder {
         self.shard(worker).empty.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How things stand, to be told to the series; extremes begin anew.
+    /// The current state for the series; resets the extremes.
     fn take_gauges(&self) -> Gauges {
         Gauges {
             queue: self.queue.now.load(Ordering::Relaxed),
@@ -175,7 +174,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a point for what went before, even if none is due.
+    /// Adds a point for the past, even if none is due.
     pub(crate) fn mark(&self) -> MutexGuard<'_, Series> {
         let now_us = self.now_us();
         let mut series = self.lock_series();
@@ -184,7 +183,7 @@ impl Recorder {
         series
     }
 
-    /// Of the tasks that wait over all runs, there are `to` where there were `from`.
+    /// The number of tasks waiting in a run changes from `from` to `to`.
     pub(crate) fn change_queue(&self, from: usize, to: usize) {
         let change = to.wrapping_sub(from);
         let now = self.queue.now.fetch_add(change, Ordering::Relaxed);
@@ -196,14 +195,14 @@ impl Recorder {
         }
     }
 
-    /// Of the workers there may be over all runs, there are `to` where there were `from`.
+    /// The number of workers allowed in a run changes from `from` to `to`.
     pub(crate) fn change_target(&self, from: usize, to: usize) {
         self.tick();
         self.target
             .fetch_add(to.wrapping_sub(from), Ordering::Relaxed);
     }
 
-    /// Of the workers without anything to do, there are `to` where there were `from`.
+    /// The number of idle workers in a run changes from `from` to `to`.
     pub(crate) fn change_starving(&self, from: usize, to: usize) {
         self.tick();
         let now_us = self.now_us();

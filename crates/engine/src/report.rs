@@ -1,22 +1,22 @@
 use std::any::Any;
 
-/// How a run went that came to its end.
+/// Result of a run that completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The most workers that were at work at a time.
+    /// Largest number of workers at work at the same time.
     pub workers_peak: usize,
-    /// The number of workers the run was allowed when it ended, worth giving to the next run of
-    /// the same kind as [`Options::hint`](crate::Options::hint).
+    /// The number of workers allowed when the run ended; useful as
+    /// [`Options::hint`](crate::Options::hint) of the next run of the same kind.
     pub workers_last: usize,
 }
 
-/// Why a run came to no end.
+/// Why a run did not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure<E> {
     /// The [`CancelToken`](crate::CancelToken) was cancelled. Work may have been left undone.
     #[error("cancelled")]
     Cancelled,
-    /// A task failed, with this error; the others were given up.
+    /// A task failed with this error; the others were abandoned.
     #[error(transparent)]
     Failed(E),
     /// A worker panicked, with this message.
@@ -24,7 +24,7 @@ pub enum Failure<E> {
     Panicked(String),
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<String>() {
         Ok(text) => *text,

@@ -1,8 +1,8 @@
 use crate::{Options, Recorder};
 use std::sync::Arc;
 
-/// What a recorder knows of one run. It adds up what several runs tell: so each tells it what
-/// changed, and leaves nothing behind when it ends.
+/// A recorder's data about one run. The recorder sums over several runs, so each run reports only
+/// changes, and takes back its share when it ends.
 #[derive(Debug)]
 pub(crate) struct RunRecord {
     recorder: Arc<Recorder>,
@@ -13,7 +13,7 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    /// A run begins, with so many tasks that wait; `None` if nobody records it.
+    /// Starts a run with `queue` tasks waiting; `None` if there is no recorder.
     pub(crate) fn begin(options: &Options, queue: usize, target: usize) -> Option<Self> {
         let recorder = options.recorder.clone()?;
         let mut series = recorder.mark();
@@ -31,7 +31,7 @@ impl RunRecord {
         Some(record)
     }
 
-    /// So many tasks wait now.
+    /// Reports the number of tasks waiting.
     pub(crate) fn tell_queue(&mut self, queue: usize) {
         let before = std::mem::replace(&mut self.queue, queue);
         if before != queue {
@@ -39,7 +39,7 @@ impl RunRecord {
         }
     }
 
-    /// So many workers there may be now.
+    /// Reports the number of workers allowed.
     pub(crate) fn tell_target(&mut self, target: usize) {
         let before = std::mem::replace(&mut self.target, target);
         if before != target {
@@ -47,7 +47,7 @@ impl RunRecord {
         }
     }
 
-    /// So many workers have nothing to do now.
+    /// Reports the number of idle workers.
     pub(crate) fn tell_starving(&mut self, starving: usize) {
         let before = std::mem::replace(&mut self.starving, starving);
         if before != starving {
@@ -55,7 +55,7 @@ impl RunRecord {
         }
     }
 
-    /// One more worker has nothing to do, or one less.
+    /// Reports one idle worker more or less.
     pub(crate) fn count_starving(&mut self, is_starving: bool) {
         let before = self.starving;
         self.tell_starving(if is_starving {

@@ -1,51 +1,50 @@
 use serde::{Deserialize, Serialize};
 
-/// Points that are kept at most; an even number.
+/// Maximum number of points kept; an even number.
 const LIMIT: usize = 512;
-/// Time between points at first.
+/// Initial time between points, in microseconds.
 const INTERVAL_US: u64 = 1000;
-/// Runs that are marked at most.
+/// Maximum number of runs recorded.
 const PHASES: usize = 256;
 
-/// What happened from the point before, or the beginning, up to a moment, and how things stood
-/// then. In JSON, a number that is missing is 0.
+/// What happened from the previous point, or the start, up to a moment, and the state at that
+/// moment. In JSON, a missing number is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Point {
     /// The moment, in microseconds since the recorder was made.
     pub at_us: u64,
-    /// Tasks that waited at that moment.
+    /// Number of tasks waiting at that moment.
     pub queue: usize,
-    /// The fewest tasks that waited since the point before.
+    /// Smallest number of tasks waiting since the previous point.
     pub queue_min: usize,
-    /// The most tasks that waited since the point before.
+    /// Largest number of tasks waiting since the previous point.
     pub queue_max: usize,
-    /// Workers that were at work at that moment.
+    /// Number of workers at work at that moment.
     pub workers: usize,
-    /// Workers there might have been at that moment.
+    /// Number of workers allowed at that moment.
     pub target: usize,
-    /// How long workers had nothing to do since the point before, added up over the workers.
+    /// Idle time of the workers since the previous point, summed over the workers.
     pub starved_us: u64,
 }
 
-/// A run that was recorded. In JSON, what is missing is 0 or empty.
+/// A recorded run. In JSON, a missing field is 0 or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Phase {
     /// [`Options::name`](crate::Options::name) of the run.
     pub name: String,
-    /// When it began, in microseconds since the recorder was made.
+    /// When it started, in microseconds since the recorder was created.
     pub begin_us: u64,
-    /// When it ended; for one that goes on, when the statistics were taken.
+    /// When it ended; for a run in progress, when the statistics were taken.
     pub end_us: u64,
 }
 
-/// How things stand.
+/// The current state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gauges {
     pub(crate) queue: usize,
-    /// The extremes of what it became since the last point, or the opposite extremes if nothing
-    /// happened to it.
+    /// The extremes since the last point, or the opposite extremes if nothing changed.
     pub(crate) queue_min: usize,
     pub(crate) queue_max: usize,
     pub(crate) workers: usize,
@@ -53,7 +52,7 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// The same while nothing happens.
+    /// The same state with nothing happening.
     fn still(self) -> Self {
         Gauges {
             queue_min: self.queue,
@@ -63,22 +62,22 @@ impl Gauges {
     }
 }
 
-/// Points at intervals that are at least even. When there are too many, every two become one and
-/// the interval doubles: a run of any length is seen whole, and no extreme is lost.
+/// Points at intervals that are equal at least. When there are too many, every two are merged and
+/// the interval doubles: so a run of any length is covered as a whole, and no extreme is lost.
 #[derive(Debug)]
 pub(crate) struct Series {
     points: Vec<Point>,
     interval_us: u64,
-    /// Tasks that waited after the last point.
+    /// Number of tasks waiting after the last point.
     queue: usize,
     phases: Vec<(&'static str, u64, Option<u64>)>,
-    /// Workers that have nothing to do.
+    /// Number of idle workers.
     starving: usize,
-    /// Up to when the times below are counted.
+    /// The moment up to which the times below are counted.
     settled_us: u64,
     starved_us: u64,
     starved_wall_us: u64,
-    /// Of the time workers had nothing to do, what belongs to the next point.
+    /// Idle time of workers that belongs to the next point.
     untold_us: u64,
 }
 
@@ -99,8 +98,8 @@ impl Default for Series {
 }
 
 impl Series {
-    /// Something is about to happen, before which things stood like this since the last time.
-    /// Adds what points are due, and says when the next is.
+    /// Called before a change; `gauges` is the state since the last call. Adds the points that are
+    /// due, and returns when the next one is.
     pub(crate) fn advance(&mut self, now_us: u64, gauges: Gauges) -> u64 {
         let due_us = self.due_us();
         if now_us < due_us {
@@ -109,14 +108,14 @@ impl Series {
         if now_us - due_us < self.interval_us {
             self.push(now_us, gauges);
         } else {
-            // A long silence: what happened before it is not to be smeared over all of it.
+            // After a long pause, earlier events must not be spread over all of it.
             self.push(due_us, gauges);
             self.push(now_us, gauges.still());
         }
         self.due_us()
     }
 
-    /// As [`Self::advance`], but a point ends here in any case: by itself or as part of the last.
+    /// Like [`Self::advance`], but always ends a point here: as a new one or merged into the last.
     pub(crate) fn mark(&mut self, now_us: u64, gauges: Gauges) -> u64 {
         if now_us >= self.due_us() {
             return self.advance(now_us, gauges);
@@ -133,13 +132,13 @@ impl Series {
         self.due_us()
     }
 
-    /// Of the workers that have nothing to do, there are `to` now where there were `from`.
+    /// The number of idle workers changes from `from` to `to`.
     pub(crate) fn change_starving(&mut self, now_us: u64, from: usize, to: usize) {
         self.settle(now_us);
         self.starving = (self.starving + to).saturating_sub(from);
     }
 
-    /// Marks the beginning of a run with so many tasks; `None` if too many are marked already.
+    /// Records the start of a run with the given number of tasks; `None` if too many are recorded.
     pub(crate) fn begin_phase(
         &mut self,
         now_us: u64,
@@ -179,7 +178,7 @@ impl Series {
         self.interval_us
     }
 
-    /// How long workers had nothing to do: added up over them, and by the clock.
+    /// Idle time of workers: summed over the workers, and by the clock.
     pub(crate) fn starved_us(&mut self, now_us: u64) -> (u64, u64) {
         self.settle(now_us);
         (self.starved_us, self.starved_wall_us)
@@ -218,7 +217,7 @@ impl Series {
         self.points.push(point);
     }
 
-    /// The first point stays where it is: it is the beginning.
+    /// The first point is kept, because it marks the start.
     fn halve(&mut self) {
         let mut halved = Vec::with_capacity(LIMIT);
         halved.extend(self.points.first());

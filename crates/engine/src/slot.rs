@@ -4,26 +4,26 @@ use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// The place of one worker: how to call it, and what it tells about itself.
+/// The slot of one worker: how to wake it, and its measurements.
 ///
-/// Only its worker writes the counters, so that they need no atomic addition.
+/// Only its worker writes the counters, so they need no atomic addition.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     thread: OnceLock<Thread>,
     called: AtomicBool,
-    /// The kernel's number of the thread, once it is there.
+    /// The kernel's id of the thread, once it exists.
     thread_id: AtomicU32,
     started_ns: AtomicU64,
-    /// Nanoseconds it had nothing to do, up to the last time it had something.
+    /// Idle time up to the last time it got something to do, in nanoseconds.
     idle_ns: AtomicU64,
-    /// Since when it has nothing to do, in nanoseconds of the run; 0 if it is at work.
+    /// When it became idle, in nanoseconds of the run; 0 if it is at work.
     idle_since_ns: AtomicU64,
-    /// When it was called out of its sleep, in nanoseconds of the run; 0 before.
+    /// When it was woken from its sleep, in nanoseconds of the run; 0 before.
     called_ns: AtomicU64,
 }
 
 impl Slot {
-    /// The calling thread takes the place.
+    /// The calling thread takes the slot.
     pub(crate) fn occupy(&self, epoch: Instant) {
         let _ = self.thread.set(std::thread::current());
         self.started_ns
@@ -32,7 +32,7 @@ impl Slot {
             .store(ThreadId::current().as_raw(), Ordering::Release);
     }
 
-    /// The kernel's number of the thread, and when it came, in nanoseconds of the run.
+    /// The kernel's id of the thread, and when it started, in nanoseconds of the run.
     pub(crate) fn occupant(&self) -> Option<(u32, u64)> {
         match self.thread_id.load(Ordering::Acquire) {
             0 => None,
@@ -40,8 +40,8 @@ impl Slot {
         }
     }
 
-    /// Sleeps until [`Slot::call`], or returns at once if that came first. It is idle until then;
-    /// that it may have to wait for a processor before it can go on is time at work.
+    /// Sleeps until [`Slot::call`], or returns at once if that came first. It counts as idle until
+    /// the call; time in the run queue after that counts as work.
     pub(crate) fn sleep(&self, epoch: Instant) {
         self.begin_idle(epoch);
         while !self.called.swap(false, Ordering::Acquire) {
@@ -50,7 +50,7 @@ impl Slot {
         self.end_idle_at(self.called_ns.swap(0, Ordering::Relaxed));
     }
 
-    /// Ends the sleep of the worker.
+    /// Wakes the worker.
     pub(crate) fn call(&self, epoch: Instant) {
         self.called_ns
             .store(nanoseconds_since(epoch).max(1), Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Slot {
         }
     }
 
-    /// The worker has nothing to do from here on.
+    /// The worker becomes idle.
     pub(crate) fn begin_idle(&self, epoch: Instant) {
         let now = nanoseconds_since(epoch).max(1);
         self.idle_since_ns.store(now, Ordering::Relaxed);
@@ -77,12 +77,12 @@ impl Slot {
         self.idle_since_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Time without anything to do, for the worker itself.
+    /// Total idle time; called by the worker itself.
     pub(crate) fn idle(&self) -> Duration {
         Duration::from_nanos(self.idle_ns.load(Ordering::Relaxed))
     }
 
-    /// Nanoseconds without anything to do until `now_ns`.
+    /// Idle time up to `now_ns`, in nanoseconds.
     pub(crate) fn idle_until(&self, now_ns: u64) -> u64 {
         let done = self.idle_ns.load(Ordering::Relaxed);
         let since = self.idle_since_ns.load(Ordering::Relaxed);

@@ -4,67 +4,68 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The name and version of the JSON that [`Statistics`] are written as.
+/// The name and version of the JSON schema of [`Statistics`].
 pub const STATISTICS_SCHEMA: &str = "hedgerow.stats.v1";
 
-/// What a [`Recorder`](crate::Recorder) counted, added up over all workers and runs.
+/// The counts of a [`Recorder`](crate::Recorder), summed over all workers and runs.
 ///
-/// As JSON, an object with exactly these fields, to which later versions of the same schema may
-/// add others but from which they take none. Times are microseconds. Read back, fields that are
-/// unknown are passed over, and fields that are missing are 0 or empty; lists have a limit.
+/// As JSON, an object with exactly these fields; later versions of the same schema may add fields
+/// but never remove any. Times are in microseconds. When read, unknown fields are ignored and
+/// missing fields are 0 or empty; lists have a length limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Statistics {
     /// [`STATISTICS_SCHEMA`].
     pub schema: Schema,
-    /// Time since the recorder was made.
+    /// Time since the recorder was created.
     pub wall_us: u64,
-    /// Tasks, or items, that were begun.
+    /// Number of tasks, or items, started.
     pub tasks: u64,
-    /// Operations that tasks told of: a file, in most runs.
+    /// Number of operations reported by tasks: in most runs, one per file.
     pub operations: u64,
-    /// Bytes that tasks told of.
+    /// Number of bytes reported by tasks.
     pub bytes: u64,
-    /// Tasks that are running now.
+    /// Number of tasks running now.
     pub in_flight: usize,
-    /// The most tasks that ran at a time.
+    /// Largest number of tasks running at the same time.
     pub in_flight_max: usize,
-    /// The most tasks that waited.
+    /// Largest number of tasks waiting.
     pub queue_max: usize,
-    /// How often a worker found nothing to do, and went to sleep.
+    /// How often a worker found nothing to do and went to sleep.
     pub queue_empty: u64,
-    /// How long workers had nothing to do while their run went on, added up over the workers:
-    /// nothing waited, and fewer were at work than might have been, whether the others slept or
-    /// were never started. In an ordered run, workers that queue for the source.
+    /// Idle time of workers while their run was in progress, summed over the workers: no task
+    /// waited, and fewer workers than allowed were at work, whether the others slept or were never
+    /// started. In an ordered run, time of workers waiting for the source.
     pub starved_us: u64,
-    /// How long that was the case for at least one worker.
+    /// Time during which at least one worker was idle.
     pub starved_wall_us: u64,
-    /// The sum of the times that operations took.
+    /// The sum of the durations of operations.
     pub latency_sum_us: u64,
-    /// Operations by the time they took: the first number counts those below 1 us, number `n` those
-    /// from `2^(n-1)` to below `2^n` us, the last all above. At most 64.
+    /// Number of operations by duration: element 0 counts those below 1 us, element `n` those from
+    /// `2^(n-1)` to below `2^n` us, the last one all above. At most 64 elements.
     #[serde(deserialize_with = "at_most::<64, _, _>")]
     pub latency: Vec<u64>,
-    /// Time of workers on a processor.
+    /// CPU time of workers.
     pub cpu_us: u64,
-    /// Time of workers in the queue for a processor; 0 where the kernel does not tell.
+    /// Time of workers in the run queue; 0 if the kernel does not report it.
     pub run_delay_us: u64,
-    /// Time of workers at work, but waiting: for the file system, or for one another. At least:
-    /// where a worker queued for a processor while it had nothing to do, it is somewhat more.
+    /// Time of workers at work but waiting, for the file system or for one another. The real value
+    /// is somewhat larger if a worker was in the run queue while it was idle.
     pub wait_us: u64,
-    /// The most memory the process has used, besides mapped files; `null` where unknown.
+    /// Peak memory use of the process, without mapped files, in bytes; `null` if unknown.
     pub peak_memory_bytes: Option<u64>,
     /// The usual time between two points of the series.
     pub interval_us: u64,
-    /// The runs, in the order in which they began; the first 256 of them. At most 4096.
+    /// The runs, in the order in which they started; only the first 256. At most 4096 elements.
     #[serde(deserialize_with = "at_most::<4096, _, _>")]
     pub phases: Vec<Phase>,
-    /// Tasks that waited and workers at work, over time, the earliest first. At most 65536.
+    /// Tasks waiting and workers at work over time, the earliest point first. At most 65536
+    /// elements.
     #[serde(deserialize_with = "at_most::<65536, _, _>")]
     pub series: Vec<Point>,
 }
 
-/// The schema that statistics say they have.
+/// The schema named in statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Schema(pub String);
@@ -76,8 +77,8 @@ impl Default for Schema {
 }
 
 impl Statistics {
-    /// The latency that a share of the operations, from 0 to 1, stays below: the upper end of its
-    /// class, in microseconds. 0 without operations.
+    /// The latency that the given share of the operations, from 0 to 1, stays below: the upper end
+    /// of its class, in microseconds. 0 without operations.
     pub fn latency_below_us(&self, share: f64) -> u64 {
         let wanted = (self.operations as f64 * share).ceil() as u64;
         let mut seen = 0_u64;
@@ -90,7 +91,7 @@ impl Statistics {
     }
 }
 
-/// A list that may come from anywhere: longer than `LIMIT`, it is refused.
+/// Deserializes an untrusted list; one longer than `LIMIT` is refused.
 fn at_most<'de, const LIMIT: usize, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! The locks of what is model-checked: those of loom when it checks (`--cfg loom`).
+//! The locks of model-checked code: loom's when loom checks it (`--cfg loom`).
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};

@@ -10,14 +10,14 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 use std::time::Instant;
 
-/// Works through tasks that may bring further tasks, until none waits or runs.
+/// Processes tasks that may add further tasks, until none waits or runs.
 ///
-/// The calling thread is worker 0; with one worker it does everything itself. Further threads
-/// start only when tasks wait for them. `worker` makes what a worker keeps from task to task,
-/// on its own thread; it is given the worker's number. `work` runs one task.
+/// The calling thread is worker 0; with one worker it does everything itself. Further threads start
+/// only when tasks wait for them. `worker` creates a worker's state, kept from task to task, on the
+/// worker's own thread; it receives the worker's number. `work` runs one task.
 ///
 /// Fails with the first error of a task, the first panic, or [`Failure::Cancelled`], whichever
-/// comes first: tasks that have begun are finished, what waits is dropped.
+/// comes first: tasks that have started are finished, waiting ones are dropped.
 pub fn run_tasks<T: Send, W, E: Send>(
     options: &Options,
     initial: Vec<T>,
@@ -34,7 +34,7 @@ pub fn run_tasks<T: Send, W, E: Send>(
     let (workers_peak, workers_last) = run.queue.workers();
     match run.queue.into_failure() {
         Some(failure) => Err(failure),
-        // A task that looked at the token may have left its work half done.
+        // A task that checked the token may have left its work half done.
         None if options.cancel.is_cancelled() => Err(Failure::Cancelled),
         None => Ok(Report {
             workers_peak,
@@ -43,7 +43,7 @@ pub fn run_tasks<T: Send, W, E: Send>(
     }
 }
 
-/// What a task may ask of the run it is part of.
+/// A task's interface to its run.
 pub struct Scope<'a, T> {
     tasks: &'a (dyn Spawn<T> + Sync),
     cancel: &'a CancelToken,
@@ -53,52 +53,52 @@ pub struct Scope<'a, T> {
 }
 
 impl<T> Scope<'_, T> {
-    /// Adds a task, behind those that wait.
+    /// Adds a task, after the waiting ones.
     pub fn spawn(&self, task: T) {
         self.tick();
         self.tasks.spawn(self.me, Lane::Usual, task);
     }
 
-    /// Adds an urgent task: taken before all others, behind those that are urgent too.
+    /// Adds an urgent task: taken before all others, but after the urgent tasks that already wait.
     pub fn spawn_first(&self, task: T) {
         self.tick();
         self.tasks.spawn(self.me, Lane::Urgent, task);
     }
 
-    /// Adds tasks at once, behind those that wait.
+    /// Adds tasks at once, after the waiting ones.
     pub fn spawn_all(&self, tasks: impl IntoIterator<Item = T>) {
         self.tick();
         let tasks = tasks.into_iter().collect();
         self.tasks.spawn_all(self.me, Lane::Usual, tasks);
     }
 
-    /// Adds tasks at once, before all that wait: the first of them is the next to be taken. A run
-    /// that only does this works depth first, and few tasks wait.
+    /// Adds tasks at once, before all waiting ones: the first of them is taken next. A run that
+    /// only uses this works depth first, and few tasks wait.
     pub fn spawn_all_next(&self, tasks: impl IntoIterator<Item = T>) {
         self.tick();
         let tasks = tasks.into_iter().collect();
         self.tasks.spawn_all(self.me, Lane::Next, tasks);
     }
 
-    /// How many tasks wait, about: others come and go.
+    /// Approximate number of tasks waiting; it may change at any time.
     pub fn waiting(&self) -> usize {
         self.tasks.waiting()
     }
 
-    /// A task may run long before it adds others.
+    /// A task may run for a long time before it adds others.
     fn tick(&self) {
         if let Some(recorder) = self.recorder {
             recorder.tick();
         }
     }
 
-    /// Whether the run is to end early: it was cancelled, or a task failed.
+    /// Whether the run must end early: it was cancelled, or a task failed.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled() || self.tasks.is_stopped()
     }
 
-    /// Does `work` and counts it as one operation, a file for example. The clock is only asked
-    /// where somebody counts.
+    /// Runs `work` and counts it as one operation, for example a file. The clock is read only if
+    /// there is a recorder.
     pub fn operation<R>(&self, work: impl FnOnce() -> R) -> R {
         self.tasks.hurry();
         let Some(recorder) = self.recorder else {
@@ -110,7 +110,7 @@ impl<T> Scope<'_, T> {
         result
     }
 
-    /// Counts bytes that were read or written.
+    /// Counts bytes read or written.
     pub fn add_bytes(&self, bytes: u64) {
         if let Some(recorder) = self.recorder {
             recorder.count_bytes(self.number, bytes);
@@ -118,13 +118,13 @@ impl<T> Scope<'_, T> {
     }
 }
 
-/// A run as its tasks see it, whatever it does with them.
+/// A run as seen by its tasks, independent of its type parameters.
 trait Spawn<T> {
     fn spawn(&self, me: &Slot, lane: Lane, task: T);
     fn spawn_all(&self, me: &Slot, lane: Lane, tasks: Vec<T>);
     fn waiting(&self) -> usize;
     fn is_stopped(&self) -> bool;
-    /// Starts the threads that were put off, if the time has come.
+    /// Starts the deferred threads, if it is time.
     fn hurry(&self);
 }
 
@@ -157,6 +157,7 @@ where
         }
     }
 
+    /// Runs tasks as worker `number` until the run ends.
     fn work_through(&self, number: usize, tasks: &(dyn Spawn<T> + Sync)) {
         let recorder = self.options.recorder.as_deref();
         let timesheet = recorder.map(|recorder| Timesheet::begin(recorder, number));
@@ -194,7 +195,7 @@ where
     }
 }
 
-/// A run and the threads it may start.
+/// A run and the threads that it may start.
 struct Handle<'scope, 'env, R> {
     run: &'scope R,
     threads: &'scope thread::Scope<'scope, 'env>,

@@ -2,7 +2,7 @@ use crate::Recorder;
 use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::time::{Duration, Instant};
 
-/// Adds up the times of the calling thread from its beginning to its end.
+/// Measures the times of the calling thread from its start to its end.
 pub(crate) struct Timesheet<'a> {
     recorder: &'a Recorder,
     worker: usize,
@@ -23,7 +23,7 @@ impl<'a> Timesheet<'a> {
         }
     }
 
-    /// Of all the time since the beginning, the worker had nothing to do for `idle`.
+    /// Adds the times since the start; `idle` is the part in which the worker was idle.
     pub(crate) fn end(self, idle: Duration) {
         let now = self.meter.read().unwrap_or(self.before);
         let cpu = now.cpu.saturating_sub(self.before.cpu);

@@ -2,10 +2,10 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 
-/// What an item costs at least, in bytes: so that even items without content are bounded.
+/// Minimum cost of an item, in bytes, so that the number of items without content is also bounded.
 const LEAST_BYTES: u64 = 256;
 
-/// The place of an item in the order of a run, from 0 on.
+/// The position of an item in the order of a run, starting at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
@@ -21,34 +21,36 @@ impl Ticket {
     }
 }
 
-/// Puts what is finished in any order back into the order in which it was admitted, and admits no
-/// more than a budget of bytes at a time.
+/// Restores the order of admission for items that are finished in any order, and admits only a
+/// limited number of bytes at a time.
 ///
-/// An item is in flight from [`admit`](Self::admit) until [`commit`](Self::commit), or until the
-/// [`next`](Self::next) one is asked for. An item costs its bytes, at least 256; the sum of those
-/// in flight never exceeds the budget, except that an item is always admitted when no other is
-/// in flight. One thread commits; any number admits and delivers.
+/// An item is in flight from [`admit`](Self::admit) until [`commit`](Self::commit), or until
+/// [`next`](Self::next) is called for the following one. It costs its size in bytes, at least 256;
+/// the total cost of the items in flight never exceeds the budget, except that an item is always
+/// admitted when no other is in flight. One thread commits; any number of threads admit and
+/// deliver.
 #[derive(Debug)]
 pub struct ReorderWindow<O> {
     state: Mutex<State<O>>,
-    /// Told when bytes were given back, or all is over.
+    /// Notified when bytes were released, or at the end.
     room: Condvar,
-    /// Told when the next in order was delivered, or all is over.
+    /// Notified when the next item in order was delivered, or at the end.
     ready: Condvar,
     budget_bytes: u64,
 }
 
 #[derive(Debug)]
 struct State<O> {
-    /// What is admitted and not yet taken, the oldest first.
+    /// Admitted items that were not yet taken, the oldest first.
     places: VecDeque<Place<O>>,
     /// The ticket of the first place.
     first: u64,
-    /// What the items in flight cost, with the one being committed.
+    /// Total cost of the items in flight, including the one being committed.
     in_flight_bytes: u64,
-    /// What the item being committed costs.
+    /// Cost of the item being committed.
     committing_bytes: u64,
-    /// Whether somebody waits to be admitted, or to commit. Telling nobody is a system call too.
+    /// Whether a thread waits to be admitted, or to commit: notifying without a waiter would still
+    /// cost a system call.
     waits_for_room: bool,
     waits_for_ready: bool,
     finished: bool,
@@ -62,7 +64,7 @@ struct Place<O> {
 }
 
 impl<O> ReorderWindow<O> {
-    /// A window for so many bytes in flight.
+    /// A window for `budget_bytes` bytes in flight.
     pub fn new(budget_bytes: u64) -> Self {
         ReorderWindow {
             state: Mutex::new(State {
@@ -81,7 +83,7 @@ impl<O> ReorderWindow<O> {
         }
     }
 
-    /// Waits until there is room for an item of `bytes`, and gives it the next ticket; `None`
+    /// Waits until there is room for an item of `bytes` bytes, and returns the next ticket; `None`
     /// once the window is stopped or finished.
     pub fn admit(&self, bytes: u64) -> Option<Ticket> {
         let cost_bytes = bytes.max(LEAST_BYTES);
@@ -104,7 +106,7 @@ impl<O> ReorderWindow<O> {
         }
     }
 
-    /// The item with this ticket is finished. Dropped if the window is stopped.
+    /// Delivers the finished item of this ticket. It is dropped if the window is stopped.
     pub fn deliver(&self, ticket: Ticket, output: O) {
         let mut state = self.lock();
         let place = ticket.0.checked_sub(state.first);
@@ -125,10 +127,10 @@ impl<O> ReorderWindow<O> {
         }
     }
 
-    /// Waits for the next item in order, and counts the one before it as committed. `None` when
-    /// the window is stopped, or finished and everything in flight was given out.
+    /// Waits for the next item in order, and counts the previous one as committed. `None` when the
+    /// window is stopped, or finished and every item was returned.
     ///
-    /// Not an [`Iterator`], since it works on a shared window.
+    /// Not an [`Iterator`], because it takes a shared reference.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&self) -> Option<(Ticket, O)> {
         let mut state = self.lock();
@@ -156,19 +158,19 @@ impl<O> ReorderWindow<O> {
         }
     }
 
-    /// The item that was given out last is committed.
+    /// Counts the item returned last as committed.
     pub fn commit(&self) {
         self.give_back(&mut self.lock());
     }
 
-    /// Nothing more is admitted; what is in flight is still to be committed.
+    /// Admits nothing more; items in flight are still committed.
     pub fn finish(&self) {
         self.lock().finished = true;
         self.room.notify_all();
         self.ready.notify_one();
     }
 
-    /// Everybody who waits is sent away; what is in flight is dropped.
+    /// Wakes all waiting threads with `None`; items in flight are dropped.
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -179,12 +181,12 @@ impl<O> ReorderWindow<O> {
         drop(dropped);
     }
 
-    /// What the items in flight cost now, in bytes.
+    /// Total cost of the items in flight, in bytes.
     pub fn in_flight_bytes(&self) -> u64 {
         self.lock().in_flight_bytes
     }
 
-    /// Items that are admitted and not yet given out.
+    /// Number of items admitted and not yet returned.
     pub fn in_flight(&self) -> usize {
         self.lock().places.len()
     }

@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// A user as the system's account file knows one.
+/// A user in the system's account file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// Login name.
@@ -16,15 +16,15 @@ pub struct Account {
     pub home: PathBuf,
 }
 
-/// Account files are small; more is not read.
+/// Upper limit for reading the account file, in bytes.
 const ACCOUNT_FILE_LIMIT_BYTES: u64 = 64 << 20;
 
-/// The user this process acts as.
+/// The effective user id of this process.
 pub fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// The account with the id `uid`, from `/etc/passwd`. Network account services are not asked.
+/// The account with the id `uid`, from `/etc/passwd`. Network account services are not queried.
 pub fn account_by_uid(uid: u32) -> Option<Account> {
     find(|account| account.uid == uid)
 }
@@ -34,7 +34,7 @@ pub fn account_by_name(name: &[u8]) -> Option<Account> {
     find(|account| account.name == name)
 }
 
-/// The name of this machine in its network, without the domain unless it was set with one.
+/// The host name, without the domain unless it was set with one.
 pub fn host_name() -> Vec<u8> {
     rustix::system::uname().nodename().to_bytes().to_vec()
 }

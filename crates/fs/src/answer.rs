@@ -4,21 +4,21 @@ use crate::{Error, Exit, Process, Result};
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 
-/// No more than this of what a program says to standard error is kept.
+/// Maximum number of bytes kept of a program's standard error.
 const MESSAGES_BYTES: u64 = 64 << 10;
 
-/// How a program ended that was asked something.
+/// Result of running a program with a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// How it ended.
     pub exit: Exit,
-    /// What it said to standard error, the first 64 KiB.
+    /// Its standard error output, the first 64 KiB.
     pub messages: Vec<u8>,
 }
 
 impl Process {
-    /// Runs it with `question` as its standard input, hands its standard output to `read`, and waits
-    /// for its end. If `read` fails or leaves something, the program is killed.
+    /// Runs it with `question` as its standard input, passes its standard output to `read`, and
+    /// waits for its end. If `read` fails or does not read everything, the program is killed.
     ///
     /// Fails if it cannot be started, or with the error of `read`.
     pub fn ask(
@@ -38,12 +38,12 @@ impl Process {
         let errors = child.stderr.take();
         let (outcome, messages) = std::thread::scope(|scope| {
             let asking = start_scoped(scope, "ask", move || {
-                // A program that does not read to the end needs no more.
+                // The program need not read all of its input.
                 let _ = input.map(|mut input| input.write_all(question));
             });
             let hear = move || errors.map(first_bytes).unwrap_or_default();
             let hearing = start_scoped(scope, "hear", hear);
-            // Without the threads, one would wait for the other for ever.
+            // Without these threads, both processes could wait for each other forever.
             let (outcome, hearing) = match (asking, hearing) {
                 (Ok(_), Ok(hearing)) => {
                     let outcome = output.map_or(Ok(()), |mut output| read(&mut output));
@@ -53,7 +53,7 @@ impl Process {
                 (_, Err(error)) => (Err(error.source), None),
             };
             if outcome.is_err() {
-                // It may have ended by itself.
+                // It may already have exited.
                 let _ = child.kill();
             }
             let messages = hearing.and_then(|thread| thread.join().ok());
@@ -68,7 +68,7 @@ impl Process {
 /// The first bytes of a stream, which is read to its end.
 fn first_bytes(mut stream: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What cannot be read is not there to be shown.
+    // Read errors are ignored: the bytes are only for display.
     let _ = stream.by_ref().take(MESSAGES_BYTES).read_to_end(&mut bytes);
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
     bytes

@@ -1,4 +1,4 @@
-//! What an entry has besides its content: owner, permissions, time, extended attributes.
+//! The metadata of an entry: owner, permissions, modification time, extended attributes.
 
 use crate::descriptors::obtain;
 use crate::dir::{one_component, open_beneath};
@@ -11,15 +11,15 @@ use rustix::fs::{UTIME_NOW, UTIME_OMIT};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Sets the attributes of an open entry, which is never another one than was opened.
+/// Sets the attributes of an open entry, so that it cannot affect another entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'f> {
     fd: BorrowedFd<'f>,
-    /// Whether it was opened for that only, so that most calls refuse it.
+    /// Whether it was opened with `O_PATH`, so that most calls refuse it.
     is_path: bool,
 }
 
-/// An entry of any kind that was opened to set its attributes.
+/// An entry of any kind, opened to set its attributes.
 #[derive(Debug)]
 pub struct OpenNode {
     fd: OwnedFd,
@@ -47,7 +47,7 @@ impl NewFile {
 }
 
 impl Dir {
-    /// Opens the entry `name` of this directory, whatever it is; a symbolic link is not followed.
+    /// Opens the entry `name` of this directory, of any kind; a symbolic link is not followed.
     pub fn open_node(&self, name: &[u8]) -> Result<OpenNode> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = obtain(|| {
@@ -77,9 +77,9 @@ impl Dir {
 }
 
 impl Attributes<'_> {
-    /// Gives it to a user and a group.
+    /// Sets its owner and group.
     pub fn set_owner(self, uid: u32, gid: u32) -> io::Result<()> {
-        // The two values that mean "as it is" are no ids.
+        // The two values that mean "unchanged" are not valid ids.
         if uid == u32::MAX || gid == u32::MAX {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -94,7 +94,7 @@ impl Attributes<'_> {
         Ok(set?)
     }
 
-    /// Sets the lower 12 bits of its mode; a symbolic link has none of its own.
+    /// Sets the lower 12 bits of its mode; a symbolic link has no mode of its own.
     pub fn set_mode(self, mode: u32) -> io::Result<()> {
         fault::check(Op::Attribute)?;
         let mode = Mode::from_raw_mode(mode & 0o7777);
@@ -106,10 +106,10 @@ impl Attributes<'_> {
         Ok(set?)
     }
 
-    /// Sets when its content was changed last. When it was read last stays as it is.
+    /// Sets its modification time. The access time stays unchanged.
     pub fn set_mtime(self, time: Timestamp) -> io::Result<()> {
         fault::check(Op::Attribute)?;
-        // Values beyond a second have meanings of their own.
+        // Nanosecond values beyond a second have special meanings.
         let nanoseconds = match i64::from(time.nanoseconds) {
             0..1_000_000_000 => time.nanoseconds.into(),
             _ => UTIME_NOW,
@@ -144,14 +144,14 @@ impl Attributes<'_> {
         Ok(set?)
     }
 
-    /// A path that leads to the entry itself, though it may be a link: the kernel does not look
-    /// at what that points to.
+    /// A path to the entry itself, even if it is a symbolic link: the kernel does not follow it
+    /// further.
     fn own_path(self) -> PathBuf {
         format!("/proc/self/fd/{}", self.fd.as_raw_fd()).into()
     }
 }
 
-/// The permission bits that this process does not give to what it creates, if the system tells.
+/// The umask of this process, if the system reports it.
 pub fn umask() -> Option<u32> {
     let status = read_proc_file(Path::new("/proc/self/status"))?;
     let line = status
@@ -160,7 +160,7 @@ pub fn umask() -> Option<u32> {
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
-/// The user and the group that this process acts as.
+/// The effective user and group ids of this process.
 pub fn effective_ids() -> (u32, u32) {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     (uid.as_raw(), gid.as_raw())
@@ -222,7 +222,7 @@ mod tests {
         assert!(root.open_node(b"link/tmp").is_err());
         assert!(root.link(b"new", &root, b"link/tmp").is_err());
         assert!(root.rename(b"link", b"../new").is_err());
-        // A second name of the link, not of what it points to.
+        // A hard link to the symbolic link, not to its target.
         root.link(b"new", &root, b"link").unwrap();
         assert_eq!(root.stat(b"new").unwrap().nlink, 2);
     }

@@ -2,8 +2,8 @@ use crate::Timestamp;
 use rustix::time::{clock_gettime, ClockId};
 use std::mem::MaybeUninit;
 
-/// The time that a local file system would give a file that was changed now: the clock it uses
-/// moves some hundred times a second.
+/// The timestamp that a local file system would give to a file changed now: from the coarse clock,
+/// which advances a few hundred times per second.
 pub fn file_time() -> Timestamp {
     let now = clock_gettime(ClockId::RealtimeCoarse);
     Timestamp {
@@ -12,21 +12,21 @@ pub fn file_time() -> Timestamp {
     }
 }
 
-/// How local time differs from UTC at one time.
+/// The difference between local time and UTC at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalOffset {
     /// Seconds to add to UTC.
     pub seconds: i64,
-    /// Whether that is summer time.
+    /// Whether summer time is in effect.
     pub is_summer: bool,
 }
 
-/// The difference at `time`, in seconds since 1970, by `TZ` and the system, as localtime(3) has it:
-/// none if that cannot tell.
+/// The difference at `time`, in seconds since 1970, by `TZ` and the system, as from localtime(3);
+/// zero if that fails.
 #[allow(unsafe_code)]
 pub fn local_offset(time: i64) -> LocalOffset {
     let mut fields = MaybeUninit::<libc::tm>::uninit();
-    // SAFETY: both point to places of the right type that nobody else has.
+    // SAFETY: both pointers are valid, exclusive and of the right type.
     let is_known = unsafe { !libc::localtime_r(&time, fields.as_mut_ptr()).is_null() };
     if !is_known {
         return LocalOffset {
@@ -34,7 +34,7 @@ pub fn local_offset(time: i64) -> LocalOffset {
             is_summer: false,
         };
     }
-    // SAFETY: the call has succeeded, so it has filled the place.
+    // SAFETY: the call has succeeded, so the value is initialized.
     let fields = unsafe { fields.assume_init() };
     LocalOffset {
         seconds: fields.tm_gmtoff,

@@ -1,23 +1,23 @@
-//! The processors this process may use.
+//! The processors that this process may use.
 
 use crate::proc_file::read_proc_file;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-/// How many processors this process can keep busy: those it may run on, and no more than the
-/// CPU quotas of its control group and of the groups above it allow, rounded up. At least one.
-/// Found out once; later changes go unseen.
+/// Number of processors that this process can keep busy: those in its affinity mask, limited by the
+/// CPU quotas of its control group and of the groups above it, rounded up. At least one. Determined
+/// once; later changes are not noticed.
 pub fn available() -> usize {
     static AVAILABLE: OnceLock<usize> = OnceLock::new();
     *AVAILABLE.get_or_init(|| available_below(Path::new("/")))
 }
 
-/// [`available`] now, with `/proc` and the control groups looked for below `root`.
+/// [`available`] as of now, with `/proc` and the control groups below `root`.
 ///
 /// Quotas are `cpu.max` (version 2: `quota period`, or `max`) and `cpu.cfs_quota_us` over
 /// `cpu.cfs_period_us` (version 1: -1 for none); the kernel's documentation is
-/// `admin-guide/cgroup-v2.rst` and `scheduler/sched-bwc.rst`. Where the groups are mounted is
-/// read from `/proc/self/mountinfo`, the own group from `/proc/self/cgroup`.
+/// `admin-guide/cgroup-v2.rst` and `scheduler/sched-bwc.rst`. The mount points of the hierarchies
+/// are read from `/proc/self/mountinfo`, the process's group from `/proc/self/cgroup`.
 pub fn available_below(root: &Path) -> usize {
     let quota = quota_below(root).map_or(usize::MAX, |processors| processors.ceil() as usize);
     affinity().min(quota).max(1)
@@ -27,7 +27,7 @@ fn affinity() -> usize {
     rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count() as usize)
 }
 
-/// The smallest quota of the own groups and those above, in processors.
+/// The smallest quota of the process's groups and those above them, in processors.
 fn quota_below(root: &Path) -> Option<f64> {
     let groups = read_proc_file(&root.join("proc/self/cgroup"))?;
     let mounts = read_proc_file(&root.join("proc/self/mountinfo"))?;
@@ -57,7 +57,7 @@ enum Version {
     Two,
 }
 
-/// Where a hierarchy of groups is mounted, and which of its groups is at the top there.
+/// The mount point of a group hierarchy, and the group at its top there.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount<'a> {
     version: Version,
@@ -65,7 +65,8 @@ struct Mount<'a> {
     point: &'a str,
 }
 
-/// A line of `/proc/self/cgroup`, `number:controllers:path`, if the hierarchy can have quotas.
+/// Parses a line of `/proc/self/cgroup`, `number:controllers:path`, if its hierarchy can have
+/// quotas.
 fn parse_group(line: &str) -> Option<(Version, &str)> {
     let mut fields = line.splitn(3, ':');
     let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
@@ -76,7 +77,8 @@ fn parse_group(line: &str) -> Option<(Version, &str)> {
     }
 }
 
-/// A line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), if such a hierarchy is mounted there.
+/// Parses a line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)) if it is the mount of such a
+/// hierarchy.
 fn parse_mount(line: &str) -> Option<Mount<'_>> {
     let (place, kind) = line.split_once(" - ")?;
     let mut place = place.split(' ').skip(3);
@@ -94,10 +96,10 @@ fn parse_mount(line: &str) -> Option<Mount<'_>> {
     })
 }
 
-/// The directories of a group and of those above it, as far up as can be seen.
+/// The directories of a group and of the groups above it, as far as they are visible.
 fn directories(root: &Path, mount: &Mount<'_>, group: &str) -> Vec<PathBuf> {
     let top = root.join(mount.point.trim_start_matches('/'));
-    // In a namespace of its own, a group may lie above the top that is mounted: `/../x`.
+    // In a cgroup namespace, a group may lie above the mounted top: `/../x`.
     let below_top = Path::new(group)
         .strip_prefix(mount.top)
         .ok()

@@ -1,7 +1,7 @@
-//! Descriptors: how many there may be, and what is done when none is left.
+//! File descriptors: their limit, and waiting when none is left.
 //!
-//! Every call of this crate that opens one goes through [`obtain`]. A process with many threads
-//! that lacks one will soon have one: others close theirs.
+//! Every call of this crate that opens one goes through [`obtain`]. If a process with many threads
+//! runs out of them, waiting helps: other threads close theirs.
 
 use crate::interrupt::caught_signal;
 use rustix::fs::{Mode, OFlags, RawDir};
@@ -12,43 +12,43 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// With a limit of so many, the few that are open already need not be counted.
+/// With at least this limit, the few descriptors already open need not be counted.
 const PLENTY: u64 = 1024;
-/// How long a call waits for others to close a descriptor, together with those before it that
-/// wait too.
+/// How long a call waits for others to close a descriptor, including the time that it waits behind
+/// other calls.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The pauses between two attempts of a call that waits.
+/// First and longest pause between two attempts of a waiting call.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// How often a call found no descriptor.
+/// Number of calls that found no descriptor.
 static SHORTAGES: AtomicU64 = AtomicU64::new(0);
-/// The last call that waited for one got none: those who come now need not wait as long.
+/// The last wait was in vain, so later calls do not wait as long.
 static IN_VAIN: AtomicBool = AtomicBool::new(false);
-/// Held by the one call that tries again; others that lack a descriptor wait behind it.
+/// Held by the one call that retries; other calls without a descriptor wait behind it.
 static TURN: Mutex<()> = Mutex::new(());
-/// The limits that were in force before [`raise_descriptor_limit`], if it changed them.
+/// The limits before [`raise_descriptor_limit`] changed them, if it did.
 static INHERITED: OnceLock<Rlimit> = OnceLock::new();
 
-/// How many descriptors this process may have open at a time: the soft limit of getrlimit(2).
+/// Maximum number of open descriptors of this process: the soft limit of getrlimit(2).
 pub fn descriptor_limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// How many descriptors may still be opened, about. Where the limit is 1,024 or more, those that
-/// are open are not counted.
+/// Approximate number of descriptors that can still be opened. If the limit is 1,024 or more, the
+/// open ones are not subtracted.
 pub fn free_descriptors() -> u64 {
     let limit = descriptor_limit();
     if limit >= PLENTY {
         limit
     } else {
-        // Without /proc: the standard streams, and a few files of the repository.
+        // Without `/proc`: assumes the standard streams, and a few files of the repository.
         limit.saturating_sub(count_open().unwrap_or(16))
     }
 }
 
 /// Raises a soft limit below 1,024 to that number, or to the hard limit if that is lower. Programs
-/// that are started later get the limit that was found.
+/// that are started later get the original limit.
 pub fn raise_descriptor_limit() {
     let found = getrlimit(Resource::Nofile);
     let Some(current) = found.current.filter(|current| *current < PLENTY) else {
@@ -59,20 +59,20 @@ pub fn raise_descriptor_limit() {
         current: Some(wanted),
         ..found
     };
-    // Where it cannot be raised, fewer workers do.
+    // If it cannot be raised, fewer workers run.
     if wanted > current && setrlimit(Resource::Nofile, raised).is_ok() {
-        // Nobody else sets it.
+        // It is set nowhere else.
         let _ = INHERITED.set(found);
     }
 }
 
-/// How often a call has found no descriptor since the process began. Whoever has many threads at
-/// work should have fewer when this grows.
+/// Number of calls since the start of the process that found no descriptor. If this grows, a user
+/// of many threads should use fewer.
 pub fn descriptor_shortages() -> u64 {
     SHORTAGES.load(Ordering::Relaxed)
 }
 
-/// Gives a program that is started later the limit that this process was given.
+/// Makes a program that is started later run with the original limit.
 #[allow(unsafe_code)]
 pub(crate) fn restore_limit_for(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
@@ -80,16 +80,16 @@ pub(crate) fn restore_limit_for(command: &mut std::process::Command) {
         return;
     };
     let restore = move || Ok(setrlimit(Resource::Nofile, *inherited)?);
-    // SAFETY: between fork and exec, this does one system call, and allocates nothing.
+    // SAFETY: between fork and exec, this makes one system call and does not allocate.
     unsafe { command.pre_exec(restore) };
 }
 
-/// Makes a call that opens a descriptor. While there is none left, in this process or in the
-/// system, waits for others to close some, and repeats the call. One that a signal interrupted, as
-/// file systems over a network let it happen, is repeated at once unless the user interrupts.
+/// Makes a call that opens a descriptor. If none is left, in this process or in the system, waits
+/// for others to close some and repeats the call. A call interrupted by a signal, which network
+/// file systems allow, is repeated at once unless the user has interrupted the process.
 ///
 /// # Errors
-/// Those of `call`; that no descriptor was left, after a few seconds in which that did not change.
+/// Those of `call`; the lack of descriptors, if it lasts for a few seconds.
 pub(crate) fn obtain<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -135,7 +135,7 @@ fn is_shortage(error: &io::Error) -> bool {
         .is_some_and(|errno| shortages.contains(&errno))
 }
 
-/// How many descriptors this process has open.
+/// Number of open descriptors of this process.
 fn count_open() -> Option<u64> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open("/proc/self/fd", flags, Mode::empty()).ok()?;
@@ -146,7 +146,7 @@ fn count_open() -> Option<u64> {
         entry.ok()?;
         entries += 1;
     }
-    // The two names of directories, and the descriptor that was opened to count.
+    // Without `.`, `..` and the descriptor opened for counting.
     Some(entries.saturating_sub(3))
 }
 
@@ -188,7 +188,7 @@ mod tests {
         let held: Vec<_> = (0..40)
             .map(|_| crate::ReadFile::open("/proc/self/stat".as_ref()).unwrap())
             .collect();
-        // Other tests of this process open and close some meanwhile.
+        // Other tests of this process open and close descriptors meanwhile.
         assert!(count_open().unwrap() + 20 > before + held.len() as u64);
         assert!(free_descriptors() <= descriptor_limit());
     }

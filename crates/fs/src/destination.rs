@@ -1,5 +1,5 @@
-//! Where an output goes that a user names: a device, a fifo and an open file are written into, and
-//! nothing is ever put in their place.
+//! Resolves an output path given by the user: a device, a fifo or an open file is written into, and
+//! never replaced.
 
 use crate::fault::{self, Op};
 use crate::{lstat, read_link, real_path, Error, FileKind, Result, StandardOutput};
@@ -9,30 +9,30 @@ use rustix::io::Errno;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// As many links lead to an output as the kernel would follow.
+/// Maximum number of links followed, the same as in the kernel.
 const LINKS: usize = 40;
-/// What `/dev/stdout` leads to.
+/// The descriptor of `/dev/stdout`.
 const STANDARD_OUTPUT: RawFd = 1;
 
-/// What a path is for whoever wants to write there.
+/// How to write to a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// A regular file or a directory, or nothing yet. The path has no link at its end: links lead
-    /// to their targets, and stay.
+    /// A regular file or a directory, or nothing yet. Its last component is not a link: links are
+    /// followed to their targets and kept.
     File(PathBuf),
-    /// Something that is only ever written into.
+    /// Something that is only written into.
     Stream(Sink),
 }
 
-/// What is written into: a device, a fifo, or a file that is open.
+/// A device, a fifo, or a file that is already open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sink {
     path: PathBuf,
-    /// The number of a descriptor of this process.
+    /// The number of the descriptor of this process.
     descriptor: Option<RawFd>,
 }
 
-/// An output that is written from its beginning to its end.
+/// An output that is written sequentially.
 #[derive(Debug)]
 pub struct OutputStream {
     path: PathBuf,
@@ -41,9 +41,9 @@ pub struct OutputStream {
 }
 
 impl Destination {
-    /// What `path` is. Nothing is opened.
+    /// Resolves `path`. Nothing is opened.
     ///
-    /// Fails for a socket and a block device, and if links lead nowhere or in circles.
+    /// Fails for a socket and a block device, and if links are dangling or circular.
     pub fn of(path: &Path) -> Result<Self> {
         let mut place = path.to_owned();
         for _ in 0..LINKS {
@@ -77,7 +77,7 @@ impl Destination {
 }
 
 impl Sink {
-    /// Opens it to be written into. A fifo has this wait for somebody who reads.
+    /// Opens it for writing. Opening a fifo waits for a reader.
     pub fn open(&self) -> Result<OutputStream> {
         let failed = |source| Error::new("open", &self.path, source);
         let fd = match self.descriptor {
@@ -98,7 +98,7 @@ impl Sink {
 }
 
 impl OutputStream {
-    /// Ends it, and tells what is said only then.
+    /// Closes it and reports the errors that only closing reveals.
     pub fn close(self) -> Result<()> {
         let Some(fd) = self.fd else {
             return StandardOutput::finish();
@@ -125,7 +125,7 @@ impl Write for OutputStream {
     }
 }
 
-/// Fails if what has the name `target` is no file that may be replaced.
+/// Fails if `target` exists and must not be replaced.
 pub(crate) fn refuse_to_replace(target: &Path) -> io::Result<()> {
     let words = match lstat(target).map_err(|error| error.source)? {
         None => return Ok(()),
@@ -141,8 +141,8 @@ pub(crate) fn refuse_to_replace(target: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, words))
 }
 
-/// Whether a link stands for an open file, as those that `/dev/stdout` and `/dev/fd` lead to, and
-/// if so, for which descriptor of this process, if it is one.
+/// Whether a link stands for an open file, like those behind `/dev/stdout` and `/dev/fd`; if so,
+/// also its descriptor if it is one of this process.
 fn leads_to_open_file(link: &Path) -> Result<Option<Option<RawFd>>> {
     let directory = real_path(&directory_of(link))?;
     let mut parts = directory.iter().skip(1).map(|part| part.to_str());
@@ -171,11 +171,11 @@ fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A copy of a descriptor: what is written goes where the original stands, behind what is there.
+/// Duplicates a descriptor; the copy shares the original's file position.
 #[allow(unsafe_code)]
 fn copy_of(descriptor: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: it is borrowed for this one call, which only asks the kernel for a copy, and the
-    // kernel knows whether it is open.
+    // SAFETY: it is borrowed for this call only, which asks the kernel for a copy; the kernel
+    // checks whether it is open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     Ok(rustix::io::fcntl_dupfd_cloexec(borrowed, 3)?)
 }

@@ -9,16 +9,16 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A handle on a directory, below which names are resolved without following a symbolic link and
+/// A handle to a directory. Names are resolved beneath it without following symbolic links and
 /// without leaving it.
 ///
-/// The handle is `O_PATH`: opening it costs no round trip on a network file system once the
-/// names are known to the client. Paths are byte strings relative to the handle, `/` between
-/// components; an empty path is the directory itself.
+/// The handle is `O_PATH`: opening it costs no round trip on a network file system once the client
+/// knows the names. Paths are byte strings relative to the handle with `/` between components; an
+/// empty path is the directory itself.
 #[derive(Debug)]
 pub struct Dir {
     fd: OwnedFd,
-    /// What errors put in front of the relative path.
+    /// Prefix of relative paths in error messages.
     label: PathBuf,
 }
 
@@ -27,22 +27,22 @@ pub struct Dir {
 pub struct DirEntry {
     /// Its name: any bytes but `/` and NUL.
     pub name: Vec<u8>,
-    /// What it is, where the file system says so in the listing.
+    /// Its kind, if the file system reports it in the listing.
     pub kind: Option<FileKind>,
 }
 
-/// A file that was created by [`Dir::create`] and is being filled.
+/// A file that was created by [`Dir::create`] and is being written.
 #[derive(Debug)]
 pub struct NewFile {
     fd: OwnedFd,
 }
 
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// Bytes of directory entries fetched by one call.
+/// Size of the buffer for reading directory entries, in bytes.
 const LIST_BUFFER_BYTES: usize = 64 * 1024;
 
 impl Dir {
-    /// Opens the directory at `path`, links followed: the root of a target.
+    /// Opens the directory at `path`, following links: the root of a target.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = obtain(|| {
             fault::check(Op::Open)?;
@@ -55,7 +55,7 @@ impl Dir {
         })
     }
 
-    /// Names errors by paths relative to this directory instead of the path it was opened by.
+    /// Makes errors show paths relative to this directory instead of to the path it was opened by.
     pub fn without_label(mut self) -> Self {
         self.label = PathBuf::new();
         self
@@ -86,8 +86,8 @@ impl Dir {
         opened.map_err(|source| self.error("open", path, source))
     }
 
-    /// Creates the file `name` in this directory; it must not exist. Permissions are 0777 or
-    /// 0666 less the process's umask. `name` is one component.
+    /// Creates the file `name` in this directory; it must not exist. Permissions are 0777 or 0666
+    /// minus the process's umask. `name` is one component.
     pub fn create(&self, name: &[u8], executable: bool) -> Result<NewFile> {
         self.create_file(
             name,
@@ -95,7 +95,7 @@ impl Dir {
         )
     }
 
-    /// The same with other permissions, less the umask.
+    /// The same with other permissions, minus the umask.
     pub fn create_with_mode(&self, name: &[u8], mode: u32) -> Result<NewFile> {
         self.create_file(name, Mode::from_raw_mode(mode & 0o7777))
     }
@@ -112,12 +112,12 @@ impl Dir {
         Ok(NewFile { fd })
     }
 
-    /// Creates the directory `name` with permissions 0777 less the umask.
+    /// Creates the directory `name` with permissions 0777 minus the umask.
     pub fn create_dir(&self, name: &[u8]) -> Result<()> {
         self.create_dir_with_mode(name, 0o777)
     }
 
-    /// The same with other permissions, less the umask.
+    /// The same with other permissions, minus the umask.
     pub fn create_dir_with_mode(&self, name: &[u8], mode: u32) -> Result<()> {
         let mode = Mode::from_raw_mode(mode & 0o7777);
         one_component(name)
@@ -126,8 +126,8 @@ impl Dir {
             .map_err(|source| self.error("create directory", name, source))
     }
 
-    /// Creates the device, fifo or socket `name`, with permissions `mode` less the umask; of a
-    /// device, `device` is the major and the minor number.
+    /// Creates the device, fifo or socket `name`, with permissions `mode` minus the umask; `device`
+    /// is the major and minor number of a device.
     pub fn create_node(
         &self,
         name: &[u8],
@@ -158,8 +158,8 @@ impl Dir {
             .map_err(|source| self.error(operation, name, source))
     }
 
-    /// Gives the entry `from_name` of the directory `from` also the name `name` here. Both are one
-    /// component; a symbolic link gets the second name itself.
+    /// Creates a hard link `name` here to the entry `from_name` of the directory `from`. Both are
+    /// one component; a symbolic link is linked itself.
     pub fn link(&self, name: &[u8], from: &Dir, from_name: &[u8]) -> Result<()> {
         one_component(name)
             .and_then(|()| one_component(from_name))
@@ -173,7 +173,7 @@ impl Dir {
             .map_err(|source| self.error("link", name, source))
     }
 
-    /// Renames `from` to `to`, both in this directory; a file that has that name is replaced.
+    /// Renames `from` to `to`, both in this directory; an existing file `to` is replaced.
     pub fn rename(&self, from: &[u8], to: &[u8]) -> Result<()> {
         one_component(from)
             .and_then(|()| one_component(to))
@@ -182,7 +182,7 @@ impl Dir {
             .map_err(|source| self.error("replace", to, source))
     }
 
-    /// Creates the symbolic link `name` with the text `target`.
+    /// Creates the symbolic link `name` with the target `target`.
     pub fn create_symlink(&self, name: &[u8], target: &[u8]) -> Result<()> {
         one_component(name)
             .and_then(|()| fault::check(Op::Symlink))
@@ -190,7 +190,7 @@ impl Dir {
             .map_err(|source| self.error("create symlink", name, source))
     }
 
-    /// Removes `name`, which is not a directory.
+    /// Removes `name`, which must not be a directory.
     pub fn remove_file(&self, name: &[u8]) -> Result<()> {
         self.unlink(name, AtFlags::empty())
     }
@@ -207,8 +207,8 @@ impl Dir {
             .map_err(|source| self.error("remove", name, source))
     }
 
-    /// The state of the entry `name` of this directory, links not followed. `name` is one
-    /// component: with more, a link in a leading one would be followed.
+    /// The stat data of the entry `name` of this directory, without following links. `name` is one
+    /// component: otherwise a link in a leading component would be followed.
     pub fn stat(&self, name: &[u8]) -> Result<Stat> {
         one_component(name)
             .and_then(|()| fault::check(Op::Stat))
@@ -219,14 +219,14 @@ impl Dir {
             .map_err(|source| self.error("stat", name, source))
     }
 
-    /// The state of this directory itself.
+    /// The stat data of this directory.
     pub fn stat_self(&self) -> Result<Stat> {
         fault::check(Op::Stat)
             .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?)))
             .map_err(|source| self.error("stat", b"", source))
     }
 
-    /// The text of the symbolic link `name`.
+    /// The target of the symbolic link `name`.
     pub fn read_link(&self, name: &[u8]) -> Result<Vec<u8>> {
         one_component(name)
             .and_then(|()| fault::check(Op::Read))
@@ -234,7 +234,7 @@ impl Dir {
             .map_err(|source| self.error("read link", name, source))
     }
 
-    /// The entries of this directory in the order the file system gives them.
+    /// The entries of this directory in the file system's order.
     pub fn list(&self) -> Result<Vec<DirEntry>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = obtain(|| {
@@ -246,7 +246,7 @@ impl Dir {
             .map_err(|source| self.error("list", b"", source))
     }
 
-    /// The path of an entry of this directory as errors name it.
+    /// The path of an entry of this directory for error messages.
     pub fn path_of(&self, path: &[u8]) -> PathBuf {
         if path.is_empty() {
             return self.label.clone();
@@ -296,24 +296,24 @@ impl NewFile {
         Ok(rustix::fs::ftruncate(&self.fd, bytes)?)
     }
 
-    /// The state of the file, taken once after the last write.
+    /// The stat data of the file, taken once after the last write.
     pub fn stat(&self) -> io::Result<Stat> {
         fault::check(Op::Stat)?;
         Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?))
     }
 
-    /// Closes the file and reports what a network file system says only then.
+    /// Closes the file and reports the errors that a network file system reveals only then.
     pub fn close(self) -> io::Result<()> {
         fault::check(Op::Close)?;
         close(self.fd)
     }
 }
 
-/// Closes `fd`; unlike dropping it, this tells the error.
+/// Closes `fd`; unlike dropping it, this reports errors.
 #[allow(unsafe_code)]
 pub(crate) fn close(fd: OwnedFd) -> io::Result<()> {
     use rustix::fd::IntoRawFd;
-    // SAFETY: the descriptor was just taken out of its owner, which will not close it again.
+    // SAFETY: the descriptor was just taken from its owner, which will not close it again.
     match unsafe { rustix::io::try_close(fd.into_raw_fd()) } {
         // Linux has released the descriptor even when the call was interrupted.
         Err(rustix::io::Errno::INTR) => Ok(()),
@@ -321,7 +321,8 @@ pub(crate) fn close(fd: OwnedFd) -> io::Result<()> {
     }
 }
 
-/// A name must be one component, or resolution could leave the directory it is relative to.
+/// Checks that a name is one component; otherwise resolution could leave the directory that it is
+/// relative to.
 pub(crate) fn one_component(name: &[u8]) -> io::Result<()> {
     if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') {
         return Err(io::Error::new(
@@ -332,8 +333,8 @@ pub(crate) fn one_component(name: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens `path` beneath `at` with no symbolic link on the way: by openat2 where the kernel has
-/// it, else a component at a time.
+/// Opens `path` beneath `at` without following symbolic links: with openat2 if the kernel has it,
+/// else component by component.
 pub(crate) fn open_beneath(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
     let path = if path.is_empty() {
         b".".as_slice()

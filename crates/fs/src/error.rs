@@ -2,14 +2,14 @@ use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A system call that failed: what was being done, to which path, and the system's reason.
+/// A failed system call: the operation, the path, and the system's reason.
 ///
 /// Shown as `cannot create 'a/b': No space left on device`.
 #[derive(Debug)]
 pub struct Error {
     /// The operation, as the verb of a sentence: `create`, `open`, `read`, `rename`.
     pub operation: &'static str,
-    /// The path it was done to, as the user would name it where that is known.
+    /// The path of the operation, as the user would name it if known.
     pub path: PathBuf,
     /// The system's reason.
     pub source: io::Error,
@@ -19,7 +19,7 @@ pub struct Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error of `operation` on `path` for the system's reason `source`.
+    /// An error of `operation` on `path` with the system's reason `source`.
     pub fn new(
         operation: &'static str,
         path: impl AsRef<Path>,
@@ -37,12 +37,12 @@ impl Error {
         self.source.raw_os_error()
     }
 
-    /// The reason as the system words it, without operation and path.
+    /// The reason in the system's words, without operation and path.
     pub fn reason(&self) -> String {
         reason(&self.source)
     }
 
-    /// Whether the reason is that nothing is, or can be, at the path: as [`is_absent`].
+    /// Whether the reason means that nothing is, or can be, at the path; see [`is_absent`].
     pub fn is_absent(&self) -> bool {
         is_absent(&self.source)
     }
@@ -76,7 +76,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// The reason as the C library words it, without Rust's trailing `(os error N)`.
+/// The reason in the C library's words, without Rust's trailing `(os error N)`.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match (error.raw_os_error(), text.find(" (os error ")) {
@@ -85,8 +85,8 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Whether `error` says that nothing is at a path: there is no such entry, something on the way to it
-/// is no directory, or there is a link where none is followed.
+/// Whether `error` means that nothing is at a path: the entry does not exist, a component on the
+/// way is not a directory, or there is a link where none is followed.
 pub fn is_absent(error: &io::Error) -> bool {
     is_one_of(error, &[Errno::NOENT, Errno::NOTDIR]) || is_unfollowed_link(error)
 }
@@ -105,7 +105,7 @@ pub fn is_unfollowed_link(error: &io::Error) -> bool {
     is_one_of(error, &[Errno::LOOP])
 }
 
-/// Whether `error` is one of these of the system.
+/// Whether `error` has one of these error numbers.
 pub(crate) fn is_one_of(error: &io::Error, errnos: &[Errno]) -> bool {
     let errno = error.raw_os_error();
     errnos.iter().any(|one| Some(one.raw_os_error()) == errno)

@@ -1,13 +1,14 @@
-//! Fault injection: make the Nth system call of a kind fail, for every N, and watch what happens.
+//! Fault injection: makes the Nth system call of a kind fail, for every N, so that tests can check
+//! the reaction.
 //!
-//! Each wrapper of this crate asks `check` before it calls the system. Unarmed, that is one
-//! relaxed load. The counter is the process's own: tests that arm it in-process must not run
-//! beside others; end-to-end tests arm the binary through the command line's test hook.
+//! Each wrapper of this crate calls `check` before the system call. Unarmed, that costs one relaxed
+//! load. The counter is global to the process: tests that arm it in-process must not run in
+//! parallel; end-to-end tests arm the binary through the command line's test hook.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
-/// What kind of system call a wrapper is about to make; the unit in which faults are armed.
+/// The kind of system call that a wrapper is about to make; faults are armed by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Op {
@@ -23,7 +24,7 @@ pub enum Op {
     Read = 16,
     /// Writing.
     Write = 32,
-    /// Asking for a file's state.
+    /// Querying a file's stat data.
     Stat = 64,
     /// Removing a file or a directory.
     Remove = 128,
@@ -31,11 +32,11 @@ pub enum Op {
     Rename = 256,
     /// Closing a file that was written.
     Close = 512,
-    /// Being told the kind of an entry with its name: not all file systems do.
+    /// Reporting an entry's kind in a listing, which not all file systems do.
     Kind = 1024,
     /// Setting an owner, permissions, a time or an extended attribute.
     Attribute = 2048,
-    /// Giving a file a second name.
+    /// Creating a hard link.
     Link = 4096,
     /// Creating a device, a fifo or a socket.
     Node = 8192,
@@ -78,8 +79,8 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 static SEEN: AtomicU64 = AtomicU64::new(0);
 static DELAY_SEED: AtomicU64 = AtomicU64::new(0);
 
-/// Lets the calls numbered `first..=last` (from 1) among those whose kind is in `kinds` (a sum
-/// of [`Op`] values) fail with `errno`.
+/// Makes the calls numbered `first..=last` (from 1), among those whose kind is in `kinds` (a sum of
+/// [`Op`] values), fail with `errno`.
 pub fn arm(kinds: u32, first: u64, last: u64, errno: i32) {
     KINDS.store(kinds, Ordering::SeqCst);
     ERRNO.store(errno, Ordering::SeqCst);
@@ -89,19 +90,19 @@ pub fn arm(kinds: u32, first: u64, last: u64, errno: i32) {
     ARMED.store(true, Ordering::SeqCst);
 }
 
-/// Makes calls take a random time up to 300 microseconds, drawn from `seed` (0: none), so that
-/// workers finish in another order.
+/// Delays calls by a random time of up to 300 microseconds, derived from `seed` (0: no delay), so
+/// that workers finish in a different order.
 pub fn delay(seed: u64) {
     DELAY_SEED.store(seed, Ordering::SeqCst);
     ARMED.store(true, Ordering::SeqCst);
 }
 
-/// How many calls of the armed kinds were made since [`arm`].
+/// Number of calls of the armed kinds since [`arm`].
 pub fn seen() -> u64 {
     SEEN.load(Ordering::SeqCst)
 }
 
-/// Asked by each wrapper before its system call.
+/// Called by each wrapper before its system call.
 #[inline]
 pub(crate) fn check(op: Op) -> io::Result<()> {
     if ARMED.load(Ordering::Relaxed) {
@@ -110,7 +111,7 @@ pub(crate) fn check(op: Op) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the kind of a listed entry is to be unknown.
+/// Whether the kind of a listed entry must be reported as unknown.
 #[inline]
 pub(crate) fn hides_kind() -> bool {
     ARMED.load(Ordering::Relaxed) && fails(Op::Kind)
@@ -134,7 +135,7 @@ fn check_armed(op: Op) -> io::Result<()> {
     }
 }
 
-/// Counts the call if its kind is armed; whether it is one that fails.
+/// Counts the call if its kind is armed; returns whether it must fail.
 fn fails(op: Op) -> bool {
     if KINDS.load(Ordering::Relaxed) & op as u32 == 0 {
         return false;

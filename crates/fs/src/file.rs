@@ -11,10 +11,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How often whoever waits for a fifo looks whether a signal asks the process to end.
+/// Interval at which a wait for a fifo checks for a signal that asks the process to end, in ms.
 const SIGNAL_INTERVAL_MS: u32 = 50;
 
-/// A file opened for reading, with the path that errors name.
+/// A file opened for reading, with its path for error messages.
 #[derive(Debug)]
 pub struct ReadFile {
     fd: OwnedFd,
@@ -22,15 +22,15 @@ pub struct ReadFile {
 }
 
 impl ReadFile {
-    /// Opens `path`, following links: for files of the repository, not of the working tree. Where it
-    /// is a fifo, this waits for whoever writes to it, until a signal asks the process to end.
+    /// Opens `path`, following links: for files of the repository, not of the working tree. If it
+    /// is a fifo, waits for a writer until a signal asks the process to end.
     pub fn open(path: &Path) -> Result<Self> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let opened = obtain(|| {
             fault::check(Op::Open)?;
-            // A fifo would have the call wait, whatever signal comes.
+            // Without this flag, the call would wait for a fifo whatever signal comes.
             match rustix::fs::open(path, flags | OFlags::NONBLOCK, Mode::empty()) {
-                // Somebody has a lease on the file.
+                // Another process has a lease on the file.
                 Err(Errno::AGAIN) => Ok(rustix::fs::open(path, flags, Mode::empty())?),
                 opened => Ok(opened?),
             }
@@ -67,7 +67,7 @@ impl ReadFile {
         Error::new("open", &self.path, source)
     }
 
-    /// Opens `path`, following links, without waiting for whoever writes to it: where it is a fifo,
+    /// Opens `path`, following links, without waiting for a writer: if it is a fifo,
     /// [`wait`](Self::wait) waits.
     pub fn open_stream(path: &Path) -> Result<Self> {
         let opened = obtain(|| {
@@ -84,7 +84,7 @@ impl ReadFile {
         }
     }
 
-    /// What the process reads as its standard input.
+    /// The standard input of the process.
     pub fn standard_input() -> Result<Self> {
         let path = PathBuf::from("standard input");
         match obtain(|| rustix::stdio::stdin().try_clone_to_owned()) {
@@ -102,14 +102,14 @@ impl ReadFile {
         &self.path
     }
 
-    /// Its state now.
+    /// Its current stat data.
     pub fn stat(&self) -> Result<Stat> {
         fault::check(Op::Stat)
             .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?)))
             .map_err(|source| Error::new("stat", &self.path, source))
     }
 
-    /// Reads up to `buffer.len()` bytes from where the last read ended; 0 means the end.
+    /// Reads up to `buffer.len()` bytes from the current position; 0 means the end.
     pub fn read(&self, buffer: &mut [u8]) -> Result<usize> {
         loop {
             match fault::check(Op::Read)
@@ -121,7 +121,7 @@ impl ReadFile {
         }
     }
 
-    /// Replaces `buffer` by the rest of the file; more than `limit` bytes is an error.
+    /// Replaces `buffer` by the rest of the file; more than `limit` bytes are an error.
     pub fn read_to_end(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<()> {
         buffer.clear();
         let expected = self.stat()?.size;
@@ -147,7 +147,7 @@ impl ReadFile {
     }
 
     /// Reads from `position`, in bytes from the start, until `buffer` is full or the file ends;
-    /// returns how many bytes that were. Where [`read`](Self::read) goes on does not change.
+    /// returns the number of bytes read. The position of [`read`](Self::read) does not change.
     pub fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -168,9 +168,9 @@ impl ReadFile {
         Ok(filled)
     }
 
-    /// Goes on reading at the next data from `position` on, and returns where that begins and ends,
-    /// in bytes from the start. Behind the last data, both are the length of the file. Where the
-    /// file system does not tell of holes, everything is data.
+    /// Moves the read position to the next data at or after `position`, and returns where that data
+    /// starts and ends, in bytes from the start. After the last data, both are the length of the
+    /// file. If the file system does not report holes, everything is data.
     pub fn seek_data(&self, position: u64) -> Result<(u64, u64)> {
         use rustix::fs::{seek, SeekFrom};
         use rustix::io::Errno;
@@ -194,17 +194,16 @@ impl ReadFile {
         sought.map_err(|source| Error::new("read", &self.path, source))
     }
 
-    /// Where the next [`read`](Self::read) begins, in bytes from the start; of a pipe there is no
-    /// such thing.
+    /// The position of the next [`read`](Self::read), in bytes from the start; a pipe has none.
     pub fn position(&self) -> Result<u64> {
         let here = rustix::fs::SeekFrom::Current(0);
         let sought = fault::check(Op::Read).and_then(|()| Ok(rustix::fs::seek(&self.fd, here)?));
         sought.map_err(|source| Error::new("read", &self.path, source))
     }
 
-    /// Waits until there is something to read from a pipe, or it has come to its end, so that
-    /// nobody is stuck in a [`read`](Self::read) who has other cares; `false` if that has not come
-    /// after so many milliseconds or when a signal came.
+    /// Waits until a pipe has something to read or has reached its end, so that the caller does not
+    /// block in [`read`](Self::read); `false` if that did not happen within `milliseconds`, or if a
+    /// signal came.
     pub fn wait(&self, milliseconds: u32) -> Result<bool> {
         use rustix::event::{poll, PollFd, PollFlags, Timespec};
         let limit = Timespec {
@@ -219,7 +218,7 @@ impl ReadFile {
         }
     }
 
-    /// How many bytes there are to read, of a block device too.
+    /// The number of bytes to read; works for a block device, too.
     pub fn length(&self) -> Result<u64> {
         let end = rustix::fs::SeekFrom::End(0);
         let sought = fault::check(Op::Stat).and_then(|()| {
@@ -252,8 +251,8 @@ impl io::Read for ReadFile {
     }
 }
 
-/// The content of the file at `path`, or `None` if there is none. Links are followed. More than
-/// `limit` bytes is an error.
+/// The content of the file at `path`, or `None` if it does not exist. Links are followed. More than
+/// `limit` bytes are an error.
 pub fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let file = match ReadFile::open(path) {
         Err(error) if error.is_missing() => return Ok(None),
@@ -264,8 +263,8 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(content))
 }
 
-/// The entries of the directory at `path` in the order the file system gives them, without `.`
-/// and `..`; `None` if there is no such directory.
+/// The entries of the directory at `path` in the file system's order, without `.` and `..`; `None`
+/// if it does not exist.
 pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = obtain(|| {
@@ -281,14 +280,14 @@ pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
     }
 }
 
-/// Whether anything is at `path`; a link counts as such, wherever it points. So does what the system
-/// does not tell: a mark or an object is not taken for absent because a call failed, and whoever
-/// opens it then meets the error.
+/// Whether anything is at `path`; a symbolic link counts wherever it points. So does a failed
+/// check: a marker or an object must not count as absent because a call failed; opening it then
+/// reports the error.
 pub fn exists(path: &Path) -> bool {
     is_there(path).unwrap_or(true)
 }
 
-/// As [`exists`], but fails if the system does not tell.
+/// Like [`exists`], but a failed check is an error.
 pub fn is_there(path: &Path) -> Result<bool> {
     let found = fault::check(Op::Stat).and_then(|()| Ok(rustix::fs::lstat(path)?));
     match found {
@@ -298,17 +297,17 @@ pub fn is_there(path: &Path) -> Result<bool> {
     }
 }
 
-/// Whether an error says that nothing is, or can be, at a path.
+/// Whether an error means that nothing is, or can be, at a path.
 fn is_absence(error: &io::Error) -> bool {
     is_absent(error) || is_one_of(error, &[Errno::NAMETOOLONG])
 }
 
-/// Whether `path` is a directory, links followed.
+/// Whether `path` is a directory; links are followed.
 pub fn is_directory(path: &Path) -> bool {
     rustix::fs::stat(path).is_ok_and(|raw| Stat::from_raw(&raw).kind == FileKind::Directory)
 }
 
-/// Fails with the reason if `path` is no directory, links followed.
+/// Fails with the reason if `path` is not a directory; links are followed.
 pub fn check_directory(path: &Path) -> Result<()> {
     let failed = |source| Err(Error::new("change to", path, source));
     match fault::check(Op::Stat).and_then(|()| Ok(rustix::fs::stat(path)?)) {
@@ -318,7 +317,7 @@ pub fn check_directory(path: &Path) -> Result<()> {
     }
 }
 
-/// Where the symbolic link at `path` points.
+/// The target of the symbolic link at `path`.
 pub fn read_link(path: &Path) -> Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt;
     let target = rustix::fs::readlinkat(CWD, path, Vec::new())
@@ -326,7 +325,7 @@ pub fn read_link(path: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
 }
 
-/// The absolute path of `path` with every link resolved.
+/// The absolute path of `path`, with all links resolved.
 pub fn real_path(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).map_err(|source| Error::new("resolve", path, source))
 }
@@ -344,7 +343,7 @@ mod tests {
         rustix::io::pwrite(file.as_file(), b"data", megabyte).unwrap();
         let file = ReadFile::open(file.path()).unwrap();
         let (start, end) = file.seek_data(0).unwrap();
-        // A file system that knows no holes has data everywhere.
+        // On a file system without holes, everything is data.
         assert!(start <= megabyte && end > megabyte, "{start} {end}");
         let mut buffer = [0; 4];
         assert_eq!(file.seek_data(megabyte).unwrap(), (megabyte, end));
@@ -364,7 +363,7 @@ mod tests {
             let count = file.read_at(&mut buffer, position).unwrap();
             assert_eq!(&buffer[..count], expected.as_bytes());
         }
-        // That did not move where reading goes on.
+        // That did not move the read position.
         assert_eq!(file.read(&mut buffer).unwrap(), 4);
         assert_eq!(&buffer, b"0123");
         assert!(file.read_at(&mut buffer, u64::MAX).is_err());

@@ -1,4 +1,4 @@
-//! Which file system a path is on.
+//! The type of a path's file system.
 
 use crate::{Error, Result};
 use std::path::Path;

@@ -12,8 +12,8 @@ use rustix::fd::OwnedFd;
 
 /// A command that reads one stream and writes another.
 ///
-/// Both are moved by one thread that never waits for only one of them, so that neither a command
-/// that writes before it has read, nor one that never reads, holds it up. Dropping it kills the
+/// One thread moves both streams and never waits for only one of them, so that neither a command
+/// that writes before it has read, nor one that never reads, blocks it. Dropping this kills the
 /// command and reaps it.
 #[derive(Debug)]
 pub struct FilterProcess {
@@ -23,31 +23,31 @@ pub struct FilterProcess {
     cancel: FilterCancel,
 }
 
-/// Ends the wait for filters from another thread: whoever waits gets an error.
+/// Ends the waits for filters from another thread: a waiting call returns an error.
 #[derive(Clone, Debug)]
 pub struct FilterCancel(Arc<OwnedFd>);
 
-/// What [`FilterProcess::transfer`] did.
+/// Result of [`FilterProcess::transfer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// So many bytes came from the command; none is the end.
+    /// This many bytes came from the command; 0 means the end.
     Read(usize),
-    /// So many bytes went to the command. All that was offered, if it no longer reads.
+    /// This many bytes went to the command. All that was offered, if the command no longer reads.
     Wrote(usize),
 }
 
-/// The longest pause between looks at whether a command has ended.
+/// Longest pause between checks whether a command has exited.
 const MAX_PAUSE: Duration = Duration::from_millis(20);
 
 impl FilterCancel {
-    /// A handle that has not been used.
+    /// Creates a handle that is not cancelled.
     pub fn new() -> io::Result<FilterCancel> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let descriptor = obtain(|| Ok(eventfd(0, flags)?))?;
         Ok(FilterCancel(Arc::new(descriptor)))
     }
 
-    /// Ends all waits, now and later.
+    /// Ends all current and future waits.
     pub fn cancel(&self) -> io::Result<()> {
         rustix::io::write(&*self.0, &1u64.to_ne_bytes())?;
         Ok(())
@@ -55,9 +55,9 @@ impl FilterCancel {
 }
 
 impl FilterProcess {
-    /// Runs `command` in `directory`, by the shell if it is more than one word, with `environment`
-    /// set (or unset, where it has no value) on top of that of this process. Its messages go where
-    /// ours go.
+    /// Runs `command` in `directory`, through the shell if it is more than one word, with the
+    /// variables of `environment` set (or unset if there is no value) in addition to this process's
+    /// environment. Its standard error is that of this process.
     pub fn spawn(
         command: &OsStr,
         directory: &Path,
@@ -87,7 +87,7 @@ impl FilterProcess {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = child.stdin.take().ok_or_else(gone)?;
         let output = child.stdout.take().ok_or_else(gone)?;
-        // The ends we hold; the command's own stay as they are.
+        // Only our ends become non-blocking; the command's ends stay unchanged.
         rustix::io::ioctl_fionbio(&input, true)?;
         rustix::io::ioctl_fionbio(&output, true)?;
         Ok(FilterProcess {
@@ -98,11 +98,11 @@ impl FilterProcess {
         })
     }
 
-    /// Waits until the command takes some of `outgoing` or has something to say, and does one of
-    /// them.
+    /// Waits until the command accepts some of `outgoing` or has output, and transfers one of the
+    /// two.
     ///
     /// # Errors
-    /// What the system says, and the kind `Interrupted` after [`FilterCancel::cancel`].
+    /// The system's errors, and the kind `Interrupted` after [`FilterCancel::cancel`].
     pub fn transfer(&mut self, outgoing: &[u8], incoming: &mut [u8]) -> io::Result<Transfer> {
         loop {
             let input = self.input.as_ref().filter(|_| !outgoing.is_empty());
@@ -147,18 +147,18 @@ impl FilterProcess {
         }
     }
 
-    /// Whether the command still reads, as far as a write has shown.
+    /// Whether the command still reads, as far as writes have shown.
     pub fn is_reading(&self) -> bool {
         self.input.is_some()
     }
 
-    /// Tells the command that nothing follows.
+    /// Closes the command's standard input.
     pub fn close_input(&mut self) {
         self.input = None;
     }
 
-    /// Closes what it reads, and waits for its end: `None` if it exited with 0, else the code, by
-    /// git's count (128 and the number of the signal that ended it).
+    /// Closes its standard input, and waits for its end: `None` if it exited with 0, else the exit
+    /// code as git counts it (128 plus the number of the signal that ended it).
     ///
     /// # Errors
     /// The kind `Interrupted` after [`FilterCancel::cancel`].
@@ -191,7 +191,7 @@ impl FilterProcess {
 
 impl Drop for FilterProcess {
     fn drop(&mut self) {
-        // Both fail only when it was reaped before.
+        // Both fail only if it was already reaped.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -206,7 +206,8 @@ fn is_temporary(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | WouldBlock)
 }
 
-/// A single word that means to the shell what it says needs none: a process less.
+/// Whether the command needs the shell. A single word without special characters does not, which
+/// saves a process.
 fn needs_shell(command: &OsStr) -> bool {
     let special = b"|&;<>()$`\\\"' \t\n*?[#~=%!{}";
     command
@@ -256,7 +257,7 @@ mod tests {
         let mut process = spawn("cat");
         assert!(run(&mut process, &content).unwrap() == content);
         assert_eq!(process.wait().unwrap(), None);
-        // Writes all before it reads.
+        // Writes everything before it reads.
         let mut process = spawn("head -c 1000000 /dev/zero; cat >/dev/null");
         assert_eq!(run(&mut process, &content).unwrap().len(), 1_000_000);
         // Never reads.

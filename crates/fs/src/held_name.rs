@@ -1,4 +1,4 @@
-//! Names that files have only for a while: a signal that ends the process takes them along.
+//! Temporary names, which are removed if a signal ends the process.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -6,24 +6,25 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// So many names are known at a time. A process has few locks; what is beyond stays behind if a
-/// signal ends the process, as after SIGKILL.
+/// Maximum number of names registered at a time. A process has few locks; further names stay behind
+/// if a signal ends the process, as after SIGKILL.
 const LIMIT: usize = 64;
 
-/// Each a name from [`CString::into_raw`], or null. Whoever takes one out owns it.
+/// Each slot is a name from [`CString::into_raw`], or null. Taking one out transfers its ownership.
 static HELD: [AtomicPtr<libc::c_char>; LIMIT] = [const { AtomicPtr::new(ptr::null_mut()) }; LIMIT];
 
-/// A name that is removed if the process is ended by a signal that
-/// [`remove_names_at_signals`](crate::remove_names_at_signals) is about, until this is dropped.
+/// A name that is removed if a signal handled by
+/// [`remove_names_at_signals`](crate::remove_names_at_signals) ends the process while this value
+/// exists.
 #[derive(Debug)]
 pub(crate) struct HeldName {
     slot: Option<&'static AtomicPtr<libc::c_char>>,
 }
 
 impl HeldName {
-    /// `path` is relative to the current directory, which must stay what it is.
+    /// `path` is relative to the current directory, which must not change.
     pub(crate) fn new(path: &Path) -> Self {
-        // A path that was opened has no zero byte.
+        // A path that was opened contains no NUL byte.
         let name = CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
         let raw = name.into_raw();
         let null = ptr::null_mut();
@@ -50,19 +51,20 @@ impl Drop for HeldName {
 #[allow(unsafe_code)]
 fn release(raw: *mut libc::c_char) {
     if !raw.is_null() {
-        // SAFETY: it came from `CString::into_raw`, and whoever took it out of its slot owns it.
+        // SAFETY: it came from `CString::into_raw`, and taking it out of its slot transferred
+        // ownership.
         drop(unsafe { CString::from_raw(raw) });
     }
 }
 
-/// Removes all names that are held. Does nothing that a signal handler may not do: the names stay
-/// allocated.
+/// Removes all registered names. Does only what is allowed in a signal handler; so the names are
+/// not freed.
 #[allow(unsafe_code)]
 pub(crate) fn remove_all() {
     for slot in &HELD {
         let raw = slot.swap(ptr::null_mut(), Ordering::SeqCst);
         if !raw.is_null() {
-            // SAFETY: it is a string that ends with zero, and nobody else can free it any more.
+            // SAFETY: it is a NUL-terminated string, and nothing else can free it any more.
             unsafe { libc::unlink(raw) };
         }
     }

@@ -3,21 +3,21 @@ use std::io;
 
 /// A conversion between two character encodings by the C library's `iconv`.
 ///
-/// git converts with it, so what it writes is what git writes, for every encoding and in every
-/// corner where tables differ (SHIFT-JIS has several). No other library promises that.
+/// git converts with it, so the output is the same as git's for every encoding, including those
+/// whose tables differ between libraries (SHIFT-JIS has several). No other library promises that.
 #[derive(Debug)]
 pub struct Iconv {
     handle: libc::iconv_t,
 }
 
-// SAFETY: a conversion descriptor belongs to no thread; POSIX only forbids using one from
-// several threads at a time, which `&mut self` rules out.
+// SAFETY: a conversion descriptor is not tied to a thread; POSIX only forbids concurrent use, which
+// `&mut self` rules out.
 #[allow(unsafe_code)]
 unsafe impl Send for Iconv {}
 
 #[allow(unsafe_code)]
 impl Iconv {
-    /// Prepares to convert `from` one encoding `to` another; `None` if the system does not know
+    /// Prepares to convert `from` one encoding `to` another; `None` if the system does not support
     /// them.
     pub fn open(to: &[u8], from: &[u8]) -> Option<Iconv> {
         let to = CString::new(to).ok()?;
@@ -27,16 +27,15 @@ impl Iconv {
         (handle as isize != -1).then_some(Iconv { handle })
     }
 
-    /// Appends `input` in the other encoding to `out`. `out` holds a part after an error.
+    /// Converts `input` and appends it to `out`. After an error, `out` contains a part of it.
     ///
-    /// Leaves out the sequence that would bring a stateful encoding back to its initial state at
-    /// the end, as git does.
+    /// Omits the final sequence that resets a stateful encoding to its initial state, as git does.
     ///
     /// # Errors
-    /// Input that is malformed, cut off, or has a character that the other encoding lacks.
+    /// Input that is malformed, truncated, or has a character that the other encoding lacks.
     pub fn convert(&mut self, input: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let null = std::ptr::null_mut();
-        // SAFETY: null pointers ask to return to the initial state.
+        // SAFETY: null pointers request a reset to the initial state.
         unsafe { libc::iconv(self.handle, null, null.cast(), null, null.cast()) };
         let mut from = input.as_ptr().cast::<libc::c_char>().cast_mut();
         let mut left = input.len();

@@ -1,9 +1,9 @@
-//! Descriptors that this process was given by the one that started it.
+//! Descriptors that this process inherited from its parent.
 
 use crate::{Error, Result};
 
-/// Keeps every descriptor that is open now, but standard input, output and error, from programs
-/// that are started later. Needs Linux 5.11.
+/// Keeps every descriptor that is open now, except standard input, output and error, from being
+/// inherited by programs that are started later. Needs Linux 5.11.
 #[allow(unsafe_code)]
 pub fn close_inherited_descriptors_on_exec() -> Result<()> {
     let (first, last) = (3 as libc::c_uint, libc::c_uint::MAX);

@@ -1,4 +1,4 @@
-//! Interruption by the user: the first signal asks the program to end in order, the second ends
+//! Interruption by the user: the first signal asks the program to end in order, the second one ends
 //! it at once.
 
 use crate::held_name::remove_all;
@@ -12,33 +12,33 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::OnceLock;
 
-/// So often it is looked whether the user interrupts while somebody else lets one wait.
+/// Interval at which blocking waits check for an interruption.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
 
-/// Set by the first signal if somebody catches it.
+/// Set by the first signal if signals are caught.
 static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
-/// The number of the last signal that was caught; 0 before the first.
+/// The number of the last caught signal; 0 before the first.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Whether somebody looks at [`IS_CAUGHT`].
+/// Whether the program checks [`IS_CAUGHT`].
 static CATCHES: AtomicBool = AtomicBool::new(false);
-/// Whether the handlers are there.
+/// Whether the handlers are installed.
 static HANDLES: OnceLock<()> = OnceLock::new();
 
-/// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned instead of ending the
-/// process; when it is set already, they end it as if they had never been caught, but for what
-/// [`remove_names_at_signals`] says. A signal that was ignored when the process started, as
-/// nohup(1) and shells with jobs in the background have it, stays ignored.
+/// After this call, SIGINT, SIGTERM and SIGHUP set the returned flag instead of ending the process;
+/// if it is already set, they end the process as if they were not caught, except for the cleanup of
+/// [`remove_names_at_signals`]. A signal that was ignored when the process started, as set by
+/// nohup(1) and by shells for background jobs, stays ignored.
 pub fn catch_interrupts() -> Result<&'static AtomicBool> {
     remove_names_at_signals()?;
     CATCHES.store(true, Ordering::SeqCst);
     Ok(&IS_CAUGHT)
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP, where they end the process, remove the lock files it
-/// holds and the names that files have until they are whole.
+/// After this call, SIGINT, SIGTERM and SIGHUP remove the process's lock files and temporary names
+/// before they end it.
 pub fn remove_names_at_signals() -> Result<()> {
     if HANDLES.set(()).is_err() {
         return Ok(());
@@ -62,8 +62,8 @@ fn handle(signal: i32) -> io::Result<()> {
             end_by_signal(signal);
         }
     };
-    // SAFETY: the handler reads and writes atomic numbers, calls unlink(2), and what signal-hook
-    // says may be called there.
+    // SAFETY: the handler only reads and writes atomic numbers, calls unlink(2), and calls
+    // functions that signal-hook documents as allowed in handlers.
     unsafe { signal_hook::low_level::register(signal, handler) }.map(drop)
 }
 
@@ -72,7 +72,7 @@ pub fn caught_signal() -> Option<i32> {
     Some(SIGNAL.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
 }
 
-/// Waits until a file can be read or written, or fails if the user interrupts.
+/// Waits until a file is ready for reading or writing; fails if the user interrupts.
 pub(crate) fn wait(fd: BorrowedFd<'_>, what: PollFlags) -> io::Result<()> {
     loop {
         match poll(&mut [PollFd::from_borrowed_fd(fd, what)], Some(&PATIENCE)) {
@@ -86,20 +86,19 @@ pub(crate) fn wait(fd: BorrowedFd<'_>, what: PollFlags) -> io::Result<()> {
     }
 }
 
-/// Ends the process by `signal`, so that whoever waits for it sees that. Returns only if that
-/// cannot be.
+/// Ends the process by `signal`, so that its parent sees that. Returns only if that fails.
 pub fn end_by_signal(signal: i32) {
-    // There is another way to end for whoever this returns to.
+    // If it fails, the caller ends the process in another way.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
 #[allow(unsafe_code)]
 fn is_ignored(signal: i32) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: nothing is changed, and what there is goes to a place of the right size.
+    // SAFETY: nothing is changed, and the current action is written to a place of the right size.
     if unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } != 0 {
         return false;
     }
-    // SAFETY: the call has succeeded, so it has filled the place.
+    // SAFETY: the call has succeeded, so the value is initialized.
     unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

@@ -1,12 +1,12 @@
-//! Every system call of hedgerow.
+//! All system calls of hedgerow.
 //!
-//! The other crates reach the operating system through this one, and only through it. It offers
-//! mechanism and never decides policy: it opens, lists, stats, creates, renames and removes, it
-//! counts processors and thread time, and it can be told to fail ([`fault`]) so that tests see
-//! what the rest of the program does then.
+//! The other crates access the operating system only through this one. It provides mechanisms and
+//! decides no policy: it opens, lists, stats, creates, renames and removes files, counts processors
+//! and measures thread times. Its calls can be made to fail ([`fault`]) so that tests can check how
+//! the rest of the program reacts.
 //!
-//! Everything that is written below a target is written relative to a [`Dir`] handle, whose
-//! resolution the kernel keeps beneath the handle and free of symbolic links.
+//! Everything written below a target is written relative to a [`Dir`] handle; the kernel keeps the
+//! resolution of names beneath the handle and free of symbolic links.
 
 mod account;
 mod answer;

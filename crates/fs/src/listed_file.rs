@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Not to be led elsewhere by a link, and not to wait for whoever writes to a fifo.
+/// Does not follow a symbolic link, and does not wait for a writer of a fifo.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOFOLLOW)

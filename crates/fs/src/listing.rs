@@ -8,27 +8,26 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
 
-/// Bytes of directory entries that one call fetches.
+/// Size of the buffer for reading directory entries, in bytes.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
-/// The longest path that one call takes, below the system's limit of 4096 bytes.
+/// Longest path passed to one call, in bytes; below the system's limit of 4096.
 const PIECE_BYTES: usize = 4000;
 
-/// A directory that is listed, and whose entries are statted, through one descriptor.
+/// An open directory that can be listed and whose entries can be statted.
 ///
-/// Opening it follows links only in the path given to [`OpenDirectory::open`].
+/// Only the path given to [`OpenDirectory::open`] is opened with links followed.
 #[derive(Debug)]
 pub struct OpenDirectory {
     fd: OwnedFd,
 }
 
-/// Where the entries of directories are read to before they are looked at. One serves any number of
-/// directories.
+/// Buffer for reading directory entries. It can be reused for any number of directories.
 #[derive(Debug)]
 pub struct ReadBuffer {
     bytes: Vec<MaybeUninit<u8>>,
 }
 
-/// Names of a directory, with their kinds. All names share one buffer.
+/// The names and kinds of a directory's entries. All names share one buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     names: Vec<u8>,
@@ -40,11 +39,11 @@ pub struct Listing {
 pub struct Listed {
     start: u32,
     len: u16,
-    /// What it is, where the file system says so in the listing.
+    /// Its kind, if the file system reports it in the listing.
     pub kind: Option<FileKind>,
 }
 
-/// How much a listing holds at most: names have 32-bit positions.
+/// Maximum size of the names of a listing, in bytes: their positions have 32 bits.
 const NAMES_LIMIT_BYTES: usize = u32::MAX as usize;
 
 impl OpenDirectory {
@@ -63,7 +62,7 @@ impl OpenDirectory {
         self.open_at(path, READ)
     }
 
-    /// Opens it without the right to list it: its entries can only be statted.
+    /// Opens it without the permission to list it: its entries can only be statted.
     pub fn open_to_stat(&self, path: &[u8]) -> io::Result<Self> {
         self.open_at(path, READ | OFlags::PATH)
     }
@@ -75,7 +74,7 @@ impl OpenDirectory {
     fn try_open_at(&self, path: &[u8], flags: OFlags) -> io::Result<Self> {
         fault::check(Op::Open)?;
         if !path.contains(&b'/') && path != b".." {
-            // One component that is no link leads nowhere else.
+            // A single component that is not a link stays beneath this directory.
             let name = if path.is_empty() { b"." } else { path };
             let fd = rustix::fs::openat(&self.fd, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
             return Ok(OpenDirectory { fd });
@@ -94,13 +93,13 @@ impl OpenDirectory {
         Ok(OpenDirectory { fd })
     }
 
-    /// Adds the next entries to `listing`, `.` and `..` left out; `false` if there are no more.
+    /// Adds the next entries to `listing`, without `.` and `..`; `false` if there are no more.
     ///
-    /// Fails with the system's reason; entries that were read before are kept.
+    /// Fails with the system's reason; entries read before are kept.
     pub fn read(&self, buffer: &mut ReadBuffer, listing: &mut Listing) -> io::Result<bool> {
         fault::check(Op::Read)?;
         let mut listed = RawDir::new(&self.fd, &mut buffer.bytes);
-        // The first entry is what calls the system; the others are in the buffer.
+        // Only the first entry makes a system call; the others are in the buffer.
         let mut more = false;
         while let Some(entry) = listed.next() {
             let entry = entry?;
@@ -117,7 +116,7 @@ impl OpenDirectory {
         Ok(more)
     }
 
-    /// The state of the entry `name`, a single component; a link is not followed.
+    /// The stat data of the entry `name`, a single component; a link is not followed.
     pub fn stat(&self, name: &[u8]) -> io::Result<Stat> {
         fault::check(Op::Stat)?;
         if name.contains(&b'/') {
@@ -131,7 +130,7 @@ impl OpenDirectory {
         self.fd.as_fd()
     }
 
-    /// The state of this directory itself.
+    /// The stat data of this directory.
     pub fn stat_self(&self) -> io::Result<Stat> {
         fault::check(Op::Stat)?;
         Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?))
@@ -151,7 +150,7 @@ impl Default for ReadBuffer {
 }
 
 impl Listing {
-    /// Adds an entry. Fails if the names together are longer than 4 GiB or this one than 64 KiB.
+    /// Adds an entry. Fails if the names exceed 4 GiB in total, or this one 64 KiB.
     pub fn push(&mut self, name: &[u8], kind: Option<FileKind>) -> io::Result<()> {
         let too_long = || io::Error::from(io::ErrorKind::FileTooLarge);
         if self.names.len() + name.len() > NAMES_LIMIT_BYTES {
@@ -167,12 +166,12 @@ impl Listing {
         Ok(())
     }
 
-    /// The entries in the order they have now.
+    /// The entries in their current order.
     pub fn entries(&self) -> &[Listed] {
         &self.entries
     }
 
-    /// The entries, to note the kinds of those whose kind was unknown.
+    /// The entries, mutable for setting kinds that were unknown.
     pub fn entries_mut(&mut self) -> &mut [Listed] {
         &mut self.entries
     }
@@ -191,17 +190,17 @@ impl Listing {
         self.name(&self.entries[number as usize])
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Puts the entries in ascending order of the bytes of their names.
+    /// Sorts the entries by the bytes of their names, ascending.
     pub fn sort(&mut self) {
         let names = &self.names;
         let name = |entry: &Listed| {
@@ -211,12 +210,12 @@ impl Listing {
         self.entries.sort_unstable_by(|a, b| name(a).cmp(name(b)));
     }
 
-    /// Bytes of memory it holds.
+    /// Size of the memory that it holds, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.names.capacity() + self.entries.capacity() * std::mem::size_of::<Listed>()
     }
 
-    /// Drops all entries and keeps the memory.
+    /// Removes all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.names.clear();
         self.entries.clear();

@@ -11,14 +11,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long is waited before a lock that is held is tried again, at first and at most.
+/// First and longest pause before another attempt to take a lock that is held.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// A file `X.lock` that was created exclusively beside `X`, to be filled and renamed over it.
+/// A file `X.lock` that was created exclusively next to `X`, to be filled and renamed over it.
 ///
-/// Dropped without [`LockFile::commit`] it removes itself, so that a failure leaves the old file
-/// and no lock; so do signals, see [`remove_names_at_signals`](crate::remove_names_at_signals).
+/// If dropped without [`LockFile::commit`] it is removed, so that a failure leaves the old file and
+/// no lock; signals remove it as well, see
+/// [`remove_names_at_signals`](crate::remove_names_at_signals).
 #[derive(Debug)]
 pub struct LockFile {
     fd: Option<OwnedFd>,
@@ -48,8 +49,8 @@ impl LockFile {
         })
     }
 
-    /// As [`LockFile::acquire`], but waits for whoever holds it: up to `limit`, or without one until
-    /// `is_cancelled`. Asks more and more rarely.
+    /// Like [`LockFile::acquire`], but waits while another process holds the lock: up to `limit`,
+    /// or without a limit until `is_cancelled`. The pauses between attempts grow.
     pub fn acquire_within(
         target: &Path,
         limit: Option<Duration>,
@@ -71,7 +72,7 @@ impl LockFile {
         }
     }
 
-    /// The permission bits of the file.
+    /// The permission bits of the lock file.
     pub fn permissions(&self) -> Result<u32> {
         let fd = self
             .fd
@@ -98,7 +99,7 @@ impl LockFile {
         Ok(())
     }
 
-    /// Gives the file the permission bits of `mode`, whatever the umask took.
+    /// Sets the permission bits of the file to `mode`, regardless of the umask.
     pub fn set_permissions(&self, mode: u32) -> Result<()> {
         let fd = self
             .fd
@@ -108,7 +109,7 @@ impl LockFile {
             .map_err(|source| Error::new("change permissions of", &self.lock, source))
     }
 
-    /// Makes the content durable before it is renamed into place.
+    /// Syncs the content to disk before it is renamed into place.
     pub fn sync(&self) -> Result<()> {
         let fd = self
             .fd
@@ -117,8 +118,8 @@ impl LockFile {
         rustix::fs::fsync(fd).map_err(|source| Error::new("sync", &self.lock, source))
     }
 
-    /// Closes the file and renames it over the target, atomically. A device, a fifo and a socket
-    /// are never replaced. Returns the state of the file as it was right before the rename.
+    /// Closes the file and renames it over the target atomically. A device, a fifo or a socket is
+    /// never replaced. Returns the stat data of the file from right before the rename.
     pub fn commit(mut self) -> Result<Stat> {
         let fd = self
             .fd
@@ -142,13 +143,14 @@ impl LockFile {
         renamed
     }
 
-    /// As [`LockFile::commit`], but fails with [`io::ErrorKind::AlreadyExists`] if there is a
-    /// target, also one that appeared just now. The target is left alone then.
+    /// Like [`LockFile::commit`], but fails with [`io::ErrorKind::AlreadyExists`] if the target
+    /// exists, even if it was created just now. The target is then left alone.
     pub fn commit_new(mut self) -> Result<()> {
         let renamed = fault::check(Op::Rename).and_then(|()| {
             let flags = RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(CWD, &self.lock, CWD, &self.target, flags) {
-                // Not every file system can: a second name that must be new does the same.
+                // Not every file system supports this flag: a hard link, which fails if the name
+                // exists, does the same.
                 Err(Errno::INVAL | Errno::NOSYS) => {
                     rustix::fs::link(&self.lock, &self.target)?;
                     Ok(rustix::fs::unlink(&self.lock)?)
@@ -163,8 +165,8 @@ impl LockFile {
         renamed
     }
 
-    /// Gives the lock up: the target stays what it is. Fails if the lock cannot be removed, which
-    /// keeps others out from then on.
+    /// Releases the lock; the target stays unchanged. Fails if the lock file cannot be removed,
+    /// which keeps other processes out from then on.
     pub fn release(mut self) -> Result<()> {
         self.fd = None;
         fault::check(Op::Remove)
@@ -173,7 +175,8 @@ impl LockFile {
     }
 
     fn remove(&mut self) {
-        // Nothing is left to do for a lock that cannot be removed: the caller's error is told.
+        // Nothing can be done about a lock file that cannot be removed; the caller reports its own
+        // error.
         let _ = rustix::fs::unlink(&self.lock);
     }
 }

@@ -1,9 +1,9 @@
 use crate::proc_file::read_proc_file;
 use std::path::Path;
 
-/// The most memory this process has had in use, besides the files it maps: the high-water mark of
-/// its resident set less the mapped files that are resident now, in bytes. `None` where
-/// `/proc/self/status` does not tell (see proc_pid_status(5)).
+/// Peak memory use of this process without mapped files, in bytes: the high-water mark of its
+/// resident set minus the mapped files that are resident now. `None` if `/proc/self/status` does
+/// not report it (see proc_pid_status(5)).
 pub fn peak_memory_besides_mapped_files() -> Option<u64> {
     parse(&read_proc_file(Path::new("/proc/self/status"))?)
 }
@@ -17,21 +17,21 @@ fn parse(status: &str) -> Option<u64> {
     Some(field("VmHWM:")?.saturating_sub(field("RssFile:")?))
 }
 
-/// Pools of small blocks: threads that seldom allocate can share.
+/// Number of allocation arenas: threads that seldom allocate can share them.
 #[cfg(target_env = "gnu")]
 const ARENAS: i32 = 2;
 
-/// Tells the C library's allocator to give blocks over `bytes` back to the system as soon as they
-/// are freed, for a program whose threads each hold a large buffer now and then. Left alone, the
-/// allocator raises that limit to the largest block it has seen, and keeps such blocks for each
-/// thread.
+/// Tells the C library's allocator to return blocks of more than `bytes` bytes to the system as
+/// soon as they are freed, for a program whose threads occasionally hold a large buffer. By
+/// default, the allocator raises that limit to the largest block it has freed, and keeps such
+/// blocks for each thread.
 #[allow(unsafe_code)]
 pub fn return_freed_blocks(bytes: usize) {
     #[cfg(target_env = "gnu")]
     {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-        // SAFETY: mallopt takes two integers; no other thread has been started yet, or these only
-        // hold for what it allocates later.
+        // SAFETY: mallopt takes two integers; either no other thread has been started yet, or the
+        // settings apply only to its later allocations.
         unsafe {
             libc::mallopt(libc::M_MMAP_THRESHOLD, bytes);
             libc::mallopt(libc::M_ARENA_MAX, ARENAS);

@@ -15,27 +15,27 @@ use std::sync::Arc;
 
 const FLAGS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC);
 
-/// A file that is written at any of its places and gets its name when it is whole.
+/// A file that can be written at any offset and gets its name when it is complete.
 ///
-/// Until then it has no name, so that nobody finds half of it, even if the process is killed; on
-/// file systems that cannot do that, it stands beside its target under a name of its own. Dropped
-/// without [`OutputFile::commit`] it is gone.
+/// Until then it has no name, so that an incomplete file is never visible, even if the process is
+/// killed. On file systems without such files, it has a temporary name next to its target. It is
+/// removed if dropped without [`OutputFile::commit`].
 #[derive(Debug)]
 pub struct OutputFile {
     fd: OwnedFd,
-    /// Its name until it is whole, if it has one.
+    /// Its temporary name, if it has one.
     temporary: Option<Temporary>,
     target: PathBuf,
-    /// What a name that it has for a while starts with.
+    /// Prefix of its temporary name.
     prefix: &'static str,
-    /// What its names are relative to, if not to the current directory.
+    /// The directory that its names are relative to, if not the current directory.
     directory: Option<Arc<OwnedFd>>,
 }
 
 #[derive(Debug)]
 struct Temporary {
     name: PathBuf,
-    /// Nothing for a name in an open directory: its path may lead elsewhere by now.
+    /// `None` for a name in an open directory: its path may lead elsewhere by now.
     _held: Option<HeldName>,
 }
 
@@ -56,8 +56,8 @@ impl OutputFile {
         Self::create_with_prefix(target, ".")
     }
 
-    /// As [`OutputFile::create`]; if it needs a name for a while, that starts with `prefix`, by
-    /// which somebody else can tell it from what is whole, should the process be killed.
+    /// Like [`OutputFile::create`]; if it needs a temporary name, that starts with `prefix`, which
+    /// marks it as incomplete should the process be killed.
     pub fn create_with_prefix(target: &Path, prefix: &'static str) -> Result<Self> {
         let failed = |source| Error::new("create", target, source);
         if target.file_name().is_none() {
@@ -88,7 +88,7 @@ impl OutputFile {
         }
     }
 
-    /// Creates a file in `directory` that only this user may read, for the name `target`.
+    /// Creates a file in `directory` with the name `target` that only this user can read.
     pub fn create_private(directory: &PrivateDir, target: &str) -> Result<Self> {
         let failed = |source| Error::new("create", directory.path().join(target), source);
         fault::check(Op::Create).map_err(failed)?;
@@ -113,7 +113,8 @@ impl OutputFile {
         Ok(file)
     }
 
-    /// The open file `temporary` in `directory`, which gets the name `target` when it is whole.
+    /// Wraps the open file `temporary` in `directory`, which gets the name `target` when it is
+    /// complete.
     pub(crate) fn from_named(
         directory: &PrivateDir,
         fd: OwnedFd,
@@ -161,12 +162,12 @@ impl OutputFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Changes the name it is to get, in the same directory.
+    /// Changes its final name, in the same directory.
     pub fn set_target(&mut self, target: &Path) {
         self.target = target.to_owned();
     }
 
-    /// Writes `content` from `offset` on.
+    /// Writes `content` at `offset`.
     pub fn write_at(&self, mut content: &[u8], mut offset: u64) -> Result<()> {
         while !content.is_empty() {
             let written = fault::check(Op::Write)
@@ -184,7 +185,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Reads back what is at `offset`, all of `buffer`.
+    /// Fills `buffer` with the content at `offset`.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -202,13 +203,14 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Cuts it off at, or fills it with zeros up to, a length in bytes.
+    /// Truncates it, or extends it with zeros, to a length in bytes.
     pub fn set_len(&self, bytes: u64) -> Result<()> {
         rustix::fs::ftruncate(&self.fd, bytes).map_err(|errno| self.failed("write", errno.into()))
     }
 
-    /// Gives it the permissions of what it is to replace, if that is a regular file, and its owner,
-    /// if this process may: what only few could read stays so.
+    /// Takes over the permissions of the target that it replaces, if that is a regular file, and
+    /// its owner, if this process is allowed to: so a file that only few could read stays
+    /// protected.
     pub fn take_attributes_of_target(&self) -> Result<()> {
         let there = crate::lstat(&self.target)?;
         let Some(there) = there.filter(|stat| stat.kind == crate::FileKind::File) else {
@@ -218,18 +220,18 @@ impl OutputFile {
             rustix::fs::Uid::from_raw(there.uid),
             rustix::fs::Gid::from_raw(there.gid),
         );
-        // Who may not give it away keeps it, and the permissions hold for whoever owns it.
+        // Without the privilege to change the owner it keeps its own; the permissions apply anyway.
         let _ = rustix::fs::fchown(&self.fd, Some(owner.0), Some(owner.1));
         self.set_permissions(there.mode & 0o777)
     }
 
-    /// Sets its permissions, whatever the umask.
+    /// Sets its permissions, regardless of the umask.
     pub fn set_permissions(&self, mode: u32) -> Result<()> {
         rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))
             .map_err(|errno| self.failed("set permissions of", errno.into()))
     }
 
-    /// Sets when its content was changed last.
+    /// Sets its modification time.
     pub fn set_mtime(&self, time: Timestamp) -> Result<()> {
         let times = Timestamps {
             last_access: Timespec {
@@ -246,22 +248,22 @@ impl OutputFile {
             .map_err(|source| self.failed("set the time of", source))
     }
 
-    /// Its state now.
+    /// Its current stat data.
     pub fn stat(&self) -> Result<Stat> {
         fault::check(Op::Stat)
             .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&self.fd)?)))
             .map_err(|source| self.failed("stat", source))
     }
 
-    /// Waits until its content is on the disk.
+    /// Syncs its content to disk.
     pub fn sync(&self) -> Result<()> {
         fault::check(Op::Write)
             .and_then(|()| Ok(rustix::fs::fsync(&self.fd)?))
             .map_err(|source| self.failed("sync", source))
     }
 
-    /// Gives it its name. Unless it is to `replace` what has that name, that is an error
-    /// ([`io::ErrorKind::AlreadyExists`]). A device, a fifo and a socket are never replaced.
+    /// Gives it its name. If the name exists and `replace` is false, that is an error
+    /// ([`io::ErrorKind::AlreadyExists`]). A device, a fifo or a socket is never replaced.
     pub fn commit(mut self, replace: bool) -> Result<()> {
         let allowed = fault::check(Op::Rename).and_then(|()| {
             if replace {
@@ -290,11 +292,11 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Gives a file without a name one.
+    /// Gives an unnamed file a name.
     fn link(&self, name: &Path) -> rustix::io::Result<()> {
         let own = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
         match rustix::fs::linkat(CWD, own, self.at(), name, AtFlags::SYMLINK_FOLLOW) {
-            // Without /proc, which not everybody may do.
+            // Without `/proc`; this way needs a privilege.
             Err(Errno::NOENT) => {
                 rustix::fs::linkat(&self.fd, "", self.at(), name, AtFlags::EMPTY_PATH)
             }
@@ -302,7 +304,8 @@ impl OutputFile {
         }
     }
 
-    /// Gives a file without a name one beside its target, from where it can replace that.
+    /// Gives an unnamed file a temporary name next to its target, so that it can be renamed over
+    /// that.
     fn link_beside(&self) -> io::Result<Temporary> {
         for attempt in 0..u32::MAX {
             let name = beside(&self.target, self.prefix, attempt);
@@ -330,13 +333,13 @@ impl AsFd for OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // There is nothing left to do for one that cannot be removed.
+            // Nothing can be done if it cannot be removed.
             let _ = rustix::fs::unlinkat(self.at(), &temporary.name, AtFlags::empty());
         }
     }
 }
 
-/// A name in the directory of `target` that nobody else is likely to use.
+/// A name in the directory of `target` that is unlikely to exist.
 fn beside(target: &Path, prefix: &str, attempt: u32) -> PathBuf {
     let mut name = OsString::from(prefix);
     name.push(target.file_name().unwrap_or_default());
@@ -346,7 +349,8 @@ fn beside(target: &Path, prefix: &str, attempt: u32) -> PathBuf {
 
 fn rename_to_new(at: BorrowedFd<'_>, from: &Path, to: &Path) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(at, from, at, to, RenameFlags::NOREPLACE) {
-        // Not every file system can: a second name that must be new does the same.
+        // Not every file system supports this flag: a hard link, which fails if the name exists,
+        // does the same.
         Err(Errno::INVAL | Errno::NOSYS) => {
             rustix::fs::linkat(at, from, at, to, AtFlags::empty())?;
             rustix::fs::unlinkat(at, from, AtFlags::empty())
@@ -355,7 +359,7 @@ fn rename_to_new(at: BorrowedFd<'_>, from: &Path, to: &Path) -> rustix::io::Resu
     }
 }
 
-/// Whether the error says that there are no files without a name in a directory.
+/// Whether the error means that the file system has no unnamed files.
 fn cannot_be_unnamed(error: &io::Error) -> bool {
     let reasons = [Errno::OPNOTSUPP, Errno::ISDIR, Errno::INVAL, Errno::NOSYS];
     is_one_of(error, &reasons)

@@ -10,12 +10,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The state of what is at `path`, a link itself and not its target; `None` if nothing is.
+/// The stat data of `path` without following a link; `None` if it does not exist.
 pub fn lstat(path: &Path) -> Result<Option<Stat>> {
     optional(path, rustix::fs::lstat(path))
 }
 
-/// The state of what `path` leads to, links followed; `None` if nothing is there.
+/// The stat data of `path`, following links; `None` if it does not exist.
 pub fn stat(path: &Path) -> Result<Option<Stat>> {
     optional(path, rustix::fs::stat(path))
 }
@@ -33,22 +33,22 @@ pub fn is_executable(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-/// Creates the directory `path` and those above it that are missing.
+/// Creates the directory `path` and its missing parents.
 pub fn create_directories(path: &Path) -> Result<()> {
     fault::check(Op::Mkdir)
         .and_then(|()| std::fs::create_dir_all(path))
         .map_err(|source| Error::new("create directory", path, source))
 }
 
-/// Gives what is at `path` the permission bits of `mode`, a link followed.
+/// Sets the permission bits of `path` to `mode`; a link is followed.
 pub fn set_permissions(path: &Path, mode: u32) -> Result<()> {
     fault::check(Op::Attribute)
         .and_then(|()| Ok(rustix::fs::chmod(path, Mode::from_raw_mode(mode & 0o7777))?))
         .map_err(|source| Error::new("change permissions of", path, source))
 }
 
-/// Waits until the names in the directory `path` are on the disk. File systems that cannot do that
-/// for a directory need not be asked.
+/// Syncs the names in the directory `path` to disk. File systems that do not support this for
+/// directories are ignored.
 pub fn sync_directory(path: &Path) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let synced = fault::check(Op::Write).and_then(|()| {
@@ -61,8 +61,8 @@ pub fn sync_directory(path: &Path) -> Result<()> {
     synced.map_err(|source| Error::new("sync", path, source))
 }
 
-/// Appends `content` to the file at `path` in one write, as a log wants it. Returns false and does
-/// nothing if there is no such file and `create` is false.
+/// Appends `content` to the file at `path` in one write, as needed for logs. Returns false and does
+/// nothing if the file does not exist and `create` is false.
 pub fn append_file(path: &Path, content: &[u8], create: bool) -> Result<bool> {
     let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
     if create {
@@ -80,12 +80,12 @@ pub fn append_file(path: &Path, content: &[u8], create: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// Appends `content` in one write to the file at `path`. If there is none, it is created, and only
-/// this user may read it, whatever the umask.
+/// Appends `content` in one write to the file at `path`. A missing file is created, readable only
+/// by this user, regardless of the umask.
 ///
 /// # Errors
-/// Also if it is no regular file of this user with one name that only he may write to; a link is
-/// not followed.
+/// Also if it is not a regular file of this user with a single name that only this user can write
+/// to; a link is not followed.
 pub fn append_private_file(path: &Path, content: &[u8]) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
     let opened = fault::check(Op::Open).and_then(|()| {
@@ -114,7 +114,7 @@ fn write_all(fd: &OwnedFd, path: &Path, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Removes the file at `path`; returns false if there was none.
+/// Removes the file at `path`; returns false if it did not exist.
 pub fn remove_file(path: &Path) -> Result<bool> {
     match fault::check(Op::Remove).and_then(|()| Ok(rustix::fs::unlink(path)?)) {
         Ok(()) => Ok(true),
@@ -123,8 +123,8 @@ pub fn remove_file(path: &Path) -> Result<bool> {
     }
 }
 
-/// Removes the directory at `path` and those in it, if there is nothing else in them; a directory
-/// that holds something stays. Does nothing if `path` is no directory.
+/// Removes the directory at `path` and its subdirectories if they contain nothing else; a directory
+/// that is not empty stays. Does nothing if `path` is not a directory.
 pub fn remove_empty_directories(path: &Path) -> Result<()> {
     let is_directory = |stat: Stat| stat.kind == FileKind::Directory;
     if !lstat(path)?.is_some_and(is_directory) {

@@ -11,16 +11,17 @@ use std::sync::Arc;
 /// The permissions of the files in a private directory.
 pub(crate) const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 const DIRECTORY_MODE: u32 = 0o700;
-/// Permission bits with which others may write.
+/// Permission bits that let others write.
 pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// Permission bits with which others may do anything.
+/// Permission bits that let others do anything.
 pub(crate) const OPEN_TO_OTHERS: u32 = 0o077;
 
-/// A directory that only this user can write to. Its files are open to nobody else, whatever the
-/// umask; what others put there before, or what is no regular file, is not opened.
+/// A directory that only this user can write to. Its files are not accessible to others, regardless
+/// of the umask; files that others could have written, or that are not regular files, are not
+/// opened.
 ///
-/// Everything happens beneath the open directory: whoever may rename a directory above it cannot
-/// lead a later call elsewhere.
+/// All operations are relative to the open directory: renaming a directory above it cannot redirect
+/// later calls.
 #[derive(Clone, Debug)]
 pub struct PrivateDir {
     fd: Arc<OwnedFd>,
@@ -28,12 +29,12 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Opens the directory at `path`; it is created if it is missing, with those above it.
+    /// Opens the directory at `path`; missing directories on the way are created.
     ///
     /// # Errors
-    /// Also if it is a symbolic link, belongs to another user, or others may write to it.
+    /// Also if it is a symbolic link, belongs to another user, or is writable by others.
     pub fn open_or_create(path: &Path) -> Result<Self> {
-        // A slash at the end would follow a link.
+        // A trailing slash would follow a link.
         let path: PathBuf = path.components().collect();
         let failed = |operation| {
             let path = path.clone();
@@ -62,8 +63,8 @@ impl PrivateDir {
     /// Opens the file `name` for reading.
     ///
     /// # Errors
-    /// Also if it is no regular file of this user with one name that is closed to others. It is
-    /// never waited for.
+    /// Also unless it is a regular file of this user with a single name and without permissions for
+    /// others. Opening never blocks.
     pub fn open_file(&self, name: &str) -> Result<ReadFile> {
         let opened = fault::check(Op::Open).and_then(|()| {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -78,7 +79,7 @@ impl PrivateDir {
         }
     }
 
-    /// Its entries in the order the file system gives them.
+    /// Its entries in the file system's order.
     pub fn list(&self) -> Result<Vec<DirEntry>> {
         let listed = fault::check(Op::Open).and_then(|()| {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -87,7 +88,7 @@ impl PrivateDir {
         listed.map_err(|source| Error::new("list", &self.path, source))
     }
 
-    /// The state of `name`; a link is not followed.
+    /// The stat data of `name`; a link is not followed.
     pub fn stat(&self, name: &str) -> Result<Stat> {
         let found = fault::check(Op::Stat).and_then(|()| {
             let raw = rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -96,7 +97,7 @@ impl PrivateDir {
         found.map_err(|source| Error::new("stat", self.path.join(name), source))
     }
 
-    /// Removes `name`, which is no directory.
+    /// Removes `name`, which must not be a directory.
     pub fn remove(&self, name: &str) -> Result<()> {
         let removed = fault::check(Op::Remove)
             .and_then(|()| Ok(rustix::fs::unlinkat(&*self.fd, name, AtFlags::empty())?));
@@ -129,8 +130,8 @@ impl AsFd for PrivateDir {
     }
 }
 
-/// Refuses a file that somebody else may have written, or has one of the permissions `refused_mode`
-/// for. One without a name is none that was planted: it was removed since.
+/// Refuses a file that another user may have written, or that has one of the permissions in
+/// `refused_mode`. A file without a name cannot have been planted: it was removed meanwhile.
 pub(crate) fn check_file(stat: &Stat, refused_mode: u32) -> io::Result<()> {
     if stat.kind != FileKind::File {
         return Err(refused("it is no regular file"));

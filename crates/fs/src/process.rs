@@ -14,9 +14,9 @@ pub struct Process {
     pub arguments: Vec<OsString>,
     /// The directory it starts in; this process's own if `None`.
     pub directory: Option<PathBuf>,
-    /// Variables set on top of the inherited environment, or removed from it where `None`.
+    /// Variables to set in addition to the inherited environment, or to remove if `None`.
     pub variables: Vec<(OsString, Option<OsString>)>,
-    /// Whether what it writes to standard output goes to standard error.
+    /// Whether its standard output goes to standard error.
     pub output_to_error: bool,
 }
 
@@ -30,7 +30,7 @@ pub enum Exit {
 }
 
 impl Process {
-    /// Runs it and waits for its end. A program that cannot be started is an error.
+    /// Runs it and waits for its end. A failure to start it is an error.
     pub fn run(&self) -> Result<Exit> {
         let mut command = self.command();
         if self.output_to_error {
@@ -41,8 +41,8 @@ impl Process {
         Ok(Exit::of(status))
     }
 
-    /// Runs it with `input` as its standard input and waits for its end. That it does not read all
-    /// of it is no error.
+    /// Runs it with `input` as its standard input and waits for its end. It need not read all of
+    /// it.
     pub fn run_with_input(&self, input: &[u8]) -> Result<Exit> {
         let failed = |source| Error::new("run", &self.program, source);
         let mut command = self.command();

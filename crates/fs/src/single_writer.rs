@@ -7,25 +7,26 @@ use rustix::fs::{AtFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 use std::io;
 
-/// So often something may come between finding a file and locking it.
+/// Number of attempts if the file is replaced between opening and locking it.
 const ATTEMPTS: u32 = 16;
 
-/// Who makes a file.
+/// The role of this process for a file.
 #[derive(Debug)]
 pub enum Claim {
-    /// This one, and nobody else as long as it has it open.
+    /// This process writes the file, and no other one does while it is open.
     Writer(OutputFile),
-    /// Somebody else, up to now; this is what there is of it so far.
+    /// Another process was writing the file when it was checked; this is the file for reading the
+    /// part written so far.
     Follower(ReadFile),
 }
 
 impl OutputFile {
-    /// Creates a file for the name `target` in `directory` that others can read while it grows:
-    /// until it is whole it has the name `partial`, and whoever makes it holds an exclusive lock of
-    /// it (`flock(2)`), which ends with the process. What somebody left there who died is removed.
+    /// Creates the file `target` in `directory` so that others can read it while it grows: until it
+    /// is complete it is called `partial`, and its writer holds an exclusive lock on it
+    /// (`flock(2)`), which ends with the process. A file left by a writer that died is removed.
     ///
     /// # Errors
-    /// Also if the file system has no such locks; nothing is left there then.
+    /// Also if the file system does not support such locks; no file is left then.
     pub fn create_for_all(directory: &PrivateDir, target: &str, partial: &str) -> Result<Claim> {
         let failed = |source| Error::new("create", directory.path().join(partial), source);
         for _ in 0..ATTEMPTS {
@@ -33,7 +34,7 @@ impl OutputFile {
             let Some(fd) = fd else { continue };
             let is_free = match lock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Err(error) => {
-                    // Nobody can have locked it, either. It is removed unless it holds something.
+                    // No other process can have locked it either. It is removed if it is empty.
                     if size_if_named(&fd, directory, partial).ok().flatten() == Some(0) {
                         let _ = rustix::fs::unlinkat(directory, partial, AtFlags::empty());
                     }
@@ -46,22 +47,22 @@ impl OutputFile {
                 return Ok(Claim::Follower(ReadFile::from_fd(fd, path)));
             }
             match size_if_named(&fd, directory, partial).map_err(failed)? {
-                // Somebody finished or removed it in between.
+                // Another process completed or removed it meanwhile.
                 None => {}
                 Some(0) => {
                     rustix::fs::fchmod(&fd, FILE_MODE).map_err(|errno| failed(errno.into()))?;
                     let file = OutputFile::from_named(directory, fd, partial, target);
                     return Ok(Claim::Writer(file));
                 }
-                // Others may be reading it still: it is not to be filled again.
+                // Other processes may still be reading it, so it must not be overwritten.
                 Some(_) => remove(directory, partial).map_err(failed)?,
             }
         }
         Err(failed(io::ErrorKind::WouldBlock.into()))
     }
 
-    /// Removes the file `partial` in `directory` that nobody makes any more; false if somebody
-    /// does. What [`PrivateDir::open_file`] refuses, nobody makes.
+    /// Removes the file `partial` in `directory` if it has no writer; false if it has one. A file
+    /// that [`PrivateDir::open_file`] refuses has no writer.
     pub fn remove_abandoned(directory: &PrivateDir, partial: &str) -> Result<bool> {
         let failed = |source| Error::new("remove", directory.path().join(partial), source);
         let file = match directory.open_file(partial) {
@@ -80,7 +81,7 @@ impl OutputFile {
 }
 
 impl ReadFile {
-    /// Whether somebody makes it still, with [`OutputFile::create_for_all`].
+    /// Whether a process is still writing it, with [`OutputFile::create_for_all`].
     pub fn is_being_made(&self) -> Result<bool> {
         let failed = |source| Error::new("lock", self.path(), source);
         let is_free = lock(self, FlockOperation::NonBlockingLockShared).map_err(failed)?;
@@ -92,7 +93,7 @@ impl ReadFile {
     }
 }
 
-/// Opens or creates the file. What has the name and is no private file is removed (`None`).
+/// Opens or creates the file. Anything of that name that is not a private file is removed (`None`).
 fn open(directory: &PrivateDir, partial: &str) -> io::Result<Option<OwnedFd>> {
     obtain(|| try_open(directory, partial))
 }
@@ -106,14 +107,14 @@ fn try_open(directory: &PrivateDir, partial: &str) -> io::Result<Option<OwnedFd>
                 return Ok(Some(fd));
             }
         }
-        // A link, a device, or what may not be written.
+        // A link, a device, or a file that is not writable.
         Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::ACCESS) => {}
         Err(errno) => return Err(errno.into()),
     }
     remove(directory, partial).map(|()| None)
 }
 
-/// False if somebody else has a lock that excludes it.
+/// False if another process holds a conflicting lock.
 fn lock(fd: impl AsFd, operation: FlockOperation) -> io::Result<bool> {
     match fault::check(Op::Lock).and_then(|()| Ok(rustix::fs::flock(fd, operation)?)) {
         Ok(()) => Ok(true),
@@ -122,7 +123,7 @@ fn lock(fd: impl AsFd, operation: FlockOperation) -> io::Result<bool> {
     }
 }
 
-/// The size in bytes of the open file, if `name` is still its name.
+/// The size of the open file in bytes, if it still has the name `name`.
 fn size_if_named(fd: impl AsFd, directory: &PrivateDir, name: &str) -> io::Result<Option<u64>> {
     let own = Stat::from_raw(&rustix::fs::fstat(fd)?);
     match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -253,7 +254,7 @@ mod tests {
             let make = move || {
                 barrier.wait();
                 let making = OutputFile::create_for_all(directory, TARGET, PARTIAL).unwrap();
-                // Whoever has it keeps it until all have asked.
+                // The writer keeps the file until all threads have tried.
                 barrier.wait();
                 matches!(making, Claim::Writer(_))
             };

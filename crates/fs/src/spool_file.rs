@@ -7,8 +7,8 @@ use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file without a name for what is needed until the process ends: it is written from its
-/// beginning to its end, then read anywhere, and gone when it is closed, however that comes.
+/// An unnamed file for data needed only while the process runs: it is written sequentially, then
+/// read at any offset, and removed when it is closed, however the process ends.
 #[derive(Debug)]
 pub struct SpoolFile {
     fd: OwnedFd,
@@ -18,9 +18,9 @@ pub struct SpoolFile {
 
 impl SpoolFile {
     /// Creates a file on the file system of `directory`. Where files must have names, it has one
-    /// for the blink of an eye.
+    /// for a moment.
     ///
-    /// Fails if nothing can be created there.
+    /// Fails if no file can be created there.
     pub fn create(directory: &Path) -> Result<Self> {
         let directory = if directory.as_os_str().is_empty() {
             Path::new(".")
@@ -36,12 +36,12 @@ impl SpoolFile {
         })
     }
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Writes `content` behind what was written before.
+    /// Appends `content`.
     pub fn append(&mut self, mut content: &[u8]) -> Result<()> {
         while !content.is_empty() {
             let written = fault::check(Op::Write)

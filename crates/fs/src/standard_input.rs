@@ -4,8 +4,7 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::io::{self, Read};
 
-/// What the process reads as its standard input, unbuffered. Whoever interrupts need not wait for
-/// those who write there.
+/// The standard input of the process, unbuffered. An interruption ends a wait for input.
 #[derive(Debug, Default)]
 pub struct StandardInput;
 

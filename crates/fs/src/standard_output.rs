@@ -9,24 +9,24 @@ use std::io::{self, IoSlice, Write};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// At most so many bytes are sent at a time: what one call of the kernel takes.
+/// Maximum number of bytes sent at a time: the limit of one system call.
 const SENT_BYTES: u64 = 0x7FFF_F000;
-/// Of what a file is copied at a time where the kernel does not copy it, in bytes.
+/// Size of the pieces in which a file is copied if the kernel does not copy it, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
-/// The offset that means "where the file stands".
+/// The offset that means "at the current position".
 const HERE: u64 = u64::MAX;
 
-/// The system's number of the first error of writing; 0 if there was none. From then on nothing is
-/// written any more, so that no gap hides in what was.
+/// The error number of the first write error; 0 if there was none. After an error nothing more is
+/// written, so that the output has no gap.
 static FAILURE: AtomicI32 = AtomicI32::new(0);
-/// Held by whoever writes.
+/// Held while writing.
 static WRITING: Mutex<()> = Mutex::new(());
 static WAS_WRITTEN: AtomicBool = AtomicBool::new(false);
 /// Whether descriptor 1 was closed when the process started.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// The standard library opens `/dev/null` for a standard stream that is closed, before `main`; so
-/// this looks before that.
+/// The standard library opens `/dev/null` for a closed standard stream before `main`; so this check
+/// runs even earlier.
 #[allow(unsafe_code)]
 #[used]
 #[link_section = ".init_array"]
@@ -38,14 +38,14 @@ extern "C" fn look() {
     }
 }
 
-/// What the process writes as its standard output, unbuffered. All of it goes through here: the
-/// first error is remembered, whoever meets it, and [`StandardOutput::finish`] tells it.
+/// The standard output of the process, unbuffered. All output goes through this type: the first
+/// error in any thread is recorded, and [`StandardOutput::finish`] reports it.
 #[derive(Debug, Default)]
 pub struct StandardOutput;
 
 impl StandardOutput {
-    /// Tells whether all that was written has arrived, as far as the system says by now. That
-    /// nobody read all of it, a closed pipe, is no error.
+    /// Reports whether everything written has arrived, as far as the system knows. A closed pipe,
+    /// whose reader did not want everything, is not an error.
     pub fn finish() -> Result<()> {
         let failed = |source| Err(Error::new("write", "standard output", source));
         let errno = FAILURE.load(Ordering::SeqCst);
@@ -55,8 +55,8 @@ impl StandardOutput {
         if !WAS_WRITTEN.load(Ordering::SeqCst) {
             return Ok(());
         }
-        // A network file system tells at closing that there is no room, of a copy as well. Without
-        // a descriptor left there is no way to ask.
+        // A network file system reports a full disk only at closing, even for a duplicate
+        // descriptor. If no descriptor is left, this cannot be checked.
         let Ok(copy) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3) else {
             return Ok(());
         };
@@ -71,8 +71,9 @@ impl StandardOutput {
         rustix::termios::isatty(rustix::stdio::stdout())
     }
 
-    /// Writes up to `length` bytes of `file` from `position` on, and returns how many those were:
-    /// 0 only if the file ends there. The kernel copies them by itself if it can (`sendfile(2)`).
+    /// Writes up to `length` bytes of `file` starting at `position`, and returns the number of
+    /// bytes written: 0 only at the end of the file. The kernel copies them directly if it can
+    /// (`sendfile(2)`).
     pub fn send(&mut self, file: &ReadFile, position: u64, length: u64) -> io::Result<u64> {
         let mut offset = position;
         let count = usize::try_from(length.min(SENT_BYTES)).unwrap_or(usize::MAX);
@@ -103,7 +104,7 @@ impl Write for StandardOutput {
         noted(write_some(bytes))
     }
 
-    /// What several threads write stays whole: nothing of another comes in between.
+    /// A write is not interleaved with writes of other threads.
     fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let _turn = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         while !bytes.is_empty() {
@@ -118,7 +119,7 @@ impl Write for StandardOutput {
     }
 }
 
-/// Remembers the first error.
+/// Records the first error.
 fn noted<T>(written: io::Result<T>) -> io::Result<T> {
     if let Err(error) = &written {
         let errno = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
@@ -127,7 +128,7 @@ fn noted<T>(written: io::Result<T>) -> io::Result<T> {
     written
 }
 
-/// Fails where nothing can be written any more.
+/// Fails after a write error.
 fn check() -> io::Result<()> {
     let errno = FAILURE.load(Ordering::SeqCst);
     if errno != 0 {
@@ -148,7 +149,7 @@ fn send_some(file: &ReadFile, offset: &mut u64, count: usize) -> io::Result<Opti
             Ok(count) => return Ok(Some(count as u64)),
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => wait(rustix::stdio::stdout(), PollFlags::OUT)?,
-            // Of some files and to some outputs, as one that is appended to.
+            // Not supported for some files and outputs, such as one opened for appending.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         }
@@ -170,7 +171,7 @@ fn write_some(bytes: &[u8]) -> io::Result<usize> {
             Ok(0) if !bytes.is_empty() => return Err(Errno::IO.into()),
             Ok(count) => return Ok(count),
             Err(Errno::INTR) => {}
-            // It is full, and whoever reads takes their time.
+            // The pipe is full because its reader is slow.
             Err(Errno::AGAIN) => wait(rustix::stdio::stdout(), PollFlags::OUT)?,
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::SPIPE) if never_blocks => {
                 never_blocks = false;
@@ -180,8 +181,8 @@ fn write_some(bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Whether it is a pipe, into which a write can be made that does not wait: so an interruption is
-/// noticed although nobody reads.
+/// Whether it is a pipe, which supports writes that do not block: so an interruption is noticed
+/// even if nothing reads the pipe.
 fn is_pipe() -> bool {
     static IS_PIPE: OnceLock<bool> = OnceLock::new();
     *IS_PIPE.get_or_init(|| {

@@ -1,6 +1,6 @@
 use rustix::fs::{FileType, RawMode};
 
-/// A point in time as file systems keep it.
+/// A timestamp of a file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     /// Seconds since the epoch.
@@ -9,7 +9,7 @@ pub struct Timestamp {
     pub nanoseconds: u32,
 }
 
-/// What kind of thing a directory entry is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// A regular file.
@@ -28,32 +28,32 @@ pub enum FileKind {
     CharacterDevice,
 }
 
-/// The state of a file, as lstat gives it: links are not followed.
+/// The stat data of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Permission bits and file type, as `st_mode`.
     pub mode: u32,
     /// Size in bytes.
     pub size: u64,
-    /// Last change of content.
+    /// Time of the last content change.
     pub mtime: Timestamp,
-    /// Last change of state.
+    /// Time of the last status change.
     pub ctime: Timestamp,
     /// Device number.
     pub dev: u64,
     /// Inode number.
     pub ino: u64,
-    /// Owner.
+    /// User id of the owner.
     pub uid: u32,
-    /// Group.
+    /// Group id.
     pub gid: u32,
-    /// Hard links.
+    /// Number of hard links.
     pub nlink: u64,
-    /// The device it stands for, if it is one.
+    /// The device number, if it is a device.
     pub rdev: u64,
-    /// Space it takes, in units of 512 bytes.
+    /// Allocated space, in units of 512 bytes.
     pub blocks: u64,
 }
 
@@ -63,7 +63,7 @@ pub fn device_numbers(rdev: u64) -> (u32, u32) {
 }
 
 impl Stat {
-    /// Whether the owner may execute it, the one permission bit that Git records.
+    /// Whether the owner may execute it; this is the only permission bit that Git records.
     pub fn is_executable(&self) -> bool {
         self.mode & 0o100 != 0
     }
@@ -98,7 +98,7 @@ impl Stat {
 
 impl FileKind {
     fn from_raw(mode: RawMode) -> Self {
-        // Every mode that a kernel gives has a type; should one not, it is nothing to be read.
+        // Every mode from a kernel has a type; an unknown one is treated as something unreadable.
         FileKind::from_type(FileType::from_raw_mode(mode)).unwrap_or(FileKind::CharacterDevice)
     }
 

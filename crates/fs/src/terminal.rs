@@ -1,6 +1,6 @@
 use std::os::fd::AsFd;
 
-/// How many characters a line of `output` has, if it is a terminal that says so.
+/// The width of `output` in characters, if it is a terminal that reports it.
 pub fn terminal_width(output: impl AsFd) -> Option<u16> {
     let size = rustix::termios::tcgetwinsize(output).ok()?;
     Some(size.ws_col).filter(|width| *width > 0)

@@ -1,10 +1,10 @@
-//! How threads of this process spend their time: on a processor, or waiting for one.
+//! The times of threads of this process: on a processor and in the run queue.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use std::time::Duration;
 
-/// Names a thread of this process. A number is used again when its thread has ended.
+/// Identifies a thread of this process. Numbers are reused after a thread has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadId(u32);
 
@@ -19,36 +19,36 @@ impl ThreadId {
         )
     }
 
-    /// A thread by the kernel's number of it.
+    /// The thread with the kernel's id `number`.
     pub fn from_raw(number: u32) -> Self {
         ThreadId(number)
     }
 
-    /// The kernel's number of it, never 0.
+    /// The kernel's id of the thread, never 0.
     pub fn as_raw(self) -> u32 {
         self.0
     }
 }
 
-/// What a thread has used since it began.
+/// The times of a thread since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
-    /// Time on a processor.
+    /// CPU time.
     pub cpu: Duration,
-    /// Its waits for a processor; `None` where the kernel does not say.
+    /// Its waits in the run queue; `None` if the kernel does not report them.
     pub schedule: Option<Schedule>,
 }
 
-/// How a thread came to processors, up to when it last got one.
+/// How a thread was scheduled, up to the last time it got a processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Time it was ready to run and had to wait for a processor.
+    /// Time that it was ready to run and waited in the run queue.
     pub delay: Duration,
     /// How often it got a processor.
     pub turns: u64,
 }
 
-/// Reads the times of one thread of this process, again and again, from any thread.
+/// Reads the times of one thread of this process repeatedly, from any thread.
 #[derive(Debug)]
 pub struct ThreadMeter {
     thread: ThreadId,
@@ -57,7 +57,7 @@ pub struct ThreadMeter {
 }
 
 impl ThreadMeter {
-    /// A meter of `thread`, which keeps two files below `/proc/self/task` open if they are there.
+    /// A meter for `thread`; keeps two files below `/proc/self/task` open if they exist.
     pub fn new(thread: ThreadId) -> Self {
         let open = |name| {
             let path = format!("/proc/self/task/{}/{name}", thread.0);
@@ -70,7 +70,7 @@ impl ThreadMeter {
         }
     }
 
-    /// The times now; `None` if the thread has ended.
+    /// The current times; `None` if the thread has ended.
     pub fn read(&self) -> Option<ThreadTime> {
         Some(ThreadTime {
             cpu: cpu_time(self.thread)?,
@@ -78,20 +78,19 @@ impl ThreadMeter {
         })
     }
 
-    /// Whether the thread is on a processor now or in the queue for one, rather than waiting for
-    /// something else; `None` if it has ended or the kernel does not say.
+    /// Whether the thread is running or in the run queue, rather than waiting for something else;
+    /// `None` if it has ended or the kernel does not report it.
     pub fn is_runnable(&self) -> Option<bool> {
         let mut buffer = [0; 64];
         let text = read_start(self.stat.as_ref()?, &mut buffer)?;
-        // The name of the thread, in parentheses, may hold anything: at most 15 bytes, which are
-        // not always text.
+        // The name of the thread, in parentheses, may contain any bytes: at most 15, not always
+        // text.
         let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
         text.get(end_of_name + 2).map(|state| *state == b'R')
     }
 
-    /// The second and third field of `schedstat` (`scheduler/sched-stats.rst`), the delay in
-    /// nanoseconds. The first, the time on a processor, is brought up to date only by the clock
-    /// tick.
+    /// The second and third field of `schedstat` (`scheduler/sched-stats.rst`); the delay is in
+    /// nanoseconds. The first field, the CPU time, is updated only by the clock tick.
     fn schedule(&self) -> Option<Schedule> {
         let mut buffer = [0; 64];
         let text = read_start(self.schedstat.as_ref()?, &mut buffer)?;
@@ -111,9 +110,9 @@ fn read_start<'b>(file: &OwnedFd, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
     buffer.get(..count)
 }
 
-/// Time `thread` has spent on a processor. A thread's clock has the number
+/// The CPU time of `thread`. The id of a thread's clock is
 /// `~thread << 3 | CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED` (`include/linux/posix-timers.h`),
-/// which is how pthread_getcpuclockid(3) makes it.
+/// computed like in pthread_getcpuclockid(3).
 #[allow(unsafe_code)]
 fn cpu_time(thread: ThreadId) -> Option<Duration> {
     let clock = (!(thread.0 as libc::clockid_t) << 3) | 4 | 2;
@@ -121,7 +120,7 @@ fn cpu_time(thread: ThreadId) -> Option<Duration> {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a timespec to write to; a clock that is not there is an error.
+    // SAFETY: `time` is a timespec to write to; a clock that does not exist is an error.
     let result = unsafe { libc::clock_gettime(clock, &mut time) };
     let seconds = u64::try_from(time.tv_sec).ok()?;
     let nanoseconds = u32::try_from(time.tv_nsec).ok()?;

@@ -1,5 +1,5 @@
-//! Threads, of which there may be fewer than wanted: the system has limits (`ulimit -u`,
-//! `pids.max`), and whoever meets one goes on with what there is.
+//! Starting threads, of which there may be fewer than wanted: the system has limits (`ulimit -u`,
+//! `pids.max`), and the caller continues with the threads that it gets.
 
 use crate::fault::{self, Op};
 use crate::{Error, Result};
@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 /// Starts a thread that outlives the caller.
 ///
-/// Fails if there can be no more of them.
+/// Fails if no more threads can be created.
 pub fn start<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -20,7 +20,7 @@ pub fn start<T: Send + 'static>(
 
 /// Starts a thread of `scope`.
 ///
-/// Fails if there can be no more of them.
+/// Fails if no more threads can be created.
 pub fn start_scoped<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
@@ -31,8 +31,8 @@ pub fn start_scoped<'scope, T: Send + 'scope>(
         .map_err(|source| Error::new("start the thread", name, source))
 }
 
-/// Does `work` in this thread and in `others` more, or as many as there can be. Returns what each
-/// made of it, this thread first; a panic of another is an error.
+/// Runs `work` in this thread and in up to `others` more threads. Returns all results, this
+/// thread's first; a panic in another thread is an error.
 pub fn together<T: Send>(
     name: &str,
     others: usize,
@@ -48,13 +48,13 @@ pub fn together<T: Send>(
     })
 }
 
-/// Starts a thread of `scope`, or does the work at once where there can be none.
+/// Starts a thread of `scope`, or runs the work at once if no thread can be created.
 pub fn start_or_do<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Share<'scope, T> {
-    // A thread that cannot be started drops what it was to do; so there is a second hold on it.
+    // A failed start drops its closure, so a second reference keeps the work.
     let kept = Arc::new(Mutex::new(Some(work)));
     let handed = Arc::clone(&kept);
     let take = |work: &Mutex<Option<_>>| {
@@ -67,7 +67,7 @@ pub fn start_or_do<'scope, T: Send + 'scope>(
     }
 }
 
-/// Does both, `first` in a thread of its own if there can be one; its panic there is an error.
+/// Runs both, `first` in a thread of its own if possible; a panic of that thread is an error.
 pub fn both<A: Send, B>(
     name: &str,
     first: impl FnOnce() -> A + Send,
@@ -80,8 +80,8 @@ pub fn both<A: Send, B>(
     })
 }
 
-/// What `work` makes of each of `items`, in their order: each in a thread of its own, or in this
-/// one where there is none. A panic of another thread is an error.
+/// The results of `work` for each of `items`, in order: each runs in a thread of its own, or in
+/// this one if no thread can be created. A panic of another thread is an error.
 pub fn each<I: Send, T: Send>(
     name: &str,
     items: impl IntoIterator<Item = I>,
@@ -95,12 +95,12 @@ pub fn each<I: Send, T: Send>(
     })
 }
 
-/// A part of the work, under way or done.
+/// A part of the work, running or done.
 #[derive(Debug)]
 pub enum Share<'scope, T> {
-    /// A thread does it.
+    /// A thread runs it.
     Started(ScopedJoinHandle<'scope, T>),
-    /// It is done, and this is what came of it.
+    /// It is done, with this result.
     Done(T),
 }
 

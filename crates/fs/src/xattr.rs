@@ -11,14 +11,15 @@ use std::path::PathBuf;
 /// Names with their values.
 pub type Xattrs = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Bytes that are tried first, for names as well as for a value.
+/// Initial buffer size, for the list of names and for a value, in bytes.
 const FIRST_BYTES: usize = 256;
-/// Linux has no longer list of names and no longer value (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
+/// Linux's limits for the list of names and for a value, in bytes (`XATTR_LIST_MAX`,
+/// `XATTR_SIZE_MAX`).
 const LARGEST_BYTES: usize = 64 << 10;
 
 impl ReadFile {
-    /// The extended attributes of the file, in the order in which the file system lists them. None
-    /// where it has no such thing.
+    /// The extended attributes of the file, in the file system's order. Empty if the file system
+    /// does not support them.
     pub fn xattrs(&self) -> Result<Xattrs> {
         let listed = read_all(
             |names| rustix::fs::flistxattr(self, names),
@@ -29,7 +30,7 @@ impl ReadFile {
 }
 
 impl Dir {
-    /// The extended attributes of `path` beneath this directory; of a symbolic link, its own.
+    /// The extended attributes of `path` beneath this directory; for a symbolic link, its own.
     pub fn xattrs_of(&self, path: &[u8]) -> Result<Xattrs> {
         let error = |source| {
             let path = self.path_of(path);
@@ -43,7 +44,7 @@ impl Dir {
             .map(|directory| self.open_dir(directory))
             .transpose()?;
         let handle = opened.as_ref().unwrap_or(self);
-        // There is no call that takes a directory and a name; this path goes to the same place.
+        // There is no call that takes a directory and a name; this path leads to the same place.
         let mut own = PathBuf::from(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()));
         own.push(match name.unwrap_or_default() {
             b"" => OsStr::new("."),
@@ -74,7 +75,7 @@ fn read_all(
     {
         match filled(&mut buffer, |value| get(name, value)) {
             Ok(value) => found.push((name.to_vec(), value.to_vec())),
-            // It went away between the two calls.
+            // It was removed between the two calls.
             Err(error)
                 if error.raw_os_error() == Some(rustix::io::Errno::NODATA.raw_os_error()) => {}
             Err(error) => return Err(error),
@@ -83,7 +84,7 @@ fn read_all(
     Ok(found)
 }
 
-/// What `read` gives. The buffer becomes as large as it takes, and stays so for what is read next.
+/// The bytes that `read` returns. The buffer grows as needed and keeps its size for later reads.
 fn filled(
     buffer: &mut Vec<u8>,
     read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>,
@@ -92,7 +93,7 @@ fn filled(
         match read(buffer) {
             Ok(count) => return Ok(buffer.get(..count).unwrap_or(buffer)),
             Err(rustix::io::Errno::RANGE) if buffer.len() < LARGEST_BYTES => {
-                // All there can be, at once: the size need not be asked for.
+                // The largest possible size at once, so that the size need not be queried.
                 *buffer = vec![0; LARGEST_BYTES];
             }
             Err(error) => return Err(error.into()),

@@ -3,22 +3,22 @@ use crate::{Error, Repository, Result};
 use bstr::{BString, ByteSlice};
 use std::os::unix::ffi::OsStrExt;
 
-/// How the user wants a status to be shown: `hg help config.ui`, `hg help config.commands`.
+/// The user's display settings for a status: `hg help config.ui`, `hg help config.commands`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Display {
-    /// Only what is tracked is of interest, unless something else is asked for: `ui.quiet`.
+    /// Only tracked files are shown, unless others are requested: `ui.quiet`.
     pub quiet: bool,
-    /// Sources of copies are shown: `ui.statuscopies`.
+    /// The sources of copies are shown: `ui.statuscopies`.
     pub copies: bool,
-    /// Paths are shown as seen from the current directory, or always from the root; `None` if
-    /// that depends on whether paths were named.
+    /// Whether paths are shown relative to the current directory (`true`) or to the root; `None` if
+    /// that depends on whether paths were given.
     pub relative: Option<bool>,
-    /// Settings that would change what is shown and that hedgerow does not follow.
+    /// Settings that would change the output but are not supported.
     pub unsupported: Vec<&'static str>,
 }
 
 impl Repository {
-    /// What the configuration says about showing a status.
+    /// The display settings of the configuration.
     pub fn display(&self) -> Result<Display> {
         let config = self.config();
         let is_tweaked = config.boolean("ui.tweakdefaults")?.unwrap_or(false);
@@ -42,14 +42,14 @@ impl Repository {
         })
     }
 
-    /// A path of the working copy as seen from the current directory.
+    /// A path of the working copy, relative to the current directory.
     pub fn seen_from_here(&self, path: &[u8]) -> BString {
         relative(self.current_directory(), path)
     }
 
-    /// The path below the root that a word of the command line names.
+    /// The path relative to the root that a word of the command line names.
     ///
-    /// Fails for one that leads out of the working copy, and for patterns.
+    /// Fails if it leaves the working copy, and for patterns.
     pub fn named(&self, word: &[u8]) -> Result<BString> {
         let failed = |reason: String| Error::Argument {
             word: word.into(),
@@ -91,7 +91,7 @@ impl Repository {
     }
 }
 
-/// Kinds of patterns that a word can begin with, before a colon.
+/// Pattern kinds that may precede a colon at the start of a word.
 const KINDS: [&[u8]; 14] = [
     b"re",
     b"glob",

@@ -4,15 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Everything Mercurial takes from the environment of a process, as plain data.
+/// The part of a process's environment that Mercurial uses, as plain data.
 ///
-/// The library reads nothing from the environment itself: the program builds one of these with
-/// [`Environment::from_vars`], a test writes one down.
+/// The library reads nothing from the environment itself: the program creates this value with
+/// [`Environment::from_vars`], a test directly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// The current directory; absolute.
     pub cwd: PathBuf,
-    /// Variables by name. Configuration files may refer to any.
+    /// Variables by name. Configuration files may refer to any of them.
     pub variables: BTreeMap<OsString, OsString>,
 }
 
@@ -25,14 +25,14 @@ impl Environment {
         }
     }
 
-    /// A variable, if it is set.
+    /// The value of a variable, if set.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
     }
 
-    /// `HGPLAIN` or `HGPLAINEXCEPT`: what a user has configured for looks does not count.
+    /// `HGPLAIN` or `HGPLAINEXCEPT` is set: the user's display settings do not apply.
     pub(crate) fn is_plain(&self) -> bool {
         self.variable("HGPLAIN").is_some() || self.variable("HGPLAINEXCEPT").is_some()
     }
@@ -42,8 +42,8 @@ impl Environment {
         self.variable("HOME").map(PathBuf::from)
     }
 
-    /// A path of a configuration file: `~` and `~name` at its beginning are home directories,
-    /// `$NAME` and `${NAME}` variables. What is unknown stays as it is.
+    /// Expands a path of a configuration file: `~` and `~name` at its start are home directories,
+    /// `$NAME` and `${NAME}` variables. Unknown ones are kept unchanged.
     pub(crate) fn expand(&self, path: &[u8]) -> PathBuf {
         let path = self.expand_variables(path);
         let expanded = self.expand_home(&path).unwrap_or(path);
@@ -86,7 +86,7 @@ impl Environment {
     }
 }
 
-/// The name after a `$`, and the length of both with braces.
+/// The variable name after a `$`, and the length of the whole reference.
 fn variable_name(text: &[u8]) -> (&[u8], usize) {
     if let Some(inside) = text.strip_prefix(b"${") {
         return match inside.find_byte(b'}') {
@@ -100,7 +100,7 @@ fn variable_name(text: &[u8]) -> (&[u8], usize) {
     (after.get(..length).unwrap_or_default(), 1 + length)
 }
 
-/// The path `to` as seen from the directory `from`; both relative to one root.
+/// The path `to` relative to the directory `from`; both are relative to the same root.
 pub(crate) fn relative(from: &Path, to: &[u8]) -> BString {
     let from = from.as_os_str().as_bytes();
     let mut up: Vec<&[u8]> = from

@@ -11,22 +11,22 @@ pub enum Error {
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// The repository says that it uses something that hedgerow does not know, or does not do.
+    /// The repository requires something that hedgerow does not know or does not support.
     #[error("unsupported: '{}' requires '{requirement}': {reason}", path.display())]
     Requirement {
         /// The file that lists it.
         path: PathBuf,
         /// The requirement.
         requirement: BString,
-        /// What it is, or that it is unknown.
+        /// Why it is unsupported, or that it is unknown.
         reason: &'static str,
     },
-    /// A file below `.hg` that is not what its format says.
+    /// A file below `.hg` that violates its format.
     #[error("corrupt '{}': {reason}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The violation and its position.
         reason: String,
     },
     /// A configuration file that cannot be read.
@@ -36,10 +36,10 @@ pub enum Error {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// A setting whose value means nothing.
+    /// A setting with an invalid value.
     #[error("{name} is not a boolean ('{value}')")]
     Setting {
         /// Section and name, with a dot between them.
@@ -54,33 +54,33 @@ pub enum Error {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The pattern as it stands there.
+        /// The pattern as written.
         pattern: BString,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Ignore files that include one another without an end, or too many of them.
+    /// Ignore files that include each other endlessly, or too many of them.
     #[error("{}:{line}: {reason}", path.display())]
     Include {
-        /// The file with the line that goes too far.
+        /// The file with the line that exceeds the limit.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is too much.
+        /// The limit that was exceeded.
         reason: &'static str,
     },
-    /// A path argument that cannot be used.
+    /// The argument as given.
     #[error("{word}: {reason}")]
     Argument {
-        /// As it was given.
+        /// The argument as given.
         word: BString,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Mercurial was asked about files and did not answer as expected.
+    /// Mercurial was run to compare files and did not answer as expected.
     #[error("cannot ask Mercurial: {reason}")]
     Program {
-        /// What happened.
+        /// The error.
         reason: String,
     },
     /// The caller's token was cancelled.
@@ -89,7 +89,7 @@ pub enum Error {
     /// A defect of this program.
     #[error("internal error: {reason}")]
     Internal {
-        /// What happened.
+        /// The error.
         reason: String,
     },
 }

@@ -1,8 +1,8 @@
-//! Mercurial working copies for hedgerow: what is tracked, what is ignored, and how the files on
-//! disk stand to it.
+//! Mercurial working copies for hedgerow: which files are tracked, which are ignored, and how the
+//! files on disk differ.
 //!
-//! Nothing here writes below `.hg`. The library never prints and never reads the environment:
-//! what Mercurial takes from there arrives in an [`Environment`].
+//! Nothing is written below `.hg`. The library never prints and never reads the environment: an
+//! [`Environment`] supplies what Mercurial would take from there.
 
 mod config;
 pub mod dirstate;

@@ -8,23 +8,23 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A path in `.hg/sharedpath` is not longer.
+/// Maximum length of the path in `.hg/sharedpath`, in bytes.
 const PATH_BYTES: u64 = 64 << 10;
-/// A list of subrepositories larger than this is refused.
+/// Upper size limit of a list of subrepositories, in bytes; a larger one is refused.
 const LIST_BYTES: u64 = 16 << 20;
 
-/// A repository with a working copy. It is only read.
+/// A repository with a working copy. It is never written to.
 #[derive(Clone, Debug)]
 pub struct Repository {
     root: PathBuf,
     requirements: Requirements,
     config: Config,
     environment: Environment,
-    /// What the user should know about the configuration.
+    /// Warnings about the configuration for the user.
     pub warnings: Vec<String>,
 }
 
-/// The nearest directory, `directory` or one above it, that has a directory `.hg`.
+/// The nearest directory with a directory `.hg`: `directory` or one of its parents.
 pub fn find_root(directory: &Path) -> Option<PathBuf> {
     let has_hg = |directory: &&Path| hedgerow_fs::is_directory(&directory.join(".hg"));
     directory.ancestors().find(has_hg).map(Path::to_owned)
@@ -33,7 +33,7 @@ pub fn find_root(directory: &Path) -> Option<PathBuf> {
 impl Repository {
     /// Opens the repository whose working copy is at `root`, and reads its configuration.
     ///
-    /// Fails if it requires something that hedgerow does not know.
+    /// Fails if it has a requirement that hedgerow does not know.
     pub fn open(root: &Path, environment: &Environment) -> Result<Self> {
         let hg = root.join(".hg");
         let mut requirements = Requirements::default();
@@ -62,7 +62,7 @@ impl Repository {
         &self.root
     }
 
-    /// The current directory below the root; empty if it is the root, or not below it.
+    /// The current directory relative to the root; empty if it is the root or not below it.
     pub fn current_directory(&self) -> &Path {
         let below = self.environment.cwd.strip_prefix(&self.root);
         below.unwrap_or(Path::new(""))
@@ -81,7 +81,7 @@ impl Repository {
         self.requirements.has(name)
     }
 
-    /// The ignore files: `.hgignore`, if there is one, and those of `ui.ignore`.
+    /// The ignore files: `.hgignore`, if it exists, and those of `ui.ignore`.
     pub(crate) fn ignore_files(&self) -> Result<Vec<PathBuf>> {
         let own = self.root.join(".hgignore");
         let own = hedgerow_fs::stat(&own)?.map(|_| own);
@@ -93,7 +93,7 @@ impl Repository {
         Ok(own.into_iter().chain(configured).collect())
     }
 
-    /// Where subrepositories are, if `.hgsub` is tracked: nothing is looked for there.
+    /// The paths of subrepositories, if `.hgsub` is tracked: they are not examined.
     pub(crate) fn subrepositories(&self, dirstate: &Dirstate) -> Result<Vec<BString>> {
         if !dirstate.find(b".hgsub").is_some_and(|entry| entry.tracked) {
             return Ok(Vec::new());
@@ -106,7 +106,7 @@ impl Repository {
     }
 }
 
-/// The `.hg` of the repository that holds the store, if it is another one.
+/// The `.hg` of the repository that holds the store, if it is a different one.
 fn shared_from(hg: &Path, requirements: &Requirements) -> Result<Option<PathBuf>> {
     let is_relative = requirements.has("relshared");
     if !is_relative && !requirements.has("shared") {

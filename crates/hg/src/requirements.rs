@@ -1,15 +1,15 @@
-//! What a repository says it uses, and what of that hedgerow reads:
+//! The requirements of a repository, and which of them hedgerow supports:
 //! `hg help internals.requirements`.
 
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use std::path::Path;
 
-/// A file of requirements larger than this is refused.
+/// Upper size limit of a requirements file, in bytes; a larger one is refused.
 const FILE_BYTES: u64 = 1 << 20;
 
-/// Requirements that change nothing about the working copy: they are about the store, its
-/// compression and its caches, which are not read here, or are looked at by name.
+/// Requirements that do not affect the working copy: they concern the store, its compression and
+/// its caches, which are not read here, or are checked by name.
 const HARMLESS: [&str; 27] = [
     "bookmarksinstore",
     "delta-info-revlog",
@@ -40,23 +40,23 @@ const HARMLESS: [&str; 27] = [
     "treemanifest",
 ];
 
-/// Requirements that change what the working copy holds, and why they are not done.
+/// Requirements that change the content of the working copy, and why they are not supported.
 const REFUSED: [(&str, &str); 3] = [
     ("exp-sparse", "sparse working copies are not supported"),
     ("narrowhg-experimental", "narrow clones are not supported"),
     ("largefiles", "the extension 'largefiles' is not supported"),
 ];
 
-/// What a repository requires.
+/// The requirements of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Requirements {
     names: Vec<BString>,
 }
 
 impl Requirements {
-    /// Adds those that the file at `path` lists; none if there is no such file.
+    /// Adds the requirements listed in the file at `path`; none if it does not exist.
     ///
-    /// Fails for the first that is unknown or known not to be done.
+    /// Fails for the first one that is unknown or unsupported.
     pub fn read(&mut self, path: &Path) -> Result<()> {
         let content = hedgerow_fs::read_file(path, FILE_BYTES)?.unwrap_or_default();
         for name in content.lines().filter(|name| !name.is_empty()) {

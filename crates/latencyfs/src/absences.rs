@@ -1,8 +1,8 @@
 //! Names that were looked up and not found.
 //!
-//! Before an exclusive creation Linux asks a FUSE file system for the name once more, although it
-//! has just been told that there is none. An NFS client does not. So that a creation costs what
-//! it costs on NFS, such repetitions are told apart here, and are free.
+//! Before an exclusive creation Linux looks the name up once more in a FUSE file system, although
+//! it was just told that the name does not exist. An NFS client does not. So that a creation costs
+//! the same as on NFS, such repeated lookups are detected here and are not charged.
 
 use crate::lock;
 use std::collections::HashMap;
@@ -10,7 +10,8 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Names remembered before all are forgotten: a bound on memory, not on correctness.
+/// Maximum number of names remembered, after which all are dropped: a memory limit that does not
+/// affect correctness.
 const MAX_NAMES: usize = 1 << 18;
 
 struct Absence {
@@ -18,14 +19,14 @@ struct Absence {
     lookups: u32,
 }
 
-/// The absent names that the client was told of.
+/// The absent names that the client was told about.
 pub(crate) struct Absences {
     ttl: Duration,
     seen: Mutex<HashMap<(u64, OsString), Absence>>,
 }
 
 impl Absences {
-    /// A client that believes an absence for as long as `ttl`; zero: it never does.
+    /// A client that caches an absence for `ttl`; not at all if it is zero.
     pub(crate) fn new(ttl: Duration) -> Self {
         Absences {
             ttl,
@@ -33,12 +34,12 @@ impl Absences {
         }
     }
 
-    /// How long the client may believe an absence; `None` if not at all.
+    /// How long the client may cache an absence; `None` if not at all.
     pub(crate) fn ttl(&self) -> Option<Duration> {
         (!self.ttl.is_zero()).then_some(self.ttl)
     }
 
-    /// Notes a lookup that found nothing. True if an NFS client would have known.
+    /// Records a lookup that found nothing. True if an NFS client would have had it cached.
     pub(crate) fn note(&self, parent: u64, name: &OsStr) -> bool {
         if self.ttl.is_zero() {
             return false;
@@ -60,8 +61,8 @@ impl Absences {
         absence.lookups > 1
     }
 
-    /// The name is about to be created. True if it was looked up exactly once, that is by nobody
-    /// but the creation.
+    /// The name is about to be created. True if it was looked up exactly once, that is, only for
+    /// the creation.
     pub(crate) fn end(&self, parent: u64, name: &OsStr) -> bool {
         let key = (parent, name.to_owned());
         lock(&self.seen)

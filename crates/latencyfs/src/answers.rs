@@ -1,4 +1,4 @@
-//! Packing answers for the kernel.
+//! Encodes answers for the kernel.
 
 use crate::call::Answer;
 use crate::filesystem::LatencyFs;
@@ -7,7 +7,7 @@ use fuser::{
     ReplyOpen, ReplyWrite,
 };
 
-/// Inode numbers are not given anew while the kernel knows them.
+/// The same for all inodes, because a number is not reused while the kernel knows it.
 pub(crate) const NO_GENERATION: Generation = Generation(0);
 
 impl LatencyFs {

@@ -43,17 +43,17 @@ MOUNTPOINT/.latencyfs (hidden from listings): read it for the counters; write
 `rtt N`, `OP N` or `reset` to it to change delays or zero the counters.
 ";
 
-/// The first word of the process in the background; not an option for people.
+/// The first argument of the background process; not an option for users.
 pub const AS_DAEMON: &str = "--as-daemon";
 
-/// How to run.
+/// The mode to run in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// Serve until it is unmounted.
+    /// Serve until unmounted.
     Foreground,
-    /// Start another process, and return once it has mounted.
+    /// Start the background process, and return once it has mounted.
     StartDaemon,
-    /// Be that other process.
+    /// Be the background process.
     AsDaemon,
 }
 
@@ -70,7 +70,7 @@ pub enum Parsed {
     Help,
 }
 
-/// Understands the command line; else says what is wrong with it.
+/// Parses the command line; the error is a message.
 pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Parsed, String> {
     let mut arguments = Arguments {
         backing: PathBuf::new(),
@@ -106,7 +106,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Parsed, String> {
     Ok(Parsed::Run(Box::new(arguments)))
 }
 
-/// What may follow an option: after `=`, or as the next word.
+/// The source of an option's value: after `=`, or the next word.
 struct Value<'a, W> {
     name: &'a str,
     inline: Option<OsString>,

@@ -1,11 +1,11 @@
-//! Attributes, from the backing file's to FUSE's, and times back.
+//! Converts attributes from the backing file's to FUSE's, and times back.
 
 use crate::backing;
 use fuser::{FileAttr, FileType, INodeNo, TimeOrNow};
 use rustix::fs::{Stat, Timespec, UTIME_NOW, UTIME_OMIT};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The attributes of a backing file that the kernel knows as `id`.
+/// The attributes of a backing file that the kernel knows as inode `id`.
 pub(crate) fn of(stat: &Stat, id: u64) -> FileAttr {
     FileAttr {
         ino: INodeNo(id),
@@ -26,7 +26,7 @@ pub(crate) fn of(stat: &Stat, id: u64) -> FileAttr {
     }
 }
 
-/// Attributes of something that has no backing file.
+/// The attributes of an inode without a backing file.
 pub(crate) fn of_nothing(id: u64, kind: FileType) -> FileAttr {
     FileAttr {
         ino: INodeNo(id),
@@ -54,11 +54,11 @@ fn time(seconds: i64, nanoseconds: u32) -> SystemTime {
     } else {
         UNIX_EPOCH.checked_add(whole)
     };
-    // Both fail for no time that a file system of Linux can store.
+    // Both additions succeed for every time that a Linux file system can store.
     base.unwrap_or(UNIX_EPOCH) + Duration::from_nanos(nanoseconds.into())
 }
 
-/// A time to set; `None` leaves it as it is.
+/// The time to set; `None` leaves it unchanged.
 pub(crate) fn to_set(time: Option<TimeOrNow>) -> Timespec {
     let (tv_sec, tv_nsec) = match time {
         None => (0, UTIME_OMIT),

@@ -1,4 +1,4 @@
-//! System calls on the directory that is shown again, relative to descriptors.
+//! System calls on the backing directory, relative to descriptors.
 
 use fuser::FileType;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -10,19 +10,19 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-/// A handle of a directory by its path.
+/// A handle of the directory at a path.
 pub(crate) fn open_root(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
 }
 
-/// A handle of whatever is called `name`, a symbolic link included.
+/// A handle of the entry `name`, which may be a symbolic link.
 pub(crate) fn open_handle(directory: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(directory, name, flags, Mode::empty())?)
 }
 
-/// Opens the object behind a handle for reading or writing.
+/// Opens the file behind a handle for reading or writing.
 pub(crate) fn reopen(handle: impl AsFd, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = (flags - OFlags::NOFOLLOW) | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(
@@ -33,13 +33,13 @@ pub(crate) fn reopen(handle: impl AsFd, flags: OFlags) -> io::Result<OwnedFd> {
     )?)
 }
 
-/// A path to the object behind a handle, for the calls that take no `O_PATH` descriptor. It leads
-/// there only as long as the handle is open.
+/// A path to the file behind a handle, for calls that do not accept `O_PATH` descriptors. It is
+/// valid only while the handle is open.
 pub(crate) fn link_to(handle: &impl AsFd) -> String {
     format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
 }
 
-/// The state of what is called `name`, a symbolic link's own.
+/// The stat data of `name`, without following a symbolic link.
 pub(crate) fn stat_at(directory: impl AsFd, name: &OsStr) -> io::Result<Stat> {
     Ok(rustix::fs::statat(
         directory,
@@ -48,12 +48,12 @@ pub(crate) fn stat_at(directory: impl AsFd, name: &OsStr) -> io::Result<Stat> {
     )?)
 }
 
-/// The state of what is open, or behind a handle.
+/// The stat data of an open file or of the file behind a handle.
 pub(crate) fn stat(handle: impl AsFd) -> io::Result<Stat> {
     Ok(rustix::fs::fstat(handle)?)
 }
 
-/// Changes the owner, the group, or both, of what is behind a handle.
+/// Sets the owner, the group, or both, of the file behind a handle.
 pub(crate) fn set_owner(handle: impl AsFd, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
     let (uid, gid) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
     Ok(rustix::fs::chownat(
@@ -65,7 +65,7 @@ pub(crate) fn set_owner(handle: impl AsFd, uid: Option<u32>, gid: Option<u32>) -
     )?)
 }
 
-/// Changes the times of what is behind a handle, a symbolic link included.
+/// Sets the times of the file behind a handle, which may be a symbolic link.
 pub(crate) fn set_times(handle: impl AsFd, times: &Timestamps) -> io::Result<()> {
     Ok(rustix::fs::utimensat(
         handle,
@@ -75,13 +75,13 @@ pub(crate) fn set_times(handle: impl AsFd, times: &Timestamps) -> io::Result<()>
     )?)
 }
 
-/// Changes the permissions of what is behind a handle.
+/// Sets the permissions of the file behind a handle.
 pub(crate) fn set_mode(handle: impl AsFd, mode: u32) -> io::Result<()> {
     let mode = Mode::from_raw_mode(mode & 0o7777);
     Ok(rustix::fs::chmod(link_to(&handle), mode)?)
 }
 
-/// An entry of a directory, as getdents tells it.
+/// An entry of a directory, as returned by getdents.
 pub(crate) struct Entry {
     pub(crate) ino: u64,
     pub(crate) kind: FileType,
@@ -105,8 +105,8 @@ pub(crate) fn list(directory: &OwnedFd) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The kind of a file in FUSE's terms. A backing file system that does not tell it in listings
-/// has its entries taken for files there; the lookup tells the truth.
+/// The kind of a file in FUSE's terms. If a backing file system does not report kinds in listings,
+/// entries are listed as files; a lookup returns the real kind.
 pub(crate) fn kind(kind: rustix::fs::FileType) -> FileType {
     match kind {
         rustix::fs::FileType::Directory => FileType::Directory,
@@ -119,7 +119,7 @@ pub(crate) fn kind(kind: rustix::fs::FileType) -> FileType {
     }
 }
 
-/// The error of an object that is not where it was.
+/// The error for a file that is no longer where it was.
 pub(crate) fn stale() -> io::Error {
     Errno::STALE.into()
 }

@@ -1,14 +1,14 @@
-//! One request: it is served at once, and answered when its delay has passed.
+//! A request: it is processed at once, and answered after its delay.
 
 use crate::counters::Counters;
 use crate::delays::{Delays, Op};
 use fuser::Errno;
 use std::time::{Duration, Instant};
 
-/// What a request gets.
+/// The result of a request.
 pub(crate) type Answer<T> = Result<T, Errno>;
 
-/// A request that is being served: it collects what it costs.
+/// A request in progress, with the delays charged to it.
 pub(crate) struct Call<'a> {
     delays: &'a Delays,
     counters: &'a Counters,
@@ -16,8 +16,8 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Serves a request, then keeps the calling thread, its slot, until the delays that it was
-    /// charged have passed since it arrived.
+    /// Processes a request, then blocks the calling thread, and with it a slot, until the charged
+    /// delays have passed since the request arrived.
     pub(crate) fn serve<T>(
         delays: &Delays,
         counters: &Counters,
@@ -45,7 +45,7 @@ impl Call<'_> {
         self.owed_us += us;
     }
 
-    /// Takes a charge back, be it of this request or of an earlier one.
+    /// Takes a charge back, of this request or an earlier one.
     pub(crate) fn refund(&mut self, op: Op) {
         let us = self.delays.get(op);
         self.counters.refund(op, us);

@@ -1,6 +1,6 @@
-//! The control file: reading it gives the counters, writing to it changes delays.
+//! The control file: reading it returns the counters, writing to it changes delays.
 //!
-//! It is in the root, is no part of listings, costs nothing, and cannot be replaced or removed.
+//! It is in the root, is not listed, costs nothing, and cannot be replaced or removed.
 
 use crate::attributes;
 use crate::call::Answer;
@@ -11,17 +11,17 @@ use fuser::{Errno, FileAttr, FileHandle, FileType, INodeNo};
 const ID: INodeNo = INodeNo(u64::MAX - 1);
 const NAME: &str = ".latencyfs";
 
-/// Whether an inode is the control file.
+/// Whether an inode is that of the control file.
 pub(crate) fn is(id: INodeNo) -> bool {
     id == ID
 }
 
-/// Whether a name is the control file's.
+/// Whether a name is that of the control file.
 pub(crate) fn is_at(at: Place) -> bool {
     at.parent == INodeNo::ROOT && at.name == NAME
 }
 
-/// No other file may get its name.
+/// Refuses to give another file the control file's name.
 pub(crate) fn refuse(at: Place) -> Answer<()> {
     if is_at(at) {
         Err(Errno::EPERM)
@@ -30,14 +30,14 @@ pub(crate) fn refuse(at: Place) -> Answer<()> {
     }
 }
 
-/// The control file's attributes; it is the mounting user's.
+/// The control file's attributes; it belongs to the mounting user.
 pub(crate) fn attributes() -> FileAttr {
     attributes::of_nothing(ID.0, FileType::RegularFile)
 }
 
 impl LatencyFs {
-    /// Opens the control file. The text is that of this moment for as long as it is open: read
-    /// in pieces from counters that move, it would not be JSON.
+    /// Opens the control file. Its text is fixed while it is open: read in pieces from changing
+    /// counters, it would not be valid JSON.
     pub(crate) fn open_control(&self) -> FileHandle {
         self.controls.add(self.counters.snapshot().to_json())
     }
@@ -54,7 +54,7 @@ impl LatencyFs {
         Ok(rest.iter().copied().take(size as usize).collect())
     }
 
-    /// Carries out the commands of what was written, one a line, up to the first that is none.
+    /// Executes the written commands, one per line, up to the first invalid one.
     pub(crate) fn write_control(&self, data: &[u8]) -> Answer<u32> {
         let text = std::str::from_utf8(data).map_err(|_| Errno::EINVAL)?;
         for line in text.lines() {

@@ -1,4 +1,4 @@
-//! How many operations were charged, and how many requests were in flight at once.
+//! Counters of the charged operations and of the requests in flight.
 
 use crate::delays::Op;
 use crate::lock;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Counts while requests come in.
+/// Counts the requests as they arrive.
 pub(crate) struct Counters {
     charged: [AtomicU64; Op::COUNT],
     charged_us: AtomicU64,
@@ -46,7 +46,7 @@ impl Counters {
         self.charged_us.fetch_add(us, Relaxed);
     }
 
-    /// Takes a charge back. It may have been made before a reset: nothing falls below zero.
+    /// Takes a charge back. It may be older than a reset, so counters stop at zero.
     pub(crate) fn refund(&self, op: Op, us: u64) {
         take(&self.charged[op as usize], 1);
         take(&self.charged_us, us);
@@ -81,24 +81,25 @@ fn take(counter: &AtomicU64, amount: u64) {
     let _ = counter.fetch_update(Relaxed, Relaxed, less);
 }
 
-/// What was counted since the mount, or since the last reset.
+/// The counts since the mount or the last reset.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     charged: [u64; Op::COUNT],
-    /// The delays charged, in microseconds: divided by the slots, the least time possible.
+    /// The sum of the charged delays, in microseconds: divided by the number of slots, it is the
+    /// shortest possible time.
     pub charged_us: u64,
-    /// Requests of the kernel, charged or not.
+    /// Number of the kernel's requests, charged or not.
     pub requests: u64,
-    /// The times of all requests, waiting included, in microseconds.
+    /// Total time of all requests, including waiting, in microseconds.
     pub busy_us: u64,
-    /// The most requests that were in flight at once.
+    /// Largest number of requests in flight at the same time.
     pub max_in_flight: u64,
     /// Time since the mount or the last reset, in microseconds.
     pub elapsed_us: u64,
 }
 
 impl Snapshot {
-    /// How many operations of one kind were charged.
+    /// Number of charged operations of one kind.
     pub fn count(&self, op: Op) -> u64 {
         self.charged[op as usize]
     }

@@ -1,7 +1,7 @@
 //! Serving in the background.
 //!
-//! The program starts itself again and leaves when the second one has mounted. Forking would be
-//! shorter, but a fork may only be made by a process of one thread, which none can promise.
+//! The program starts itself again and exits when the second process has mounted. Forking would be
+//! simpler, but is only safe in a process with a single thread, which cannot be guaranteed.
 
 use crate::arguments::AS_DAEMON;
 use std::ffi::OsString;
@@ -10,9 +10,9 @@ use std::process::{Command, ExitCode, Stdio};
 
 const READY: &[u8] = b"mounted\n";
 
-/// Starts the program again with the same words; returns when it has mounted or ended.
+/// Starts the program again with the same arguments; returns when it has mounted or ended.
 pub fn start(words: &[OsString]) -> io::Result<ExitCode> {
-    // A caller's lock or pipe must not stay open for as long as the mount.
+    // A lock or pipe of the caller must not stay open as long as the mount.
     hedgerow_fs::close_inherited_descriptors_on_exec().map_err(io::Error::other)?;
     let mut child = Command::new("/proc/self/exe")
         .arg(AS_DAEMON)
@@ -31,7 +31,7 @@ pub fn start(words: &[OsString]) -> io::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Tells the caller that it is mounted, and leaves its session and its terminal.
+/// Tells the caller that the mount is ready, and detaches from its session and terminal.
 pub fn say_ready() -> io::Result<()> {
     rustix::process::setsid()?;
     let mut output = io::stdout();

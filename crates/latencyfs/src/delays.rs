@@ -1,8 +1,8 @@
-//! What each kind of remote operation costs.
+//! The delay of each kind of remote operation.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A kind of remote operation, charged and counted for itself.
+/// A kind of remote operation, which is charged and counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in the NFS and FUSE protocols")]
 pub enum Op {
@@ -28,7 +28,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = Op::ALL.len();
 
     /// Every kind, in the order of their declaration, with its name in options and counters.
@@ -54,7 +54,7 @@ impl Op {
         (Op::Statfs, "statfs"),
     ];
 
-    /// Round trips to an NFS 4 server.
+    /// Number of round trips to an NFS 4 server.
     fn round_trips(self) -> u64 {
         match self {
             Op::Create => 2, // OPEN, then SETATTR
@@ -65,11 +65,11 @@ impl Op {
     }
 }
 
-/// The longest delay of one operation. A mount that answers later cannot be told from one that
-/// hangs, and nobody could correct a slip of the keyboard through it.
+/// Longest delay of one operation, in microseconds. A mount that answers later cannot be
+/// distinguished from one that hangs, and a mistyped delay could not be corrected through it.
 pub const MAX_DELAY_US: u64 = 60_000_000;
 
-/// The delay of every kind of operation, in microseconds; it may change while it is mounted.
+/// The delay of every kind of operation, in microseconds; it can be changed while mounted.
 #[derive(Debug)]
 pub struct Delays([AtomicU64; Op::COUNT]);
 
@@ -85,19 +85,19 @@ impl Delays {
         self.0[op as usize].load(Relaxed)
     }
 
-    /// Sets the delay of one kind; a minute at most.
+    /// Sets the delay of one kind, in microseconds; at most a minute.
     pub fn set(&self, op: Op, us: u64) {
         self.0[op as usize].store(us.min(MAX_DELAY_US), Relaxed);
     }
 
-    /// Sets all delays to those of an NFS server that is `rtt_us` away.
+    /// Sets all delays to those of an NFS server with a round trip time of `rtt_us` microseconds.
     pub fn set_nfs(&self, rtt_us: u64) {
         for (op, _) in Op::ALL {
             self.set(op, rtt_us.saturating_mul(op.round_trips()));
         }
     }
 
-    /// Sets the delay of the kind called `name`; false if there is none of that name.
+    /// Sets the delay of the kind called `name`; false if there is no such kind.
     pub fn set_named(&self, name: &str, us: u64) -> bool {
         let found = Op::ALL.iter().find(|(_, known)| *known == name);
         if let Some((op, _)) = found {

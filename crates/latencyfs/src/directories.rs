@@ -21,7 +21,7 @@ pub(crate) struct OpenDirectory {
 #[derive(Default)]
 struct Listing {
     entries: Vec<Entry>,
-    /// Entries already paid for.
+    /// Number of entries already charged.
     fetched: usize,
 }
 
@@ -37,8 +37,8 @@ impl LatencyFs {
         }))
     }
 
-    /// Shows the entries from `offset` on, with the offset after each, and charges for a batch
-    /// when the first of it is asked for. `show` returns true when the answer is full.
+    /// Returns the entries from `offset` on, with the offset after each, and charges for a batch
+    /// when its first entry is requested. `show` returns true when the answer is full.
     pub(crate) fn list(
         &self,
         call: &mut Call,

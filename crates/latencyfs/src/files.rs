@@ -12,8 +12,8 @@ use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Flags of open(2) that are passed on. The others are the kernel's business, or, like
-/// `O_DIRECT`, ask of the backing file what the caller asked of this one.
+/// Flags of open(2) that are passed on. The others are handled by the kernel or, like `O_DIRECT`,
+/// must not be applied to the backing file.
 const PASSED_ON: OFlags = OFlags::RWMODE.union(OFlags::APPEND).union(OFlags::TRUNC);
 
 impl LatencyFs {
@@ -85,7 +85,7 @@ impl LatencyFs {
         Ok(written as u32) // no more than the kernel sent
     }
 
-    /// A descriptor of the file is closed.
+    /// Handles the closing of a descriptor of the file.
     pub(crate) fn flush_file(&self, call: &mut Call, id: INodeNo) -> Answer<()> {
         let node = self.node(id)?;
         self.charge_flush(call, &node);

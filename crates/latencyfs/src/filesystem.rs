@@ -1,4 +1,4 @@
-//! What the file system knows, shared by all requests.
+//! The state of the file system, shared by all requests.
 
 use crate::absences::Absences;
 use crate::backing;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A directory, shown again.
+/// A mirror of a directory.
 pub(crate) struct LatencyFs {
     pub(crate) settings: Arc<Settings>,
     pub(crate) counters: Arc<Counters>,
@@ -31,7 +31,7 @@ pub(crate) struct LatencyFs {
     root_ino: u64,
 }
 
-/// Who serves: objects are created under this identity first.
+/// The identity of the server process, under which objects are created at first.
 pub(crate) struct Identity {
     pub(crate) is_root: bool,
     pub(crate) umask: u32,
@@ -55,7 +55,7 @@ impl Identity {
 }
 
 impl LatencyFs {
-    /// Shows `backing`; `held_inodes` is how many may be held by a descriptor.
+    /// Mirrors `backing`; at most `held_inodes` inodes are held by descriptors.
     pub(crate) fn new(
         backing: &Path,
         settings: Arc<Settings>,
@@ -80,7 +80,7 @@ impl LatencyFs {
         })
     }
 
-    /// Backing inode numbers move up by one, since FUSE reserves 1 for the root.
+    /// Backing inode numbers are shifted by one, because FUSE reserves 1 for the root.
     pub(crate) fn id_of(&self, ino: u64) -> u64 {
         if ino == self.root_ino {
             INodeNo::ROOT.0

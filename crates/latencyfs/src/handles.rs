@@ -1,4 +1,4 @@
-//! What the kernel has open, by the numbers it was given.
+//! Files and directories that the kernel has open, by handle number.
 
 use crate::call::Answer;
 use crate::lock;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 16;
 
-/// Open things of one kind.
+/// Open objects of one kind.
 pub(crate) struct Handles<T> {
     next: AtomicU64,
     shards: [Mutex<HashMap<u64, Arc<T>>>; SHARDS],
@@ -38,7 +38,7 @@ impl<T> Handles<T> {
         opened.ok_or(Errno::EBADF)
     }
 
-    /// Closes, when the last request that uses it has ended.
+    /// Removes a handle; its object is closed when the last request that uses it has ended.
     pub(crate) fn remove(&self, handle: FileHandle) {
         let gone = lock(self.shard(handle.0)).remove(&handle.0);
         drop(gone);

@@ -1,4 +1,4 @@
-//! Requests about an inode itself: attributes, the target of a link, the file system's room.
+//! Requests about inodes: attributes, the target of a link, the free space of the file system.
 
 use crate::attributes;
 use crate::backing;
@@ -11,7 +11,7 @@ use rustix::fs::{OFlags, StatVfs, Timestamps};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a SETATTR changes.
+/// The changes of a SETATTR request.
 pub(crate) struct Changes {
     pub(crate) mode: Option<u32>,
     pub(crate) uid: Option<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Changes {
     pub(crate) size: Option<u64>,
     pub(crate) atime: Option<TimeOrNow>,
     pub(crate) mtime: Option<TimeOrNow>,
-    /// The file as the caller opened it, which may allow more than its permissions do now.
+    /// The file opened by the caller, which may allow more than the current permissions.
     pub(crate) opened: Option<FileHandle>,
 }
 
@@ -31,7 +31,7 @@ impl LatencyFs {
         opened: Option<FileHandle>,
     ) -> Answer<FileAttr> {
         let node = self.node(id)?;
-        // The answer to a flush carries the attributes.
+        // The answer to a flush includes the attributes.
         if !self.charge_flush(call, &node) {
             call.charge(Op::Getattr);
         }
@@ -42,7 +42,7 @@ impl LatencyFs {
         Ok(attributes::of(&stat, self.id_of(stat.st_ino)))
     }
 
-    /// Charges a flush if an NFS client would still hold written data of this file.
+    /// Charges a flush if an NFS client would still have unwritten data of this file.
     pub(crate) fn charge_flush(&self, call: &mut Call, node: &Node) -> bool {
         let is_due = node.unflushed.swap(0, Relaxed) > 0;
         if is_due {
@@ -75,7 +75,7 @@ impl LatencyFs {
             .map_err(io::Error::from)?;
         }
         if changes.atime.is_some() || changes.mtime.is_some() {
-            // What is written later would set the time anew.
+            // Data written later would change the time again.
             self.charge_flush(call, &node);
             let times = Timestamps {
                 last_access: attributes::to_set(changes.atime),

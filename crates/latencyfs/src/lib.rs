@@ -1,13 +1,12 @@
-//! A FUSE file system that shows a directory again and answers as late as a network file system
-//! would. It exists for the tests and the benchmarks of hedgerow; nothing that is shipped
-//! depends on it.
+//! A FUSE file system that mirrors a directory and delays its answers like a network file system.
+//! It is used by the tests and benchmarks of hedgerow; nothing that is shipped depends on it.
 //!
-//! [`Mount`] serves one from the threads of a test; the program `latencyfs` from a process of
-//! its own. What is charged and why stands in the crate's README.
+//! [`Mount`] serves a mount from threads of a test; the program `latencyfs` serves it from a
+//! process of its own. The crate's README explains what is charged and why.
 //!
-//! This is the one crate besides `hedgerow-fs` that makes system calls, through rustix and
-//! without `unsafe`: it is not a client of a file system but the server of one, and what it needs
-//! (an `O_PATH` descriptor for each inode, device nodes, mounting) hedgerow must never do.
+//! Besides `hedgerow-fs`, this is the only crate that makes system calls, through rustix and
+//! without `unsafe`: it is not a client of a file system but the server of one, and needs calls
+//! that hedgerow must never make (an `O_PATH` descriptor for each inode, device nodes, mounting).
 
 mod absences;
 mod answers;
@@ -38,8 +37,8 @@ pub use settings::Settings;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks, whether or not another thread panicked while it held the lock: every state that is
-/// kept under a lock here is whole after each statement.
+/// Locks a mutex, ignoring poisoning: every value kept under a lock here is consistent after each
+/// statement.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(arguments: Arguments) -> io::Result<()> {
-    // The kernel has applied the caller's.
+    // The kernel has already applied the caller's umask.
     rustix::process::umask(rustix::fs::Mode::empty());
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let server = Server::mount(

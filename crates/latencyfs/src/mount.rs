@@ -1,4 +1,4 @@
-//! A mount for a test: made in a directory of its own, gone when it is dropped.
+//! A mount for a test: created in a directory of its own, removed when dropped.
 
 use crate::counters::Snapshot;
 use crate::server::Server;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A directory, shown with delays by threads of this process until the value is dropped.
+/// A directory, mirrored with delays by threads of this process until the value is dropped.
 ///
 /// ```no_run
 /// # let backing = std::path::Path::new("/srv/backing");
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// let listed = mount.path().join("a/file");
 /// ```
 ///
-/// The kernel's caches begin empty; [`Mount::remount`] empties them again.
+/// The kernel's caches are empty at first; [`Mount::remount`] empties them again.
 pub struct Mount {
     server: Option<Server>,
     backing: PathBuf,
@@ -38,19 +38,21 @@ impl fmt::Display for Skip {
 }
 
 impl Mount {
-    /// Shows `backing` as an NFS server `rtt_us` microseconds away would, with 64 slots.
+    /// Mirrors `backing` like an NFS server with a round trip time of `rtt_us` microseconds, with
+    /// 64 slots.
     ///
     /// # Errors
-    /// The machine has no FUSE or allows none to this user.
+    /// The machine has no FUSE, or this user may not use it.
     ///
     /// # Panics
-    /// Anything else goes wrong: a fault of the test's own must not be taken for a machine that
-    /// lacks something.
+    /// On any other error: a fault of the test must not be mistaken for a limitation of the
+    /// machine.
     pub fn new(backing: &Path, rtt_us: u64) -> Result<Mount, Skip> {
         Mount::with(backing, move || Settings::nfs(rtt_us))
     }
 
-    /// [`Mount::new`] with settings of any kind, made anew for each [`Mount::remount`].
+    /// Like [`Mount::new`], with any settings; `settings` is called again for each
+    /// [`Mount::remount`].
     pub fn with(
         backing: &Path,
         settings: impl Fn() -> Settings + Send + Sync + 'static,
@@ -77,17 +79,17 @@ impl Mount {
         }
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn path(&self) -> &Path {
         self.mount_point.path()
     }
 
-    /// What was charged since the mount or the last [`Mount::reset`].
+    /// The counts since the mount or the last [`Mount::reset`].
     pub fn counters(&self) -> Snapshot {
         self.server().counters()
     }
 
-    /// Sets what was charged to nothing.
+    /// Resets the counters to zero.
     pub fn reset(&self) {
         self.server().reset();
     }
@@ -97,11 +99,10 @@ impl Mount {
         self.server().set_rtt_us(rtt_us);
     }
 
-    /// Unmounts and mounts again at the same place, as it was in the beginning: counters and
-    /// caches are empty.
+    /// Unmounts and mounts again at the same place; counters and caches are empty again.
     ///
     /// # Panics
-    /// Somebody still has a file or a directory of the mount open.
+    /// If a file or a directory of the mount is still open.
     pub fn remount(&mut self) {
         let server = self.server.take().expect("it is mounted");
         server.unmount().expect("it can be unmounted");
@@ -118,7 +119,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // A test that fails may do so with its own unmount already done.
+        // A failing test may already have unmounted.
         if let Some(server) = self.server.take() {
             let _ = server.unmount();
         }
@@ -137,7 +138,7 @@ fn lacking(error: &io::Error) -> Option<Skip> {
         io::ErrorKind::NotFound if !rustix::process::geteuid().is_root() => {
             Some(Skip("mounting as this user needs fusermount3".into()))
         }
-        // The mount point is this module's own: the program has nothing else to complain about.
+        // The mount point was created by this module, so the program has no other reason to fail.
         _ if text.contains("fusermount") => Some(Skip(text)),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Requests about names: looking them up, making, moving and removing them.
+//! Requests about names: looking up, creating, renaming and removing.
 
 use crate::attributes;
 use crate::backing;
@@ -20,10 +20,10 @@ pub(crate) struct Place<'a> {
     pub(crate) name: &'a OsStr,
 }
 
-/// What a lookup found.
+/// Result of a lookup.
 pub(crate) enum Found {
     Node(FileAttr),
-    /// Nothing, which the client may remember.
+    /// Nothing; the client may cache that.
     Absence,
 }
 
@@ -41,7 +41,7 @@ impl LatencyFs {
         }
     }
 
-    /// Finds `name` in `directory` and counts one reference of the kernel to it.
+    /// Looks up `name` in `directory` and adds one reference of the kernel to the inode.
     pub(crate) fn find(&self, directory: &Arc<Node>, name: &OsStr) -> Answer<FileAttr> {
         let handle = directory.handle()?;
         let stat = backing::stat_at(&handle, name)?;
@@ -51,7 +51,7 @@ impl LatencyFs {
             return Ok(attributes::of(&stat, id));
         }
         let fd = backing::open_handle(&handle, name)?;
-        // The name may have changed hands since; what the descriptor holds decides.
+        // Another file may have taken the name since; the open descriptor decides.
         let stat = backing::stat(&fd)?;
         self.require_same_file_system(stat.st_dev)?;
         let id = self.id_of(stat.st_ino);
@@ -59,7 +59,8 @@ impl LatencyFs {
         Ok(attributes::of(&stat, id))
     }
 
-    /// What is mounted inside the backing directory has inode numbers of its own.
+    /// File systems mounted inside the backing directory are refused: they have inode numbers of
+    /// their own.
     fn require_same_file_system(&self, device: u64) -> Answer<()> {
         if device == self.root_device {
             Ok(())
@@ -110,7 +111,7 @@ impl LatencyFs {
         })
     }
 
-    /// Runs `create` for a new name, gives what it made to the caller, and looks it up.
+    /// Runs `create` for a new name, gives the new object to the caller, and looks it up.
     fn make(
         &self,
         call: &mut Call,
@@ -128,17 +129,17 @@ impl LatencyFs {
         self.find(&directory, at.name)
     }
 
-    /// An exclusive creation takes back the price of the lookup before it, if nobody but the
-    /// creation can have asked for it.
+    /// For an exclusive creation, takes back the charge of the preceding lookup if only the
+    /// creation can have caused it.
     pub(crate) fn about_to_create(&self, call: &mut Call, at: Place, is_exclusive: bool) {
         if self.absences.end(at.parent.0, at.name) && is_exclusive {
             call.refund(Op::Lookup);
         }
     }
 
-    /// Gives a new object to the caller if it was made under another identity, and the
-    /// permissions that the umask of this process took away. The kernel has applied the
-    /// caller's already.
+    /// Gives a new object to the caller if it was created under another identity, and restores the
+    /// permissions that this process's umask removed. The kernel has already applied the caller's
+    /// umask.
     pub(crate) fn give(
         &self,
         directory: &Handle,
@@ -167,7 +168,7 @@ impl LatencyFs {
         self.about_to_create(call, at, true);
         let (node, directory) = (self.node(from)?, self.node(at.parent)?);
         let (source, target) = (node.handle()?, directory.handle()?);
-        // By way of /proc: linking a descriptor itself takes a privilege.
+        // Through `/proc`, because linking a descriptor directly needs a privilege.
         let source = backing::link_to(&source);
         let flags = AtFlags::SYMLINK_FOLLOW;
         rustix::fs::linkat(CWD, source, &target, at.name, flags).map_err(io::Error::from)?;
@@ -197,7 +198,7 @@ impl LatencyFs {
         let (old, new) = (source.handle()?, target.handle()?);
         rustix::fs::renameat_with(&old, from.name, &new, to.name, flags)
             .map_err(io::Error::from)?;
-        // Both names: an exchange moves two objects.
+        // Both names, because an exchange moves two objects.
         let ends = [(&target, &new, to.name), (&source, &old, from.name)];
         for (directory, handle, name) in ends {
             if let Ok(stat) = backing::stat_at(handle, name) {

@@ -1,4 +1,4 @@
-//! An inode that the kernel knows, and the way back to its backing file.
+//! An inode that the kernel knows, and how to find its backing file.
 
 use crate::{backing, lock};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,23 +10,23 @@ use std::sync::{Arc, Mutex};
 /// An inode that the kernel knows.
 pub(crate) struct Node {
     place: Place,
-    /// Bytes written since the last flush: what an NFS client would still hold in its cache.
+    /// Bytes written since the last flush, which an NFS client would still have in its cache.
     pub(crate) unflushed: AtomicU64,
 }
 
-/// How the backing file is found again.
+/// How to find the backing file.
 pub(crate) enum Place {
     /// By an `O_PATH` descriptor: renames need no bookkeeping, and the inode number cannot be
-    /// given to another file.
+    /// reused for another file.
     Held(OwnedFd),
-    /// By the directory and the name where it was seen last.
+    /// By the directory and the name where it was last seen.
     Named {
         at: Mutex<(Arc<Node>, OsString)>,
         ino: u64,
     },
 }
 
-/// A handle of a node, for the length of one operation.
+/// A handle of a node for the duration of one operation.
 pub(crate) enum Handle<'a> {
     Held(&'a OwnedFd),
     Opened(OwnedFd),
@@ -69,7 +69,7 @@ impl Node {
         }
     }
 
-    /// Notes where the node was seen.
+    /// Records where the node was seen.
     pub(crate) fn seen_at(&self, directory: &Arc<Node>, name: &OsStr) {
         if let Place::Named { at, .. } = &self.place {
             let before = std::mem::replace(&mut *lock(at), (directory.clone(), name.to_owned()));

@@ -1,7 +1,7 @@
-//! The inodes that the kernel knows, with the number of references it has to each.
+//! The inodes that the kernel knows, with the kernel's number of references to each.
 //!
-//! Descriptors are a scarce thing: nodes hold one while the budget lasts and are remembered by
-//! their names after that.
+//! Descriptors are limited: nodes hold one while the budget lasts; further nodes are remembered by
+//! name.
 
 use crate::lock;
 use crate::node::{Node, Place};
@@ -27,7 +27,7 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Keeps about `budget` descriptors.
+    /// Holds about `budget` descriptors.
     pub(crate) fn new(budget: usize) -> Self {
         Nodes {
             shards: std::array::from_fn(|_| Mutex::default()),
@@ -36,7 +36,7 @@ impl Nodes {
         }
     }
 
-    /// Inode numbers come in runs: a multiplicative hash spreads them.
+    /// Inode numbers are often consecutive; a multiplicative hash spreads them.
     fn shard(&self, id: u64) -> &Mutex<HashMap<u64, Known>> {
         &self.shards[(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % SHARDS]
     }
@@ -47,8 +47,8 @@ impl Nodes {
             .map(|known| known.node.clone())
     }
 
-    /// Counts one more reference to a node that is known, just seen as `name` in `directory`;
-    /// false if it is not known.
+    /// Adds a reference to a known node that was just seen as `name` in `directory`; false if it is
+    /// not known.
     pub(crate) fn acquire(&self, id: u64, directory: &Arc<Node>, name: &OsStr) -> bool {
         match lock(self.shard(id)).get_mut(&id) {
             Some(known) => {
@@ -65,7 +65,7 @@ impl Nodes {
         self.insert_place(id, Place::Held(fd));
     }
 
-    /// Adds what is behind `fd`, seen as `name` in `directory`, with one reference.
+    /// Adds the inode of `fd`, seen as `name` in `directory`, with one reference.
     pub(crate) fn insert(
         &self,
         id: u64,
@@ -74,7 +74,7 @@ impl Nodes {
         directory: &Arc<Node>,
         name: &OsStr,
     ) {
-        // Directories are used far more often: they may take half as much again.
+        // Directories are used far more often, so they may exceed the budget by half.
         let budget = match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => self.budget / 2 * 3,
             _ => self.budget,
@@ -103,14 +103,14 @@ impl Nodes {
         }
     }
 
-    /// Tells a node where a rename took it.
+    /// Updates a node's position after a rename.
     pub(crate) fn moved(&self, id: u64, directory: &Arc<Node>, name: &OsStr) {
         if let Some(node) = self.get(id) {
             node.seen_at(directory, name);
         }
     }
 
-    /// The kernel gives back `count` of its references.
+    /// The kernel drops `count` of its references.
     pub(crate) fn forget(&self, id: u64, count: u64) {
         let mut shard = lock(self.shard(id));
         let Some(known) = shard.get_mut(&id) else {

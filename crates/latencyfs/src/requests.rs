@@ -1,4 +1,4 @@
-//! The requests of the kernel, unpacked.
+//! Decodes the kernel's requests.
 
 use crate::answers::{answer_data, answer_empty, answer_open, answer_written, NO_GENERATION};
 use crate::attributes;
@@ -30,7 +30,7 @@ impl Filesystem for LatencyFs {
         if self.settings.readdirplus {
             wanted.push(InitFlags::FUSE_DO_READDIRPLUS);
         }
-        // An older kernel may lack any of these, and limits the rest as it likes.
+        // An older kernel may lack any of these, and applies its own limits to the rest.
         for flag in wanted {
             let _ = config.add_capabilities(flag);
         }
@@ -48,7 +48,7 @@ impl Filesystem for LatencyFs {
         match self.serve(|call| self.look_up(call, at)) {
             Ok(Found::Node(found)) => self.answer_entry(Ok(found), reply),
             Ok(Found::Absence) => {
-                // Node id 0 tells the kernel to remember the absence.
+                // Node id 0 tells the kernel to cache the absence.
                 let nothing = attributes::of_nothing(0, FileType::RegularFile);
                 let ttl = self.settings.absence_ttl;
                 reply.entry_with_ttls(&ttl, &ttl, &nothing, NO_GENERATION);
@@ -209,7 +209,7 @@ impl Filesystem for LatencyFs {
             return reply.opened(self.open_control(), FopenFlags::FOPEN_DIRECT_IO);
         }
         let answer = self.serve(|call| self.open_file(call, id, flags.0));
-        // FUSE_AUTO_INVAL_DATA drops pages that are out of date.
+        // FUSE_AUTO_INVAL_DATA drops outdated pages.
         answer_open(answer, FopenFlags::FOPEN_KEEP_CACHE, reply);
     }
 
@@ -354,7 +354,7 @@ impl Filesystem for LatencyFs {
             self.list(call, handle, offset, |directory, entry, next| {
                 let (name, zero) = (entry.name.as_os_str(), Duration::ZERO);
                 if name == "." || name == ".." {
-                    // Node id 0: the kernel takes the name only.
+                    // Node id 0: the kernel uses only the name.
                     let itself = self.id_of(entry.ino);
                     let itself = attributes::of_nothing(itself, FileType::Directory);
                     return reply.add(INodeNo(0), next, name, &zero, &itself, NO_GENERATION);

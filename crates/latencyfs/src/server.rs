@@ -1,4 +1,4 @@
-//! Mounting, and serving what is mounted from threads of this process.
+//! Mounts, and serves the mount from threads of this process.
 
 use crate::counters::{Counters, Snapshot};
 use crate::filesystem::LatencyFs;
@@ -15,11 +15,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where the program is that mounts and unmounts for users other than root: what mounts looks
-/// for it beside the PATH too.
+/// Paths of the program that mounts and unmounts for users other than root; the mounting library
+/// also looks for it outside the PATH.
 const FUSERMOUNT: [&str; 3] = ["fusermount3", "/usr/bin/fusermount3", "/bin/fusermount3"];
 
-/// How long an unmount waits for those who still have something open.
+/// How long an unmount waits for open files and directories.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A mount that is being served.
@@ -31,8 +31,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Shows `backing` at `mount_point`; both must be directories. The mount exists, and is
-    /// served, when this returns. Sets the process's limit on descriptors to the most allowed.
+    /// Mirrors `backing` at `mount_point`; both must be directories. The mount is being served when
+    /// this returns. Raises the process's descriptor limit to the maximum allowed.
     pub fn mount(backing: &Path, mount_point: &Path, settings: Settings) -> io::Result<Server> {
         let mut options = fuser::Config::default();
         options.mount_options = vec![
@@ -41,6 +41,7 @@ impl Server {
             MountOption::DefaultPermissions,
             MountOption::NoAtime,
         ];
+        // The kernel allows these options only to root.
         if rustix::process::geteuid().is_root() {
             options.mount_options.push(MountOption::Dev);
             options.mount_options.push(MountOption::Suid);
@@ -48,6 +49,7 @@ impl Server {
         if settings.allow_other {
             options.acl = SessionACL::All;
         }
+        // A request occupies its thread until its delay is over, so threads are slots.
         options.n_threads = Some(settings.slots);
         options.clone_fd = true;
 
@@ -69,28 +71,29 @@ impl Server {
         })
     }
 
-    /// What was charged.
+    /// The current counts.
     pub fn counters(&self) -> Snapshot {
         self.counters.snapshot()
     }
 
-    /// Sets what was charged to nothing.
+    /// Resets the counters to zero.
     pub fn reset(&self) {
         self.counters.reset();
     }
 
-    /// Changes the delays to those of an NFS server that is `rtt_us` away.
+    /// Changes the delays to those of an NFS server with a round trip time of `rtt_us`
+    /// microseconds.
     pub fn set_rtt_us(&self, rtt_us: u64) {
         self.settings.delays.set_nfs(rtt_us);
     }
 
-    /// Waits until somebody has unmounted it; what was charged until then.
+    /// Waits until it is unmounted, and returns the counts.
     ///
     /// # Errors
     /// The connection to the kernel failed.
     pub fn wait(self) -> io::Result<Snapshot> {
-        // Dropping the session would unmount by path, and by now that may be somebody's next
-        // mount: the rest of it is left to the end of the process.
+        // Dropping the session would unmount by path, and the path may already have another mount:
+        // the session's other resources are released when the process ends.
         let mut session = ManuallyDrop::new(self.session);
         let guard = std::mem::replace(&mut session.guard, std::thread::spawn(|| Ok(())));
         let ended = guard.join();
@@ -98,8 +101,8 @@ impl Server {
         Ok(self.counters.snapshot())
     }
 
-    /// Unmounts, as [`unmount`] does. What is still open is served until it is closed or the
-    /// process ends.
+    /// Unmounts like [`unmount`]. Files still open are served until they are closed or the process
+    /// ends.
     pub fn unmount(self) -> io::Result<()> {
         match unmount(&self.mount_point)? {
             Unmounted::Clean => self.session.join(),
@@ -111,7 +114,7 @@ impl Server {
     }
 }
 
-/// Names the path, and keeps the kind of the error.
+/// Adds the path to the error and keeps its kind.
 fn about(path: &Path, error: io::Error) -> io::Error {
     let reason = error.to_string(); // what a program said ends with its newline
     io::Error::new(
@@ -120,16 +123,16 @@ fn about(path: &Path, error: io::Error) -> io::Error {
     )
 }
 
-/// How an unmount ended.
+/// Result of an unmount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmounted {
-    /// Nobody used it any more.
+    /// It was not in use any more.
     Clean,
-    /// It is gone from the tree of directories, but somebody has something open.
+    /// It is no longer in the directory tree, but a file or directory is still open.
     InUse,
 }
 
-/// Unmounts what is at a path; waits two seconds for those who have something open there.
+/// Unmounts the file system at a path; waits two seconds for open files.
 pub fn unmount(mount_point: &Path) -> io::Result<Unmounted> {
     let started = Instant::now();
     loop {
@@ -144,7 +147,7 @@ pub fn unmount(mount_point: &Path) -> io::Result<Unmounted> {
     unmount_once(mount_point, flags).map(|()| Unmounted::InUse)
 }
 
-/// Users other than root need the program that comes with FUSE, which tells no reasons.
+/// Users other than root need the program that comes with FUSE, which does not report reasons.
 fn unmount_once(mount_point: &Path, flags: UnmountFlags) -> io::Result<()> {
     match rustix::mount::unmount(mount_point, flags) {
         Err(rustix::io::Errno::PERM) => {}
@@ -169,8 +172,8 @@ fn unmount_once(mount_point: &Path, flags: UnmountFlags) -> io::Result<()> {
     }
 }
 
-/// Serves from threads whose sleeps are exact: they inherit the slack of the one that starts
-/// them, and the caller keeps its own.
+/// Serves from threads with exact sleeps: they inherit the timer slack of the thread that starts
+/// them, and the caller's slack stays unchanged.
 fn spawn(session: Session<LatencyFs>) -> io::Result<BackgroundSession> {
     let start = move || {
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
@@ -180,7 +183,7 @@ fn spawn(session: Session<LatencyFs>) -> io::Result<BackgroundSession> {
     started.unwrap_or_else(|_| Err(io::Error::other("the starting thread panicked")))
 }
 
-/// Asks for as many descriptors as the kernel allows; returns how many there are.
+/// Raises the descriptor limit to the maximum; returns the resulting limit.
 fn raise_descriptor_limit() -> usize {
     let now = getrlimit(Resource::Nofile);
     let most = proc_file("/proc/sys/fs/nr_open").and_then(|text| text.trim().parse().ok());
@@ -197,8 +200,8 @@ fn raise_descriptor_limit() -> usize {
     usize::try_from(now.current.unwrap_or(1024)).unwrap_or(usize::MAX)
 }
 
-/// The umask of this process. It is read where the kernel shows it: asking for it by a system
-/// call is setting it, and other threads may be creating files.
+/// The umask of this process. It is read from a file, because the system call that returns it also
+/// sets it, and other threads may be creating files.
 pub(crate) fn umask() -> u32 {
     proc_file("/proc/self/status")
         .and_then(|text| {
@@ -208,8 +211,8 @@ pub(crate) fn umask() -> u32 {
         .unwrap_or(0o777) // not told: permissions are then set after each creation
 }
 
-/// The content of a file that the kernel makes up. It must be read at once: in pieces, a value may
-/// come out cut short.
+/// The content of a file generated by the kernel. It must be read in one call: in pieces, a value
+/// may be truncated.
 fn proc_file(path: &str) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;

@@ -1,36 +1,37 @@
-//! What a mount is like: delays, slots, and how long the client may believe what it knows.
+//! The settings of a mount: delays, slots, and the client's cache times.
 
 use crate::delays::Delays;
 use std::time::Duration;
 
-/// What a mount is like.
+/// The settings of a mount.
 #[derive(Debug)]
 pub struct Settings {
     /// The delay of every kind of operation.
     pub delays: Delays,
-    /// Requests in flight at once, like the slots of an NFS session; at least one.
+    /// Number of requests in flight at the same time, like the slots of an NFS session; at least
+    /// one.
     pub slots: usize,
-    /// How long the attributes of what is no directory stay valid.
+    /// How long attributes of anything but directories stay valid.
     pub file_ttl: Duration,
     /// How long the attributes of directories stay valid.
     pub directory_ttl: Duration,
-    /// How long a name leads to the same inode.
+    /// How long the inode of a name stays valid.
     pub name_ttl: Duration,
-    /// How long an absent name is known to be absent.
+    /// How long the absence of a name stays valid.
     pub absence_ttl: Duration,
-    /// Listings carry attributes.
+    /// Whether listings include attributes.
     pub readdirplus: bool,
-    /// Entries in one answer to READDIR; at least one.
+    /// Number of entries in one answer to READDIR; at least one.
     pub readdir_batch: usize,
-    /// Other users may use the mount.
+    /// Whether other users may use the mount.
     pub allow_other: bool,
-    /// About how many inodes are held by a descriptor, the others by their names; half of the
-    /// process's limit if not given.
+    /// Approximate number of inodes held by a descriptor, the others being remembered by name; half
+    /// of the process's limit if `None`.
     pub held_inodes: Option<usize>,
 }
 
 impl Default for Settings {
-    /// No delays, and a client that remembers nothing.
+    /// No delays, and a client without caches.
     fn default() -> Self {
         Settings {
             delays: Delays::default(),
@@ -48,15 +49,15 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// An NFS server that is `rtt_us` microseconds away, with the client caches that Linux
-    /// starts with: the least times of `nfs(5)`, `acregmin` and `acdirmin`.
+    /// An NFS server with a round trip time of `rtt_us` microseconds, with the initial cache times
+    /// of Linux clients: the minimum times of `nfs(5)`, `acregmin` and `acdirmin`.
     pub fn nfs(rtt_us: u64) -> Settings {
         let mut settings = Settings::default();
         settings.become_nfs(rtt_us);
         settings
     }
 
-    /// Changes delays and caches, and nothing else, to those of [`Settings::nfs`].
+    /// Changes only delays and caches, to those of [`Settings::nfs`].
     pub fn become_nfs(&mut self, rtt_us: u64) {
         self.delays.set_nfs(rtt_us);
         self.file_ttl = Duration::from_secs(3);

@@ -1,21 +1,22 @@
-//! From what was measured to what should be set: a pure function.
+//! Recommended settings for the measured values: a pure function.
 
 use crate::{Measurements, Rate};
 
-/// What is counted for starting one of git's workers, in microseconds: a process each. A small
-/// repository on two processors needs 1 to 2 ms; a large one, whose packs each process opens,
-/// more: this is the cautious side. It is what parallel checkout costs beforehand. (hedgerow's own
-/// workers are threads, a hundredth of it.)
+/// The assumed cost of starting one of git's workers, each of which is a process, in microseconds.
+/// A small repository on two processors needs 1 to 2 ms; a large one, whose packs each process
+/// opens, needs more, so this is a cautious value. It is the initial cost of a parallel checkout.
+/// (hedgerow's own workers are threads, which cost a hundredth of it.)
 pub const GIT_WORKER_START_US: f64 = 5000.0;
 
-/// Of the best rate, how much is enough: the last few percent are noise, and would be paid for
-/// with twice the workers.
+/// The share of the best rate that is good enough: the last few percent are noise, and would cost
+/// twice the workers.
 const ENOUGH: f64 = 0.95;
 
-/// Below this for one question nothing is waited for but the processor.
+/// A file system whose queries take less than this, in microseconds, counts as local: only the
+/// processor is waited for.
 const LOCAL_US: f64 = 100.0;
 
-/// Thresholds that are advised: a number with more digits would claim to be known that well.
+/// Recommended thresholds: more digits would suggest a precision that does not exist.
 const THRESHOLDS: [u32; 13] = [
     2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000,
 ];
@@ -23,32 +24,32 @@ const THRESHOLDS: [u32; 13] = [
 /// Git's own default for `checkout.thresholdForParallelism`.
 const DEFAULT_THRESHOLD: u32 = 100;
 
-/// What to set, and why.
+/// The recommended settings, and the reasons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advice {
-    /// For `checkout.workers`: the fewest that come within a twentieth of the best rate.
+    /// For `checkout.workers`: the smallest number that comes within a twentieth of the best rate.
     pub workers: usize,
-    /// For `checkout.thresholdForParallelism`: the number of files from which on starting git's
-    /// workers costs less than they gain.
+    /// For `checkout.thresholdForParallelism`: the number of files from which on git's workers save
+    /// more time than starting them costs.
     pub threshold: u32,
-    /// How the file system answers.
+    /// The speed class of the file system.
     pub place: Place,
-    /// How many times the rate of one worker is reached.
+    /// The rate with these workers relative to that of one worker.
     pub gain: f64,
 }
 
-/// How a file system answers.
+/// The speed class of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At once.
+    /// It answers at once.
     Local,
-    /// Late, although its type is none that asks another machine.
+    /// It answers late, although its type is not that of a network file system.
     Slow,
-    /// From another machine.
+    /// A network file system.
     Network,
 }
 
-/// What to set for a file system that was measured like this.
+/// Derives the recommended settings from measured values.
 pub fn advise(measured: &Measurements) -> Advice {
     let chosen = fewest_that_suffice(&measured.scaling);
     let alone = measured.scaling.first().copied().unwrap_or(chosen);
@@ -78,7 +79,7 @@ fn fewest_that_suffice(scaling: &[Rate]) -> Rate {
     scaling.iter().find(suffices).copied().unwrap_or(none)
 }
 
-/// Where `n` files take one worker as long as `n` files and the start take many.
+/// The number of files for which one worker takes as long as many workers including their start.
 fn threshold(alone: Rate, chosen: Rate) -> u32 {
     let per_file_us = |rate: Rate| 1e6 / rate.files_per_second.max(f64::MIN_POSITIVE);
     let gained_us = per_file_us(alone) - per_file_us(chosen);
@@ -101,8 +102,8 @@ mod tests {
     const EXT4: u64 = 0xEF53;
     const NFS: u64 = 0x6969;
 
-    /// A file system where a worker creates a file in `create_us`, a question takes `stat_us`,
-    /// and no number of workers creates more than `limit` files a second.
+    /// A file system on which a worker creates a file in `create_us`, a query takes `stat_us`, and
+    /// all workers together create at most `limit` files per second.
     fn shape(magic: u64, stat_us: f64, create_us: f64, limit: f64) -> Measurements {
         let latency = |median_us| Latency {
             median_us,
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_further_the_server_the_more_workers_and_the_fewer_files() {
-        // A client that can do 10,000 creations a second, each of three round trips.
+        // A client that manages 10,000 creations per second, each of three round trips.
         let near = advise(&shape(NFS, 200.0, 600.0, 10_000.0));
         let middle = advise(&shape(NFS, 1000.0, 3000.0, 10_000.0));
         let far = advise(&shape(NFS, 5000.0, 15_000.0, 10_000.0));

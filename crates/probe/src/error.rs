@@ -1,7 +1,7 @@
 /// The result of a measurement.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a measurement came to no end. What it had created is gone, as far as that is possible.
+/// Why a measurement failed. Its files were removed, as far as possible.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A system call failed.

@@ -1,20 +1,20 @@
-//! How long one operation takes.
+//! The latency of one operation.
 
 use std::time::Duration;
 
-/// How long an operation took when nothing else was asked of the file system.
+/// The latency of an operation on an otherwise idle file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// The middle, in microseconds.
+    /// The median, in microseconds.
     pub median_us: f64,
-    /// What nine in ten did not exceed, in microseconds.
+    /// The 90th percentile, in microseconds.
     pub p90_us: f64,
-    /// How often it was measured.
+    /// Number of measurements.
     pub samples: usize,
 }
 
 impl Latency {
-    /// The latency that `samples` show; all zero if there are none.
+    /// The latency from `samples`; all zero if there are none.
     pub fn from_samples(mut samples: Vec<Duration>) -> Latency {
         samples.sort_unstable();
         Latency {
@@ -25,7 +25,7 @@ impl Latency {
     }
 }
 
-/// The smallest of the sorted samples that a share of them does not exceed.
+/// The smallest of the sorted samples that is not exceeded by the given share of them.
 fn at_share(sorted: &[Duration], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     let sample = sorted.get(rank.saturating_sub(1)).copied();

@@ -1,7 +1,7 @@
-//! Measures how a file system answers, and says how many workers are worth having on it.
+//! Measures the latency of a file system, and recommends a number of workers for it.
 //!
-//! [`measure`] works in a directory of its own inside the one it is given, for a few seconds, and
-//! leaves nothing behind. [`advise`] is a pure function of what was measured.
+//! [`measure`] works for a few seconds in a directory of its own inside the given one, and removes
+//! it afterwards. [`advise`] is a pure function of the measured values.
 
 mod advise;
 mod error;

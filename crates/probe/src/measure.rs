@@ -1,4 +1,4 @@
-//! The measurement: one operation alone, then as many at a time as help.
+//! The measurement: each operation alone, then with as many workers as help.
 
 use crate::scratch::Scratch;
 use crate::{Error, Latency, Result};
@@ -10,62 +10,62 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The numbers of workers that are tried.
+/// The numbers of workers to try.
 const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// A rate must be this much better than the best so far to count as a gain.
+/// A rate must exceed the best so far by this factor to count as a gain.
 const GAIN: f64 = 1.05;
-/// Numbers of workers in a row that bring no gain before the rest is left out. The first may be a
-/// bad moment; two are not.
+/// Number of consecutive steps without a gain before the rest is skipped. One may be a coincidence;
+/// two are not.
 const LEVELS_WITHOUT_GAIN: usize = 2;
-/// A step, of which there are about ten, takes at most this share of the time there is; cleaning
-/// up after it takes about as long.
+/// The reciprocal of the share of the total time that a step may take; there are about ten steps,
+/// and cleaning up after each takes about as long.
 const STEPS: u32 = 20;
-/// The most samples of one latency, and the most files at a time: a fast file system is known
-/// sooner than after a whole step.
+/// Maximum number of samples of one latency, of files at a time and of rounds: on a fast file
+/// system, they suffice before the step's time is over.
 const MAX_SAMPLES: usize = 500;
 const MAX_FILES: usize = 2048;
 const MAX_ROUNDS: usize = 3;
-/// What is in each file. Half of the files of a source tree are smaller than a few KiB; the
-/// waiting does not depend on it.
+/// The content of each file. Half of the files of a source tree are smaller than a few KiB; the
+/// latency does not depend on it.
 const CONTENT: [u8; 2048] = [b'.'; 2048];
 
-/// How a measurement is to go.
+/// Options of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// About how long it may take in all; up to twice as long while more workers still help.
+    /// Approximate time for all of it; up to twice as long while more workers still help.
     pub budget: Duration,
-    /// Ends it early.
+    /// Cancels it.
     pub cancel: CancelToken,
 }
 
-/// What was measured.
+/// The measured values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurements {
-    /// Where it was measured.
+    /// The file system that was measured.
     pub file_system: FileSystem,
     /// Creating a file of two KiB: open, write, close.
     pub create: Latency,
-    /// Asking for the state of a name that the client knows nothing of: a single question.
+    /// Statting a name that the client does not know: a single query.
     pub stat: Latency,
     /// Removing a file.
     pub remove: Latency,
-    /// Files created per second, by number of workers, rising.
+    /// Files created per second, by number of workers, ascending.
     pub scaling: Vec<Rate>,
-    /// The time was over while more workers still helped: still more might.
+    /// The time was over while more workers still helped; even more might help further.
     pub is_cut_short: bool,
 }
 
-/// What a number of workers achieves.
+/// The rate that a number of workers achieves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// How many workers, each in a directory of its own.
+    /// Number of workers, each in a directory of its own.
     pub workers: usize,
-    /// How many files they created in a second.
+    /// Number of files created per second.
     pub files_per_second: f64,
 }
 
-/// Measures the file system of `directory` in a new directory inside it, which is removed again
-/// whatever happens.
+/// Measures the file system of `directory` in a new directory inside it, which is always removed
+/// afterwards.
 ///
 /// # Errors
 /// `directory` is missing or cannot be written to, the file system is full or fails, or
@@ -100,7 +100,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Creating, asking and removing, by one worker.
+    /// The latencies of creating, statting and removing, with one worker.
     fn latencies(&self) -> Result<[Latency; 3]> {
         let own = self.scratch.of_worker(0)?;
         let create = self.sample(MAX_SAMPLES, |at| self.create(&own, at))?;
@@ -115,7 +115,7 @@ impl Probe<'_> {
         Ok([create, stat, remove].map(Latency::from_samples))
     }
 
-    /// Times `work` for 0, 1, 2, ... until the step is over; at least once.
+    /// Times `work` for 0, 1, 2, ... until the step's time is over; at least once.
     fn sample(&self, most: usize, work: impl Fn(usize) -> Result<()>) -> Result<Vec<Duration>> {
         let mut samples = Vec::new();
         let begun = Instant::now();
@@ -130,10 +130,10 @@ impl Probe<'_> {
         Ok(samples)
     }
 
-    /// The rates of rising numbers of workers, until more do not help or the time is over; and
-    /// whether it was the time.
+    /// The rates for growing numbers of workers, until more do not help or the time is over; and
+    /// whether the time was over.
     fn scaling(&mut self, started: Instant, budget: Duration) -> Result<(Vec<Rate>, bool)> {
-        // What remains is for cleaning up.
+        // The remaining time is for cleaning up.
         let (usual, longest) = (budget * 4 / 5, budget * 8 / 5);
         let mut rates: Vec<Rate> = Vec::new();
         let mut best = 0.0;
@@ -159,8 +159,8 @@ impl Probe<'_> {
         Ok((rates, false))
     }
 
-    /// The best of as many rounds as fit into a step, three at most: where a round is short,
-    /// what else the machine does weighs most, and it only ever makes it longer.
+    /// The best of as many rounds as fit into a step, three at most: short rounds are most affected
+    /// by other activity of the machine, which can only slow them down.
     fn best_rate(&self, workers: usize) -> Result<f64> {
         let begun = Instant::now();
         let mut best: f64 = 0.0;
@@ -174,7 +174,7 @@ impl Probe<'_> {
         Ok(best)
     }
 
-    /// Files created per second by `workers` at a time, in one round.
+    /// Files created per second by `workers` workers in parallel, in one round.
     fn rate(&self, workers: usize) -> Result<f64> {
         let options = hedgerow_engine::Options {
             jobs: Jobs::Fixed(NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN)),
@@ -206,7 +206,7 @@ impl Probe<'_> {
         let file = own.create(&name, false)?;
         let written = file.write_all(&CONTENT).and_then(|()| file.close());
         written.map_err(|source| {
-            // By the path that the user knows.
+            // With the path that the user knows.
             let path = self.scratch.path();
             hedgerow_fs::Error::new("write a file in", path, source).into()
         })

@@ -1,7 +1,7 @@
-//! The directory that is measured in, with one below it for each worker.
+//! The directory of a measurement, with a subdirectory for each worker.
 //!
-//! Creations in one directory take turns, so each worker has its own; those are spread over
-//! groups for the same reason, that on a network file system not even making them takes long.
+//! Creations in one directory are serialized, so each worker has its own. These are spread over
+//! groups, so that on a network file system creating them in parallel is fast, too.
 
 use crate::{Error, Result};
 use hedgerow_engine::{run_tasks, CancelToken, Jobs, Options};
@@ -13,21 +13,21 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const GROUPS: usize = 8;
-/// Names that are tried before there must be another reason than chance.
+/// Number of names to try before giving up.
 const ATTEMPTS: u32 = 16;
 
-/// The directory that is measured in. Dropped, it is gone with all that is in it.
+/// The directory of a measurement. It is removed with its content when dropped.
 pub(crate) struct Scratch {
     parent: Dir,
     name: Vec<u8>,
     directory: Dir,
-    /// Workers that have a directory.
+    /// Number of workers that have a directory.
     workers: usize,
     is_removed: bool,
 }
 
 impl Scratch {
-    /// Makes a new directory inside `parent`.
+    /// Creates a new directory inside `parent`.
     pub(crate) fn new(parent: &Path) -> Result<Scratch> {
         let parent = Dir::open(parent)?;
         let mut attempt = 0;
@@ -52,14 +52,14 @@ impl Scratch {
                 is_removed: false,
             }),
             Err(error) => {
-                // The error that is told is the first.
+                // The first error is the one to report.
                 let _ = parent.remove_dir(&name);
                 Err(error.into())
             }
         }
     }
 
-    /// Gives each of `count` workers a directory that did not have one.
+    /// Creates the missing directories for `count` workers.
     pub(crate) fn extend_to(&mut self, count: usize, cancel: &CancelToken) -> Result<()> {
         let new: Vec<usize> = (self.workers..count).collect();
         for group in new.iter().filter(|worker| **worker < GROUPS) {
@@ -103,22 +103,22 @@ impl Scratch {
         in_parallel(workers, self.workers, cancel, |worker| {
             match self.of_worker(worker) {
                 Ok(directory) => work(&directory),
-                // One that could not be made.
+                // A directory that could not be created.
                 Err(Error::Fs(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
                 Err(error) => Err(error),
             }
         })
     }
 
-    /// Removes everything. What cannot be removed keeps nothing else from being removed, and the
-    /// first of it is the error.
+    /// Removes everything. A failure does not stop the removal of the rest; the first one is
+    /// returned.
     pub(crate) fn remove(mut self) -> Result<()> {
         self.remove_all()
     }
 
     fn remove_all(&mut self) -> Result<()> {
         self.is_removed = true;
-        // An interrupted measurement cleans up too.
+        // A cancelled measurement also cleans up.
         let uncancelled = CancelToken::default();
         let trouble = Trouble::default();
         self.for_each_worker(&uncancelled, |directory| {
@@ -143,7 +143,7 @@ impl Scratch {
     }
 }
 
-/// The first of the errors of a removal that goes on nevertheless.
+/// The first error of a removal that continues after errors.
 #[derive(Default)]
 struct Trouble(Mutex<Option<hedgerow_fs::Error>>);
 
@@ -165,13 +165,13 @@ impl Trouble {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.is_removed {
-            // Whoever drops it without `remove` has an error to tell that matters more.
+            // If it is dropped without `remove`, there is an earlier error that matters more.
             let _ = self.remove_all();
         }
     }
 }
 
-/// Does `work` for each number, with up to `workers` at a time.
+/// Runs `work` for each number, with up to `workers` in parallel.
 fn in_parallel(
     numbers: Vec<usize>,
     workers: usize,
@@ -188,7 +188,7 @@ fn in_parallel(
     Ok(())
 }
 
-/// A name that no other process is likely to choose; whether it is taken, creating it tells.
+/// A name that no other process is likely to choose; creating it shows whether it is taken.
 fn name(attempt: u32) -> Vec<u8> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let nanoseconds = now.map(|now| now.as_nanos() as u64).unwrap_or_default();

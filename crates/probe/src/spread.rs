@@ -1,23 +1,25 @@
-//! Several measurements of one place: what they say together, and how much they differ.
+//! Several measurements of one place: their combined result, and how much they differ.
 
 use crate::{advise, Measurements, Rate};
 
-/// Advice that differs by more than this factor is no advice.
+/// If recommendations differ by more than this factor, they are not reliable.
 const NOISY_FACTOR: usize = 2;
 
-/// How much measurements of one place differ.
+/// The differences between measurements of one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// How many there are.
+    /// Number of measurements.
     pub measurements: usize,
-    /// The fewest and the most workers that one of them alone would advise.
+    /// The smallest and largest number of workers that a single measurement would recommend.
     pub workers: (usize, usize),
-    /// The lowest rate of the workers that they advise together, as a share of the highest.
+    /// The lowest rate with the number of workers recommended for all measurements together, as a
+    /// share of the highest.
     pub rate_share: f64,
 }
 
-/// What several measurements say together: of each number of workers the best rate, since what else
-/// a machine does only ever makes it slower; latencies of the one with the shortest creations.
+/// Combines several measurements: for each number of workers the best rate, because other activity
+/// of a machine can only slow it down; the latencies are those of the measurement with the fastest
+/// creations.
 ///
 /// # Panics
 /// If there are none.
@@ -67,8 +69,8 @@ impl Spread {
         }
     }
 
-    /// Whether they differ so much that their advice depends on chance: by more than one step of
-    /// the number of workers.
+    /// Whether they differ so much that the recommendation is random: by more than one step of the
+    /// number of workers.
     pub fn is_noisy(&self) -> bool {
         self.workers.1 > NOISY_FACTOR * self.workers.0
     }

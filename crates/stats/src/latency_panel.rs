@@ -1,11 +1,11 @@
-//! How long operations took.
+//! The panel with the durations of operations.
 
 use super::plot::{count_axis, heading, Frame};
 use super::scale::{duration, grouped, Scale};
 use super::svg::Svg;
 use hedgerow_engine::Statistics;
 
-/// Shares of the operations that are marked, in percent.
+/// The percentiles to mark.
 const SHARES: [u32; 3] = [50, 90, 99];
 
 pub fn draw(svg: &mut Svg, frame: Frame, statistics: &Statistics) {
@@ -55,7 +55,7 @@ pub fn draw(svg: &mut Svg, frame: Frame, statistics: &Statistics) {
     heading(svg, frame, title, &[]);
 }
 
-/// The label of an edge between two bars; where bars are narrow, of every other or fewer.
+/// The label of an edge between two bars; narrow bars are not all labelled.
 fn label_edge(svg: &mut Svg, frame: Frame, x: f64, label: &str, edge: (usize, f64)) {
     let (number, width) = edge;
     let each = (56.0 / width).ceil() as usize;
@@ -65,7 +65,7 @@ fn label_edge(svg: &mut Svg, frame: Frame, x: f64, label: &str, edge: (usize, f6
     }
 }
 
-/// Where so many percent of the operations end, each mark with words at its side.
+/// Marks percentiles of the operations, each with a label at its side.
 fn marks(svg: &mut Svg, frame: Frame, statistics: &Statistics, edge: impl Fn(usize) -> f64) {
     if statistics.operations == 0 {
         return;
@@ -84,7 +84,7 @@ fn marks(svg: &mut Svg, frame: Frame, statistics: &Statistics, edge: impl Fn(usi
         })
         .collect();
     for (row, (x, words)) in marks.iter().enumerate() {
-        // A line begins below the words of those before it.
+        // A line starts below the labels of the previous ones.
         let top = frame.top + 3.0 + 16.0 * row as f64;
         svg.line("share", (*x, top), (*x, frame.bottom()));
         let y = top + 11.0;
@@ -107,7 +107,7 @@ fn class_words(class: usize) -> String {
     }
 }
 
-/// Where a class of latency ends.
+/// The upper end of a latency class, in microseconds.
 fn upper_us(class: usize) -> u64 {
     1_u64.checked_shl(class as u32).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,5 @@
-//! What the engine recorded ([`hedgerow_engine::Statistics`]): read from a file, told in words, drawn
-//! as an SVG.
+//! The engine's statistics ([`hedgerow_engine::Statistics`]): reads them from a file, summarizes
+//! them in words, and draws them as an SVG.
 
 mod latency_panel;
 mod plot;

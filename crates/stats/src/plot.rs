@@ -1,4 +1,4 @@
-//! The drawing: a page with three panels. Those above share the axis of time.
+//! The drawing: a page with three panels. The upper two share the time axis.
 
 use super::scale::Scale;
 use super::summary::{printable, verdict};
@@ -9,18 +9,18 @@ use hedgerow_engine::Statistics;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 876.0;
-/// More spans than this are narrower than a pixel.
+/// Maximum number of spans; more would be narrower than a pixel.
 const SPANS: usize = 800;
-/// Runs that are drawn at most.
+/// Maximum number of runs drawn.
 const PHASES: usize = 512;
-/// How wide a letter is, about, in the small size.
+/// Approximate width of a letter in the small size, in pixels.
 const LETTER: f64 = 6.8;
-/// How far above its frame the heading of a panel stands: names of runs stand between.
+/// Distance of a panel's heading above its frame, in pixels; the names of runs are in between.
 const HEADING: f64 = 27.0;
-/// What the color of a legend takes, with the gap to its words.
+/// Width of a legend's color with the gap to its label, in pixels.
 const SWATCH: f64 = 24.0;
 
-/// Colors for light and dark, chosen to differ in lightness too. Fonts are the reader's own.
+/// Colors for light and dark mode that also differ in lightness. The reader's own fonts are used.
 const STYLE: &str = "\
 text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#3d4450}
 .page{fill:#ffffff}
@@ -58,7 +58,7 @@ text{fill:#b9c0cc}
 }
 ";
 
-/// A place for a panel: where its frame is.
+/// The position of a panel's frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub left: f64,
@@ -115,7 +115,7 @@ pub fn draw(statistics: &Statistics) -> String {
     svg.finish()
 }
 
-/// Lines and numbers for the counts at the left of a panel.
+/// Grid lines and numbers for the counts on the left of a panel.
 pub fn count_axis(svg: &mut Svg, frame: Frame, scale: &Scale) {
     for tick in scale.ticks(26.0) {
         let y = frame.bottom() - scale.place(tick);
@@ -127,7 +127,7 @@ pub fn count_axis(svg: &mut Svg, frame: Frame, scale: &Scale) {
     }
 }
 
-/// What a panel shows, above its frame, and what its colors mean, at the right.
+/// A panel's title, above its frame on the left, and its legend, on the right.
 pub fn heading(svg: &mut Svg, frame: Frame, title: &str, legend: &[(&str, &str)]) {
     let y = frame.top - HEADING;
     svg.text("title", (frame.left, y), title);
@@ -162,13 +162,13 @@ fn time_axis(svg: &mut Svg, frame: Frame, time: &Scale, end_us: u64) {
         let x = frame.left + time.place(tick);
         svg.line("grid", (x, frame.top), (x, frame.bottom()));
         let label = format!("{} {unit}", tick / unit_us);
-        // The last one may be at the edge of the picture.
+        // The last label may be at the edge of the picture.
         let half = label.chars().count() as f64 * LETTER / 2.0;
         svg.text("middle", (x.min(WIDTH - half), y), &label);
     }
 }
 
-/// The height of the strip below a frame that marks where workers had nothing to do.
+/// Height of the strip below a frame that marks when workers were idle, in pixels.
 pub const STRIP: f64 = 9.0;
 
 fn phases(svg: &mut Svg, statistics: &Statistics, frame: Frame, time: &Scale, end_us: u64) {
@@ -184,7 +184,7 @@ fn phases(svg: &mut Svg, statistics: &Statistics, frame: Frame, time: &Scale, en
     }
 }
 
-/// The names of the runs above their beginnings, where there is room.
+/// The names of the runs above their starts, where there is room.
 fn phase_names(svg: &mut Svg, statistics: &Statistics, time: &Scale, end_us: u64) {
     let mut free = QUEUE.left;
     for phase in statistics.phases.iter().take(PHASES) {

@@ -1,4 +1,4 @@
-//! How many tasks waited, and when none did.
+//! The panel with the number of waiting tasks, and with the times when there were none.
 
 use super::plot::{count_axis, heading, Frame, STRIP};
 use super::scale::Scale;
@@ -37,7 +37,7 @@ pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span]) {
     heading(svg, frame, title, &legend);
 }
 
-/// Along the axis, when the queue was empty: the stronger the red, the more workers lacked work.
+/// Marks along the axis when the queue was empty: the stronger the red, the more workers were idle.
 fn starved_times(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span]) {
     for span in spans {
         let begin = frame.left + time.place(span.begin_us as f64);

@@ -1,14 +1,14 @@
-//! Reads what `--stats=FILE` wrote, or anything that claims to be it.
+//! Reads the output of `--stats=FILE`; the file is not trusted.
 
 use hedgerow_engine::{Statistics, STATISTICS_SCHEMA};
 use hedgerow_fs::ReadFile;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Far more than the largest file that the limits of the schema allow to be of use.
+/// Upper size limit of a file, in bytes; far more than the limits of the schema can require.
 const LIMIT_BYTES: u64 = 32 << 20;
 
-/// What tells a file of statistics from another.
+/// The part of the JSON that identifies a statistics file.
 #[derive(Deserialize)]
 struct Head {
     schema: String,
@@ -21,12 +21,12 @@ pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// It holds something else.
+    /// The file has other content.
     #[error("cannot use '{}': {reason}", path.display())]
     NotStatistics {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
@@ -41,7 +41,7 @@ pub fn read(path: &Path) -> Result<Statistics, Error> {
     })
 }
 
-/// The statistics that the JSON in `content` is of. An error is a reason.
+/// Parses statistics from JSON. The error is the reason.
 pub fn parse(content: &[u8]) -> Result<Statistics, String> {
     let head: Head = serde_json::from_slice(content)
         .map_err(|_| "it does not hold statistics of hedgerow".to_owned())?;

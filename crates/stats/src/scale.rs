@@ -1,10 +1,10 @@
-//! Numbers for people, and where they stand on an axis.
+//! Formats numbers for people, and places them on an axis.
 
-/// Above this, an axis is drawn by the square root, so that small numbers are seen beside large
-/// ones; a logarithm would have no place for 0, which matters most.
+/// Above this maximum, an axis uses the square root, so that small numbers are visible beside large
+/// ones; a logarithm could not show 0, which matters most.
 const LINEAR_MAX: f64 = 100.0;
 
-/// An axis from 0 to a maximum, over a length in pixels.
+/// An axis from 0 to a maximum, with a length in pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     max: f64,
@@ -13,7 +13,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// For times and small counts.
+    /// An axis for times and small counts.
     pub fn linear(max: f64, length: f64) -> Self {
         Scale {
             max: max.max(1.0),
@@ -22,7 +22,7 @@ impl Scale {
         }
     }
 
-    /// For counts of any size.
+    /// An axis for counts of any size.
     pub fn counts(max: f64, length: f64) -> Self {
         Scale {
             is_root: max > LINEAR_MAX,
@@ -30,12 +30,12 @@ impl Scale {
         }
     }
 
-    /// Whether the axis is by the square root.
+    /// Whether the axis uses the square root.
     pub fn is_root(&self) -> bool {
         self.is_root
     }
 
-    /// How far from the origin, in pixels.
+    /// The distance of a value from the origin, in pixels.
     pub fn place(&self, value: f64) -> f64 {
         let share = (value / self.max).clamp(0.0, 1.0);
         if self.is_root {
@@ -45,7 +45,7 @@ impl Scale {
         }
     }
 
-    /// Round values to label, 0 first, at least `apart` pixels from one another.
+    /// Round values for labels, 0 first, at least `apart` pixels from each other.
     pub fn ticks(&self, apart: f64) -> Vec<f64> {
         if self.is_root {
             self.root_ticks(apart)
@@ -70,7 +70,7 @@ impl Scale {
     }
 }
 
-/// The next of 1, 2, 5, 10, 20, 50 and so on, and their fractions.
+/// The next value of 1, 2, 5, 10, 20, 50 and so on, and their fractions.
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0];
@@ -78,7 +78,7 @@ fn round_up(value: f64) -> f64 {
     steps.iter().find(fits).copied().unwrap_or(10.0) * power
 }
 
-/// Microseconds with the unit that suits them.
+/// Formats microseconds with a suitable unit.
 pub fn duration(us: u64) -> String {
     let value = us as f64;
     match us {
@@ -88,7 +88,7 @@ pub fn duration(us: u64) -> String {
     }
 }
 
-/// Three digits, or all before the point.
+/// Formats with three digits, or all digits before the decimal point.
 fn digits(value: f64) -> String {
     match value {
         0.0..9.995 => format!("{value:.2}"),
@@ -97,7 +97,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// A count with its thousands apart.
+/// Formats a count with thousands separators.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -110,7 +110,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// An average: a decimal while it is small.
+/// Formats an average: with a decimal if it is small.
 pub fn quantity(value: f64) -> String {
     if value < 100.0 {
         format!("{value:.1}")

@@ -1,14 +1,14 @@
-//! Statistics in words, what matters most first.
+//! Statistics in words, the most important first.
 
 use super::scale::{duration, grouped, quantity};
 use super::timeline::{average, longest_starved, running_us, spans};
 use hedgerow_engine::Statistics;
 use std::fmt::Write;
 
-/// Runs that are named at most.
+/// Maximum number of runs named.
 const RUNS: usize = 8;
 
-/// What a person wants to know, one subject a line, with a newline at the end.
+/// The summary for people, one subject per line, with a newline at the end.
 pub fn summary(statistics: &Statistics) -> String {
     let mut text = verdict(statistics) + "\n\n";
     for (subject, words) in lines(statistics) {
@@ -18,7 +18,7 @@ pub fn summary(statistics: &Statistics) -> String {
     text
 }
 
-/// Whether work ever ran out.
+/// Whether workers ever ran out of work.
 pub fn verdict(statistics: &Statistics) -> String {
     if statistics.tasks == 0 {
         return "Nothing was recorded.".to_owned();
@@ -110,7 +110,7 @@ fn lines(statistics: &Statistics) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What workers did with their time, and what they might have done with it.
+/// What workers did with their time, relative to the time available.
 fn worker_time(statistics: &Statistics) -> String {
     let parts = [
         ("on a processor", statistics.cpu_us),
@@ -139,7 +139,7 @@ fn runs(statistics: &Statistics) -> String {
     text
 }
 
-/// A name that cannot drive a terminal.
+/// The name without control characters, which could affect a terminal.
 pub fn printable(name: &str) -> String {
     name.chars()
         .take(40)

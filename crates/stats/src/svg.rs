@@ -1,15 +1,15 @@
-//! A small writer of SVG.
+//! A small SVG writer.
 
 use std::fmt::Write;
 
-/// A drawing that grows. The same calls give the same bytes.
+/// A drawing under construction. The same calls give the same bytes.
 #[derive(Debug)]
 pub struct Svg {
     text: String,
 }
 
 impl Svg {
-    /// A drawing of this size in pixels, with a title for those who cannot see it, and a style.
+    /// A drawing of this size in pixels, with a title for screen readers, and a style.
     pub fn new(width: f64, height: f64, title: &str, style: &str) -> Self {
         let mut svg = Svg {
             text: String::new(),
@@ -23,13 +23,13 @@ impl Svg {
         svg
     }
 
-    /// The document.
+    /// The complete document.
     pub fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
     }
 
-    /// A rectangle; `title` is what a pointer over it shows.
+    /// A rectangle; `title` is its tooltip.
     pub fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), title: Option<&str>) {
         let ((x, y), (width, height)) = (at, size);
         self.write(format_args!(
@@ -39,7 +39,7 @@ impl Svg {
         self.close("rect", title);
     }
 
-    /// A rectangle that is only seen so much, from 0 to 1.
+    /// A rectangle with the opacity `seen`, from 0 to 1.
     pub fn faint_rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), seen: f64) {
         let ((x, y), (width, height)) = (at, size);
         self.write(format_args!(
@@ -48,7 +48,7 @@ impl Svg {
         ));
     }
 
-    /// A line from one place to another.
+    /// A line between two points.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.write(format_args!(
             "<line class=\"{class}\" x1=\"{:.2}\" y1=\"{:.2}\" x2=\"{:.2}\" y2=\"{:.2}\"/>\n",
@@ -56,7 +56,7 @@ impl Svg {
         ));
     }
 
-    /// A line through places; with `close`, the area inside.
+    /// A polyline; with `close`, the enclosed area.
     pub fn path(&mut self, class: &str, places: &[(f64, f64)], close: bool) {
         self.write(format_args!("<path class=\"{class}\" d=\""));
         for (number, (x, y)) in places.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Svg {
         self.text.push_str(if close { "Z\"/>\n" } else { "\"/>\n" });
     }
 
-    /// Words.
+    /// A text.
     pub fn text(&mut self, class: &str, at: (f64, f64), words: &str) {
         self.write(format_args!(
             "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
@@ -91,7 +91,7 @@ impl Svg {
     }
 }
 
-/// Words as XML may hold them.
+/// Escapes text for XML.
 fn escaped(words: &str) -> String {
     let mut text = String::with_capacity(words.len());
     for character in words.chars() {

@@ -1,8 +1,8 @@
-//! The series of a run as something that can be measured and drawn: in order, and not too long.
+//! The series of a run in a form that can be measured and drawn: ordered and of limited length.
 
 use hedgerow_engine::{Point, Statistics};
 
-/// A point and the time it tells about.
+/// A point and the time span that it describes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     pub begin_us: u64,
@@ -18,14 +18,14 @@ impl Span {
         self.end_us() - self.begin_us
     }
 
-    /// How much of what the workers might have done they missed, from 0 to 1.
+    /// The idle share of the workers' possible time, from 0 to 1.
     pub fn starved_share(&self) -> f64 {
         let possible = self.length_us() as f64 * self.point.target.max(1) as f64;
         (self.point.starved_us as f64 / possible.max(1.0)).min(1.0)
     }
 }
 
-/// The series as spans one after another. What is not in order of time is left out.
+/// The series as consecutive spans. Points that are not in time order are left out.
 pub fn spans(statistics: &Statistics) -> Vec<Span> {
     let mut begin_us = 0;
     let mut spans = Vec::with_capacity(statistics.series.len());
@@ -41,7 +41,7 @@ pub fn spans(statistics: &Statistics) -> Vec<Span> {
     spans
 }
 
-/// At most so many spans, as many of them made into one as it takes.
+/// At most `limit` spans; as many adjacent ones are merged as necessary.
 pub fn at_most(limit: usize, spans: &[Span]) -> Vec<Span> {
     let each = spans.len().div_ceil(limit).max(1);
     let merge = |several: &[Span]| {
@@ -61,14 +61,14 @@ pub fn at_most(limit: usize, spans: &[Span]) -> Vec<Span> {
     spans.chunks(each).filter_map(merge).collect()
 }
 
-/// The average of a value over time.
+/// The time-weighted average of a value.
 pub fn average(spans: &[Span], value: fn(&Point) -> usize) -> f64 {
     let weigh = |span: &Span| value(&span.point) as f64 * span.length_us() as f64;
     let total: f64 = spans.iter().map(|span| span.length_us() as f64).sum();
     spans.iter().map(weigh).sum::<f64>() / total.max(1.0)
 }
 
-/// How long at least one run went on.
+/// The time during which at least one run was in progress, in microseconds.
 pub fn running_us(statistics: &Statistics) -> u64 {
     let mut phases: Vec<(u64, u64)> = statistics
         .phases
@@ -86,7 +86,7 @@ pub fn running_us(statistics: &Statistics) -> u64 {
     sum_us
 }
 
-/// The longest stretch without a break in which workers had nothing to do.
+/// The longest uninterrupted stretch in which workers were idle.
 pub fn longest_starved(spans: &[Span]) -> Option<(u64, u64)> {
     spans
         .chunk_by(|one, next| (one.point.starved_us > 0) == (next.point.starved_us > 0))

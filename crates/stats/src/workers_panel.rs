@@ -1,4 +1,4 @@
-//! How many workers were at work, and how many might have been.
+//! The panel with the number of workers at work, and the number allowed.
 
 use super::plot::{count_axis, heading, Frame};
 use super::scale::Scale;

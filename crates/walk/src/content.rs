@@ -8,12 +8,13 @@ pub struct FileContent {
     size_bytes: u64,
     has_holes: bool,
     position: u64,
-    /// No hole begins before that.
+    /// No hole starts before this position.
     data_until: u64,
 }
 
 impl FileContent {
-    /// The content of `file`, which is so many bytes long. `has_holes`: it is worth looking for some.
+    /// The content of `file`, which has `size_bytes` bytes. `has_holes`: looking for holes is
+    /// worthwhile.
     pub fn new(file: Arc<ReadFile>, size_bytes: u64, has_holes: bool) -> Self {
         FileContent {
             file,

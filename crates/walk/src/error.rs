@@ -1,6 +1,6 @@
 use std::io;
 
-/// What was being done to a directory when it failed.
+/// The operation on a directory that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Opening it.
@@ -19,11 +19,11 @@ impl Operation {
     }
 }
 
-/// A directory that could not be read, or not whole.
+/// A directory that could not be read, or not completely.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {} directory: {source}", .operation.verb())]
 pub struct ScanError {
-    /// What was being done.
+    /// The operation.
     pub operation: Operation,
     /// The system's reason.
     pub source: io::Error,

@@ -1,4 +1,4 @@
-//! The `.gitignore` files that say what of a directory is listed.
+//! The `.gitignore` files that decide which entries of a directory are listed.
 
 use crate::patterns::Verdict;
 use crate::Patterns;
@@ -17,17 +17,17 @@ pub(crate) struct Chain {
     outer: Option<Arc<Chain>>,
 }
 
-/// Where the directory of a file of patterns is.
+/// The position of a pattern file's directory.
 #[derive(Clone, Debug)]
 enum Base {
-    /// Below the root of the walk: so much of a path is the directory, with its slash.
+    /// Below the root of the walk: length of the directory's part of a path, with its slash.
     Below(usize),
-    /// Above it: this leads from there to the root, with a slash at its end.
+    /// Above it: the path from there to the root, with a slash at its end.
     Above(Vec<u8>),
 }
 
-/// The patterns of the directories above `root`, up to the root of the repository that it is in;
-/// none if it is in no repository or a root itself. Files that cannot be read are passed over, as
+/// The patterns of the directories above `root`, up to the root of the repository that contains it;
+/// none if it is not in a repository or is itself the root of one. Unreadable files are skipped, as
 /// git does with those above a repository's root.
 pub(crate) fn above(root: &Path) -> Option<Arc<Chain>> {
     let root = hedgerow_fs::real_path(root).ok()?;
@@ -57,7 +57,7 @@ pub(crate) fn above(root: &Path) -> Option<Arc<Chain>> {
     chain
 }
 
-/// Whether there is a file of patterns in a directory.
+/// Whether a listing has a `.gitignore` file.
 pub(crate) fn has_file(listing: &Listing) -> bool {
     let is_file = |kind| matches!(kind, Some(FileKind::File) | None);
     let mut entries = listing.entries().iter();
@@ -65,7 +65,7 @@ pub(crate) fn has_file(listing: &Listing) -> bool {
 }
 
 impl Chain {
-    /// With the patterns that the directory at `path` below the root adds.
+    /// Adds the patterns of the directory at `path` below the root.
     pub(crate) fn inner(outer: Option<Arc<Chain>>, path: &[u8], patterns: Patterns) -> Arc<Chain> {
         let base = Base::Below(match path.len() {
             0 => 0,
@@ -78,7 +78,7 @@ impl Chain {
         })
     }
 
-    /// What the innermost file that says anything says of `path`, which is below its directory.
+    /// The verdict on `path` of the innermost matching file; `path` is below that file's directory.
     pub(crate) fn verdict(&self, path: &[u8], is_directory: bool) -> Option<Verdict> {
         let mut at = Some(self);
         while let Some(chain) = at {

@@ -4,17 +4,17 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-/// No more directories than this are kept open for the tasks that will need them.
+/// Maximum number of directories kept open for tasks that will need them.
 const KEPT_LIMIT: usize = 1024;
 
-/// Counts the directories that are open, so that few enough are kept open for later.
+/// Counts the open directories, to limit how many are kept open for later.
 #[derive(Debug)]
 pub(crate) struct Handles {
     open: Arc<AtomicUsize>,
     kept_limit: usize,
 }
 
-/// An open directory that is counted.
+/// An open directory that is included in the count.
 #[derive(Debug)]
 pub(crate) struct Handle {
     directory: OpenDirectory,
@@ -22,7 +22,7 @@ pub(crate) struct Handle {
 }
 
 impl Handles {
-    /// As many as the process's limit on descriptors allows.
+    /// With a limit that follows from the process's descriptor limit.
     pub(crate) fn new() -> Self {
         Handles {
             open: Arc::default(),
@@ -38,14 +38,15 @@ impl Handles {
         })
     }
 
-    /// Whether a directory may stay open for tasks that wait.
+    /// Whether a directory may stay open for waiting tasks.
     pub(crate) fn may_keep(&self) -> bool {
         self.open.load(Ordering::Relaxed) <= self.kept_limit
     }
 }
 
 impl Handle {
-    /// Opens the directory `path` beneath this one; if it can only be statted in, for that.
+    /// Opens the directory `path` beneath this one; with `only_stat`, only for statting its
+    /// entries.
     pub(crate) fn open(&self, path: &[u8], only_stat: bool) -> io::Result<OpenDirectory> {
         if only_stat {
             self.directory.open_to_stat(path)

@@ -1,17 +1,17 @@
-//! Lists directory trees and asks for the state of their entries, in parallel, with as many workers
-//! as hide the latency of the file system. Links are never followed.
+//! Lists directory trees and stats their entries, in parallel, with enough workers to hide the
+//! latency of the file system. Symbolic links are never followed.
 //!
-//! - [`walk`] tells everything below a directory in no order, as fast as it goes.
-//! - [`walk_sorted`] tells it in canonical order and in bounded memory; [`DirectorySource`] is that
-//!   as a [`TreeSource`](hedgerow_tree::TreeSource), with an example.
-//! - [`scan`] is below both, and for whoever compares a tree with something: a [`Visitor`] says,
+//! - [`walk`] reports everything below a directory in no particular order, as fast as possible.
+//! - [`walk_sorted`] reports it in canonical order and with bounded memory; [`DirectorySource`]
+//!   offers that as a [`TreeSource`](hedgerow_tree::TreeSource), with an example.
+//! - [`scan`] is the basis of both, for comparing a tree with something: a [`Visitor`] decides,
 //!   directory by directory, where to descend and which entries to stat.
 //!
-//! The unit of work is a directory or, in large directories, a few names: one directory of a
+//! The unit of work is a directory or, in large directories, a few names: a single directory of a
 //! hundred thousand files keeps all workers busy. Subdirectories are published before entries are
-//! statted, because workers starve at the beginning if at all; entries are statted right after
-//! they are listed, in that order, because a network file system then has their attributes
-//! already; and nothing is asked for that the listing tells.
+//! statted, because workers are most likely to be idle at the start. Entries are statted right
+//! after they are listed, in that order, because a network file system then already has their
+//! attributes. Nothing is queried that the listing already contains.
 //!
 //! ```
 //! use hedgerow_tree::{Entry, NodeKind, Omission};

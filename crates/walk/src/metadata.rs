@@ -4,7 +4,7 @@ use hedgerow_tree::Metadata;
 /// Permission bits, setuid, setgid and sticky.
 const MODE_MASK: u32 = 0o7777;
 
-/// The state of a file in the words of trees.
+/// Converts stat data to the metadata of a tree entry.
 pub(crate) fn metadata(stat: &Stat) -> Metadata {
     Metadata {
         mode: stat.mode & MODE_MASK,

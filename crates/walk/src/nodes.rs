@@ -1,4 +1,4 @@
-//! A directory as a source of nodes.
+//! A directory tree as a source of nodes.
 
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
 use hedgerow_fs::threads::start_scoped;
@@ -12,19 +12,19 @@ use std::sync::mpsc::{sync_channel, IntoIter, SyncSender};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Entries are handed over when there are so many of them, or when the first of them has waited so
-/// long: each by itself would wake somebody.
+/// Entries are handed over when there are this many of them, or when the first of them has waited
+/// this long: handing over each one separately would wake the consumer each time.
 const BATCH: usize = 128;
 const BATCH_TIME: Duration = Duration::from_micros(500);
-/// Batches that wait to be read.
+/// Maximum number of batches that wait for the consumer.
 const WAITING: usize = 32;
 
-/// The nodes of a directory as they are found.
+/// The nodes of a directory in the order in which they are found.
 pub type Nodes = std::iter::Flatten<IntoIter<Vec<Result<Node, NodeError>>>>;
 
-/// Lists the tree below the directory at `path` for `consume`, which gets its nodes in canonical
-/// order, the root first. Contents are read when they are asked for. What cannot be listed comes
-/// as errors behind the nodes.
+/// Lists the tree below the directory at `path` for `consume`, which receives its nodes in
+/// canonical order, the root first. Contents are read on demand. Errors of listing follow after the
+/// nodes.
 pub fn nodes_of_directory<T>(
     path: &Path,
     mut options: WalkOptions,
@@ -51,7 +51,7 @@ pub fn nodes_of_directory<T>(
     let source = DirectorySource::new(path.to_owned(), options);
     std::thread::scope(|threads| {
         let list = move || {
-            // Nobody receives anything if the consumer has failed already.
+            // The receiver is gone if the consumer has already failed.
             let mut batches = Batches::new(sender);
             if batches.add(Ok(first)).is_break() {
                 return;
@@ -90,7 +90,7 @@ pub fn nodes_of_directory<T>(
     })
 }
 
-/// Nodes on their way to whoever consumes them.
+/// Nodes on their way to the consumer.
 struct Batches {
     sender: SyncSender<Vec<Result<Node, NodeError>>>,
     batch: Vec<Result<Node, NodeError>>,
@@ -106,7 +106,7 @@ impl Batches {
         }
     }
 
-    /// Adds a node; breaks if nobody wants any more.
+    /// Adds a node; breaks if the consumer wants no more.
     fn add(&mut self, node: Result<Node, NodeError>) -> ControlFlow<()> {
         if self.batch.is_empty() {
             self.begun = Instant::now();
@@ -151,12 +151,12 @@ fn node(root: &Arc<Dir>, entry: Entry<'_>, metadata: &Metadata) -> Node {
     }
 }
 
-/// An entry below a directory that is open.
+/// An entry below an open directory.
 struct InDirectory {
     root: Arc<Dir>,
     path: Vec<u8>,
     size_bytes: u64,
-    /// Whether it takes less space than it is long.
+    /// Whether its allocated space is smaller than its size.
     has_holes: bool,
     file: Option<Arc<ReadFile>>,
 }

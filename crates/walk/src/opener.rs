@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) struct Opener {
     root: Arc<Handle>,
     pub(crate) handles: Handles,
-    /// The only device to stay on.
+    /// The only device to stay on, if any.
     device: Option<u64>,
 }
 
@@ -26,8 +26,8 @@ impl Opener {
         }
     }
 
-    /// Opens the directory at `path` relative to its parent or, where that was closed meanwhile,
-    /// to the root. `None` if it is on a file system that is not to be entered.
+    /// Opens the directory at `path` relative to its parent or, if that was closed meanwhile, to
+    /// the root. `None` if it is on a file system that must not be entered.
     pub(crate) fn open(
         &self,
         path: &[u8],
@@ -39,7 +39,8 @@ impl Opener {
             None => self.root.open(path, only_stat),
         };
         let opened = match opened {
-            // The server forgot the parent's handle, which a path from the root finds again.
+            // The server forgot the parent's handle; a path from the root finds the directory
+            // again.
             Err(error) if is_stale(&error) => self.root.open(path, only_stat)?,
             other => other?,
         };

@@ -5,7 +5,7 @@ use bstr::{BStr, ByteSlice};
 use gix_glob::pattern::{Case, Mode};
 use gix_glob::wildmatch;
 
-/// What the last pattern that fits a path says of it.
+/// The verdict of the last pattern that matches a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The pattern applies: in an ignore file, the path is excluded.
@@ -48,13 +48,13 @@ impl Patterns {
         self
     }
 
-    /// Whether there are none.
+    /// Whether there are no patterns.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether they exclude `path`, which is relative to the directory that they are of. Of what is
-    /// below an excluded directory that must not be asked.
+    /// Whether they exclude `path`, which is relative to the patterns' directory. Must not be
+    /// called for a path below an excluded directory.
     pub fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
         self.verdict(path, is_directory) == Some(Verdict::Matched)
     }

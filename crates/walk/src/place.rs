@@ -1,8 +1,8 @@
-/// A directory of the tree that is scanned.
+/// A directory of the scanned tree.
 #[derive(Debug)]
 pub struct Place<D> {
     path: Box<[u8]>,
-    /// What the visitor knows of it.
+    /// The visitor's data for it.
     pub data: D,
 }
 
@@ -21,7 +21,7 @@ impl<D> Place<D> {
         }
     }
 
-    /// Its path below the root of the scan, without a slash at its end; empty for the root.
+    /// Its path relative to the root of the scan, without a trailing slash; empty for the root.
     pub fn path(&self) -> &[u8] {
         &self.path
     }
@@ -32,7 +32,7 @@ impl<D> Place<D> {
         name.unwrap_or(&self.path)
     }
 
-    /// The path of its entry `name` below the root of the scan.
+    /// The path of its entry `name`, relative to the root of the scan.
     pub fn path_of(&self, name: &[u8]) -> Vec<u8> {
         let mut path = Vec::with_capacity(self.path.len() + 1 + name.len());
         self.append_path_of(name, &mut path);

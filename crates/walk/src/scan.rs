@@ -9,36 +9,38 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Entries that are statted by one task.
+/// Number of entries statted by one task.
 const CHUNK: usize = 64;
-/// A directory of more entries than this is listed to its end before whoever lists it asks for
-/// any of them.
+/// A directory with more entries than this is listed completely before the worker that lists it
+/// stats any of them.
 const LARGE: usize = 4 * CHUNK;
-/// While more tasks than this wait, workers have enough to do, and a directory is not split.
+/// While more tasks than this wait, workers have enough to do, and directories are not split.
 const BUSY: usize = 256;
-/// While more tasks than this wait, the tree is scanned depth first, so that few more come.
+/// While more tasks than this wait, the tree is scanned depth first, to limit new tasks.
 const BREADTH_LIMIT: usize = 1024;
-/// While more tasks than this wait, a directory is not listed further, for it may bring millions.
+/// While more tasks than this wait, listing of a directory is suspended, because it may add
+/// millions.
 const WAITING_LIMIT: usize = 2048;
 
-/// How a tree is to be scanned.
+/// Options of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The workers.
+    /// The engine's options.
     pub engine: hedgerow_engine::Options,
     /// Does not descend into directories of other file systems.
     pub one_file_system: bool,
 }
 
-/// Goes through the tree below `root`, in parallel and in no order. `data` is what the visitor knows
-/// of the root.
+/// Scans the tree below `root`, in parallel and in no particular order. `data` is the visitor's
+/// data for the root.
 ///
 /// Symbolic links are not followed and nothing is visited twice. Directories are published to the
 /// other workers before entries are statted; entries are statted as soon as they are listed and in
-/// that order, a few names at a time. Open directories are bounded by the process's limit on
-/// descriptors, and what waits is bounded by the depth of the tree and the size of its directories.
+/// that order, a few names at a time. The number of open directories is limited by the process's
+/// descriptor limit, and the number of waiting tasks by the depth of the tree and the size of its
+/// directories.
 ///
-/// Fails with the error of a visitor, or if it was cancelled.
+/// Fails with the visitor's error, or if it was cancelled.
 pub fn scan<V: Visitor>(
     root: OpenDirectory,
     data: V::Directory,
@@ -68,35 +70,35 @@ struct Scan<'v, V> {
 }
 
 enum Task<D> {
-    /// List a directory. Its parent, if that is still open.
+    /// List a directory. The parent is given if it is still open.
     Directory {
         place: Place<D>,
         parent: Option<Arc<Handle>>,
     },
-    /// Go on listing a directory.
+    /// Continue listing a directory.
     Rest(Arc<Opened<D>>),
     /// Stat some of the entries of a directory.
     Stat {
         batch: Arc<Batch<D>>,
         span: Range<usize>,
     },
-    /// Ask some of the entries of a directory what they are.
+    /// Query the kinds of some of the entries of a directory.
     Kinds {
         unknown: Arc<Unknown<D>>,
         span: Range<usize>,
     },
 }
 
-/// Entries of a directory that several tasks look at.
+/// Entries of a directory, shared by several tasks.
 struct Batch<D> {
     directory: Arc<Opened<D>>,
     listing: Listing,
-    /// States of entries that were asked before; empty if none were.
+    /// Stats of entries that were already queried; empty if none were.
     states: Vec<Option<Stat>>,
     wanted: Vec<Wanted>,
 }
 
-/// Entries whose kinds the file system does not tell in the listing.
+/// Entries whose kinds the file system does not report in the listing.
 struct Unknown<D> {
     directory: Arc<Opened<D>>,
     listing: Listing,
@@ -105,19 +107,20 @@ struct Unknown<D> {
     left: AtomicUsize,
 }
 
-/// Which part of a directory's entries came in.
+/// The part of a directory's entries that was listed.
 #[derive(Clone, Copy)]
 enum Part {
     /// There may be more.
     Some,
-    /// There are no more, or somebody else asks for them.
+    /// There are no more, or another task lists them.
     Last,
 }
 
 struct Opened<D> {
     place: Place<D>,
     handle: Arc<Handle>,
-    /// Parts of the listing whose kinds are being asked for, and the listing itself.
+    /// Number of parts of the listing whose kinds are being queried, plus one for the listing
+    /// itself.
     parts: AtomicUsize,
 }
 
@@ -197,7 +200,7 @@ impl<V: Visitor> Scan<'_, V> {
         self.list(worker, directory, scope)
     }
 
-    /// Lists a directory to its end, or as far as others keep up.
+    /// Lists a directory completely, or as far as other workers keep up.
     fn list(
         &self,
         worker: &mut Worker<V>,
@@ -224,6 +227,7 @@ impl<V: Visitor> Scan<'_, V> {
             };
             self.entries(worker, &directory, listing, part, scope)?;
             match read {
+                // The rest becomes a task only if the directory can stay open.
                 Ok(true) if scope.waiting() > WAITING_LIMIT && self.opener.handles.may_keep() => {
                     scope.spawn(Task::Rest(directory));
                     return Ok(());
@@ -287,7 +291,7 @@ impl<V: Visitor> Scan<'_, V> {
         Ok(())
     }
 
-    /// A part of a directory's listing has been shown to the visitor.
+    /// A part of a directory's listing was passed to the visitor.
     fn part_done(&self, worker: &mut Worker<V>, directory: &Arc<Opened<V::Directory>>) -> Done<V> {
         if directory.parts.fetch_sub(1, Ordering::AcqRel) == 1 {
             return self.visitor.complete(&mut worker.visitor, &directory.place);
@@ -295,7 +299,7 @@ impl<V: Visitor> Scan<'_, V> {
         Ok(())
     }
 
-    /// Entries of a directory came in: asks what they are where that is unknown.
+    /// Handles listed entries: queries the kinds that are unknown.
     fn entries(
         &self,
         worker: &mut Worker<V>,
@@ -365,7 +369,7 @@ impl<V: Visitor> Scan<'_, V> {
         self.part_done(worker, &unknown.directory)
     }
 
-    /// Shows entries to the visitor and does what it wants of them.
+    /// Passes entries to the visitor and carries out its plan.
     fn arrange(
         &self,
         worker: &mut Worker<V>,
@@ -382,7 +386,7 @@ impl<V: Visitor> Scan<'_, V> {
         self.visitor
             .listed(&mut worker.visitor, place, &listing, &mut plan)?;
         self.descend(directory, &listing, &mut plan, scope);
-        // Whoever has more to list does that first: nobody else can, and all can ask.
+        // A worker with more to list does that first: only it can do that, but any worker can stat.
         let own = match part {
             Part::Some => 0,
             Part::Last => CHUNK,
@@ -473,7 +477,7 @@ impl<V: Visitor> Scan<'_, V> {
         )
     }
 
-    /// Whether so many entries of one directory are worth to be shared with other workers.
+    /// Whether this many entries of one directory are worth sharing with other workers.
     fn may_split(&self, entries: usize, scope: &Tasks<'_, V>) -> bool {
         entries > 2 * CHUNK && scope.waiting() < BUSY && self.opener.handles.may_keep()
     }
@@ -486,7 +490,7 @@ fn spans(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>>
         .map(move |start| start..(start + size).min(end))
 }
 
-/// The listing with the kinds that were found, without entries that are gone, and their states.
+/// The listing with the kinds that were found, without missing entries, and their stats.
 fn resolve(listing: &Listing, found: Vec<(u32, io::Result<Stat>)>) -> (Listing, Vec<Option<Stat>>) {
     let mut states: Vec<Option<io::Result<Stat>>> = Vec::new();
     states.resize_with(listing.len(), || None);
@@ -502,7 +506,7 @@ fn resolve(listing: &Listing, found: Vec<(u32, io::Result<Stat>)>) -> (Listing, 
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => continue,
             Some(Err(_)) => (None, None),
         };
-        // It fitted into the listing it comes from.
+        // It fitted into the listing that it comes from.
         if resolved.push(listing.name(entry), kind).is_ok() {
             known.push(state);
         }

@@ -11,19 +11,19 @@ use std::sync::{Arc, OnceLock};
 /// Which entries of a tree are listed.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Only entries of these kinds; empty: of all. Directories are entered nevertheless.
+    /// Only entries of these kinds; empty means all kinds. Directories are entered anyway.
     pub kinds: Vec<NodeKind>,
-    /// Only entries this deep: 1 for those of the root itself.
+    /// Only entries up to this depth: 1 for those of the root itself.
     pub max_depth: Option<usize>,
-    /// Entries that fit are left out, with what is below them. They take precedence over
-    /// `.gitignore` files.
+    /// Entries that match are left out, with everything below them. These patterns take precedence
+    /// over `.gitignore` files.
     pub exclude: Patterns,
-    /// Entries that `.gitignore` files exclude are left out, and those named `.git`: files on the
-    /// way, and those of the directories above up to the root of the repository.
+    /// Entries that `.gitignore` files exclude are left out, and entries named `.git`. This uses
+    /// the files in the tree, and those of the directories above up to the root of the repository.
     pub gitignore: bool,
 }
 
-/// A [`Selection`] at work.
+/// A prepared [`Selection`].
 #[derive(Debug)]
 pub(crate) struct Filter {
     selection: Selection,
@@ -31,17 +31,17 @@ pub(crate) struct Filter {
     has_patterns: bool,
 }
 
-/// What is known of a directory that is to be listed.
+/// The filter's data for a directory to be listed.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
     /// 0 for the root.
     depth: usize,
     outer: Option<Arc<Chain>>,
-    /// `outer`, and what its own `.gitignore` adds.
+    /// `outer` plus the directory's own `.gitignore`.
     own: OnceLock<Option<Arc<Chain>>>,
 }
 
-/// What becomes of an entry.
+/// The decision about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) listed: bool,
@@ -57,7 +57,7 @@ impl Filter {
         }
     }
 
-    /// What is known of the root, which is at `path`.
+    /// The data of the root, which is at `path`.
     pub(crate) fn root(&self, path: Option<&Path>) -> Level {
         let path = path.filter(|_| self.selection.gitignore);
         Level {
@@ -67,7 +67,7 @@ impl Filter {
         }
     }
 
-    /// Whether a directory must be listed to its end before its entries can be judged.
+    /// Whether a directory must be listed completely before its entries can be judged.
     pub(crate) fn reads_patterns(&self) -> bool {
         self.selection.gitignore
     }
@@ -77,7 +77,7 @@ impl Filter {
         self.max_depth > 0
     }
 
-    /// What is known of a directory in the one that `level` is of.
+    /// The data of a subdirectory of the directory `level`.
     pub(crate) fn below(&self, level: &Level) -> Level {
         Level {
             depth: level.depth + 1,
@@ -86,8 +86,8 @@ impl Filter {
         }
     }
 
-    /// Reads the directory's own `.gitignore`, once, if `listing`, which is whole, shows one. Fails if it is there
-    /// and cannot be read; then it excludes nothing.
+    /// Reads the directory's own `.gitignore` once if the complete `listing` contains one. Fails if
+    /// the file exists but cannot be read; then it excludes nothing.
     pub(crate) fn read_patterns(
         &self,
         level: &Level,
@@ -120,8 +120,8 @@ impl Filter {
         outcome
     }
 
-    /// What becomes of the entry at `path`, in the directory that `level` is of. One of unknown
-    /// kind is listed, so that its state tells.
+    /// Decides about the entry at `path`, in the directory of `level`. An entry of unknown kind is
+    /// listed, so that its stat decides.
     pub(crate) fn judge(&self, level: &Level, path: &[u8], kind: Option<FileKind>) -> Judgement {
         let is_directory = kind == Some(FileKind::Directory);
         if self.has_patterns && self.is_excluded(level, path, is_directory) {
@@ -154,7 +154,7 @@ impl Filter {
     }
 }
 
-/// The kind of an entry in the words of trees.
+/// Converts a file kind to a node kind.
 pub(crate) fn node_kind(kind: FileKind) -> NodeKind {
     match kind {
         FileKind::File => NodeKind::File,

@@ -46,16 +46,16 @@ pub enum SourceError {
     /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] hedgerow_fs::Error),
-    /// The user asked for the end.
+    /// It was cancelled.
     #[error("interrupted")]
     Cancelled,
-    /// A defect of this program, in the words of the panic.
+    /// A defect of this program, with the message of the panic.
     #[error("a worker panicked: {0}")]
     Panicked(String),
 }
 
 impl DirectorySource {
-    /// The tree below the directory at `path`. Only in that path are links followed.
+    /// The tree below the directory at `path`. Links are followed only in that path.
     pub fn new(path: PathBuf, options: WalkOptions) -> Self {
         DirectorySource { path, options }
     }
@@ -86,16 +86,16 @@ impl TreeSource for DirectorySource {
     }
 }
 
-/// What a caller of [`TreeSource::list`] does with each entry.
+/// The callback of [`TreeSource::list`] for each entry.
 type Visit<'v> = dyn FnMut(Entry<'_>) -> ControlFlow<()> + Send + 'v;
 
-/// Who listens to a [`TreeSource`], as a [`Receiver`].
+/// The caller of a [`TreeSource`], as a [`Receiver`].
 struct Caller<'v> {
     visit: Mutex<&'v mut Visit<'v>>,
     omissions: Mutex<Vec<Omission>>,
 }
 
-/// The caller does not want the rest.
+/// The caller wants no more entries.
 struct Enough;
 
 impl Receiver for Caller<'_> {

@@ -1,13 +1,13 @@
-//! What a tree adds up to.
+//! Totals over a tree.
 
 use hedgerow_tree::{Entry, NodeKind};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Numbers of entries and what they take. Each worker has its own, and they are added up.
+/// Numbers of entries and their sizes. Each worker has its own totals, which are summed at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Regular files, by their names.
+    /// Regular files; a file with several names counts once for each.
     pub files: u64,
     /// Directories.
     pub directories: u64,
@@ -15,23 +15,23 @@ pub struct Totals {
     pub symlinks: u64,
     /// Everything else: devices, FIFOs, sockets.
     pub others: u64,
-    /// Bytes of files and of the targets of symbolic links, each file once.
+    /// Size of files and of the targets of symbolic links, in bytes; each file counts once.
     pub bytes: u64,
-    /// Bytes that the file system has allocated.
+    /// Allocated space, in bytes.
     pub allocated_bytes: u64,
-    /// Further names of files that were counted under another one.
+    /// Further names of files that were already counted under another name.
     pub repeated_links: u64,
 }
 
-/// Files with several names that were counted. Only they take memory.
+/// Files with several names that were already counted. Only such files take memory.
 #[derive(Debug, Default)]
 pub struct CountedLinks {
-    /// By device and inode, spread over several sets so that workers seldom meet.
+    /// Keys are device and inode, spread over several sets to reduce lock contention.
     sets: [Mutex<HashSet<(u64, u64)>>; 16],
 }
 
 impl CountedLinks {
-    /// Whether this name is the first of its file.
+    /// Whether this is the first name seen of its file.
     fn is_first(&self, dev: u64, ino: u64) -> bool {
         let set = &self.sets[(ino % self.sets.len() as u64) as usize];
         let mut set = set.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ impl Totals {
         }
     }
 
-    /// Adds what another worker has counted.
+    /// Adds another worker's totals.
     pub fn merge(&mut self, other: &Totals) {
         self.files += other.files;
         self.directories += other.directories;

@@ -2,23 +2,23 @@ use crate::{Place, ScanError};
 use hedgerow_fs::{Listing, OpenDirectory, Stat};
 use std::io;
 
-/// What a scan does with the directories it goes through. It is called from many threads, for
-/// different directories and for parts of one directory at a time.
+/// Handles the directories of a scan. It is called from many threads in parallel, for different
+/// directories and for parts of one directory.
 ///
-/// For one directory the calls are: [`known`](Visitor::known); then
-/// [`listed`](Visitor::listed) for its entries, some at a time; then
-/// [`complete`](Visitor::complete) or [`failed`](Visitor::failed); and
-/// [`statted`](Visitor::statted) for the entries whose states `listed` wanted, before or after
-/// that, in any order. What is below it comes at any time after it was wanted.
+/// For one directory the calls are: [`known`](Visitor::known); then [`listed`](Visitor::listed) for
+/// its entries, some at a time; then [`complete`](Visitor::complete) or
+/// [`failed`](Visitor::failed); and [`statted`](Visitor::statted) for the entries that `listed`
+/// asked to stat, before or after that, in any order. The calls for subdirectories come at any time
+/// after they were requested.
 pub trait Visitor: Sync {
-    /// What the visitor knows of a directory.
+    /// The visitor's data for a directory.
     type Directory: Send + Sync;
-    /// What a worker keeps from call to call.
+    /// The state that a worker keeps from call to call.
     type Worker;
-    /// What ends the scan.
+    /// The error that ends the scan.
     type Error: Send;
 
-    /// What a new worker keeps.
+    /// Creates the state of a new worker.
     fn worker(&self) -> Self::Worker;
 
     /// The entries of a directory, if they are known without listing it.
@@ -27,15 +27,15 @@ pub trait Visitor: Sync {
         None
     }
 
-    /// Whether the entries of a directory are wanted all at once, and not some at a time. Then they
-    /// are shown even if there are none.
+    /// Whether all entries of a directory are passed at once instead of some at a time. Then they
+    /// are passed even if there are none.
     fn wants_whole(&self, place: &Place<Self::Directory>) -> bool {
         let _ = place;
         false
     }
 
-    /// Before [`listed`](Visitor::listed) with the same listing: the directory itself, for what
-    /// must be read from it to judge its entries.
+    /// Called before [`listed`](Visitor::listed) with the same listing: passes the directory
+    /// itself, to read files in it that decide about its entries.
     fn opened(
         &self,
         worker: &mut Self::Worker,
@@ -47,8 +47,8 @@ pub trait Visitor: Sync {
         Ok(())
     }
 
-    /// Some entries of a directory, in the order of the file system, and what is wanted of them.
-    /// Entries whose `kind` is still unknown could not be asked for it: only their states tell why.
+    /// Passes some entries of a directory, in the file system's order, and receives the plan for
+    /// them. If an entry's `kind` is still unknown, querying it has failed; its stat shows why.
     fn listed(
         &self,
         worker: &mut Self::Worker,
@@ -57,14 +57,14 @@ pub trait Visitor: Sync {
         plan: &mut Plan<Self::Directory>,
     ) -> Result<(), Self::Error>;
 
-    /// All entries of the directory have been listed.
+    /// All entries of the directory were listed.
     fn complete(
         &self,
         worker: &mut Self::Worker,
         place: &Place<Self::Directory>,
     ) -> Result<(), Self::Error>;
 
-    /// States that were wanted, in the order in which they were.
+    /// The results of the requested stat calls, in the order of the requests.
     fn statted(
         &self,
         worker: &mut Self::Worker,
@@ -73,8 +73,8 @@ pub trait Visitor: Sync {
         states: &[(Wanted, io::Result<Stat>)],
     ) -> Result<(), Self::Error>;
 
-    /// The directory could not be opened, or be listed to its end. The visitor may name entries to
-    /// look for all the same; they come as [`listed`](Visitor::listed) and
+    /// The directory could not be opened, or not listed to its end. The visitor may name entries to
+    /// look up anyway; they are passed to [`listed`](Visitor::listed) and
     /// [`complete`](Visitor::complete).
     fn failed(
         &self,
@@ -83,8 +83,7 @@ pub trait Visitor: Sync {
         error: ScanError,
     ) -> Result<Option<Listing>, Self::Error>;
 
-    /// The entries that were named when the directory [`failed`](Visitor::failed) cannot be looked
-    /// for, because of `error`.
+    /// The entries named after [`failed`](Visitor::failed) cannot be looked up, because of `error`.
     fn lost(
         &self,
         worker: &mut Self::Worker,
@@ -96,16 +95,16 @@ pub trait Visitor: Sync {
     }
 }
 
-/// An entry whose state is wanted.
+/// An entry to stat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Its number in the listing.
     pub entry: u32,
-    /// A number that the visitor gets back.
+    /// A number that is passed back to the visitor.
     pub tag: u32,
 }
 
-/// What is wanted of the entries of a listing.
+/// The requests for the entries of a listing.
 #[derive(Debug)]
 pub struct Plan<D> {
     pub(crate) descend: Vec<(u32, D)>,
@@ -114,12 +113,12 @@ pub struct Plan<D> {
 
 impl<D> Plan<D> {
     /// Scans the directory that is entry number `entry`. If it turns out to be something else,
-    /// [`Visitor::failed`] is told.
+    /// [`Visitor::failed`] is called.
     pub fn descend(&mut self, entry: u32, data: D) {
         self.descend.push((entry, data));
     }
 
-    /// Asks for the state of entry number `entry`.
+    /// Stats entry number `entry`.
     pub fn stat(&mut self, entry: u32, tag: u32) {
         self.stat.push(Wanted { entry, tag });
     }

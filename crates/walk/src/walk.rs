@@ -1,4 +1,4 @@
-//! Listing a tree in no order, as fast as it goes.
+//! Lists a tree in no particular order, as fast as possible.
 
 use crate::metadata::metadata;
 use crate::selection::{node_kind, Filter, Level};
@@ -9,53 +9,53 @@ use hedgerow_tree::{Entry, Omission};
 use std::io;
 use std::path::Path;
 
-/// How a tree is to be walked.
+/// Options of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
-    /// The workers.
+    /// How to run.
     pub execution: Execution,
-    /// Does not enter directories of other file systems; they themselves are listed.
+    /// Does not enter directories of other file systems; their own entries are listed.
     pub one_file_system: bool,
-    /// Asks for the state of every entry that is listed. Without it only those are asked whose
-    /// kind the file system does not tell otherwise.
+    /// Stats every listed entry. Otherwise only those are statted whose kind the file system does
+    /// not report in another way.
     pub metadata: bool,
     /// Which entries are listed.
     pub selection: Selection,
 }
 
-/// Who is told what a walk finds, on many threads at a time.
+/// Receives the results of a walk, from many threads in parallel.
 pub trait Receiver: Sync {
-    /// What a worker keeps from entry to entry. It is dropped when the worker has done its last
+    /// The state that a worker keeps from entry to entry. It is dropped after the worker's last
     /// task, before the walk returns.
     type Worker;
-    /// What ends the walk.
+    /// The error that ends the walk.
     type Error: Send;
 
-    /// What a new worker keeps.
+    /// Creates the state of a new worker.
     fn worker(&self) -> Self::Worker;
 
     /// An entry of the tree.
     fn entry(&self, worker: &mut Self::Worker, entry: Entry<'_>) -> Result<(), Self::Error>;
 
-    /// Something could not be had and is passed over. What was deleted while the walk was on its
-    /// way to it is none of these: it is simply not there.
+    /// Something could not be read and is skipped. This does not include entries that were deleted
+    /// during the walk: they are not reported at all.
     fn omitted(&self, worker: &mut Self::Worker, omission: Omission) -> Result<(), Self::Error>;
 
-    /// The worker has told some entries, and goes on to other directories or waits for them.
+    /// The worker has reported some entries, and goes on to other directories or waits for them.
     fn pause(&self, worker: &mut Self::Worker) -> Result<(), Self::Error> {
         let _ = worker;
         Ok(())
     }
 }
 
-/// Lists the tree below the directory at `path` in no order, in parallel; links are followed only
-/// in `path` itself. `root` is that directory.
+/// Lists the tree below the directory at `path` in no particular order, in parallel; links are
+/// followed only in `path` itself. `root` is that directory.
 ///
-/// The root is not listed itself. If it cannot be listed, that is an omission with an empty path.
-/// An entry whose state is wanted and cannot be had is an omission; below a directory the walk
-/// goes on nevertheless.
+/// The root itself is not reported. If it cannot be listed, that is an omission with an empty path.
+/// An entry that must be statted but cannot be is an omission; if it is a directory, the walk still
+/// enters it.
 ///
-/// Fails with the error of the receiver, or if it was cancelled.
+/// Fails with the receiver's error, or if it was cancelled.
 pub fn walk<R: Receiver>(
     root: OpenDirectory,
     path: &Path,
@@ -90,8 +90,8 @@ struct Worker<W> {
 }
 
 impl<W> Worker<W> {
-    /// Begins to tell entries of a directory; returns how long the part of their paths is that
-    /// they have in common.
+    /// Starts reporting entries of a directory; returns the length of the common part of their
+    /// paths.
     fn begin(&mut self, place: &Place<Level>) -> usize {
         self.path.clear();
         place.append_path_of(b"", &mut self.path);
@@ -225,7 +225,7 @@ impl<R: Receiver> Visitor for Walker<'_, R> {
 }
 
 impl<R: Receiver> Walker<'_, R> {
-    /// An entry whose state has come.
+    /// Handles an entry that was statted.
     fn entry(
         &self,
         worker: &mut Worker<R::Worker>,
@@ -233,7 +233,7 @@ impl<R: Receiver> Walker<'_, R> {
         was_unknown: bool,
     ) -> Result<(), R::Error> {
         if was_unknown && stat.kind == FileKind::Directory {
-            // When it could have been entered, its kind could not be had.
+            // Its kind was not available when it could have been entered.
             let omission = worker.omission("list", io::Error::other("its type came too late"));
             self.receiver.omitted(&mut worker.receiver, omission)?;
         }
@@ -250,12 +250,12 @@ impl<R: Receiver> Walker<'_, R> {
     }
 }
 
-/// Deleted since it was listed.
+/// Whether the error means that it was deleted after it was listed.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// The same error once more, for the system's errors are all there is to copy.
+/// Copies a system error, which is not `Clone`.
 fn same(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),

@@ -5,26 +5,26 @@ use crossbeam_utils::CachePadded;
 use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::time::{Duration, Instant};
 
-/// A worker that is on a processor for all but this share of its time is not looked at closely.
+/// A worker whose unexplained time is less than this share of its time is not examined closely.
 const EXPLAINED_SHARE: f64 = 0.1;
-/// Workers looked at in a window; the others have their turn in the next.
+/// Number of workers examined per window; the others follow in the next windows.
 const WORKERS_A_WINDOW: usize = 16;
 
 /// A run whose number of workers can change.
 pub(crate) trait Watched {
-    /// The places of its workers; those without a thread are not occupied.
+    /// The slots of its workers; those without a thread are not occupied.
     fn slots(&self) -> &[CachePadded<Slot>];
-    /// When it began.
+    /// When the run started.
     fn epoch(&self) -> Instant;
-    /// How many workers there may be.
+    /// The number of workers allowed.
     fn target(&self) -> usize;
     /// Whether more tasks wait than may be taken.
     fn has_backlog(&self) -> bool;
-    /// Sets how many workers there may be.
+    /// Sets the number of workers allowed.
     fn set_target(&self, target: usize);
 }
 
-/// Adapts the number of workers of a run until the alarm is rung.
+/// Adapts the number of workers of a run until the alarm rings.
 pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
     let processors = hedgerow_fs::cpu::available();
     let mut state = State::new(run.target(), processors, run.slots().len());
@@ -39,7 +39,7 @@ pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
     }
 }
 
-/// What is known of each worker.
+/// Measurements of each worker.
 #[derive(Default)]
 struct Gauges {
     gauges: Vec<Gauge>,
@@ -49,13 +49,13 @@ struct Gauges {
 struct Gauge {
     meter: ThreadMeter,
     before: Reading,
-    /// Seconds at work that are neither time on a processor nor, so far, in the queue for one.
+    /// Seconds at work that are neither on a processor nor, so far, known to be in the run queue.
     unexplained_s: f64,
-    /// How often the worker had got a processor when these began.
+    /// How often the worker had been given a processor when this time began.
     turns: u64,
 }
 
-/// Everything a worker has used until a moment.
+/// Total times of a worker up to a moment.
 #[derive(Clone, Copy, Default)]
 struct Reading {
     at_ns: u64,
@@ -79,8 +79,8 @@ impl Gauges {
         sample
     }
 
-    /// Begins to watch workers that are new. Threads occupy their places in any order; one whose
-    /// forerunner is late waits for it.
+    /// Starts to measure new workers. Threads occupy their slots in any order; one whose
+    /// predecessor is late has to wait.
     fn admit(&mut self, run: &impl Watched) {
         for slot in &run.slots()[self.gauges.len()..] {
             let Some((thread, started_ns)) = slot.occupant() else {
@@ -129,11 +129,11 @@ impl Gauge {
         sample.wait_s += std::mem::take(&mut self.unexplained_s);
     }
 
-    /// Whether time that is not explained was spent waiting for something other than a processor.
+    /// Whether unexplained time was spent waiting for something other than a processor.
     ///
-    /// What a worker waits for that has not run since is seen when it runs again: it may be a
-    /// lock whose owner has no processor. And while it is ready to run, it may have been in the
-    /// queue for a processor, which the kernel tells of only when it has got one.
+    /// If the worker has not run since, that is decided when it runs again: it may wait for a lock
+    /// whose owner has no processor. And while it is runnable, it may be in the run queue; the
+    /// kernel reports that time only once the worker runs.
     fn knows_wait(&self, now: &Reading) -> bool {
         let has_run = now
             .time

@@ -1,36 +1,36 @@
 use std::time::Duration;
 
-/// Evidence is needed from this many windows on end before there are more workers...
+/// Number of consecutive windows with evidence before the number of workers grows...
 const WINDOWS_TO_GROW: u32 = 2;
-/// ... and from this many before there are fewer.
+/// ... and before it shrinks.
 const WINDOWS_TO_SHRINK: u32 = 3;
-/// How long a window is at first, and where there are signs that the target is wrong.
+/// Length of a window at first, and while there are signs that the target is wrong.
 const WINDOW: Duration = Duration::from_millis(2);
 /// Windows without a change before they get longer...
 const WINDOWS_UNTIL_STEADY: u32 = 3;
-/// ... and how often each is twice as long as the one before.
+/// ... and how many times the length can double.
 const WINDOW_DOUBLINGS: u32 = 3;
 
-/// What some of the workers did over a window of time, added up.
+/// What some of the workers did in a window of time, summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
-    /// Time on a processor.
+    /// CPU time.
     pub cpu: Duration,
-    /// Time at work, but neither on a processor nor in the queue for one, in seconds. Less than
-    /// nothing if what passed for waiting before turns out to have been that queue.
+    /// Time at work that was neither on a processor nor in the run queue, in seconds. Negative if
+    /// time counted as waiting before turns out to have been spent in the run queue.
     pub wait_s: f64,
-    /// Time at work of which it is not known yet what it was, in seconds.
+    /// Time at work that is not classified yet, in seconds.
     pub unknown_s: f64,
-    /// Whether the time in the queue for a processor is known and left out of the wait.
+    /// Whether the time in the run queue is known and left out of the wait.
     pub knows_delay: bool,
     /// Whether more tasks wait than there are workers for.
     pub queued: bool,
 }
 
-/// The number of workers, and what led to it.
+/// The number of workers, and the evidence for changing it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct State {
-    /// Workers there may be.
+    /// The number of workers allowed.
     pub target: usize,
     processors: usize,
     limit: usize,
@@ -52,8 +52,8 @@ impl State {
         }
     }
 
-    /// How long the next window is: short while there is something to find out, and longer the
-    /// longer there is not. Looking costs a few microseconds a worker.
+    /// Length of the next window: short while there is evidence of a wrong target, and longer the
+    /// longer there is none. A check costs a few microseconds per worker.
     pub(crate) fn window(&self) -> Duration {
         let doublings = if self.too_few == 0 && self.too_many == 0 {
             self.steady
@@ -68,13 +68,13 @@ impl State {
 
 /// The state after a window.
 ///
-/// While a worker that uses a processor for `cpu` waits for `wait`, `wait / cpu` others can use
-/// that processor: `processors * (1 + wait / cpu)` workers keep all of them busy. The target
-/// goes there when it is far off for some windows on end. Where nothing but processors is waited
-/// for, this is the number of processors, or, where that queue cannot be told from other waits,
-/// the number of workers there are: neither runs away.
+/// While a worker that uses a processor for `cpu` waits for `wait`, `wait / cpu` other workers can
+/// use that processor: `processors * (1 + wait / cpu)` workers keep all processors busy. The target
+/// moves there when it is far off for several consecutive windows. If workers wait for nothing but
+/// processors, the result is the number of processors, or, where the time in the run queue cannot
+/// be told from other waits, the current number of workers: neither grows without bound.
 ///
-/// A window of which little is known changes nothing.
+/// A window in which most of the time is unclassified changes nothing.
 pub(crate) fn decide(sample: &Sample, state: State) -> State {
     if sample.unknown_s > sample.cpu.as_secs_f64() + sample.wait_s.max(0.0) {
         return State {
@@ -110,14 +110,15 @@ fn wanted(sample: &Sample, state: &State) -> f64 {
     let wanted = match sample.wait_s > 0.0 {
         true if cpu > 0.0 => processors * (1.0 + sample.wait_s / cpu),
         true => state.limit as f64,
-        // Nothing was at work: no reason for more or fewer.
+        // Nothing was at work, so there is no reason for a change.
         false if cpu == 0.0 => state.target as f64,
         false => processors,
     };
     let limit = if sample.knows_delay {
         state.limit
     } else {
-        // What looks like waiting may be the queue for processors that others keep busy.
+        // Apparent waiting may be time in the run queue of processors that other processes keep
+        // busy.
         state.limit.min((8 * state.processors).max(16))
     };
     wanted.min(limit.max(state.processors) as f64)
@@ -130,7 +131,7 @@ mod tests {
     const PROCESSORS: usize = 2;
     const WINDOW_S: f64 = 0.002;
 
-    /// A machine that workers share: what a window of theirs looks like.
+    /// A simulated machine that workers share, and what a window on it looks like.
     struct Machine {
         /// Seconds on a processor and of waiting for each operation.
         cpu_s: f64,
@@ -167,7 +168,7 @@ mod tests {
             }
         }
 
-        /// The targets after each of so many windows.
+        /// The target after each of `windows` windows.
         fn run(&self, mut state: State, windows: usize) -> Vec<usize> {
             let step = |_| {
                 state = decide(&self.window(state.target), state);
@@ -187,14 +188,14 @@ mod tests {
             let targets = Machine::new(25.0, round_trip_us).run(start(), 5);
             assert_eq!(targets, [4, 64, 64, 64, 64]);
         }
-        // 200 us a wait, 20 us a processor: 22 workers keep two of them busy.
+        // 200 us waiting and 20 us on a processor: 22 workers keep two processors busy.
         let targets = Machine::new(20.0, 200.0).run(start(), 50);
         assert_eq!((targets[1], targets[49]), (22, 22));
     }
 
     #[test]
     fn a_local_disk_does_not_run_away() {
-        // Waits of a sixth of the time, and a queue for processors that grows with the workers.
+        // Waits of a sixth of the time, and a run queue that grows with the workers.
         let targets = Machine::new(50.0, 10.0).run(start(), 200);
         assert!(targets.iter().all(|target| *target == 4), "{targets:?}");
         let mut many = start();
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(state.target, 4);
     }
 
-    /// All workers wait in step, 5 ms each time: only every third window tells of it.
+    /// All workers wait in step, 5 ms each time: only every third window shows it.
     #[test]
     fn windows_that_tell_nothing_change_nothing() {
         let mut state = start();
@@ -277,7 +278,8 @@ mod tests {
 
     #[test]
     fn without_the_delay_growth_is_bounded() {
-        // Others keep the processors busy: three quarters of the time is spent in their queue.
+        // Other processes keep the processors busy: three quarters of the time is spent in the run
+        // queue.
         let sample = |workers: usize| Sample {
             cpu: Duration::from_secs_f64(workers as f64 * WINDOW_S * 0.05),
             wait_s: workers as f64 * WINDOW_S * 0.95,
@@ -300,7 +302,7 @@ mod tests {
             state = decide(&works.window(state.target), state);
         }
         assert_eq!(windows_ms, [2, 2, 2, 2, 4, 8, 16, 16]);
-        // A sign is looked into at once; if it was none, all is as before.
+        // Evidence shortens the window at once; if it is not confirmed, the length is restored.
         state = decide(&waits.window(state.target), state);
         assert_eq!(state.window().as_millis(), 2);
         state = decide(&works.window(state.target), state);

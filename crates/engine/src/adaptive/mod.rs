@@ -1,4 +1,4 @@
-//! [`Jobs::Auto`](crate::Jobs::Auto): how many workers a run has while it goes on.
+//! [`Jobs::Auto`](crate::Jobs::Auto): adapts the number of workers during a run.
 
 mod alarm;
 mod controller;

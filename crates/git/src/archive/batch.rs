@@ -1,4 +1,4 @@
-//! Entries become nodes, many at a time: objects that are located together share delta bases.
+//! Turns entries into nodes in batches: objects that are located together share delta bases.
 
 use super::content::{InCommit, Shared};
 use super::rules::RuleMaker;
@@ -13,11 +13,11 @@ use hedgerow_pack::{Location, ObjectId, Reader, SharedBases};
 use hedgerow_tree::{EntryKind, Node, NodeError, NodeKind};
 use std::sync::Arc;
 
-/// Entries of the first batch, which somebody waits for, and of the last ones. Each is twice as
-/// large as the one before.
+/// Number of entries of the first batch, which is small because the consumer waits for it, and
+/// largest number of entries of a batch. Each batch is twice as large as the one before.
 const FIRST_ENTRIES: usize = 2 << 10;
 const MOST_ENTRIES: usize = 16 << 10;
-/// Bytes of delta bases that one batch may hold.
+/// Memory limit for the delta bases of one batch, in bytes.
 const BASE_BUDGET_BYTES: usize = 32 << 20;
 
 /// Makes the nodes of a tree.
@@ -67,7 +67,7 @@ impl<'r> Batcher<'r> {
         })
     }
 
-    /// The next nodes; none if there are no more.
+    /// The next nodes; empty if there are no more.
     pub fn next_nodes(&mut self) -> Result<Vec<Result<Node, NodeError>>> {
         let found = self.walk.find(self.entries)?;
         for message in self.walk.messages.drain(..) {
@@ -75,7 +75,7 @@ impl<'r> Batcher<'r> {
         }
         self.entries = (self.entries * 2).min(MOST_ENTRIES);
         let located = self.locate(&found)?;
-        // A base is counted once for each object that needs it; equal blobs are read once.
+        // A base is counted once for each object that needs it; equal blobs are read only once.
         let mut needed: Vec<Location> = located.iter().filter_map(|(_, at)| *at).collect();
         needed.sort_unstable();
         needed.dedup();
@@ -92,7 +92,7 @@ impl<'r> Batcher<'r> {
         Ok(nodes)
     }
 
-    /// What is read for each entry, after replacement, and where it is.
+    /// The object to read for each entry, after replacement, and its location.
     fn locate(&self, found: &[Found]) -> Result<Vec<(ObjectId, Option<Location>)>> {
         let objects = self.objects;
         let has_blob = |found: &&Found| !found.kind.is_directory();
@@ -126,7 +126,7 @@ impl<'r> Batcher<'r> {
         };
         let mut size_bytes = 0;
         if let (NodeKind::File, Some(location)) = (kind, location) {
-            // What is damaged is told by whoever reads it.
+            // A damaged object is reported when its content is read.
             size_bytes = self.headers.size_bytes(&id, location).unwrap_or(0);
         }
         let change = found
@@ -159,7 +159,8 @@ impl<'r> Batcher<'r> {
         }
     }
 
-    /// Git streams large files into an archive, and converts none of them.
+    /// Whether the change is made: git streams large files unconverted, unless placeholders are to
+    /// be expanded.
     fn is_done(&self, change: &Change, size_bytes: u64) -> bool {
         change.subst || size_bytes <= self.big_file_bytes
     }
@@ -193,7 +194,7 @@ fn root(shared: &Arc<Shared>, hash: gix_hash::Kind) -> Node {
     }
 }
 
-/// The id of a blob, filled up; where that leaves room for it, with the length of the hash.
+/// The id of a blob, padded; if there is room, with the length of the hash.
 fn content_id(id: &ObjectId) -> [u8; 32] {
     let bytes = id.as_slice();
     let mut content_id = [0; 32];

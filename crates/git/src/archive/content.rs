@@ -1,4 +1,4 @@
-//! What an entry holds, read when it is asked for, on whatever thread.
+//! The content of an entry, read on demand, on any thread.
 
 use super::facts::Facts;
 use super::filters::Filters;
@@ -16,32 +16,32 @@ use hedgerow_pack::{
 use hedgerow_tree::{Content, Handle, NodeError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A blob over this many bytes is streamed if it can be, which takes constant memory and, since
-/// it has to be inflated in pieces, twice the time.
+/// Blobs of more bytes than this are streamed where possible. That takes constant memory but twice
+/// the time, because the blob is inflated in pieces.
 const STREAMED_BYTES: u64 = 64 << 20;
-/// The longest target of a link that Linux reads.
+/// Longest target of a symbolic link that Linux can read, in bytes.
 const TARGET_LIMIT_BYTES: u64 = 4095;
 
-/// What the entries of a commit share.
+/// Data shared by the entries of a commit.
 pub(super) struct Shared {
     store: Arc<ObjectStore>,
-    /// Larger blobs are streamed if they can be.
+    /// Blobs of more bytes than this are streamed where possible.
     streamed_from: u64,
-    /// What is to be changed has to be in memory as a whole: larger blobs are refused.
+    /// Content to be changed must be in memory as a whole, so larger blobs are refused, in bytes.
     changed_up_to: u64,
     /// The remote of a partial clone.
     remote: Option<BString>,
     commit: Option<ObjectId>,
-    /// Where the repository is found once more, for what is known of the commit.
+    /// For opening the repository again to collect facts about the commit.
     environment: Environment,
     facts: OnceLock<Result<Facts, String>>,
     pub filters: Filters,
-    /// What readers keep between two entries, as many as read at a time.
+    /// Idle readers with their buffers, as many as were used at the same time.
     kits: Mutex<Vec<Kit>>,
     warnings: Mutex<Vec<String>>,
 }
 
-/// What reading and converting keeps from entry to entry.
+/// State of reading and converting that is reused from entry to entry.
 #[derive(Default)]
 struct Kit {
     reader: RestingReader,
@@ -64,7 +64,7 @@ impl Shared {
         })
     }
 
-    /// Remembers something to be told at the end.
+    /// Records a warning for the end.
     pub fn warn(&self, warning: String) {
         let mut warnings = lock(&self.warnings);
         if !warnings.contains(&warning) {
@@ -72,8 +72,8 @@ impl Shared {
         }
     }
 
-    /// What placeholders can say, if there is a commit. Most trees have none of them: it is looked
-    /// up when the first one is met.
+    /// The values for placeholders, if there is a commit. Most trees contain no placeholders, so
+    /// the values are collected when the first one is met.
     fn facts(&self) -> Result<Option<&Facts>, String> {
         let Some(commit) = &self.commit else {
             return Ok(None);
@@ -84,7 +84,7 @@ impl Shared {
         facts.as_ref().map(Some).map_err(Clone::clone)
     }
 
-    /// Ends the filters; what git would warn of.
+    /// Ends the filters, and returns git's warnings.
     pub fn finish(&self) -> Vec<String> {
         let failures = self.filters.finish();
         let mut warnings = std::mem::take(&mut *lock(&self.warnings));
@@ -102,7 +102,7 @@ impl Shared {
     }
 }
 
-/// A list is whole even if a thread panicked while it held the lock.
+/// Ignores poisoning: a list is consistent even if a thread panicked while it held the lock.
 fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -112,7 +112,7 @@ pub(super) struct InCommit {
     pub shared: Arc<Shared>,
     pub bases: Option<Arc<SharedBases>>,
     pub path: BString,
-    /// The object that the tree names, and the one that is read instead of it.
+    /// The object that the tree names, and the one that is read instead after replacement.
     pub named: ObjectId,
     pub id: ObjectId,
     pub location: Option<Location>,
@@ -185,7 +185,7 @@ impl InCommit {
         })
     }
 
-    /// What the header of the object says.
+    /// The size from the object's header, in bytes.
     fn size_of_blob(&self) -> Result<u64> {
         let mut reader = Reader::new(&self.shared.store);
         let size_bytes = reader.size_bytes(&self.id, self.located()?);
@@ -213,7 +213,7 @@ impl InCommit {
         }
     }
 
-    /// The blob in pieces, if it is so large that this is better.
+    /// The blob as a stream, if it is large enough.
     fn stream(&self) -> Result<Option<ObjectStream>> {
         if self.size_bytes <= self.shared.streamed_from {
             return Ok(None);
@@ -221,11 +221,11 @@ impl InCommit {
         let mut reader = Reader::new(&self.shared.store);
         let stream = reader.open_stream(&self.id, self.located()?);
         let stream = stream.map_err(|error| self.unreadable(error.to_string()))?;
-        // Of another kind: told where it is read whole.
+        // An object of another kind is reported when it is read whole.
         Ok(stream.filter(|stream| stream.kind() == ObjectKind::Blob))
     }
 
-    /// The content as it would be in a working tree, placeholders expanded.
+    /// The content as in a working tree, with placeholders expanded.
     fn changed(&self, change: &Change, kit: &mut Kit) -> Result<Vec<u8>> {
         let Change {
             rules,
@@ -257,6 +257,7 @@ impl InCommit {
             }
             _ => converted.content.to_vec(),
         };
+        // As in git, placeholders are expanded after the conversion.
         if *subst && subst::is_needed(&bytes) {
             let facts = self.shared.facts();
             let facts = facts.map_err(|reason| self.unreadable(reason))?;
@@ -277,7 +278,7 @@ impl InCommit {
 /// A blob in memory.
 struct Whole {
     shared: Arc<Shared>,
-    /// Always there before it is dropped.
+    /// Present until it is dropped.
     kit: Option<Kit>,
     position: usize,
 }
@@ -310,7 +311,7 @@ impl Drop for Whole {
     }
 }
 
-/// A content that is not the blob.
+/// A content that was changed from the blob's.
 struct Changed {
     bytes: Vec<u8>,
     position: usize,
@@ -335,7 +336,7 @@ fn copy(bytes: &[u8], position: usize, buffer: &mut [u8]) -> usize {
     count
 }
 
-/// A large blob.
+/// A large blob, which is streamed.
 struct Streamed {
     shared: Arc<Shared>,
     path: BString,

@@ -1,4 +1,4 @@
-//! All that placeholders can say about a commit.
+//! The values of all placeholders for a commit.
 
 use super::mailmap::Mailmap;
 use crate::config::Environment;
@@ -9,19 +9,19 @@ use gix_date::Time;
 use hedgerow_fs::Iconv;
 use hedgerow_pack::{oid, ObjectId, ObjectKind};
 
-/// A commit.
+/// The data of a commit.
 pub(super) struct Facts {
     pub commit: Id,
     pub tree: Id,
     pub parents: Vec<Id>,
-    /// `None` where the line makes no sense.
+    /// `None` if the line is malformed.
     pub author: Option<Person>,
     pub committer: Option<Person>,
-    /// The encoding that it says its message has.
+    /// The encoding declared for the message.
     pub encoding: BString,
-    /// In UTF-8, if it could be brought into that.
+    /// In UTF-8, if it could be converted.
     pub message: BString,
-    /// The references that lead to it, as `git log --decorate` shows them.
+    /// The references that point to it, as `git log --decorate` shows them.
     pub decorations: Vec<BString>,
 }
 
@@ -31,24 +31,24 @@ pub(super) struct Id {
     pub short: String,
 }
 
-/// Who made it, and when.
+/// A person and a time.
 pub(super) struct Person {
     pub name: BString,
     pub mail: BString,
-    /// By the mailmap.
+    /// After applying the mailmap.
     pub mapped_name: BString,
     pub mapped_mail: BString,
     pub time: Time,
 }
 
 impl Facts {
-    /// Text in the encoding of the commit, if that is not UTF-8 and has all of its characters.
+    /// Text in the encoding of the commit, if that is not UTF-8 and can express it.
     pub fn encode(&self, text: &[u8]) -> Option<Vec<u8>> {
         let encoding = self.encoding.as_bstr();
         is_foreign(encoding).then(|| converted(encoding, b"UTF-8", text))?
     }
 
-    /// Looks everything up about the commit `id` of the repository of `environment`.
+    /// Collects everything about the commit `id` of the repository of `environment`.
     pub fn collect(environment: &Environment, id: &oid) -> Result<Self> {
         let repository = Repository::discover(environment)?;
         let (_, content) = repository.read_object(id)?;
@@ -63,7 +63,7 @@ impl Facts {
         };
         let encoding = parse(&content)?.encoding;
         let encoding = encoding.map(BString::from).unwrap_or_default();
-        // What cannot be decoded stays as it is.
+        // Text that cannot be decoded stays as it is.
         let decoded = if is_foreign(encoding.as_bstr()) {
             converted(b"UTF-8", &encoding, &content)
         } else {
@@ -95,7 +95,7 @@ impl Facts {
     }
 }
 
-/// Whether a commit says that it is not in UTF-8.
+/// Whether a commit declares an encoding other than UTF-8.
 fn is_foreign(encoding: &BStr) -> bool {
     let utf8 = ["", "utf-8", "utf8"];
     !utf8
@@ -109,7 +109,7 @@ fn converted(to: &[u8], from: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     outcome.is_ok().then_some(converted)
 }
 
-/// Reads `NAME <MAIL> SECONDS ZONE`.
+/// Parses `NAME <MAIL> SECONDS ZONE`.
 fn person(line: &BStr, mailmap: &Mailmap) -> Option<Person> {
     let open = line.find_byte(b'<')?;
     let close = line.get(open..)?.find_byte(b'>')? + open;
@@ -129,13 +129,13 @@ fn person(line: &BStr, mailmap: &Mailmap) -> Option<Person> {
     })
 }
 
-/// Seconds of a zone such as `+0530`.
+/// The offset of a zone such as `+0530`, in seconds.
 fn offset(zone: &str) -> Option<i32> {
     let number: i32 = zone.parse().ok()?;
     Some((number / 100 * 60 + number % 100) * 60)
 }
 
-/// The references that lead to a commit, the last one first, HEAD before all.
+/// The references that lead to a commit, in descending order, HEAD first.
 fn decorations(repository: &Repository, id: &oid) -> Result<Vec<BString>> {
     let head = repository.head()?;
     let branch = match (&head, head.id()) {
@@ -162,7 +162,7 @@ fn decorations(repository: &Repository, id: &oid) -> Result<Vec<BString>> {
     Ok(names)
 }
 
-/// A reference to something broken leads nowhere.
+/// Whether a reference leads to the commit `id`; a broken one does not.
 fn leads_to(repository: &Repository, from: ObjectId, id: &oid) -> bool {
     *from == *id
         || matches!(repository.object_kind(&from), Ok(ObjectKind::Tag))

@@ -1,4 +1,4 @@
-//! Filter programs that contents go through.
+//! Filter programs for contents.
 
 use super::source::Source;
 use crate::convert::{
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-/// How often it is looked whether the user has interrupted filters.
+/// Interval at which a cancellation of running filters is checked.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The filter programs of a repository.
@@ -27,12 +27,12 @@ pub(super) struct Filters {
     cancels: Mutex<Vec<FilterCancel>>,
 }
 
-/// A driver at work.
+/// A running driver.
 #[derive(Default)]
 struct Program {
-    /// Held while the only process of a driver filters a file.
+    /// Held while the driver's only process filters a file.
     turn: Mutex<()>,
-    /// Lanes that filter nothing now: one for a process, else as many as workers needed.
+    /// Idle lanes: one for a process, else as many as the workers needed.
     idle: Mutex<Vec<FilterLane>>,
 }
 
@@ -53,8 +53,8 @@ impl Filters {
         })
     }
 
-    /// Has a program filter the blob `id`, of which conversion has made `content`; and what git
-    /// would print about it.
+    /// Filters the blob `id`, whose converted content is `content`. Also returns git's message
+    /// about it.
     pub fn smudge(
         &self,
         converter: &Converter,
@@ -71,6 +71,7 @@ impl Filters {
             .entry(driver.name.clone())
             .or_default()
             .clone();
+        // A process filters one file at a time; commands run in parallel.
         let _turn = match conversion.kind {
             DriverKind::Process => Some(lock(&program.turn)),
             DriverKind::Command => None,
@@ -102,6 +103,7 @@ impl Filters {
             Ok(())
         };
         let outcome = lane.smudge(0, path, id, content, &mut take);
+        // Kept for the next file, even if this one failed.
         lock(&program.idle).push(lane);
         outcome?;
         taken.unwrap_or_else(|| {
@@ -112,7 +114,7 @@ impl Filters {
         })
     }
 
-    /// Ends all programs when the user interrupts, until the sender is dropped.
+    /// Ends all programs when the user interrupts, until the returned sender is dropped.
     pub fn watch<'s>(&'s self, threads: &'s Scope<'s, '_>, cancel: &CancelToken) -> Sender<()> {
         let (alive, ended) = channel();
         let cancel = cancel.clone();
@@ -120,18 +122,18 @@ impl Filters {
             while ended.recv_timeout(CANCEL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if cancel.is_cancelled() {
                     for cancel in lock(&self.cancels).drain(..) {
-                        // The lane then sees the cancellation itself, a little later.
+                        // The lane notices the cancellation itself shortly afterwards.
                         let _ = cancel.cancel();
                     }
                 }
             }
         };
-        // Without the thread, an interruption waits for the filters.
+        // Without the thread, a cancellation takes effect only when the filters answer.
         let _ = start_scoped(threads, "watch", watch);
         alive
     }
 
-    /// Ends the programs; what went wrong with that.
+    /// Ends the programs and returns their errors.
     pub fn finish(&self) -> Vec<String> {
         let programs = std::mem::take(&mut *lock(&self.drivers));
         let mut failures = Vec::new();
@@ -148,6 +150,6 @@ impl Filters {
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What it holds is whole even if a thread panicked meanwhile.
+    // Ignores poisoning: the value is consistent even if a thread panicked meanwhile.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }

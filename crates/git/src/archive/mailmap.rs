@@ -1,4 +1,4 @@
-//! Whose names and addresses are to be shown as others: gitmailmap(5).
+//! Maps names and addresses to the ones to show: gitmailmap(5).
 
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -6,7 +6,7 @@ use bstr::{BStr, BString, ByteSlice};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Mailmaps are read up to this size.
+/// Upper size limit of a mailmap, in bytes.
 const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// The mailmap of a repository. Names and addresses are looked up in lower case.
@@ -25,8 +25,8 @@ struct Proper {
 }
 
 impl Mailmap {
-    /// Reads the `.mailmap` of the working tree, or of HEAD where there is none, then
-    /// `mailmap.blob` and `mailmap.file`; later lines are stronger.
+    /// Reads the `.mailmap` of the working tree, or of HEAD if there is no working tree, then
+    /// `mailmap.blob` and `mailmap.file`; later lines take precedence.
     pub fn of(repository: &Repository) -> Result<Self> {
         let config = repository.config();
         let mut map = Mailmap::default();
@@ -38,7 +38,7 @@ impl Mailmap {
         }
         let usual = repository.is_bare().then(|| BString::from("HEAD:.mailmap"));
         if let Some(blob) = config.string("mailmap.blob").or(usual) {
-            // One that does not exist is none.
+            // A blob that does not exist counts as empty.
             if let Ok(id) = repository.resolve(blob.as_bstr()) {
                 let size_bytes = repository.object_size(&id)?;
                 if size_bytes > FILE_LIMIT_BYTES {
@@ -68,7 +68,7 @@ impl Mailmap {
         }
     }
 
-    /// `NAME <MAIL>`, `[NAME] <MAIL> <OLD MAIL>` or `[NAME] <MAIL> OLD NAME <OLD MAIL>`.
+    /// Parses `NAME <MAIL>`, `[NAME] <MAIL> <OLD MAIL>` or `[NAME] <MAIL> OLD NAME <OLD MAIL>`.
     fn read_line(&mut self, line: &[u8]) {
         let Some((name, mail, rest)) = name_and_mail(line) else {
             return;
@@ -97,12 +97,12 @@ impl Mailmap {
             let key = (key, old_name.to_ascii_lowercase());
             self.by_both.entry(key).or_default()
         };
-        // A line that says nothing about one of them leaves it as it was.
+        // If a line lacks the name or the address, the previous one is kept.
         slot.name = proper.name.or(slot.name.take());
         slot.mail = proper.mail.or(slot.mail.take());
     }
 
-    /// The name and address that are to be shown.
+    /// The name and address to show.
     pub fn map(&self, name: &BStr, mail: &BStr) -> (BString, BString) {
         let key = (mail.to_ascii_lowercase(), name.to_ascii_lowercase());
         let found = self.by_both.get(&key).or_else(|| self.by_mail.get(&key.0));
@@ -114,7 +114,7 @@ impl Mailmap {
     }
 }
 
-/// A name and what is in angle brackets behind it, and the rest of the line.
+/// A name, the address in angle brackets after it, and the rest of the line.
 fn name_and_mail(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let open = line.find_byte(b'<')?;
     let (name, rest) = (line.get(..open)?, line.get(open + 1..)?);

@@ -1,8 +1,8 @@
-//! A commit as a source of nodes: the entries that `git archive` gives, without an archive.
+//! A commit as a source of nodes: the entries that `git archive` would produce, without an archive.
 //! git-archive(1).
 //!
 //! Trees are walked depth first (`walk`), entries are located in batches (`batch`), and contents
-//! are read, converted and expanded when they are asked for, by whoever asks (`content`).
+//! are read, converted and expanded on demand, on the thread that asks (`content`).
 
 mod batch;
 mod content;
@@ -27,45 +27,46 @@ use source::Source;
 use std::sync::mpsc::{sync_channel, Receiver};
 use std::sync::Arc;
 
-/// Lists of nodes that wait for the consumer; each has as many as are found at a time.
+/// Number of batches of nodes that wait for the consumer.
 const WAITING: usize = 1;
 
-/// How a commit is to be listed.
+/// Options for listing a commit.
 #[derive(Clone, Debug, Default)]
 pub struct ArchiveOptions {
-    /// Attributes files in the working tree count before those in the tree that is listed.
+    /// Attribute files in the working tree take precedence over those in the listed tree.
     pub worktree_attributes: bool,
-    /// The time of entries of a tree that was named without a commit, in seconds since the epoch.
+    /// The time of the entries of a tree that was named without a commit, in seconds since the
+    /// epoch.
     pub tree_mtime_s: i64,
-    /// Ends it.
+    /// Cancels the listing.
     pub cancel: CancelToken,
 }
 
-/// What came of a listing.
+/// Result of a listing.
 #[derive(Debug)]
 pub struct Archived<T> {
-    /// What the consumer made of the nodes.
+    /// The result of the consumer.
     pub outcome: T,
-    /// What git would warn of: attributes that are ignored, encodings that cannot express a
-    /// content, filters that fail but need not work.
+    /// Git's warnings: ignored attributes, encodings that cannot express a content, failures of
+    /// filters that are not required.
     pub warnings: Vec<String>,
 }
 
-/// Lists the tree that `revision` names for `consume`, which gets its nodes in canonical order, the
-/// root first. Contents are read when they are asked for; nothing is checked out.
+/// Lists the tree that `revision` names for `consume`, which receives its nodes in canonical order,
+/// the root first. Contents are read on demand; nothing is checked out.
 ///
-/// Modes, owners and times are those that `git archive --format=tar` gives, `tar.umask` and the
-/// attributes `export-ignore` and `export-subst` included; directories without any file are left
-/// out, submodules are empty directories. Unlike there, the whole tree is listed wherever in the
-/// working tree it is asked for. The root, which has no entry in an archive, is root's, with mode
-/// 0755 and time 0.
+/// Modes, owners and times are those of `git archive --format=tar`; `tar.umask` and the attributes
+/// `export-ignore` and `export-subst` apply. Directories without any file are left out, and
+/// submodules are empty directories. Unlike with git, the whole tree is listed even from a
+/// subdirectory of the working tree. The root, which has no entry in an archive, is owned by root,
+/// with mode 0755 and time 0.
 ///
-/// Files whose content is the blob as it is have its id as [`Node::content_id`].
+/// Files whose content is the unchanged blob have its id as [`Node::content_id`].
 ///
 /// # Errors
-/// [`Error::Revision`] and others where nothing is listed. Trees that cannot be read, or have names
-/// that may not become paths, come as [`NodeError::Source`] from the iterator, contents that cannot
-/// as [`NodeError::Entry`] from the node.
+/// [`Error::Revision`] and others if nothing is listed. Trees that cannot be read, or that have
+/// names unfit for paths, are reported as [`NodeError::Source`] by the iterator; contents that
+/// cannot be read as [`NodeError::Entry`] by the node.
 pub fn nodes_of_commit<T>(
     repository: &Repository,
     revision: &BStr,
@@ -84,7 +85,7 @@ pub fn nodes_of_commit<T>(
         let list = move || loop {
             match batcher.next_nodes() {
                 Ok(nodes) if nodes.is_empty() => return,
-                // Nobody receives it if the consumer has failed already.
+                // The receiver is gone if the consumer has already failed.
                 Ok(nodes) => {
                     if sender.send(nodes).is_err() {
                         return;
@@ -112,7 +113,7 @@ pub fn nodes_of_commit<T>(
     Ok(Archived { outcome, warnings })
 }
 
-/// The nodes of a tree, in canonical order, and what could not be listed.
+/// The nodes of a tree, in canonical order, and the errors of listing it.
 pub struct Nodes {
     receiver: Receiver<Vec<Result<Node, NodeError>>>,
     ready: std::vec::IntoIter<Result<Node, NodeError>>,

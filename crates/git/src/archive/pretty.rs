@@ -1,15 +1,15 @@
-//! What placeholders stand for: git-log(1) under "PRETTY FORMATS", as far as they do not depend on
-//! when they are asked for.
+//! Expands placeholders: git-log(1) under "PRETTY FORMATS", except those that depend on the time of
+//! the request.
 //!
-//! Not expanded, and warned of: times relative to now (`%ar`, `%ah`), signatures (`%G?` and others),
-//! paddings (`%<`, `%>`, `%w`), and `%(describe)` and `%(trailers)` with their options.
+//! Not expanded, with a warning: times relative to now (`%ar`, `%ah`), signatures (`%G?` and
+//! others), paddings (`%<`, `%>`, `%w`), and `%(describe)` and `%(trailers)` with their options.
 
 use super::facts::{Facts, Person};
 use bstr::{BStr, BString, ByteSlice};
 use gix_date::time::{format, CustomFormat};
 use std::collections::BTreeSet;
 
-/// What placeholders begin with that git expands and this does not.
+/// Prefixes of placeholders that git expands and this module does not.
 const NOT_EXPANDED: [&str; 18] = [
     "(describe",
     "(trailers",
@@ -31,8 +31,8 @@ const NOT_EXPANDED: [&str; 18] = [
     "C(always",
 ];
 
-/// Appends `format` to `out`, its placeholders expanded; unknown ones stay. Those that git would
-/// expand are added to `left`.
+/// Appends `format` to `out` with its placeholders expanded; unknown ones are kept. Those that git
+/// would expand are added to `left`.
 pub(super) fn append(
     format: &[u8],
     facts: &Facts,
@@ -62,12 +62,12 @@ pub(super) fn append(
     out.extend_from_slice(rest);
 }
 
-/// Appends what the placeholder that `text` begins with stands for, `+`, `-` or a space before it
-/// included. Returns its length; `None` if it is unknown.
+/// Appends the value of the placeholder at the start of `text`, including a modifier `+`, `-` or
+/// space. Returns its length; `None` if it is unknown.
 fn item(text: &[u8], facts: &Facts, out: &mut Vec<u8>) -> Option<usize> {
     let modifier = text.first().filter(|byte| b"+- ".contains(*byte));
     let name = text.get(usize::from(modifier.is_some())..)?;
-    // Of an unknown placeholder, git takes a modifier away.
+    // git removes the modifier of an unknown placeholder.
     let unknown = modifier.map(|_| (BString::default(), 0));
     let (value, length) = value(name, facts).or(unknown)?;
     match modifier {
@@ -83,7 +83,7 @@ fn item(text: &[u8], facts: &Facts, out: &mut Vec<u8>) -> Option<usize> {
     Some(length + usize::from(modifier.is_some()))
 }
 
-/// What the placeholder that `text` begins with stands for, and how long it is.
+/// The value of the placeholder at the start of `text`, and its length.
 fn value(text: &[u8], facts: &Facts) -> Option<(BString, usize)> {
     let second = text.get(1).copied();
     let value: BString = match *text.first()? {
@@ -110,7 +110,7 @@ fn value(text: &[u8], facts: &Facts) -> Option<(BString, usize)> {
             let byte = u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
             return Some((vec![byte].into(), 3));
         }
-        // Nothing walks through a log of references.
+        // Empty, since no reflog is walked.
         b'g' if second.is_some_and(|second| b"DdnNeEs".contains(&second)) => {
             return Some((BString::default(), 2));
         }
@@ -134,13 +134,13 @@ fn color(text: &[u8]) -> Option<usize> {
     name.map(|name| name.len())
 }
 
-/// What the second letter of a placeholder about a person stands for.
+/// The value of the second letter of a placeholder about a person.
 fn person(letter: u8, person: &Option<Person>) -> Option<BString> {
     const LETTERS: &[u8] = b"nNeElLdDtiIs";
     if !LETTERS.contains(&letter) {
         return None;
     }
-    // Where the commit's line makes no sense, git leaves everything empty.
+    // If the commit's line is malformed, git leaves everything empty.
     let Some(person) = person else {
         return Some(BString::default());
     };
@@ -174,7 +174,7 @@ fn decorations(facts: &Facts) -> BString {
     }
 }
 
-/// The lines of the first paragraph in one, and what comes after it.
+/// The lines of the first paragraph joined into one, and the text after it.
 fn subject_lines(message: &[u8]) -> (BString, &[u8]) {
     let mut subject = Vec::new();
     let mut rest = without_blank_lines(message);
@@ -203,8 +203,8 @@ fn without_blank_lines(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// The first line as the name of a file: letters, digits, `.` and `_` stay, one `-` stands for
-/// each run of others, one dot for several.
+/// The first line as a file name: letters, digits, `.` and `_` are kept, each run of other
+/// characters becomes one `-`, and a run of dots becomes one dot.
 fn sanitized(message: &[u8]) -> BString {
     let text = without_blank_lines(message);
     let line = text.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The attributes of a directory and of what is below it, read on the way down.
+//! The attributes of a directory and of everything below it, read on the way down.
 
 use super::ArchiveOptions;
 use crate::convert::{AttributeSources, Attributes, Conversion, ConvertOptions, Converter, Export};
@@ -9,32 +9,33 @@ use bstr::{BStr, BString, ByteSlice};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Attributes files are read up to this size; git ignores larger ones.
+/// Upper size limit of attribute files, in bytes; git ignores larger ones.
 pub(super) const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// The name of the file.
 pub(super) const FILE_NAME: &[u8] = b".gitattributes";
 
-/// What holds for a directory and those below it that have no attributes of their own.
+/// The rules of a directory, shared by the directories below it that have no attributes of their
+/// own.
 pub(super) struct Rules {
     pub converter: Converter,
     exports: Attributes,
-    /// What the files on the way to the top say, the top first.
+    /// The contents of the attribute files from the top down to this directory, the top first.
     files: Vec<(BString, Arc<[u8]>)>,
 }
 
 impl Rules {
-    /// What happens to the content of a file.
+    /// The conversion of a file's content.
     pub fn conversion(&self, path: &BStr) -> Conversion {
         self.converter.conversion(path)
     }
 
-    /// Bytes of all the files that count here.
+    /// Total size of all the files that apply here, in bytes.
     pub fn attribute_bytes(&self) -> u64 {
         self.files.iter().map(|(_, file)| file.len() as u64).sum()
     }
 
-    /// Whether an entry is left out, and whether placeholders are expanded.
+    /// Whether an entry is left out, and whether its placeholders are expanded.
     pub fn export(&self, path: &BStr, is_directory: bool) -> Export {
         if self.exports.is_empty() {
             Export {
@@ -47,13 +48,13 @@ impl Rules {
     }
 }
 
-/// Makes rules: knows the files that stand outside of the tree.
+/// Creates rules; holds the attribute files outside the tree.
 pub(super) struct RuleMaker {
     convert: ConvertOptions,
     ignore_case: bool,
     global: Option<Vec<u8>>,
     info: Option<Vec<u8>>,
-    /// The top of the working tree, if its attributes count.
+    /// The top of the working tree, if its attributes are used.
     worktree: Option<PathBuf>,
 }
 
@@ -74,8 +75,8 @@ impl RuleMaker {
         })
     }
 
-    /// The content of the attributes file that the working tree has for a directory, if that
-    /// counts. What cannot be read is passed over, as git does.
+    /// The content of the working tree's attribute file for a directory, if those are used.
+    /// Unreadable files are skipped, as by git.
     pub fn in_worktree(&self, directory: &BStr) -> Option<Vec<u8>> {
         let top = hedgerow_fs::Dir::open(self.worktree.as_ref()?).ok()?;
         let file = top.open_dir(directory).ok()?.open_file(FILE_NAME).ok()?;
@@ -84,8 +85,8 @@ impl RuleMaker {
         Some(content)
     }
 
-    /// The rules of a directory whose attributes file has this content, if it has one; and what
-    /// git would print about it.
+    /// The rules of a directory with the given content of its attribute file, if it has one; and
+    /// git's messages about it.
     pub fn rules(
         &self,
         above: Option<&Rules>,

@@ -1,4 +1,4 @@
-//! What is listed: which tree, and what its commit says about all entries.
+//! The tree to list, and the properties that its commit gives to all entries.
 
 use super::ArchiveOptions;
 use crate::repository::{Commit, Repository};
@@ -10,22 +10,22 @@ use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_tree::EntryKind;
 use std::path::Path;
 
-/// `tar.umask` where it is not set.
+/// Default of `tar.umask`.
 const UMASK: u16 = 0o002;
-/// Where the process's own umask is found, and how much of that is read.
+/// The file with the process's own umask, and the size limit for reading it.
 const PROCESS_STATUS: &str = "/proc/self/status";
 const PROCESS_STATUS_LIMIT: u64 = 1 << 20;
 
-/// A tree with what all its entries have in common.
+/// A tree with the common properties of its entries.
 pub(super) struct Source {
     pub tree: ObjectId,
-    /// The commit that leads to it, if one was named.
+    /// The commit that it belongs to, if one was named.
     pub commit: Option<Commit>,
-    /// The full name of the reference that was named, if it was one.
+    /// The full name of the reference, if one was named.
     pub reference: Option<BString>,
     pub mtime_s: i64,
     umask: u16,
-    /// What git would warn of.
+    /// Git's warnings.
     pub warnings: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ fn umask(repository: &Repository) -> Result<u16> {
     }
 }
 
-/// The umask of this process, read where that does not change it.
+/// The umask of this process, read from a file because `umask` would change it.
 fn process_umask() -> Result<u16> {
     let status = hedgerow_fs::read_file(Path::new(PROCESS_STATUS), PROCESS_STATUS_LIMIT)?;
     let status = status.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `export-subst`: placeholders in files are replaced by what they say about the commit.
-//! gitattributes(5) under "Creating an archive".
+//! `export-subst`: placeholders in files are replaced by values of the commit. gitattributes(5)
+//! under "Creating an archive".
 
 use super::facts::Facts;
 use super::pretty;
@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 const START: &[u8] = b"$Format:";
 
-/// `content` with each `$Format:...$` in it expanded, and what placeholders begin with that git would
-/// expand and this does not.
+/// `content` with each `$Format:...$` expanded, and the prefixes of placeholders that git would
+/// expand and this module does not.
 pub(super) fn expand(content: &[u8], facts: &Facts) -> (Vec<u8>, BTreeSet<&'static str>) {
     let mut left = BTreeSet::new();
     let mut expanded = Vec::with_capacity(content.len());
@@ -24,7 +24,7 @@ pub(super) fn expand(content: &[u8], facts: &Facts) -> (Vec<u8>, BTreeSet<&'stat
         // To git, the format ends at a NUL.
         let format = format.split(|byte| *byte == 0).next().unwrap_or_default();
         pretty::append(format, facts, &mut expanded, &mut left);
-        // So does git: all that it has written of the file so far.
+        // git also re-encodes everything that it has written of the file so far.
         if let Some(encoded) = facts.encode(&expanded) {
             expanded = encoded;
         }

@@ -1,5 +1,5 @@
-//! The entries of a tree, depth first and in canonical order. What is kept is one list of entries
-//! for each directory on the way from the top.
+//! The entries of a tree, depth first and in canonical order. Memory holds one list of entries for
+//! each directory on the path from the top.
 
 use super::rules::{RuleMaker, Rules, FILE_LIMIT_BYTES, FILE_NAME};
 use crate::convert::Conversion;
@@ -13,8 +13,8 @@ use hedgerow_pack::{ObjectId, ObjectKind, Reader};
 use hedgerow_tree::{EntryKind, NameRules};
 use std::sync::Arc;
 
-/// Bytes of attributes files that may be parsed; those of the directories above count again for
-/// each directory that has its own.
+/// Limit for the attribute files that are parsed, in bytes; those of the directories above count
+/// again for each directory that has its own.
 const ATTRIBUTES_LIMIT_BYTES: u64 = 4 << 30;
 
 /// An entry that is part of the archive.
@@ -22,11 +22,11 @@ pub(super) struct Found {
     pub path: BString,
     pub kind: EntryKind,
     pub id: ObjectId,
-    /// What happens to the content of a file, unless that is nothing.
+    /// The change to the content of a file, if any.
     pub change: Option<Change>,
 }
 
-/// What is done to the content of a file.
+/// The change to the content of a file.
 #[derive(Clone)]
 pub(super) struct Change {
     pub rules: Arc<Rules>,
@@ -46,25 +46,25 @@ pub(super) struct Walk<'r> {
     has_commit: bool,
     cancel: CancelToken,
     levels: Vec<Level>,
-    /// The path of the directory the walk is in, with a slash at its end unless it is the top.
+    /// The path of the current directory, with a slash at its end unless it is the top.
     path: Vec<u8>,
-    /// What was met so far, for the limits.
+    /// Counts so far, for the limits.
     directories: u32,
     entries: u64,
     attribute_bytes: u64,
-    /// What git would print about attributes.
+    /// Git's messages about attributes.
     pub messages: Vec<String>,
 }
 
-/// A directory on the way from the top.
+/// A directory on the path from the top.
 struct Level {
     entries: std::vec::IntoIter<Listed>,
     names: Vec<u8>,
     rules: Arc<Rules>,
     id: ObjectId,
-    /// Whether the directory itself was found worth an entry: those with no file are not.
+    /// Whether an entry was returned for the directory itself: directories without files get none.
     is_told: bool,
-    /// How much of the walk's path leads to the directory above.
+    /// Length of the parent directory's part of the walk's path.
     above: usize,
 }
 
@@ -110,8 +110,8 @@ impl<'r> Walk<'r> {
         Ok(walk)
     }
 
-    /// Finds entries until there are `count` of them or no more; directories that lead to one may
-    /// come on top of that.
+    /// Finds entries until there are `count` of them or no more; parent directories of the last one
+    /// may exceed that.
     pub fn find(&mut self, count: usize) -> Result<Vec<Found>> {
         let mut found = Vec::with_capacity(count);
         while found.len() < count {
@@ -136,6 +136,7 @@ impl<'r> Walk<'r> {
                 self.enter(listed.id, above)?;
                 continue;
             }
+            // As in git, even a file that is left out makes its directories appear.
             if !is_directory {
                 tell_directories(&mut self.levels, &self.path, &mut found);
             }
@@ -202,7 +203,7 @@ impl<'r> Walk<'r> {
                 id,
             });
         }
-        // Git has a directory where it would be if its name ended in a slash.
+        // git sorts a directory as if its name ended in a slash.
         let name = |listed: &Listed| names.get(listed.name.0 as usize..listed.name.1 as usize);
         own.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
         let rules = self.rules(&directory, attributes)?;
@@ -217,7 +218,7 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// The rules of the directory, whose attributes file is the blob `own`.
+    /// The rules of the directory whose attribute file is the blob `own`.
     fn rules(&mut self, directory: &BString, own: Option<ObjectId>) -> Result<Arc<Rules>> {
         let above = self.levels.last().map(|level| level.rules.clone());
         let content = match (self.maker.in_worktree(directory.as_bstr()), own) {
@@ -250,7 +251,7 @@ impl<'r> Walk<'r> {
         Ok(Arc::new(rules))
     }
 
-    /// The content of an attributes file. One that is too large counts for nothing, as with git.
+    /// The content of an attribute file. One that is too large is ignored, as by git.
     fn attributes(&mut self, directory: &BString, id: ObjectId) -> Result<Option<Vec<u8>>> {
         let read = (|| {
             let id = self.objects.replacement(&id)?;
@@ -281,7 +282,7 @@ impl<'r> Walk<'r> {
     }
 }
 
-/// What happens to a file of these rules, unless that is nothing.
+/// The change to a file under these rules, if any.
 fn change(rules: Arc<Rules>, path: &bstr::BStr, subst: bool) -> Option<Change> {
     let conversion = rules.conversion(path);
     let is_identity = conversion.is_identity_to_worktree() && !subst;
@@ -292,7 +293,7 @@ fn change(rules: Arc<Rules>, path: &bstr::BStr, subst: bool) -> Option<Change> {
     })
 }
 
-/// Tells of the directories on the way to `path` that have no entry yet.
+/// Adds the directories on the way to `path` that have no entry yet.
 fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<Found>) {
     let untold = levels
         .iter()
@@ -302,7 +303,7 @@ fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<Found>) {
     if untold == 0 {
         return;
     }
-    // The path of a directory ends, with its slash, where those below it begin.
+    // A directory's path, with its slash, ends where the names of its entries start.
     let first = levels.len() - untold;
     let mut ends: Vec<usize> = levels
         .iter()

@@ -1,4 +1,4 @@
-//! The content of the files to be written: from packs and loose objects, through conversions.
+//! The content of the files to write: from packs and loose objects, through conversions.
 
 use super::lanes::Lanes;
 use super::transition::Write;
@@ -13,55 +13,56 @@ use hedgerow_pack::{Location, ObjectKind, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// An object over this many bytes is large: it is written in a lane, one after the other, so that
-/// however many workers there are, few of these are in memory.
+/// Objects of more bytes than this are large. Large objects are written one after the other in a
+/// lane, so that only a few are in memory at a time, however many workers there are.
 const LARGE_BYTES: u64 = 1 << 20;
-/// An object over this many bytes is streamed if it can be, which takes constant memory and, since
-/// it has to be inflated in pieces, twice the time.
+/// Objects of more bytes than this are streamed where possible. That takes constant memory but
+/// twice the time, because the object is inflated in pieces.
 const STREAMED_BYTES: u64 = 64 << 20;
-/// Zero bytes that become a hole when a large file is streamed: git's unit.
+/// Length of a run of zero bytes that becomes a hole when a large file is streamed, in bytes: git's
+/// unit.
 const HOLE_BYTES: usize = 16 * 1024;
 
-/// An object after replacement, and where it is, if it is anywhere.
+/// An object id after replacement, and the object's location, if it exists.
 pub(crate) type Located = (ObjectId, Option<Location>);
 
-/// What has become of the entries.
+/// Result of writing the entries.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    /// The position in the list of writes, and the state of the file that was written.
+    /// Position in the list of writes, and the stat data of the written file.
     pub written: Vec<(u32, EntryStat)>,
-    /// Bytes of the files that were written.
+    /// Total size of the written files, in bytes.
     pub bytes: u64,
-    /// Positions of those that found something in their place.
+    /// Positions of the entries whose place was taken.
     pub collided: Vec<u32>,
-    /// Positions of those that failed, and why.
+    /// Positions of the entries that failed, with the reason.
     pub failed: Vec<(u32, String)>,
-    /// Conversions that could not be done; the content was written as it is.
+    /// Failed conversions; the content was written unconverted.
     pub unconverted: Vec<String>,
 }
 
-/// Everything a worker needs to write any of the files.
+/// Everything that a worker needs to write any of the files.
 pub(crate) struct Contents<'a> {
     pub objects: Objects<'a>,
     pub index: &'a Index,
     pub writes: &'a [Write],
     pub converter: &'a Converter,
-    /// The object of each file after replacement, and where it is.
+    /// The object id of each file after replacement, and the object's location.
     pub located: Vec<Located>,
     pub bases: SharedBases,
     pub big_file_bytes: u64,
-    /// Held while a large object is converted, which takes it into memory whole.
+    /// Held while a large object is converted, because conversion holds the whole object in memory.
     pub large: Mutex<()>,
     pub symlinks: bool,
     pub progress: &'a Steps,
     pub lanes: Lanes,
     pub cancel: CancelToken,
-    /// Why nothing more is to be written.
+    /// The error that stops all further writing.
     pub fatal: OnceLock<Error>,
     pub results: Mutex<Results>,
 }
 
-/// What one worker keeps from file to file.
+/// State that one worker reuses from file to file.
 pub(crate) struct Worker<'a> {
     reader: Reader<'a>,
     buffers: Buffers,
@@ -179,7 +180,7 @@ impl<'a> Plan for &'a Contents<'a> {
 }
 
 impl Worker<'_> {
-    /// Gives back the memory that a large object has taken.
+    /// Frees the memory that a large object has taken.
     fn give_back(&mut self) {
         self.reader.shrink();
         self.buffers = Buffers::default();
@@ -187,7 +188,7 @@ impl Worker<'_> {
 }
 
 impl<'a> Contents<'a> {
-    /// Writes a file whose content is in memory whole on the way.
+    /// Writes a file after loading its whole content into memory.
     fn write_whole(
         &self,
         worker: &mut Worker<'_>,
@@ -212,7 +213,7 @@ impl<'a> Contents<'a> {
         sink.write(converted.content)
     }
 
-    /// The object of a row and where it is.
+    /// The object id of a row and the object's location.
     pub(crate) fn object(&self, row: u32) -> std::result::Result<(ObjectId, Location), Problem> {
         let (id, location) = self.located[row as usize];
         match location {
@@ -227,7 +228,7 @@ impl<'a> Contents<'a> {
             .path(&self.index.entries()[self.writes[row as usize].row as usize])
     }
 
-    /// Remembers why a file could not be converted.
+    /// Records why a file could not be converted.
     pub(crate) fn note_unconverted(&self, reason: String) {
         let results = self.results.lock();
         let mut results = results.unwrap_or_else(PoisonError::into_inner);
@@ -239,7 +240,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Writes an object in pieces, runs of zero bytes as holes.
+/// Writes an object in pieces; runs of zero bytes become holes.
 fn stream(
     worker: &mut Worker<'_>,
     id: &ObjectId,
@@ -274,7 +275,7 @@ fn stream(
     }
 }
 
-/// The rows of large objects, of those that `located` lists.
+/// The rows of the large objects in `located`.
 pub(crate) fn large_rows(objects: Objects<'_>, located: &[Located]) -> Vec<u32> {
     let mut reader = Reader::new(objects.store);
     let is_large = |(row, (_, location)): (usize, &Located)| {
@@ -284,8 +285,8 @@ pub(crate) fn large_rows(objects: Objects<'_>, located: &[Located]) -> Vec<u32> 
     located.iter().enumerate().filter_map(is_large).collect()
 }
 
-/// Finds every object once, before anything is written: first where each is, then which delta
-/// bases they share.
+/// Finds every object before anything is written: first the location of each, then the delta bases
+/// that they share.
 pub(crate) fn locate(
     objects: Objects<'_>,
     index: &Index,

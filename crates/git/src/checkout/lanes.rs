@@ -1,5 +1,6 @@
-//! Files that cannot be written by any worker at any time: a lane for each filter program that content
-//! comes from, and some for large files, run beside the workers that write all other files.
+//! Files that not just any worker can write at any time. Each filter program that content comes
+//! from has a lane, and large files have a few. Lanes run beside the workers that write all other
+//! files.
 
 use super::contents::Contents;
 use super::transition::Write;
@@ -17,26 +18,26 @@ use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often a lane that waits for its program looks whether the user has interrupted it.
+/// Interval at which a lane that waits for its program checks for cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
-/// Large files that are in memory at a time; one for every two processors, as long as there are not
-/// more.
+/// Maximum number of large files in memory at a time; below that limit, one for every two
+/// processors.
 const MAX_LARGE_LANES: usize = 4;
-/// Bytes of a streamed result that are written at a time.
+/// Size of each write of a streamed result, in bytes.
 const PIECE_BYTES: usize = 128 * 1024;
 
-/// The rows of each driver that has some, in order.
+/// The rows of each driver that has any, in order.
 pub(crate) struct Lanes {
     rows: Vec<Vec<u32>>,
     drivers: Vec<usize>,
     members: BTreeSet<u32>,
-    /// Filters that run already, by the positions of their drivers.
+    /// Filters that already run, by the positions of their drivers.
     running: Mutex<BTreeMap<usize, FilterLane>>,
     context: FilterContext,
 }
 
 impl Lanes {
-    /// Sorts out the files among `writes` that need a filter program.
+    /// Collects the files among `writes` that need a filter program.
     pub(crate) fn new(
         index: &Index,
         writes: &[Write],
@@ -78,21 +79,21 @@ impl Lanes {
         self.members.insert(row);
     }
 
-    /// Lets lanes begin with filters that run already; those without a lane are ended.
+    /// Lets lanes start with filters that already run; filters without a lane are ended.
     pub(crate) fn reuse(&mut self, filters: BTreeMap<usize, FilterLane>) {
         let mut running = BTreeMap::new();
         for (driver, filter) in filters {
             if self.drivers.contains(&driver) {
                 running.insert(driver, filter);
             } else {
-                // What it gave was good; how it ends changes nothing of it.
+                // Its output was valid; its exit status does not matter any more.
                 drop(filter.finish(&mut |_| Ok(())))
             }
         }
         self.running = Mutex::new(running);
     }
 
-    /// The filter of a driver, as it runs already or yet to be started.
+    /// The filter of a driver: the running one, or a newly started one.
     fn open(&self, position: usize, driver: &Driver) -> Result<FilterLane> {
         let running = self.running.lock();
         let known = running
@@ -104,7 +105,7 @@ impl Lanes {
         }
     }
 
-    /// Deals the rows of large files out to lanes. Those that have a lane already stay there.
+    /// Distributes the rows of large files among lanes. Rows that already have a lane stay there.
     pub(crate) fn add_large_files(&mut self, rows: Vec<u32>) {
         let lanes = (hedgerow_fs::cpu::available() / 2).clamp(1, MAX_LARGE_LANES);
         let rows: Vec<u32> = rows
@@ -118,7 +119,7 @@ impl Lanes {
         }
     }
 
-    /// Whether a lane is one of large files: it has no driver.
+    /// Whether this is a lane for large files, which has no driver.
     pub(crate) fn is_of_large_files(&self, lane: usize) -> bool {
         lane >= self.drivers.len()
     }
@@ -133,8 +134,8 @@ impl Lanes {
         !self.members.is_empty() && self.members.contains(&row)
     }
 
-    /// Runs a lane to its end. Every one of its rows is either written or told as failed, unless
-    /// the run is cancelled. A required filter that fails ends the run.
+    /// Runs a lane to its end. Every one of its rows is either written or reported as failed,
+    /// unless the run is cancelled. A required filter that fails ends the run.
     pub(crate) fn run(
         &self,
         contents: &Contents<'_>,
@@ -192,13 +193,13 @@ impl Lanes {
             let watch = move || {
                 while ended.recv_timeout(CANCEL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                     if token.is_cancelled() {
-                        // The lane then sees the cancellation itself, a little later.
+                        // The lane notices the cancellation itself shortly afterwards.
                         let _ = cancel.cancel();
                         return;
                     }
                 }
             };
-            // Without the thread, an interruption waits for the filter.
+            // Without the thread, a cancellation takes effect only when the filter answers.
             let _ = start_scoped(scope, "watch", watch);
             let mut buffers = Buffers::default();
             for row in &self.rows[lane] {
@@ -217,17 +218,17 @@ impl Lanes {
     }
 }
 
-/// A lane at work: what has not come back from its filter yet, and where it goes.
+/// A running lane: the rows that its filter has not returned yet, and where results go.
 struct LaneRun<'a, 'w> {
     contents: &'a Contents<'a>,
     pending: BTreeSet<u32>,
-    /// Without its filter no file may be written, and nothing else either.
+    /// The filter is required: if it fails, neither its files nor any others may be written.
     is_required: bool,
     writer: &'w mut dyn LaneWriter,
 }
 
 impl LaneRun<'_, '_> {
-    /// Hands one file to the filter. One that fails is told; the others go on.
+    /// Hands one file to the filter. A file that fails is reported; the others go on.
     fn smudge(
         &mut self,
         filter: &mut FilterLane,
@@ -264,6 +265,7 @@ impl LaneRun<'_, '_> {
             })
         })();
         if let Err(problem) = outcome {
+            // A row that was delivered before the error is done.
             if self.pending.remove(&row) {
                 self.writer.fail(row, problem);
             }
@@ -296,15 +298,15 @@ impl LaneRun<'_, '_> {
         }
     }
 
-    /// Ends the run with `error` if the filter that it comes from is required. Only a filter that the
-    /// user has interrupted may fail.
+    /// Ends the run with `error` if the filter that caused it is required. A filter may fail only
+    /// after the user has interrupted the run.
     fn end_if_required(&self, error: Error) {
         if self.is_required && !self.writer.is_cancelled() {
             let error = match error {
                 Error::Convert { path, reason } => Error::Filter { path, reason },
                 other => other,
             };
-            // The first error is the one that is told.
+            // Only the first error is reported.
             let _ = self.contents.fatal.set(error);
         }
     }

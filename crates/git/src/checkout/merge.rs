@@ -1,40 +1,40 @@
-//! What becomes of one path when HEAD moves: the rules of git's two-way merge (documented in
+//! What happens to one path when HEAD moves: the rules of git's two-way merge (documented in
 //! git-read-tree(1)) and of its one-way reset, as pure functions.
 
 use super::rejects::Reason;
 use crate::tree::Side;
 
-/// What the index has at a path.
+/// The index's content at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Current {
     /// Nothing.
     Absent,
-    /// This.
+    /// One entry, not in conflict.
     Merged(Side),
     /// Several stages of an unfinished merge.
     Unmerged,
 }
 
-/// What is to be done at a path.
+/// What to do at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Leave index and file as they are.
     Keep,
-    /// Write this to index and file. The file must be as the index says, or absent if the index
-    /// has none.
+    /// Write this to the index and the file. The file must match the index, or be absent if the
+    /// index has no entry.
     Write(Side),
-    /// Remove it from both. The file must be as the index says.
+    /// Remove it from both. The file must match the index.
     Remove,
-    /// It is not in the index and not to be; nothing may be in its place.
+    /// It is and stays out of the index; nothing may be in its place.
     StayAbsent,
-    /// It is not in the index and not to be, whatever is in its place.
+    /// It is and stays out of the index, whatever is in its place.
     Ignore,
-    /// It cannot be done without losing something.
+    /// Refuse: something would be lost.
     Reject(Reason),
 }
 
-/// Two-way merge: from the tree `old` to the tree `new`, carrying what is staged. `initial`: there
-/// was no index yet, so that nothing can have been staged.
+/// Two-way merge from the tree `old` to the tree `new` that carries staged changes along.
+/// `initial`: there was no index before, so nothing can be staged.
 pub(crate) fn two_way(
     current: Current,
     old: Option<Side>,
@@ -62,8 +62,8 @@ pub(crate) fn two_way(
     }
 }
 
-/// One-way reset: whatever the index has, it becomes `new`. `dirty`: the file is not as the index
-/// says.
+/// One-way reset: the index becomes `new`, whatever it has. `dirty`: the file does not match the
+/// index.
 pub(crate) fn one_way(current: Current, new: Option<Side>, dirty: bool) -> Action {
     match (current, new) {
         (Current::Absent, None) => Action::Ignore,

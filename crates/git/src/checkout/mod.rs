@@ -1,4 +1,4 @@
-//! Checkout: from one commit to another, in working tree and index.
+//! Checkout: moves the working tree and the index from one commit to another.
 
 mod contents;
 mod lanes;

@@ -1,4 +1,5 @@
-//! What is in the way of the files to be written and is not in the index: whether it may go.
+//! What is in the way of the files to write without being in the index, and whether it may be
+//! removed.
 
 use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Rules, Transition, Write};
@@ -13,12 +14,12 @@ use hedgerow_tree::split_path;
 use std::collections::BTreeSet;
 use std::io;
 
-/// Something that is in the way and may go.
+/// Something that is in the way and may be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Obstacle {
     /// Its path.
     pub path: BString,
-    /// Whether it is a directory, which goes with all that is in it.
+    /// Whether it is a directory, which is removed with everything in it.
     pub directory: bool,
 }
 
@@ -31,18 +32,18 @@ enum Place {
     Blocked,
 }
 
-/// Why a place is looked at.
+/// Why a place is examined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visit {
-    /// A file that the index did not know there is to be written, by the write at this position.
+    /// The write at this position creates a file that is new to the index.
     New { write: usize, gitlink: bool },
-    /// A file that the index no longer knows is not to be there.
+    /// A file that the index no longer has must not exist.
     Gone,
-    /// A file is to be removed, and is a directory.
+    /// A file to be removed has become a directory.
     BecameDirectory,
 }
 
-/// All places to look at, in ascending order, so that a directory comes before what is in it.
+/// All places to examine, in ascending order, so that a directory precedes its content.
 fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
     let index = &transition.index;
     let writes = transition.writes.iter().enumerate();
@@ -62,21 +63,21 @@ fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
     visits
 }
 
-/// Who asks, and by which rules.
+/// The data and rules that decide what may be removed.
 pub(crate) struct Inquiry<'a> {
     pub root: &'a Dir,
     pub old: &'a Index,
     pub rules: Rules,
     pub ignore: &'a Ignore,
-    /// Where the user is: it must stay a directory.
+    /// The user's current directory: it must stay a directory.
     pub current_directory: Option<&'a BStr>,
     pub options: &'a Options,
 }
 
 impl Inquiry<'_> {
-    /// Looks at the places of all files that the index did not know. A file that may go stays until
-    /// what replaces it is written there. What else may go is returned, in ascending order; what may
-    /// not is added to the rejects.
+    /// Examines the places of all files that are new to the index. A file that may be removed stays
+    /// until its replacement is written. Other removable obstacles are returned in ascending order;
+    /// those that must stay are added to the rejects.
     pub(crate) fn obstacles(&self, transition: &mut Transition) -> Result<Vec<Obstacle>> {
         let mut obstacles = Vec::new();
         let mut rejects = Rejects::default();
@@ -87,6 +88,7 @@ impl Inquiry<'_> {
         let visits = visits(transition);
         let places = self.places(visits.len(), &|at| visits[at].0)?;
         for ((path, visit), place) in visits.iter().copied().zip(places) {
+            // Like git, looks no further below a path that was refused.
             if refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
                 continue;
             }
@@ -94,6 +96,7 @@ impl Inquiry<'_> {
             match (visit, place) {
                 (Visit::New { gitlink: true, .. }, Place::Directory) => {}
                 (Visit::New { write, gitlink }, _) => {
+                    // If a file below has changes, that file is reported instead of the directory.
                     let replaced = place == Place::Directory && !self.forces();
                     if let Some(first) = first_below(&dirty, path).filter(|_| replaced) {
                         refused.insert(path, Some(first));
@@ -101,6 +104,7 @@ impl Inquiry<'_> {
                     }
                     let known = obstacles.len();
                     self.judge(path, place, transition, &mut obstacles, &mut rejects)?;
+                    // A file stays until its replacement has content.
                     if place == Place::File && !gitlink && obstacles.len() > known {
                         obstacles.truncate(known);
                         replacing.push(write);
@@ -178,8 +182,8 @@ impl Inquiry<'_> {
         match place {
             Place::Free => {}
             Place::File => {
-                // What becomes of a file that the index knows is said where its entry goes. A file
-                // in the place of a submodule is none of those.
+                // A file known to the index is judged together with its entry. A file in the place
+                // of a submodule is not known to it.
                 let known = self.old.find(path, Stage::Merged);
                 if known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink) {
                     return Ok(());
@@ -197,7 +201,7 @@ impl Inquiry<'_> {
                 if self.is_where_the_user_is(path) {
                     rejects.add(Reason::CurrentDirectory, path);
                 } else if self.is_populated_module(path)? {
-                    // Git would delete it, with the only copy of its history there may be.
+                    // Git would delete it, with possibly the only copy of its history.
                     if !force {
                         rejects.add(Reason::DirectoryNotClean, path);
                     }
@@ -229,7 +233,7 @@ impl Inquiry<'_> {
         self.current_directory == Some(path)
     }
 
-    /// Whether everything in a directory is ignored or is removed anyway.
+    /// Whether everything in a directory is ignored or will be removed anyway.
     fn holds_nothing_of_value(&self, path: &BStr, transition: &Transition) -> Result<bool> {
         if self.ignore.is_ignored(self.root, path, true)? {
             return Ok(true);
@@ -264,14 +268,14 @@ impl Inquiry<'_> {
     }
 }
 
-/// The first changed file in a directory that is to become a file: git looks no further.
+/// The first changed file in a directory that is to become a file; git looks no further.
 fn first_below(dirty: &BTreeSet<BString>, directory: &BStr) -> Option<BString> {
     let below = BString::from([directory, b"/".as_slice()].concat());
     let first = dirty.range::<BString, _>(&below..).next();
     first.filter(|path| path.starts_with(&below)).cloned()
 }
 
-/// The first part of a path that is there and is not a directory.
+/// The first ancestor of a path that exists and is not a directory.
 pub(crate) fn first_blocking<'p>(root: &Dir, path: &'p BStr) -> Result<Option<&'p BStr>> {
     for end in path.find_iter(b"/") {
         let part = &path[..end];
@@ -286,7 +290,7 @@ pub(crate) fn first_blocking<'p>(root: &Dir, path: &'p BStr) -> Result<Option<&'
     Ok(None)
 }
 
-/// Removes what was found to be in the way and may go.
+/// Removes the obstacles that may be removed.
 pub(crate) fn clear(root: &Dir, obstacles: &[Obstacle]) -> Result<()> {
     for obstacle in obstacles {
         let outcome = if obstacle.directory {
@@ -307,8 +311,8 @@ fn remove_file(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
     root.open_dir(parent)?.remove_file(name)
 }
 
-/// Removes a directory with all that is in it, without recursion: paths can be as deep as the
-/// disk has room.
+/// Removes a directory with everything in it. Not recursive, because paths can be as deep as the
+/// disk has room for.
 fn remove_directory(root: &Dir, path: &[u8]) -> hedgerow_fs::Result<()> {
     let mut pending = vec![(path.to_vec(), false)];
     while let Some((directory, emptied)) = pending.pop() {

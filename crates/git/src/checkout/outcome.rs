@@ -9,39 +9,39 @@ use hedgerow_engine::Report;
 /// How a checkout ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It was done, apart from the failures it names.
+    /// Done, apart from the failures it lists.
     Done(Done),
-    /// It would lose something; nothing was touched.
+    /// Something would be lost; nothing was touched.
     Rejected(Rejects),
-    /// The index has these paths in conflict; nothing was touched.
+    /// These paths are unmerged in the index; nothing was touched.
     Unmerged(Vec<BString>),
 }
 
-/// What a checkout did.
+/// Result of a checkout that was done.
 #[derive(Debug, Default)]
 pub struct Done {
     /// Files, links and submodule directories written.
     pub written: u64,
-    /// Bytes of their content.
+    /// Total size of their content, in bytes.
     pub bytes: u64,
     /// Files removed.
     pub removed: u64,
     /// Entries that could not be written or removed; the others were.
     pub failures: Vec<Failure>,
-    /// Things to tell the user that did not keep anything from being done.
+    /// Warnings that did not prevent anything.
     pub warnings: Vec<String>,
-    /// Paths in conflict that were asked for and left out.
+    /// Requested paths that are unmerged and were left out.
     pub left_out: Vec<BString>,
-    /// Why files could not be converted, which were then written as they are. To git that is an
-    /// error, and no failure.
+    /// Why files could not be converted; they were written unconverted. Git reports that as an
+    /// error but does not count it as a failure.
     pub unconverted: Vec<String>,
-    /// Paths of which only one can exist on this file system, since it ignores case.
+    /// Paths of which only one can exist on this file system, because it ignores case.
     pub collided: Vec<BString>,
-    /// What the user changed and what was carried over; only listed if asked for.
+    /// The local changes that were carried over; filled only if requested.
     pub local_changes: Vec<LocalChange>,
     /// The exit status of the post-checkout hook after a checkout of paths, if it failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
-    /// The most workers that were at work at a time.
+    /// Largest number of workers active at the same time.
     pub workers: usize,
 }
 
@@ -56,21 +56,21 @@ impl Done {
 pub struct Failure {
     /// Its path in the tree.
     pub path: BString,
-    /// Why, in a sentence that names the path.
+    /// The reason, as a sentence that names the path.
     pub reason: String,
 }
 
 /// A path that differs from the commit that was checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalChange {
-    /// `A`, `D`, `M`, `T` or `U`, as `git diff --name-status` has it.
+    /// `A`, `D`, `M`, `T` or `U`, as in `git diff --name-status`.
     pub status: char,
     /// The path.
     pub path: BString,
 }
 
-/// Compares the files and the index with the tree that was checked out. `staged` lists that tree
-/// whole; it is `None` if the index equals it.
+/// Compares the files and the index with the tree that was checked out. `staged` lists that whole
+/// tree; it is `None` if the index equals it.
 pub(crate) fn local_changes(
     next: &Transition,
     states: &[State],
@@ -112,7 +112,7 @@ fn status(
     in_tree: Option<(Mode, gix_hash::ObjectId)>,
     state: State,
 ) -> Option<char> {
-    // What is staged there counts; the file is not looked at.
+    // The index decides for such an entry; its file is not looked at.
     let is_held = entry.flags.skip_worktree || entry.flags.assume_valid;
     let state = if is_held { State::Clean } else { state };
     let gone = matches!(state, State::Absent | State::Blocked | State::Directory);
@@ -123,7 +123,7 @@ fn status(
     let is_of_another_type = links(mode) != links(entry.mode);
     match state {
         _ if gone => Some('D'),
-        // What was made a link in the index, and a file again in the working tree.
+        // The index has a link where the working tree has a file again.
         State::TypeChanged if is_of_another_type => Some('M'),
         State::TypeChanged => Some('T'),
         _ if is_of_another_type => Some('T'),

@@ -1,4 +1,4 @@
-//! Checking out single paths, from the index or from a tree: HEAD stays.
+//! Checking out single paths from the index or from a tree; HEAD stays.
 
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
@@ -21,38 +21,37 @@ use hedgerow_engine::Execution;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Which paths, and from where.
+/// The paths to check out, and their source.
 #[derive(Clone, Debug, Default)]
 pub struct PathOptions {
-    /// Pathspecs as the user gave them, relative to where he is.
+    /// Pathspecs as the user gave them, relative to the user's current directory.
     pub pathspecs: Vec<BString>,
-    /// The tree to take them from; the index if there is none.
+    /// The tree to take the paths from; the index if `None`.
     pub tree: Option<ObjectId>,
-    /// Leave out paths in conflict instead of refusing.
+    /// Leave out unmerged paths instead of refusing.
     pub force: bool,
-    /// With fewer files than this to write, one worker writes them
+    /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
-    /// How it is run: [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files that are
-    /// written.
+    /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
     pub execution: Execution,
 }
 
-/// What became of the paths.
+/// How a checkout of paths ended.
 #[derive(Debug)]
 pub enum PathOutcome {
-    /// It was done, apart from the failures it names.
+    /// Done, apart from the failures it lists.
     Done(Done),
     /// Some pathspecs matched nothing; nothing was touched.
     Unmatched(Vec<BString>),
-    /// These paths are in conflict; nothing was touched.
+    /// These paths are unmerged; nothing was touched.
     Unmerged(Vec<BString>),
 }
 
-/// Whether the pathspecs can be read.
+/// Checks that the pathspecs can be parsed.
 ///
 /// # Errors
-/// [`crate::Error::Setup`] or [`crate::Error::Pathspec`], in git's words, if one cannot.
+/// [`crate::Error::Setup`] or [`crate::Error::Pathspec`], in git's words, if one cannot be parsed.
 pub fn check_pathspecs(
     repository: &crate::repository::Repository,
     pathspecs: &[BString],
@@ -119,7 +118,7 @@ pub fn checkout_paths(
     write(&session, &mut next, supplies, &mut done)?;
     smudge_racy(&mut next, &old, &states);
     let tree = match old.sparse_directories {
-        // To read it, its trees were read anyway; git knows them all then.
+        // Expanding the sparse index read all its trees; git knows all of them then, too.
         Some(_) => CacheTree::build(&next.index, |id| repository.has_tree(id)),
         None => cache_tree(&old.index, &next.index),
     };
@@ -131,7 +130,7 @@ pub fn checkout_paths(
     Ok(PathOutcome::Done(done))
 }
 
-/// What is still known of the trees that the directories of the index are.
+/// The part of the old cache tree that is still valid for the new index.
 fn cache_tree(old: &Index, new: &Index) -> Option<CacheTree> {
     let mut tree = old.cache_tree().filter(|tree| tree.fits(old))?.clone();
     let content = |entry: &Entry| (entry.id, entry.mode, entry.flags.intent_to_add);
@@ -156,7 +155,7 @@ fn cache_tree(old: &Index, new: &Index) -> Option<CacheTree> {
     }
 }
 
-/// How the post-checkout hook ended, if one ran and failed.
+/// Runs the post-checkout hook. Returns its exit status if it ran and failed.
 fn run_hook(repository: &crate::repository::Repository) -> Result<Option<hedgerow_fs::Exit>> {
     let head = repository
         .head()?
@@ -197,12 +196,13 @@ impl From<&Entry> for Row {
     }
 }
 
-/// The index as it will be, entry by entry, and which entries were asked for.
+/// The new index, entry by entry, and which entries were requested.
 struct Plan<'a> {
     old: &'a OldIndex,
-    /// For each entry: the row it comes from, and whether it is to be written.
+    /// For each entry: the row of the old index that it comes from, and whether it is to be
+    /// written.
     chosen: Vec<(Option<u32>, bool)>,
-    /// Paths in conflict that were asked for.
+    /// Requested paths that are unmerged.
     unmerged: Vec<BString>,
     builder: Builder,
 }
@@ -217,8 +217,9 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Paths that the tree has and that match take the tree's place; all others stay, but for
-    /// files where these need a directory, and the reverse.
+    /// Chooses rows: paths that are in the tree and match are taken from the tree. All others stay,
+    /// except files where the taken paths need a directory, and entries below a path that becomes a
+    /// file.
     fn choose_from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
         let changes = tree.changes().iter();
         let files: Vec<(&BStr, Row)> = changes
@@ -236,12 +237,14 @@ impl Plan<'_> {
         let entries = old.entries();
         let mut files = files.into_iter().peekable();
         let mut row = 0;
+        // Joins the tree's files with the rows of the old index; both are ascending by path.
         loop {
             let current = entries.get(row).map(|entry| old.path(entry));
             match (files.peek(), current) {
                 (None, None) => return Ok(()),
                 (Some((path, _)), current) if current.is_none_or(|current| current >= *path) => {
                     let (path, file) = (*path, files.next().map(|(_, file)| file));
+                    // A file of the tree replaces all stages of its path.
                     let stages = entries[row..].iter().take_while(|e| old.path(e) == path);
                     let stages = stages.count();
                     if let Some(file) = file {
@@ -261,8 +264,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Puts a file of the tree into the place of the old index's rows of that path. One that is
-    /// the same keeps all that the index knows of it.
+    /// Replaces the old index's rows of a path by the file of the tree. An entry with the same
+    /// content keeps everything that the index knows about it.
     fn take(
         &mut self,
         path: &BStr,
@@ -297,12 +300,12 @@ impl Plan<'_> {
         paths
     }
 
-    /// Files that are as their entries say are not written again.
+    /// Plans the writes. Files that match their entries are not written again.
     fn transition(self, session: &Session<'_>, chosen: &[(Option<u32>, bool)]) -> Result<Planned> {
         let mut index = self.builder.finish_replacing(&self.old.index);
         index.keep_resolve_undo(&self.old.index);
         let rules = session.rules(self.old);
-        // Racy entries are written anew, so it must be known whether they changed.
+        // Racy entries get new stat data, so it must be known whether their files changed.
         let is_asked = |row: usize| {
             let stat = &index.entries()[row].stat;
             chosen[row].1 || stat.is_racy(self.old.mtime, &StatRules::default())
@@ -348,18 +351,18 @@ impl Plan<'_> {
     }
 }
 
-/// What is to be done, and from what.
+/// What to do, and the data that it is based on.
 struct Planned {
     transition: Transition,
     /// The state of each entry's file.
     states: Vec<State>,
-    /// Files of attributes whose old content does not count.
+    /// Attribute files whose old content does not count.
     replaced_attributes: BTreeSet<BString>,
 }
 
-/// The files of attributes that git has removed, to write them anew, when it asks for them. It asks
-/// for those of a directory with the first file there, in the order of the index, that it writes or
-/// has to look into.
+/// The attribute files that git has removed, in order to rewrite them, by the time it reads them.
+/// Git reads the attribute files of a directory at the first file there, in index order, that it
+/// writes or has to read.
 fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTreeSet<BString> {
     let is_file = |row: usize| matches!(index.entries()[row].mode, Mode::File | Mode::Executable);
     let written = writes.iter().map(|write| write.row as usize);
@@ -388,7 +391,7 @@ fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTree
     replaced
 }
 
-/// The rows of the index that cannot stay beside `paths`: files above and entries below them.
+/// The rows of the index that cannot coexist with `paths`: files above them and entries below them.
 fn clashing<'a>(index: &Index, paths: impl Iterator<Item = &'a BStr>) -> BTreeSet<usize> {
     let mut rows = BTreeSet::new();
     for path in paths {
@@ -404,7 +407,7 @@ fn clashing<'a>(index: &Index, paths: impl Iterator<Item = &'a BStr>) -> BTreeSe
     rows
 }
 
-/// What the files of the checkout replace: git overwrites whatever is there.
+/// What the files to write replace: git overwrites whatever is there.
 fn in_the_way(session: &Session<'_>, next: &Transition, states: &[State]) -> Result<Vec<Obstacle>> {
     let mut obstacles = Vec::new();
     for write in &next.writes {

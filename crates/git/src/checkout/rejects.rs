@@ -1,24 +1,24 @@
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeSet;
 
-/// Why a path keeps a checkout from happening. The order is the one in which git tells them.
+/// Why a path prevents a checkout. The order is that of git's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// What is staged would be lost.
+    /// Staged content would be lost.
     WouldOverwrite,
     /// The file was changed.
     NotUpToDate,
-    /// A directory that is to become a file has untracked files in it.
+    /// A directory that is to become a file contains untracked files.
     DirectoryNotClean,
-    /// The directory that the user is in would become a file.
+    /// The user's current directory would become a file.
     CurrentDirectory,
-    /// An untracked file is where a file is to be written.
+    /// An untracked file is in the place of a file to write.
     UntrackedOverwritten,
-    /// An untracked file is where a file is to be removed.
+    /// An untracked file is in the place of a file to remove.
     UntrackedRemoved,
 }
 
-/// The paths that keep a checkout from happening.
+/// The paths that prevent a checkout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rejects {
     paths: Vec<(Reason, BString)>,
@@ -30,7 +30,7 @@ impl Rejects {
         self.paths.push((reason, path.into()));
     }
 
-    /// Adds those of another.
+    /// Adds the paths of `other`.
     pub(crate) fn extend(&mut self, other: Rejects) {
         self.paths.extend(other.paths);
     }
@@ -39,7 +39,7 @@ impl Rejects {
         self.paths.len()
     }
 
-    /// The paths among them, for one reason or for any.
+    /// The paths rejected for `reason`, or for any reason if it is `None`.
     pub(crate) fn paths(&self, reason: Option<Reason>) -> BTreeSet<BString> {
         let wanted = |(why, _): &&(Reason, BString)| reason.is_none_or(|reason| reason == *why);
         self.paths
@@ -49,8 +49,8 @@ impl Rejects {
             .collect()
     }
 
-    /// Where a path is refused that is a file in one tree and a directory in another, git does not
-    /// look below it any more.
+    /// Drops paths below a refused path that is a file in one tree and a directory in the other:
+    /// git no longer looks below such a path.
     pub(crate) fn drop_below(&mut self, refused: &Refused) {
         let files = self.paths(None);
         self.paths.retain(|(reason, path)| {
@@ -60,13 +60,13 @@ impl Rejects {
         });
     }
 
-    /// Whether there are none.
+    /// Whether no path was rejected.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// The paths by reason, each list in ascending order. A file that is in the way of several
-    /// is there as often, as with git.
+    /// The paths by reason, each list in ascending order. A file that blocks several paths is
+    /// listed once for each, as with git.
     pub fn by_reason(&self) -> Vec<(Reason, Vec<&BString>)> {
         let mut sorted: Vec<&(Reason, BString)> = self.paths.iter().collect();
         sorted.sort();
@@ -85,7 +85,7 @@ impl Rejects {
 #[derive(Default)]
 pub(crate) struct Refused {
     at: BTreeSet<BString>,
-    /// The one path below each, if any, for which it was.
+    /// For each refused path, the one path below it that caused the refusal, if any.
     kept: BTreeSet<BString>,
 }
 
@@ -95,19 +95,19 @@ impl Refused {
         self.kept.extend(because_of);
     }
 
-    /// Whether one of them is above `path`.
+    /// Whether a refused path is an ancestor of `path`.
     pub(crate) fn covers(&self, path: &BStr) -> bool {
         ancestors(path).any(|above| self.at.contains(above))
     }
 }
 
-/// The directories that lead to a path.
+/// The ancestor directories of a path, the topmost first.
 pub(crate) fn ancestors(path: &BStr) -> impl Iterator<Item = &BStr> {
     path.find_iter(b"/").map(|at| path[..at].as_bstr())
 }
 
 impl Reason {
-    /// What git says before and after the list of paths when a checkout is refused.
+    /// Git's text before and after the list of paths of a refused checkout.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Reason::WouldOverwrite | Reason::NotUpToDate => (

@@ -5,17 +5,17 @@ use bstr::BStr;
 use hedgerow_writer::{Problem, Removal, Removed};
 use std::sync::{Mutex, PoisonError};
 
-/// What has become of the files that were to go.
+/// Result of removing files.
 #[derive(Debug, Default)]
 pub(crate) struct RemovalsResults {
     pub removed: u64,
-    /// Those that could not be removed.
+    /// Files that could not be removed.
     pub failures: Vec<Failure>,
-    /// Submodules that were left.
+    /// Warnings about submodules that were left in place.
     pub warnings: Vec<String>,
 }
 
-/// The files of the old index that go, for [`hedgerow_writer::remove_paths`].
+/// The files of the old index to remove, for [`hedgerow_writer::remove_paths`].
 pub(crate) struct Removals<'a> {
     index: &'a Index,
     removals: &'a [Remove],
@@ -24,7 +24,7 @@ pub(crate) struct Removals<'a> {
 }
 
 impl<'a> Removals<'a> {
-    /// `removals` are rows of `index`; the directory `keep` stays even if it is emptied.
+    /// `removals` refer to rows of `index`; the directory `keep` stays even when it becomes empty.
     pub(crate) fn new(index: &'a Index, removals: &'a [Remove], keep: Option<&'a BStr>) -> Self {
         Removals {
             index,
@@ -34,7 +34,7 @@ impl<'a> Removals<'a> {
         }
     }
 
-    /// What has become of them.
+    /// The collected results.
     pub(crate) fn into_results(self) -> RemovalsResults {
         self.results
             .into_inner()
@@ -82,13 +82,13 @@ impl Removal for Removals<'_> {
         for Removed { row, outcome } in batch {
             match outcome {
                 Ok(()) => results.removed += 1,
-                // A submodule with something in it stays, as with git: it may hold work.
+                // A submodule directory that is not empty stays, as with git: it may hold work.
                 Err(problem) if self.is_directory(row) => {
                     let (path, reason) = (self.path_of(row), problem.reason());
                     let warning = format!("unable to rmdir '{path}': {reason}");
                     results.warnings.push(warning);
                 }
-                // Untracked files took the place of what was to go.
+                // Untracked files took the place of the file to remove.
                 Err(problem) if problem.is_directory() => {
                     let path = self.path_of(row);
                     let warning = format!("unable to unlink '{path}': Is a directory");

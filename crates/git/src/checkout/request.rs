@@ -1,5 +1,5 @@
-//! What the words of a command line ask a checkout for: git-checkout(1). A word that may be both a
-//! revision and a path is refused, because a wrong guess overwrites files.
+//! What the words of a command line request from a checkout: git-checkout(1). A word that may be
+//! either a revision or a path is refused, because a wrong guess overwrites files.
 
 use super::paths::check_pathspecs;
 use super::target::{Named, Target};
@@ -14,56 +14,56 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Characters that make a pathspec a pattern.
+/// Characters that make a pathspec a glob pattern.
 const WILD: &[u8] = b"*?[\\";
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// To move HEAD and the working tree ([`super::switch`]).
+    /// Move HEAD and the working tree ([`super::switch`]).
     Switch(Target),
-    /// To restore paths; HEAD stays ([`super::checkout_paths`]).
+    /// Restore paths; HEAD stays ([`super::checkout_paths`]).
     Paths(RequestedPaths),
 }
 
 /// Paths to check out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedPaths {
-    /// The tree to take them from; the index if there is none.
+    /// The tree to take them from; the index if `None`.
     pub tree: Option<ObjectId>,
-    /// What names them, relative to where the user is.
+    /// Pathspecs, relative to the user's current directory.
     pub pathspecs: Vec<BString>,
-    /// No `--` was given: git tells then how many paths were updated.
+    /// No `--` was given: git then reports how many paths were updated.
     pub without_separator: bool,
 }
 
-/// How words are understood.
+/// How words are interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions {
-    /// HEAD is not to follow a branch.
+    /// HEAD does not follow a branch.
     pub detach: bool,
-    /// Whether a word that names nothing may stand for the branch of a remote; `None` is what
+    /// Whether a word that names nothing may stand for a remote's branch; `None` means as
     /// `checkout.guess` says.
     pub guess: Option<bool>,
 }
 
-/// One command line.
+/// The words of one command line.
 struct Words<'a> {
     repository: &'a Repository,
     warn: RefCell<&'a mut dyn FnMut(String)>,
     detach: bool,
     guess: bool,
-    /// A `--` says what is a path.
+    /// A `--` separates the paths.
     is_separated: bool,
-    /// There is a word besides the first, or besides the first and `--`.
+    /// The first word is the only one, apart from `--`.
     is_alone: bool,
 }
 
 impl Request {
-    /// Understands `words`, of which one may be `--`. `warn` is told what git would warn of.
+    /// Interprets `words`, one of which may be `--`. `warn` receives git's warnings.
     ///
     /// # Errors
-    /// [`Error::Setup`], in git's words, if they make no sense; [`Error::AmbiguousRemoteBranch`].
+    /// [`Error::Setup`], in git's words, if they are invalid; [`Error::AmbiguousRemoteBranch`].
     pub fn parse(
         repository: &Repository,
         words: &[BString],
@@ -100,9 +100,9 @@ impl Request {
     }
 }
 
-/// What the first word is.
+/// Meaning of the first word.
 enum Word {
-    /// A branch of a remote, to make one from.
+    /// A remote's branch, to create a branch from.
     Switch(Target),
     Named(Named),
     Path,
@@ -133,7 +133,7 @@ impl Words<'_> {
         }
     }
 
-    /// The object that the word names. `A...B` is the one commit where their lines meet.
+    /// The object that the word names. `A...B` names their only merge base.
     fn resolve(&self, word: &BStr) -> Result<Option<ObjectId>> {
         let Some((left, right)) = word.split_once_str("...") else {
             return self.object(word, Wanted::Any);
@@ -178,7 +178,7 @@ impl Words<'_> {
         }))
     }
 
-    /// The branch of a remote that the word stands for, if it names nothing else.
+    /// The remote's branch that the word stands for, if it names nothing else.
     fn guessed(&self, word: &BStr) -> Result<Option<Target>> {
         let is_pattern = !self.is_separated && word.find_byteset(WILD).is_some();
         if !self.guess || !self.is_alone || is_pattern {
@@ -198,8 +198,8 @@ impl Words<'_> {
         }
     }
 
-    /// Whether the word names something that is there, as git looks for it: without most of the
-    /// magic of pathspecs.
+    /// Whether the word names something that exists, checked as git does: without most of the
+    /// pathspec magic.
     fn is_file(&self, word: &BStr) -> Result<bool> {
         let top = self.repository.require_work_tree()?;
         let (prefix, rest) = match word.as_bytes() {
@@ -242,7 +242,7 @@ impl Words<'_> {
     }
 }
 
-/// Git does not say before the reason what it could not resolve.
+/// Drops the name of the revision from the error: git gives only the reason.
 fn in_gits_words(error: Error) -> Error {
     match error {
         Error::Revision { reason, .. } => refused(reason.to_string()),
@@ -255,7 +255,7 @@ fn refused(reason: String) -> Error {
 }
 
 impl Target {
-    /// The branch or commit that `revision` names, as `git checkout` understands it.
+    /// The branch or commit that `revision` names, as `git checkout` interprets it.
     ///
     /// # Errors
     /// [`Error::Setup`] if it names neither.

@@ -1,6 +1,6 @@
-//! Files that found something in their place. On a file system that ignores case it is another
-//! file of the same tree: they are written once more, one after the other in the order of the
-//! index, so that the last one wins, as with git.
+//! Retries files whose place was taken. On a file system that ignores case, the other file belongs
+//! to the same tree. The files are written again one after the other in index order, so that the
+//! last one wins, as with git.
 
 use super::contents::Contents;
 use super::outcome::Done;
@@ -11,8 +11,8 @@ use hedgerow_writer::{write_entry, Place, Plan, Problem, Written};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Contents<'_> {
-    /// Writes the collided files again and names all that share a place. One that shares it with no
-    /// other had something else in its way, and that is gone.
+    /// Writes the collided files again and reports all that share a place. If such a file shares
+    /// its place with no other, something else was in its way and has been replaced.
     pub(crate) fn retry_collided(&self, root: &Dir, done: &mut Done) {
         let mut rows = match self.results.lock() {
             Ok(mut results) => std::mem::take(&mut results.collided),
@@ -58,7 +58,7 @@ impl Contents<'_> {
         })
     }
 
-    /// The files of which several have names that now lead to the same of `inodes`.
+    /// The files whose names now lead to one of `inodes`, if several lead to it.
     fn sharing(&self, root: &Dir, inodes: &BTreeSet<u32>) -> Vec<BString> {
         let Ok(results) = self.results.lock() else {
             return Vec::new();

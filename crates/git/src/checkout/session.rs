@@ -1,4 +1,4 @@
-//! What one checkout holds from its first step to its last: the lock on the index and the working
+//! What a checkout holds from its first step to its last: the lock on the index, and the working
 //! tree.
 
 use crate::index::Index;
@@ -37,12 +37,12 @@ impl<'r> Session<'r> {
         })
     }
 
-    /// The directory below the root that the user is in, if it is one below.
+    /// The user's current directory, relative to the root; `None` unless it is below the root.
     pub(crate) fn current_directory(&self) -> Option<&BStr> {
         self.current_directory.as_ref().map(|path| path.as_bstr())
     }
 
-    /// Writes the index and moves it into place: see [`Worktree::write_index`].
+    /// Writes the index and moves it into place; see [`Worktree::write_index`].
     pub(crate) fn write_index(
         &mut self,
         index: &Index,

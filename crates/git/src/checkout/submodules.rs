@@ -1,4 +1,4 @@
-//! Submodules in a switch: which differ when it is over, and which git would have moved along.
+//! Submodules in a switch: which ones differ afterwards, and which ones git would have moved along.
 
 use super::outcome::{Done, LocalChange};
 use super::session::Session;
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const MODULES: &[u8] = b".gitmodules";
-/// A larger `.gitmodules` is refused.
+/// Upper size limit of `.gitmodules`, in bytes; a larger one is refused.
 const MODULES_LIMIT_BYTES: u64 = 64 << 20;
 
-/// Adds the submodules that are not as the new index has them to the changes that are listed. One
-/// that cannot be looked at is a warning.
+/// Adds the submodules that differ from the new index to the listed changes. A submodule that
+/// cannot be examined is reported as a warning.
 pub(super) fn list_differing(session: &Session<'_>, index: &Index, done: &mut Done) {
     if let Err(error) = try_list_differing(session, index, done) {
         done.warnings.push(error.to_string());
@@ -47,8 +47,8 @@ fn try_list_differing(session: &Session<'_>, index: &Index, done: &mut Done) -> 
     Ok(())
 }
 
-/// With `submodule.recurse`, git moves the submodules along. That is not done here: if any would
-/// have to be moved, nothing is done at all.
+/// Refuses a switch that would have to move submodules. With `submodule.recurse`, git moves them
+/// along, which is not supported here; so nothing is done at all.
 pub(super) fn refuse_recursion(
     session: &Session<'_>,
     old: &Index,
@@ -78,7 +78,7 @@ pub(super) fn refuse_recursion(
     refuse_active(session, [old, &next.index], affected)
 }
 
-/// The same for a checkout of paths: `rows` of `index` were chosen.
+/// The same for a checkout of paths: `is_chosen` selects rows of `index`.
 pub(super) fn refuse_recursion_into(
     session: &Session<'_>,
     index: &Index,
@@ -91,8 +91,7 @@ pub(super) fn refuse_recursion_into(
     refuse_active(session, [index, index], affected)
 }
 
-/// The submodules among the rows `is_chosen` that are there and not as `index` has them, or that
-/// are not there.
+/// The submodules among the rows `is_chosen` that differ from `index` or are absent.
 fn differing(
     session: &Session<'_>,
     index: &Index,
@@ -116,8 +115,8 @@ fn is_submodule(entry: &Entry) -> bool {
     entry.mode == Mode::Gitlink && entry.flags.stage == Stage::Merged
 }
 
-/// Refuses if any of the submodules `affected` is one that git would touch: it is named in
-/// `.gitmodules`, as it is or as it will be, and active.
+/// Refuses if git would touch any of the submodules `affected`: if it is active and named in the
+/// `.gitmodules` of the working tree or of one of `indexes`.
 fn refuse_active(
     session: &Session<'_>,
     indexes: [&Index; 2],
@@ -154,7 +153,7 @@ fn refuse_active(
     Ok(())
 }
 
-/// Adds the names of the submodules that a `.gitmodules` names, by path.
+/// Adds the submodule names of a `.gitmodules`, by path.
 fn read_names(content: &[u8], names: &mut BTreeMap<BString, Vec<BString>>) -> Result<()> {
     let modules = Config::of_file(content, Path::new(".gitmodules"))?;
     for name in modules.subsections("submodule") {
@@ -165,8 +164,8 @@ fn read_names(content: &[u8], names: &mut BTreeMap<BString, Vec<BString>>) -> Re
     Ok(())
 }
 
-/// Whether the user has made the submodule his, as git-submodule(1) has it. Of `submodule.active`
-/// the patterns are not looked at: where it is set, all are.
+/// Whether the submodule is active, as defined in git-submodule(1). The patterns of
+/// `submodule.active` are not evaluated: if it is set, all submodules are active.
 fn is_active(config: &Config, name: &BStr) -> Result<bool> {
     if let Some(word) = config.string_in("submodule", name, "active") {
         return Ok(crate::config::boolean(word.as_bstr()) != Some(false));

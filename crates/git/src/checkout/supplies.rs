@@ -1,5 +1,5 @@
-//! What writing needs, found before anything is touched: conversions, objects, filters. Whatever is
-//! known to fail is refused here.
+//! Everything that writing needs, prepared before anything is touched: conversions, objects,
+//! filters. Errors that can be foreseen are reported here.
 
 use super::contents::{large_rows, locate, Located};
 use super::lanes::Lanes;
@@ -12,27 +12,28 @@ use crate::{Error, Result};
 use bstr::BStr;
 use hedgerow_pack::{Reader, SharedBases};
 
-/// Bytes of delta bases that are kept to be shared at a time.
+/// Memory limit of the cache of shared delta bases, in bytes.
 const BASE_BUDGET_BYTES: usize = 8 << 20;
-/// No system takes a longer target of a link: Linux's `PATH_MAX` with its NUL, in bytes.
+/// Longest target of a symbolic link that any system accepts, in bytes: Linux's `PATH_MAX` without
+/// its NUL.
 const LINK_LIMIT_BYTES: u64 = 4095;
 
-/// What the files of a [`Transition`] are written with.
+/// What is needed to write the files of a [`Transition`].
 pub(crate) struct Supplies {
     pub converter: Converter,
-    /// The object of each file after replacement, and where it is.
+    /// The object id of each file after replacement, and the object's location.
     pub located: Vec<Located>,
     pub bases: SharedBases,
     pub lanes: Lanes,
-    /// What is to be said of files of attributes.
+    /// Warnings about attribute files.
     pub warnings: Vec<String>,
 }
 
-/// Finds what the writes of `next` need.
+/// Prepares what the writes of `next` need.
 ///
 /// # Errors
-/// An object that is missing, a link that no system takes, a conversion that cannot be done; also
-/// whatever keeps these from being looked at.
+/// A missing object, a link target that no system accepts, a conversion that cannot be done, or a
+/// failure to check for these.
 pub(crate) fn supplies(
     session: &Session<'_>,
     next: &Transition,
@@ -44,6 +45,7 @@ pub(crate) fn supplies(
             .iter()
             .map(|write| &index.entries()[write.row as usize])
     };
+    // Only regular files are converted, so only the attribute files above them matter.
     let files = entries().filter(|entry| matches!(entry.mode, Mode::File | Mode::Executable));
     let directories = directories_above(files.clone().map(|entry| index.path(entry)));
     let (converter, warnings) = session.converter(index, &directories, direction)?;
@@ -76,6 +78,7 @@ pub(crate) fn supplies(
         }
     }
     let mut lanes = Lanes::new(index, writes, &converter, session.filter_context());
+    // Filters that were started to compare files are reused for writing.
     lanes.reuse(session.take_filters());
     lanes.add_large_files(large_rows(objects, &located));
     let mut warnings: Vec<String> = warnings.into_values().flatten().collect();
@@ -89,7 +92,8 @@ pub(crate) fn supplies(
     })
 }
 
-/// Fails if any of the objects is nowhere. A submodule's commit is in another repository.
+/// Fails if any object is missing. A submodule's commit is in another repository and is not
+/// checked.
 fn refuse_missing<'a>(files: impl Iterator<Item = ((&'a BStr, Mode), &'a Located)>) -> Result<()> {
     let missing = |((_, mode), (_, location)): &((&BStr, Mode), &Located)| {
         *mode != Mode::Gitlink && location.is_none()

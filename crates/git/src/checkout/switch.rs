@@ -1,4 +1,4 @@
-//! Switching HEAD to a branch or a commit, with the working tree and the index.
+//! Switching HEAD to a branch or a commit, together with the working tree and the index.
 
 use super::outcome::{Done, Outcome};
 use super::session::Session;
@@ -12,31 +12,30 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 
-/// How to switch.
+/// Options of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchOptions {
     /// Overwrite local changes and untracked files.
     pub force: bool,
-    /// List what is changed and was carried over.
+    /// List the local changes that were carried over.
     pub list_changes: bool,
-    /// With fewer files than this to write, one worker writes them
+    /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
-    /// How it is run: [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files that are
-    /// written.
+    /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
     pub execution: Execution,
 }
 
-/// What was switched.
+/// Result of a switch.
 #[derive(Debug)]
 pub struct Switched {
-    /// Where HEAD was before.
+    /// HEAD before the switch.
     pub old: Head,
-    /// What became of the working tree.
+    /// How the update of the working tree ended.
     pub outcome: Outcome,
-    /// What was going on on the old branch and has been ended.
+    /// The operations in progress on the old branch that were ended.
     pub ended: Ended,
-    /// Why HEAD could not follow; working tree and index did.
+    /// Why HEAD could not be updated; the working tree and the index were.
     pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
@@ -80,6 +79,7 @@ pub fn switch(
     session.set_source(target.branch.clone(), Some(commit));
     let mut changes = None;
     let is_cancelled = || options.execution.cancel.is_cancelled();
+    // The references are locked only when every other check has passed.
     let outcome = update(&mut session, &job, &mut || {
         if !target.head_stays {
             let prepared = RefChanges::prepare(repository, target, commit, &is_cancelled)?;
@@ -87,6 +87,7 @@ pub fn switch(
         }
         Ok(())
     })?;
+    // Releases the lock on the index: the hook may need it.
     drop(session);
     let mut switched = Switched::new(old, outcome);
     if !matches!(switched.outcome, Outcome::Done(_)) {
@@ -96,6 +97,7 @@ pub fn switch(
         None => Ok(()),
         Some(changes) => changes.commit(repository, target, &switched.old),
     };
+    // The working tree has been switched already, so a failure becomes part of the result.
     match moved.and_then(|()| repository.remove_branch_state()) {
         Ok(ended) => switched.ended = ended,
         Err(error) => {
@@ -109,7 +111,7 @@ pub fn switch(
     Ok(switched)
 }
 
-/// A branch that another working tree has checked out would move under it.
+/// Refuses a branch that another working tree has checked out: it would move under that one.
 fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) -> Result<()> {
     let Some(branch) = &target.branch else {
         return Ok(());
@@ -129,15 +131,15 @@ fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) ->
     }
 }
 
-/// What a switch changes besides working tree and index: locked and ready, so that none of it can
-/// be refused any more once the working tree is touched.
+/// What a switch changes besides the working tree and the index: locked and prepared, so that none
+/// of it can be refused once the working tree has been touched.
 struct RefChanges<'r> {
     committer: Signature,
     head: RefUpdate<'r>,
     branch: Option<CreatedBranch<'r>>,
 }
 
-/// A branch made from that of a remote.
+/// A branch created from a remote's branch.
 struct CreatedBranch<'r> {
     update: RefUpdate<'r>,
     message: BString,
@@ -162,8 +164,8 @@ impl<'r> RefChanges<'r> {
                 };
                 let name = short(branch.as_bstr());
                 let update = repository.prepare_branch(&new, is_cancelled)?;
-                // Others need the configuration meanwhile: it is only seen whether it can be
-                // changed.
+                // Checks only that the configuration can be changed, and releases its lock: others
+                // need it meanwhile.
                 drop(repository.prepare_upstream(name.as_bstr(), upstream)?);
                 let message = new.message;
                 Some(CreatedBranch { update, message })

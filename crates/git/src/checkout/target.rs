@@ -1,4 +1,4 @@
-//! What HEAD is to be switched to: git-checkout(1).
+//! What HEAD is switched to: git-checkout(1).
 
 use crate::branches::{RemoteMatch, Upstream};
 use crate::repository::Repository;
@@ -7,32 +7,32 @@ use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 
-/// What is to be checked out.
+/// The target of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The words it was named with, for messages and the log of HEAD.
+    /// The name as given, for messages and the log of HEAD.
     pub name: BString,
     /// The full name of the branch, if HEAD is to follow one.
     pub branch: Option<BString>,
-    /// The branch of a remote to create the branch from, if it does not exist yet.
+    /// The remote's branch to create the branch from, if the branch does not exist yet.
     pub from_remote: Option<Upstream>,
-    /// The commit; `None` for the branch of HEAD when it is not born yet.
+    /// The commit; `None` for HEAD's branch while it is unborn.
     pub commit: Option<ObjectId>,
-    /// HEAD was named, or nothing: it stays what it is, and nothing is logged.
+    /// HEAD itself or nothing was named: HEAD stays as it is, and nothing is logged.
     pub head_stays: bool,
 }
 
-/// What a word names that names an object.
+/// The meaning of a word that names an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The tree to take paths from.
     pub tree: ObjectId,
-    /// What to switch to; `None` for what is not a commit.
+    /// The target to switch to; `None` if the object is not a commit.
     pub target: Option<Target>,
 }
 
 impl Target {
-    /// Where HEAD is already. `detach`: it is not to follow its branch any more.
+    /// HEAD as it is now. `detach`: HEAD no longer follows its branch.
     ///
     /// # Errors
     /// [`Error::Setup`] if there is no commit yet.
@@ -52,8 +52,8 @@ impl Target {
         })
     }
 
-    /// What `word` names, which was resolved to the object `id`. A branch counts more than all
-    /// else of its name. `detach`: HEAD is not to follow a branch.
+    /// The meaning of `word`, which was resolved to the object `id`. A branch takes precedence over
+    /// everything else of that name. `detach`: HEAD does not follow a branch.
     ///
     /// # Errors
     /// [`Error::Setup`] if it leads to no tree.
@@ -93,11 +93,11 @@ impl Target {
         })
     }
 
-    /// The branch of a remote that `word` names by itself, to make one from it that follows it;
+    /// The remote's branch that `word` names by itself, from which a tracking branch is created;
     /// `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::AmbiguousRemoteBranch`] if several remotes have it, and none is preferred.
+    /// [`Error::AmbiguousRemoteBranch`] if several remotes have it and none is preferred.
     pub fn of_remote(repository: &Repository, word: &BStr) -> Result<Option<Target>> {
         let upstream = match repository.dwim_remote_branch(word)? {
             RemoteMatch::None => return Ok(None),

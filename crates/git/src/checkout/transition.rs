@@ -1,4 +1,5 @@
-//! From what is to what will be: the new index, and what has to be done in the working tree.
+//! From the current state to the target: the new index, and what has to be done in the working
+//! tree.
 
 use super::merge::{one_way, two_way, Action, Current};
 use super::rejects::{Reason, Rejects};
@@ -10,44 +11,44 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_tree::EntryKind;
 use std::collections::BTreeMap;
 
-/// Which rules decide.
+/// The rules that decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rules {
-    /// Keep what the user changed, or refuse. `initial`: there was no index.
+    /// Keep the user's changes, or refuse. `initial`: there was no index.
     TwoWay { initial: bool },
-    /// Overwrite what the user changed.
+    /// Overwrite the user's changes.
     OneWay {
-        /// The changes list the new tree whole: what they don't name is not in it.
+        /// The changes list the whole new tree: a path that they do not name is not in it.
         complete: bool,
     },
 }
 
-/// What the transition starts from.
+/// The state that the transition starts from.
 pub(crate) struct Start<'a> {
     pub index: &'a Index,
     /// The state of each entry's file.
     pub states: &'a [State],
-    /// What differs between the old tree and the new.
+    /// The differences between the old tree and the new.
     pub changes: &'a Difference,
     pub rules: Rules,
-    /// Whether a path is outside of the sparse checkout.
+    /// Whether a path is outside the sparse checkout.
     pub is_excluded: &'a dyn Fn(&BStr, Mode) -> bool,
-    /// Whether sparse checkout is on: entries may come and go with it.
+    /// Whether sparse checkout is on: it adds and removes files.
     pub sparse: bool,
 }
 
-/// A file of the new index that is to be written.
+/// A file of the new index to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Write {
     /// Its row in the new index.
     pub row: u32,
-    /// A file that may go is in its place, and does when the first of the content is there.
+    /// A removable file is in its place; it is replaced when the first of the content arrives.
     pub replaces: bool,
-    /// The index did not know anything in its place: what is there is untracked.
+    /// The index had no entry in its place: whatever is there is untracked.
     pub untracked: bool,
 }
 
-/// A path of the old index that is to be removed.
+/// A path of the old index to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Remove {
     /// Its row in the old index.
@@ -56,22 +57,22 @@ pub(crate) struct Remove {
     pub directory: bool,
 }
 
-/// What has to be done.
+/// The changes to make.
 #[derive(Debug)]
 pub(crate) struct Transition {
-    /// The index as it will be; stat data of what is to be written still missing.
+    /// The new index; entries to be written do not have stat data yet.
     pub index: Index,
     /// Ascending.
     pub writes: Vec<Write>,
     /// Ascending.
     pub removals: Vec<Remove>,
-    /// Paths that must not be there though nothing is written to them.
+    /// Paths that must not exist though nothing is written to them.
     pub must_be_absent: Vec<BString>,
-    /// Files that are to be removed, and that are directories now.
+    /// Files to be removed that are directories now.
     pub became_directories: Vec<BString>,
-    /// For each row of the new index that is kept as it was, the row of its state.
+    /// For each row of the new index that is kept unchanged, the row of its state.
     pub kept_from: Vec<Option<u32>>,
-    /// Files outside of the sparse checkout that stay, because they were changed.
+    /// Changed files outside the sparse checkout, which stay because of their changes.
     pub left_despite_sparse: Vec<BString>,
     pub rejects: Rejects,
 }
@@ -94,7 +95,7 @@ impl Transition {
     }
 }
 
-/// Joins index and changes, path by path.
+/// Joins the index and the changes, path by path.
 pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
     if let Some(same) = same_paths(start) {
         return Ok(same);
@@ -129,8 +130,8 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
     Ok(out.with(builder.finish_replacing(start.index)))
 }
 
-/// The transition to the tree that the index is already: nothing but files that are not as it says
-/// and are to be overwritten. No entry has to be moved for it.
+/// The transition if the index already equals the new tree: it consists only of files that differ
+/// from the index and are to be overwritten. No entry has to be moved.
 fn same_paths(start: &Start<'_>) -> Option<Transition> {
     let incomplete = start.rules == Rules::OneWay { complete: false };
     let unchanged = incomplete && start.changes.changes().is_empty();
@@ -157,17 +158,17 @@ fn same_paths(start: &Start<'_>) -> Option<Transition> {
     Some(out.with(index))
 }
 
-/// Whether what is in the place of an entry's file is nothing that the index knows.
+/// Whether anything in the place of an entry's file is untracked: the file itself is not there.
 fn is_unknown_place(state: State) -> bool {
     matches!(state, State::Directory | State::Blocked | State::Absent)
 }
 
-/// Whether something is at the path of an entry, as far as is known.
+/// Whether something is known to exist at the path of an entry.
 fn is_present(state: State) -> bool {
     !matches!(state, State::Absent | State::Blocked | State::Unknown)
 }
 
-/// How many entries share the path of the one at `row`.
+/// Number of entries with the path of the entry at `row`, counted from `row`.
 fn stages(index: &Index, row: usize) -> usize {
     let path = index.path(&index.entries()[row]);
     index.entries()[row..]
@@ -238,7 +239,7 @@ impl Join<'_> {
         });
         let (old, new) = change.map_or((None, None), |change| (change.old, change.new));
         match self.start.rules {
-            // What the trees have in common they do not list: to the rules it is any one side.
+            // Paths that are equal in both trees are not listed; to the rules they are equal sides.
             Rules::TwoWay { .. } if change.is_none() => match current {
                 Current::Unmerged => Action::Reject(Reason::WouldOverwrite),
                 _ => Action::Keep,
@@ -266,7 +267,7 @@ impl Join<'_> {
         }
         let state = self.start.states[row];
         match (entry.flags.skip_worktree, flags.skip_worktree) {
-            // It leaves the sparse checkout: only if nothing is lost.
+            // It leaves the sparse checkout, but only if nothing is lost.
             (false, true) => match state {
                 State::Absent => {}
                 _ if state == State::Clean || self.forces() => {
@@ -277,7 +278,7 @@ impl Join<'_> {
                     self.out.left_despite_sparse.push(path.to_owned());
                 }
             },
-            // It enters; a file that is there already stays as it is.
+            // It enters the sparse checkout; a file that already exists stays as it is.
             (true, false) if state == State::Absent => {
                 let write = Write {
                     row: self.row(),
@@ -304,12 +305,12 @@ impl Join<'_> {
         let mut flags = Flags::default();
         if let Some(old) = merged {
             flags.skip_worktree = old.flags.skip_worktree;
-            // A file that is only written again stays the entry that it was.
+            // A file that is only rewritten keeps the flags of its entry.
             if (old.id, old.mode) == (side.id, mode) {
                 flags = old.flags;
             }
         }
-        // What was in conflict is there, and stays, wherever it is.
+        // A file that was in conflict exists, and stays even outside the sparse checkout.
         let was_unmerged = old.is_some() && merged.is_none();
         if self.start.sparse {
             flags.skip_worktree = !was_unmerged && (self.start.is_excluded)(path, mode);
@@ -317,7 +318,7 @@ impl Join<'_> {
         let state = row.map(|row| self.start.states[row]);
         let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
         if self.start.sparse && flags.skip_worktree {
-            // It leaves the sparse checkout. What may not be lost of it was refused above.
+            // It leaves the sparse checkout. Files with changes were refused above.
             let is_there = state.is_some_and(is_present);
             if let (Some(row), Some(old)) = (row, merged) {
                 if is_there && !old.flags.skip_worktree {
@@ -350,7 +351,7 @@ impl Join<'_> {
         }
     }
 
-    /// An entry that neither tree has, at a place that the new tree needs for a directory or a
+    /// Handles an entry that neither tree has, in a place where the new tree needs a directory or a
     /// file.
     fn give_way(&mut self, row: usize, path: &BStr, clash: Clash) {
         let entry = self.start.index.entries()[row];
@@ -362,11 +363,11 @@ impl Join<'_> {
         }
     }
 
-    /// Whether the entry's file may be overwritten or removed; if not, says so.
+    /// Whether the entry's file may be overwritten or removed; if not, it is rejected.
     fn may_replace(&mut self, row: usize, path: &BStr) -> bool {
         let entry = &self.start.index.entries()[row];
         let is_held = entry.flags.assume_valid || entry.flags.skip_worktree;
-        // Force does not reach files that the user told git to leave alone.
+        // Force does not apply to files that the user told git to leave alone.
         if self.forces() && !is_held {
             return true;
         }
@@ -384,8 +385,7 @@ impl Join<'_> {
         }
     }
 
-    /// Whether the entry is outside of the sparse checkout and remains there: whatever is in the
-    /// place of its file is not looked at.
+    /// Whether the entry is and stays outside the sparse checkout; its place is then not examined.
     fn stays_outside(&self, row: usize, path: &BStr) -> bool {
         let entry = &self.start.index.entries()[row];
         self.start.sparse && entry.flags.skip_worktree && (self.start.is_excluded)(path, entry.mode)
@@ -431,7 +431,7 @@ fn current(entry: &Entry) -> Current {
     })
 }
 
-/// The mode of an index entry as trees name it.
+/// The mode of an index entry as a tree entry kind.
 pub(crate) fn kind(mode: Mode) -> EntryKind {
     match mode {
         Mode::File => EntryKind::File,
@@ -442,7 +442,7 @@ pub(crate) fn kind(mode: Mode) -> EntryKind {
     }
 }
 
-/// Why a row of the index cannot stay beside an addition of the new tree.
+/// Why a row of the index cannot coexist with an addition of the new tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clash {
     /// It is below a path where the new tree has a file.

@@ -22,7 +22,7 @@ use gix_hash::ObjectId;
 use hedgerow_writer::{remove_paths, write_tree};
 use std::sync::{Mutex, OnceLock};
 
-/// From where to where.
+/// The trees to move between.
 pub(crate) struct Move {
     /// The tree of the commit that is checked out; `None` if there is none yet.
     pub old: Option<ObjectId>,
@@ -30,13 +30,13 @@ pub(crate) struct Move {
     pub new: ObjectId,
     /// Overwrite local changes and untracked files.
     pub force: bool,
-    /// Compare the result with `new` and the working tree, to tell what is still changed.
+    /// Compare the result with `new` and the working tree, to report what is still changed.
     pub list_changes: bool,
 }
 
-/// Checks out a tree: reads what is, decides, refuses or acts, and writes the index last.
-/// `prepare` is called when nothing has been touched yet and nothing is left that would refuse: it
-/// may, and then nothing is touched.
+/// Checks out a tree: reads the current state, decides, refuses or acts, and writes the index last.
+/// `prepare` is called when every other check has passed and nothing has been touched; if it fails,
+/// nothing is touched.
 pub(crate) fn update(
     session: &mut Session<'_>,
     job: &Move,
@@ -94,7 +94,9 @@ pub(crate) fn update(
     };
     let supplies = supplies(session, &next, &direction)?;
     refuse_recursion(session, &old.index, &next, job.force)?;
+    // Everything above only reads; `prepare` is the last step that may refuse.
     prepare()?;
+    // Removing comes first: it makes room for the files to write.
     clear(&session.root, &obstacles)?;
     let mut done = Done::default();
     done.warnings.extend(left_despite_sparse(&next));
@@ -106,7 +108,7 @@ pub(crate) fn update(
     Ok(Outcome::Done(done))
 }
 
-/// The state of every file of the index, and those that were read and found unchanged.
+/// The state of every file of the index, and the files that were read and found unchanged.
 fn examine(
     session: &Session<'_>,
     job: &Move,
@@ -121,8 +123,7 @@ fn examine(
     Ok((states, refreshed))
 }
 
-/// Reads the files that stat data cannot judge. What cannot be read is not known to be one that may
-/// be overwritten.
+/// Reads the files that stat data cannot judge. A file that cannot be read must not be overwritten.
 pub(crate) fn settle(
     session: &Session<'_>,
     states: &mut [State],
@@ -135,7 +136,7 @@ pub(crate) fn settle(
     }
 }
 
-/// Writes the index, and lists what is still changed.
+/// Writes the index, and lists the remaining changes.
 fn finish(
     session: &mut Session<'_>,
     job: &Move,
@@ -158,7 +159,7 @@ fn finish(
     Ok(())
 }
 
-/// What is to be said of kept files that could not be asked whether they are changed.
+/// Warnings about kept files whose state could not be determined.
 fn unknown(next: &Transition, states: &[State]) -> Vec<String> {
     let rows = next.index.entries().iter().zip(&next.kept_from);
     let unknown =
@@ -182,8 +183,8 @@ fn left_despite_sparse(next: &Transition) -> Option<String> {
     })
 }
 
-/// Where there is no index, the files of the old tree that the new one does not have: none of them
-/// is known to be there.
+/// If there is no index, the files of the old tree that the new one does not have: none of them is
+/// known to exist.
 fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
     let Some(old) = job.old.filter(|_| !job.force) else {
         return Ok(Vec::new());
@@ -198,9 +199,9 @@ fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
     Ok(gone.map(|change| changes.path(change).to_owned()).collect())
 }
 
-/// A file whose stat data differ counts as modified without being read, as with git where it is
-/// to be overwritten anyway, and where the user told git not to look at it; only racy ones are read.
-/// `holds` says of which entries.
+/// Counts a file whose stat data differ as modified without reading it, as git does for a file that
+/// is overwritten anyway or that the user told git not to look at; only racy files are read.
+/// `holds` selects the entries.
 pub(crate) fn trust_stat(
     states: &mut [State],
     index: &Index,
@@ -215,8 +216,8 @@ pub(crate) fn trust_stat(
     }
 }
 
-/// Which rules decide, and from which tree the changes are to be listed. Where the index is known
-/// to be a tree, only what differs from that one needs to be looked at.
+/// The rules that decide, and the tree that the changes are listed against. If the index is known
+/// to equal a tree, only the differences from that tree are needed.
 fn rules(job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
     if !job.force {
         let from = if is_new { None } else { job.old };
@@ -261,10 +262,11 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     Ok(())
 }
 
-/// Writes all files, then those that found another in their place once more, one after the other.
+/// Writes all files, then again, one after the other, those whose place was taken.
 ///
 /// # Errors
-/// A required filter that failed: git ends there, too. Files that were not written yet stay.
+/// A required filter that failed: git stops there, too. Files that were not written yet keep their
+/// old content.
 pub(crate) fn write(
     session: &Session<'_>,
     next: &mut Transition,
@@ -297,6 +299,7 @@ pub(crate) fn write(
     let engine = session.engine_for(next.writes.len());
     let report = write_tree(&session.root, &&contents, &engine).map_err(stopped)?;
     done.note(&report);
+    // After a fatal error nothing more is written.
     if contents.fatal.get().is_none() {
         contents.retry_collided(&session.root, done);
     }
@@ -328,12 +331,12 @@ fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
         let Write { row, .. } = next.writes[at as usize];
         let entry = &mut entries[row as usize];
         entry.stat = stat;
-        // The monitor vouched for the file that was there.
+        // The file system monitor vouched for the previous file.
         entry.flags.fsmonitor_valid = false;
     }
 }
 
-/// Files that were read and found unchanged get their stat data of now.
+/// Refreshes the stat data of files that were read and found unchanged.
 fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
     if refreshed.is_empty() {
         return;
@@ -346,8 +349,8 @@ fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
     }
 }
 
-/// Marks racy files that were read and found changed: the new index file's time will make them
-/// look old, and nobody would read them again.
+/// Marks racy files that were read and found changed. The new index file's timestamp makes them
+/// look old, so they would never be read again.
 pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
     let by_seconds = StatRules::default();
     for (entry, from) in next.index.entries_mut().iter_mut().zip(&next.kept_from) {
@@ -358,8 +361,8 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
     }
 }
 
-/// The tree that each directory of the index is. Files that were only written again leave it as
-/// it was.
+/// The cache tree of the new index. A file that was only rewritten leaves its directories' trees
+/// valid.
 fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
     let known = old
         .cache_tree()
@@ -385,7 +388,7 @@ fn stopped(error: hedgerow_writer::Error) -> Error {
     }
 }
 
-/// What the user changed and the checkout carried over, as `git checkout` lists it.
+/// The local changes that the checkout carried over, as `git checkout` lists them.
 fn local_changes(
     session: &Session<'_>,
     next: &Transition,

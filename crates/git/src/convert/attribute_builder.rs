@@ -1,4 +1,4 @@
-//! Turns attributes files into the rules that matter.
+//! Turns attribute files into the rules that are relevant.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::attribute_line::{parse, Line, LineState, Subject};
 use super::attribute_rules::{Rule, RuleSet};
 use super::attributes::{AttributeId, AttributeSources, Attributes, State, MAX_FILE_BYTES};
 
-/// The macro git has without any file.
+/// The macro that git defines without any file.
 const BUILTIN: &[u8] = b"[attr]binary -diff -merge -text";
 
 type Assignments<'a> = Vec<(&'a BStr, LineState<'a>)>;
@@ -18,7 +18,7 @@ type Assignments<'a> = Vec<(&'a BStr, LineState<'a>)>;
 /// The lines of one file: patterns with their assignments.
 type File<'a> = Vec<(BString, Assignments<'a>)>;
 
-/// Collects lines first: a macro may be used before, and in other files than, it is defined.
+/// Collects all lines first: a macro may be used before its definition and in other files.
 pub(super) struct Builder<'a> {
     info: File<'a>,
     directories: Vec<(&'a BStr, File<'a>)>,
@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
             ignore_case: sources.ignore_case,
             messages: Vec::new(),
         };
-        // From the strongest to the weakest: the first definition of a macro stands.
+        // From the strongest to the weakest source: the first definition of a macro wins.
         let info = without_bom(sources.info);
         builder.info = builder.read("info/attributes", info, true);
         let mut seen = HashSet::new();
@@ -51,7 +51,7 @@ impl<'a> Builder<'a> {
                 name.push('/');
             }
             name.push_str(".gitattributes");
-            // git ends a file that it takes from the index at a NUL byte.
+            // git ends a file from the index at a NUL byte.
             let text = content.split(|byte| *byte == 0).next().unwrap_or_default();
             let text = if is_too_large(content) { content } else { text };
             let file = builder.read(&name, text, directory.is_empty());
@@ -68,7 +68,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    /// Reads the lines of a file; its macros go where the macros of all files are.
+    /// Reads the lines of a file; macros go into the common table.
     fn read(&mut self, name: &str, content: &'a [u8], macros_allowed: bool) -> File<'a> {
         if is_too_large(content) {
             self.messages
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
         file
     }
 
-    /// What the files say about the attributes in `known`.
+    /// The rules of the files for the attributes in `known`.
     pub(super) fn build(self, known: &[&'static [u8]]) -> Attributes {
         let mut namer = Namer::new(known, &self.macros);
         let macros = namer.macros(&self.macros);
@@ -137,7 +137,7 @@ fn is_too_large(content: &[u8]) -> bool {
     content.len() >= MAX_FILE_BYTES
 }
 
-/// A byte order mark counts in blobs, not in files.
+/// A byte order mark is content in a blob, but not in a file.
 fn without_bom(content: Option<&[u8]>) -> &[u8] {
     let content = content.unwrap_or_default();
     content
@@ -145,7 +145,7 @@ fn without_bom(content: Option<&[u8]>) -> &[u8] {
         .unwrap_or(content)
 }
 
-/// Gives numbers to the attributes that matter and to the values they take.
+/// Numbers the relevant attributes and their values.
 struct Namer<'a> {
     ids: HashMap<&'a BStr, AttributeId>,
     values: Vec<BString>,
@@ -153,7 +153,7 @@ struct Namer<'a> {
 }
 
 impl<'a> Namer<'a> {
-    /// Macros get numbers in the order of their names, so that equal files give equal numbers.
+    /// Numbers macros in the order of their names, so that equal files give equal numbers.
     fn new(known: &[&'static [u8]], macros: &HashMap<&'a BStr, Assignments<'a>>) -> Namer<'a> {
         let mut ids: HashMap<&BStr, AttributeId> = HashMap::new();
         let mut names: Vec<&BStr> = relevant_macros(known, macros).into_iter().collect();
@@ -188,7 +188,7 @@ impl<'a> Namer<'a> {
         table
     }
 
-    /// The rules of `file` that matter, if any.
+    /// The relevant rules of `file`, if any.
     fn rules(&mut self, file: &File<'a>, ignore_case: bool) -> Option<Arc<RuleSet>> {
         let mut rules = Vec::new();
         for (pattern, assignments) in file {
@@ -228,7 +228,7 @@ impl<'a> Namer<'a> {
     }
 }
 
-/// The macros that set an attribute that matters, be it through other macros.
+/// The macros that set a relevant attribute, directly or through other macros.
 fn relevant_macros<'a>(
     known: &[&'static [u8]],
     macros: &HashMap<&'a BStr, Assignments<'a>>,

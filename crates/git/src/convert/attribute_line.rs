@@ -8,7 +8,7 @@ const MAX_LINE_BYTES: usize = 2048;
 const BLANK: &[u8] = b" \t\r";
 const MACRO_PREFIX: &[u8] = b"[attr]";
 
-/// What a line says an attribute is.
+/// The state that a line gives an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineState<'a> {
     /// `name`
@@ -21,24 +21,24 @@ pub(super) enum LineState<'a> {
     Value(&'a BStr),
 }
 
-/// A line that says something.
+/// A line with assignments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) subject: Subject<'a>,
     pub(super) assignments: Vec<(&'a BStr, LineState<'a>)>,
 }
 
-/// What the assignments of a line are for.
+/// The paths or the macro that the assignments of a line apply to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Subject<'a> {
     /// The paths a pattern matches; the pattern is unquoted.
     Pattern(BString),
-    /// Everything that has this attribute set.
+    /// A macro: everything that has this attribute set.
     Macro(&'a BStr),
 }
 
-/// Reads one line without its line feed. `Ok(None)` says nothing (a comment, or empty); `Err` is
-/// a line git would complain about and ignore.
+/// Parses one line without its line feed. `Ok(None)` is a comment or an empty line; `Err` is a line
+/// that git would complain about and ignore.
 pub(super) fn parse(line: &[u8]) -> Result<Option<Line<'_>>, &'static str> {
     // git reads lines as C strings.
     let line = line.split_once_str(b"\0").map_or(line, |(head, _)| head);
@@ -85,7 +85,7 @@ fn macro_subject<'a>(
     Ok((Subject::Macro(name.as_bstr()), states))
 }
 
-/// The words after the pattern. One bad name spoils the line.
+/// Parses the words after the pattern. One invalid name invalidates the line.
 fn parse_assignments(mut states: &[u8]) -> Result<Vec<(&BStr, LineState<'_>)>, &'static str> {
     let mut assignments = Vec::new();
     loop {
@@ -126,8 +126,8 @@ fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.find_byteset(BLANK).unwrap_or(text.len()))
 }
 
-/// The string in double quotes and C escapes that `text` starts with, and what follows it;
-/// `None` when it does not start with one that ends.
+/// The unquoted string if `text` starts with one in double quotes with C escapes, and the rest;
+/// `None` if there is no such string or it does not end.
 fn unquote(text: &[u8]) -> Option<(BString, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut out = BString::default();

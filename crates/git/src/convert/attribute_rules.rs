@@ -8,14 +8,14 @@ use gix_glob::Pattern;
 use super::attributes::{AttributeId, State, KNOWN};
 use super::rule_index::{Candidate, RuleIndex};
 
-/// A pattern, and what the paths it matches have.
+/// A pattern, and the attributes of the paths that it matches.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) pattern: Pattern,
     pub(super) assignments: Box<[(AttributeId, State)]>,
 }
 
-/// The rules of one file; later ones overrule earlier ones.
+/// The rules of one file; later ones take precedence.
 #[derive(Debug)]
 pub(super) struct RuleSet {
     rules: Vec<Rule>,
@@ -32,7 +32,7 @@ impl RuleSet {
         }
     }
 
-    /// Applies what matches `path`, which is relative to the file's directory.
+    /// Applies the rules that match `path`, which is relative to the file's directory.
     pub(super) fn apply(&self, path: &BStr, is_directory: bool, scratch: &mut Scratch<'_>) {
         let basename_start = path.rfind_byte(b'/').map(|at| at + 1);
         let case = if self.ignore_case {
@@ -58,17 +58,17 @@ impl RuleSet {
     }
 }
 
-/// What is decided so far about one path. The first assignment to an attribute stands.
+/// The decisions so far about one path. The first assignment to an attribute wins.
 pub(super) struct Scratch<'a> {
     known: [Option<State>; KNOWN.len()],
-    /// How many of them there are.
+    /// Number of relevant attributes.
     count: usize,
     open: usize,
     macros: &'a [Box<[(AttributeId, State)]>],
     decided: Decided,
 }
 
-/// The set of macros that were assigned to: a word where that is enough, as nearly always.
+/// The set of macros that were assigned to; a single word suffices nearly always.
 enum Decided {
     Word(u64),
     Words(Vec<bool>),
@@ -90,7 +90,7 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Whether every attribute that matters is decided.
+    /// Whether every relevant attribute is decided.
     pub(super) fn is_complete(&self) -> bool {
         self.open == 0
     }
@@ -99,7 +99,7 @@ impl<'a> Scratch<'a> {
         self.known.map(|state| state.unwrap_or(State::Unspecified))
     }
 
-    /// Applies the assignments of one line, the last of which is the strongest.
+    /// Applies the assignments of one line; the last one is the strongest.
     fn assign(&mut self, assignments: &[(AttributeId, State)]) {
         for &(id, state) in assignments.iter().rev() {
             if self.decide(id as usize, state) && state == State::Set {
@@ -108,8 +108,8 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Applies what a macro stands for. The work list stands in for recursion: a chain of macros
-    /// may be as long as the file that defines them.
+    /// Applies the assignments of a macro. Uses a work list instead of recursion, because a chain
+    /// of macros may be as long as the file that defines them.
     fn expand(&mut self, id: usize) {
         let Some(expansion) = self
             .macros
@@ -131,7 +131,7 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Assigns to an attribute; false if that was done before.
+    /// Assigns to an attribute; false if it was assigned before.
     fn decide(&mut self, id: usize, state: State) -> bool {
         if let Some(slot) = self.known[..self.count].get_mut(id) {
             let fresh = slot.is_none();

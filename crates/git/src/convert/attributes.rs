@@ -1,4 +1,4 @@
-//! Which attributes a path has, as far as they matter to the conversion of its content.
+//! The attributes of a path that are relevant for converting its content.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,55 +8,56 @@ use bstr::{BStr, BString, ByteSlice};
 use super::attribute_builder::Builder;
 use super::attribute_rules::{RuleSet, Scratch};
 
-/// Attributes files of this size and more are ignored, as git ignores them.
+/// Size limit of attribute files, in bytes; files of this size and more are ignored, as by git.
 pub(crate) const MAX_FILE_BYTES: usize = 100 * 1024 * 1024;
 
-/// The contents of all files that say which path has which attribute, in one place.
+/// The contents of all attribute files.
 ///
-/// Each is what the caller read; an absent file is `None`. A `.gitattributes` that is a symbolic
-/// link does not count and must not be passed.
+/// Each is passed as read by the caller; an absent file is `None`. A `.gitattributes` that is a
+/// symbolic link does not count and must not be passed.
 #[derive(Clone, Debug, Default)]
 pub struct AttributeSources<'a> {
-    /// The file of the system, as `/etc/gitattributes`.
+    /// The file of the system, such as `/etc/gitattributes`.
     pub system: Option<&'a [u8]>,
     /// The file of `core.attributesFile`, by default `$XDG_CONFIG_HOME/git/attributes`.
     pub global: Option<&'a [u8]>,
-    /// Each `.gitattributes` of the tree: its directory (`""` is the top, no slash at the end)
-    /// and content. Of several for one directory the first counts: for a checkout list those of
-    /// the index (or of the tree that `attr.tree` or `GIT_ATTR_SOURCE` names, and then no other)
-    /// before those of the working tree, for adding files the other way round. A byte order mark
-    /// at the start of one from the working tree does not belong to it, nor does what follows a
-    /// NUL in one of its lines; a NUL in a blob ends it.
+    /// Each `.gitattributes` of the tree: its directory (`""` is the top, no slash at the end) and
+    /// content. If several are listed for one directory, the first wins: for a checkout list those
+    /// of the index (or only those of the tree that `attr.tree` or `GIT_ATTR_SOURCE` names) before
+    /// those of the working tree, for adding files the other way round. In a file of the working
+    /// tree, a byte order mark at the start is skipped and a NUL ends its line; in a blob, a NUL
+    /// ends the whole content.
     pub directories: Vec<(&'a BStr, &'a [u8])>,
-    /// `$GIT_DIR/info/attributes`, which overrules all others.
+    /// `$GIT_DIR/info/attributes`, which takes precedence over all others.
     pub info: Option<&'a [u8]>,
     /// `core.ignoreCase`.
     pub ignore_case: bool,
 }
 
-/// The attributes of every path of one checkout that matter to conversion: `text`, `crlf`,
-/// `eol`, `ident`, `filter`, `working-tree-encoding`; or those that matter to an archive,
-/// `export-ignore` and `export-subst`; and the macros that set them.
+/// The relevant attributes of every path of one checkout. Relevant for conversion are `text`,
+/// `crlf`, `eol`, `ident`, `filter` and `working-tree-encoding`; for an archive, `export-ignore`
+/// and `export-subst`; and in both cases the macros that set them.
 ///
-/// Immutable and `Sync`. A look-up costs the rules on the path's own way to the top, however
-/// many `.gitattributes` there are elsewhere, and nothing if no rule mentions these attributes.
+/// Immutable and `Sync`. The cost of a look-up depends only on the rules of the path's own
+/// ancestors, not on `.gitattributes` elsewhere; it is nothing if no rule mentions these
+/// attributes.
 #[derive(Debug)]
 pub struct Attributes {
     pub(super) info: Option<Arc<RuleSet>>,
-    /// The rules of each directory that has some.
+    /// The rules of each directory that has any.
     pub(super) directories: HashMap<BString, Arc<RuleSet>>,
     /// The rules of the user and of the system, the former first.
     pub(super) outer: Vec<Arc<RuleSet>>,
-    /// How many attributes matter.
+    /// Number of relevant attributes.
     pub(super) known: usize,
-    /// What each attribute sets when it is set: attributes beyond those that matter are macros, and
-    /// nothing keeps a file from making macros of the others.
+    /// The assignments of each attribute when it is set. Attributes beyond the relevant ones are
+    /// macros, but a file may define macros of the relevant names, too.
     pub(super) macros: Vec<Box<[(AttributeId, State)]>>,
     pub(super) values: Vec<BString>,
     pub(super) messages: Vec<String>,
 }
 
-/// What an attribute is for a path.
+/// The state of an attribute for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// `name`
@@ -69,13 +70,13 @@ pub(super) enum State {
     Value(u32),
 }
 
-/// An attribute: first those that matter, then macros.
+/// Number of an attribute: first the relevant ones, then macros.
 pub(super) type AttributeId = u32;
 
-/// The attributes that matter to an archive, in the order of their ids.
+/// The attributes relevant for an archive, in the order of their ids.
 pub(super) const EXPORT: [&[u8]; 2] = [b"export-ignore", b"export-subst"];
 
-/// The attributes that matter to conversion, in the order of their ids. No other set is larger.
+/// The attributes relevant for conversion, in the order of their ids. No other set is larger.
 pub(super) const KNOWN: [&[u8]; 6] = [
     b"text",
     b"crlf",
@@ -85,10 +86,10 @@ pub(super) const KNOWN: [&[u8]; 6] = [
     b"working-tree-encoding",
 ];
 
-/// What the attributes of a path say about an archive.
+/// The attributes of a path that are relevant for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Export {
-    /// `export-ignore`: it is left out.
+    /// `export-ignore`: the path is left out.
     pub ignore: bool,
     /// `export-subst`: placeholders in it are expanded.
     pub subst: bool,
@@ -106,24 +107,24 @@ pub(super) struct PathStates {
 }
 
 impl Attributes {
-    /// Reads all of `sources`. Lines that git would ignore are ignored, and are told by
+    /// Parses all of `sources`. Lines that git would ignore are ignored, and reported by
     /// [`messages`](Attributes::messages).
     pub fn new(sources: &AttributeSources<'_>) -> Attributes {
         Builder::new(sources).build(&KNOWN)
     }
 
-    /// As [`Attributes::new`], with the attributes that matter to an archive, for
+    /// Like [`Attributes::new`], but with the attributes relevant for an archive, for
     /// [`Attributes::export`].
     pub(crate) fn of_archive(sources: &AttributeSources<'_>) -> Attributes {
         Builder::new(sources).build(&EXPORT)
     }
 
-    /// What git would print about lines and files that it ignores.
+    /// Git's messages about ignored lines and files.
     pub fn messages(&self) -> &[String] {
         &self.messages
     }
 
-    /// Whether no path has any attribute that matters.
+    /// Whether no path has any relevant attribute.
     pub fn is_empty(&self) -> bool {
         self.info.is_none() && self.directories.is_empty() && self.outer.is_empty()
     }
@@ -143,7 +144,8 @@ impl Attributes {
         }
     }
 
-    /// What they say about `path` in an archive; for attributes that were made for one.
+    /// The attributes of `path` for an archive; only for attributes made by
+    /// [`Attributes::of_archive`].
     pub(crate) fn export(&self, path: &BStr, is_directory: bool) -> Export {
         let mut scratch = Scratch::new(self.known, &self.macros);
         self.fill(path, is_directory, &mut scratch);

@@ -1,11 +1,11 @@
-//! The memory conversions take place in.
+//! Buffers for conversions.
 
 use super::encoding::Converters;
 
-/// Buffers that grew beyond this for one huge file are given back.
+/// Buffers that grew beyond this size for a huge file are freed, in bytes.
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The memory one worker converts in, file after file.
+/// The buffers that one worker reuses from file to file.
 #[derive(Debug, Default)]
 pub struct Buffers {
     converters: Converters,
@@ -13,7 +13,7 @@ pub struct Buffers {
     back: Vec<u8>,
 }
 
-/// A chain of steps over the content of one file, each from one buffer into the other.
+/// A chain of conversion steps on the content of one file, each from one buffer into the other.
 pub(super) struct Steps<'a> {
     converters: &'a mut Converters,
     input: &'a [u8],
@@ -39,7 +39,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Runs a step, which appends to an empty buffer and tells whether that is the content now.
+    /// Runs a step, which appends to an empty buffer and returns whether that becomes the content.
     pub(super) fn run(&mut self, step: impl FnOnce(&mut Converters, &[u8], &mut Vec<u8>) -> bool) {
         let content = if self.is_changed {
             self.front.as_slice()

@@ -1,23 +1,22 @@
-//! What is to be done with the content of a path.
+//! The conversion of a path's content.
 
 use super::attributes::{PathStates, State};
 use super::eol::EolAction;
 use super::options::{AutoCrlf, ConvertOptions, Eol};
 
-/// What happens to the content of a file between the repository and the working tree. Only
-/// regular files have one: links and submodules are never converted.
+/// The conversion of a file's content between the repository and the working tree. Only for regular
+/// files: links and submodules are never converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
-    /// Nothing, either way.
+    /// None, in either direction.
     Plain,
-    /// Something that is done here.
+    /// A conversion without a filter program.
     InCore(InCore),
-    /// A filter program is asked, after what is done here on the way to the working tree, and
-    /// before it on the way back.
+    /// A filter program runs: after the built-in steps for smudging, before them for cleaning.
     Driver(DriverConversion),
 }
 
-/// The part of a conversion that needs no other program.
+/// The built-in steps of a conversion, which need no other program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InCore {
     /// What happens to line ends.
@@ -26,18 +25,18 @@ pub struct InCore {
     pub(super) ident: bool,
     /// The number of an encoding in the converter.
     pub(super) encoding: Option<u32>,
-    /// Whether git streams it, which makes a difference to odd `$Id$` keywords.
+    /// Whether git streams it, which matters for unusual `$Id$` keywords.
     pub(super) streamable: bool,
 }
 
-/// The part of a conversion that a filter program does.
+/// The part of a conversion that a filter program performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverConversion {
     /// The position of the driver in [`ConvertOptions::drivers`].
     pub index: usize,
-    /// How it is asked.
+    /// How the driver is run.
     pub kind: DriverKind,
-    /// What is done here.
+    /// The built-in steps.
     pub in_core: InCore,
 }
 
@@ -51,7 +50,7 @@ pub enum DriverKind {
 }
 
 impl Conversion {
-    /// Whether content enters the working tree as it is, whatever it is.
+    /// Whether any content enters the working tree unchanged.
     pub fn is_identity_to_worktree(&self) -> bool {
         match self {
             Conversion::Plain => true,
@@ -62,7 +61,8 @@ impl Conversion {
         }
     }
 
-    /// Whether content can be converted piece by piece, so that a huge file needs no memory.
+    /// Whether content can be converted piece by piece, so that a huge file does not need much
+    /// memory.
     pub fn is_streamable(&self) -> bool {
         match self {
             Conversion::Plain => true,
@@ -71,7 +71,7 @@ impl Conversion {
         }
     }
 
-    /// The part that is done here.
+    /// The built-in steps.
     pub(super) fn in_core(&self) -> InCore {
         match self {
             Conversion::Plain => InCore::default(),
@@ -81,7 +81,7 @@ impl Conversion {
     }
 }
 
-/// The attributes about line ends, before the configuration fills what they leave open.
+/// The attributes about line ends, before the configuration supplies defaults.
 #[derive(Clone, Copy)]
 enum TextAttribute {
     Unspecified,
@@ -90,8 +90,8 @@ enum TextAttribute {
     Auto,
 }
 
-/// Decides about line ends from attributes and configuration. Also tells whether git would
-/// stream such a file: not if it has to look at the content to guess.
+/// Decides about line ends from attributes and configuration. Also returns whether git would stream
+/// such a file: it does not if it has to inspect the content to guess.
 pub(super) fn eol_action<'a>(
     states: &PathStates,
     options: &ConvertOptions,

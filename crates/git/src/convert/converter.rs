@@ -1,4 +1,4 @@
-//! Content on its way to the working tree and back.
+//! Conversion of content to the working tree and back.
 
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -13,41 +13,44 @@ use super::options::{AutoCrlf, ConvertOptions, Driver, SafeCrlf};
 use super::stream::StreamConversion;
 use crate::{Error, Result};
 
-/// Decides what happens to the content of each path, and does it as far as no filter program is
-/// needed. Immutable; workers share one.
+/// Decides how the content of each path is converted, and performs what needs no filter program.
+/// Immutable; shared by the workers.
 #[derive(Debug)]
 pub struct Converter {
     options: ConvertOptions,
     attributes: Attributes,
-    /// What each attribute value is as an encoding and as the name of a driver.
+    /// For each attribute value, the encoding of that name and the position of the driver of that
+    /// name.
     encodings: Vec<Option<Encoding>>,
     drivers: Vec<Option<usize>>,
-    /// Whether nothing at all is ever converted.
+    /// Whether nothing is ever converted.
     is_plain: bool,
 }
 
 /// Content after conversion.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Converted<'a> {
-    /// The content: what went in, if nothing had to change.
+    /// The content: the input, if nothing had to change.
     pub content: &'a [u8],
-    /// What git would print about it. It goes on all the same, and exits as if nothing had been.
+    /// Git's message about it. It does not stop git or change its exit status.
     pub message: Option<String>,
-    /// What git would print after that: which line ends a later checkout would give.
+    /// Git's message after that one: which line ends a later checkout would produce.
     pub line_ends: Option<String>,
 }
 
-/// What [`Converter::to_git`] wants to know.
+/// Parameters of [`Converter::to_git`].
 pub struct ToGit<'a> {
-    /// Whether the result becomes an object. Then content that would not come back is an error;
-    /// otherwise (for status and diff) it is a message.
+    /// Whether the result is written as an object. Then content that would not survive a round trip
+    /// is an error; otherwise (for status and diff) it is a message.
     pub write_object: bool,
-    /// Whether to tell of line ends that would not come back even if no object is written: so git
-    /// does where it compares contents, not where it only looks whether a file has changed.
+    /// Whether to report line ends that would not survive a round trip even if no object is
+    /// written: git does so when it compares contents, but not when it only checks whether a file
+    /// has changed.
     pub tell_line_ends: bool,
-    /// Whether carriage returns in the index are no reason to keep them (`add --renormalize`).
+    /// Whether carriage returns in the index are ignored when deciding to keep them
+    /// (`add --renormalize`).
     pub renormalize: bool,
-    /// Reads the content of the path in the index, if it has one. Called only where it matters.
+    /// Reads the content of the path in the index, if any. Called only if needed.
     pub index_content: &'a mut dyn FnMut() -> Result<Option<Vec<u8>>>,
 }
 
@@ -86,7 +89,7 @@ impl Converter {
         self.is_plain
     }
 
-    /// What happens to the regular file at `path`, which is relative to the top of the tree.
+    /// The conversion of the regular file at `path`, which is relative to the top of the tree.
     pub fn conversion(&self, path: &BStr) -> Conversion {
         if self.is_plain {
             return Conversion::Plain;
@@ -126,7 +129,7 @@ impl Converter {
         Conversion::InCore(in_core)
     }
 
-    /// A driver without commands counts too: on the way to the repository it may be required.
+    /// Adds the driver. One without commands counts, too: it may be required for cleaning.
     fn with_driver(&self, index: usize, in_core: InCore) -> Conversion {
         let driver = self.options.drivers.get(index);
         let in_core = InCore {
@@ -144,11 +147,11 @@ impl Converter {
         })
     }
 
-    /// Looks whether the file at `path` can be written at all, whatever its content.
+    /// Checks whether the file at `path` can be written at all, whatever its content.
     ///
     /// # Errors
-    /// A `working-tree-encoding` attribute without a value; a required filter that has no command for
-    /// this way.
+    /// A `working-tree-encoding` attribute without a value; a required filter without a command for
+    /// smudging.
     pub(crate) fn check_to_worktree(&self, conversion: Conversion, path: &BStr) -> Result<()> {
         self.encoding(conversion.in_core(), path)?;
         let Conversion::Driver(DriverConversion { index, .. }) = conversion else {
@@ -164,12 +167,12 @@ impl Converter {
         }
     }
 
-    /// Converts `content`, the blob `id`, for the working tree, as far as that is done here: the
-    /// result for [`Conversion::Driver`] is what its filter gets.
+    /// Converts `content`, the blob `id`, for the working tree, except for filter programs: for
+    /// [`Conversion::Driver`], the result is the input of the filter.
     ///
     /// # Errors
-    /// A `working-tree-encoding` attribute without a value. An encoding that is unknown, or that
-    /// cannot express the content, is only a message: git then writes what it has.
+    /// A `working-tree-encoding` attribute without a value. An encoding that is unknown or cannot
+    /// express the content is only a message: git then writes the content unconverted.
     pub fn to_worktree<'a>(
         &self,
         buffers: &'a mut Buffers,
@@ -187,6 +190,7 @@ impl Converter {
         }
         let in_core = conversion.in_core();
         let encoding = self.encoding(in_core, path)?;
+        // Git's order: `$Id$`, line ends, encoding. `to_git` reverses it.
         let mut steps = Steps::new(buffers, content);
         if in_core.ident {
             steps.run(|_, content, out| {
@@ -217,7 +221,7 @@ impl Converter {
     }
 
     /// Converts a file piece by piece, with the same result as [`to_worktree`]; `None` if that
-    /// needs the whole content.
+    /// requires the whole content.
     ///
     /// [`to_worktree`]: Converter::to_worktree
     pub fn stream_to_worktree(
@@ -231,13 +235,13 @@ impl Converter {
             .then(|| StreamConversion::new(in_core.ident.then_some(id), in_core.eol.writes_crlf()))
     }
 
-    /// Converts `content` of the working tree for the repository, as far as that is done here:
-    /// for [`Conversion::Driver`] it is what its filter has made of the file.
+    /// Converts `content` of the working tree for the repository, except for filter programs: for
+    /// [`Conversion::Driver`], `content` is the output of the filter.
     ///
     /// # Errors
     /// A `working-tree-encoding` attribute without a value; with
-    /// [`write_object`](ToGit::write_object) also content that is not in its encoding, or that a
-    /// checkout would not give back although the configuration wants that.
+    /// [`write_object`](ToGit::write_object) also content that is not valid in its encoding, or
+    /// that would not survive a round trip although the configuration requires it.
     pub fn to_git<'a>(
         &self,
         buffers: &'a mut Buffers,
@@ -302,7 +306,7 @@ impl Converter {
         Ok(encoding)
     }
 
-    /// Why `content` would not come back from `utf8`, for the encodings that want to know.
+    /// Why `utf8` does not convert back to `content`, for the encodings that are checked.
     fn round_trip_failure(
         &self,
         encoding: &Encoding,
@@ -324,7 +328,7 @@ impl Converter {
         ))
     }
 
-    /// Line ends on the way to the repository: whether they change, and what to say about it.
+    /// Decides whether line ends change on the way to the repository, and which messages to give.
     fn eol_to_git(
         &self,
         in_core: InCore,

@@ -1,4 +1,4 @@
-//! `working-tree-encoding`.
+//! Conversion by `working-tree-encoding`.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use hedgerow_fs::Iconv;
 
 use super::utf::{self, Order, Utf, Width};
 
-/// An encoding that files have in the working tree; in the repository they are UTF-8.
+/// The encoding of files in the working tree; in the repository they are UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Encoding {
     name: BString,
@@ -16,25 +16,26 @@ pub(super) struct Encoding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The attribute has no value: git refuses to go on.
+    /// The attribute has no value, which is an error.
     Nameless,
-    /// Converted here.
+    /// Converted by this module.
     Utf(Utf),
-    /// Converted by the system.
+    /// Converted by the system's iconv.
     System,
 }
 
-/// Why a conversion is not done; the content stays as it is unless the caller insists.
+/// Why a conversion was not done; the content stays unchanged unless the caller treats it as an
+/// error.
 pub(super) type Failure = String;
 
-/// The system's converters that a worker has open.
+/// The iconv converters that a worker has open.
 #[derive(Debug, Default)]
 pub(super) struct Converters {
     open: HashMap<(BString, BString), Option<Iconv>>,
 }
 
 impl Converters {
-    /// Appends `content` in another encoding to `out`; false if that cannot be done.
+    /// Appends `content` in another encoding to `out`; false if that fails.
     fn convert(&mut self, to: &BStr, from: &BStr, content: &[u8], out: &mut Vec<u8>) -> bool {
         let iconv = self
             .open
@@ -46,7 +47,7 @@ impl Converters {
     }
 }
 
-/// Opens a converter, also under the name that git tries when the system lacks one.
+/// Opens a converter; if the system lacks it, also under git's alternative names.
 fn open(to: &BStr, from: &BStr) -> Option<Iconv> {
     fn fallback(name: &BStr) -> &BStr {
         if name.eq_ignore_ascii_case(b"latin-1") {
@@ -61,8 +62,8 @@ fn open(to: &BStr, from: &BStr) -> Option<Iconv> {
 }
 
 impl Encoding {
-    /// The encoding of a `working-tree-encoding=name`; `None` if that is UTF-8 or empty, and so
-    /// nothing is to be done.
+    /// The encoding for `working-tree-encoding=name`; `None` if it is UTF-8 or empty, so that no
+    /// conversion is needed.
     pub(super) fn named(name: &BStr) -> Option<Encoding> {
         let rest = rest_of_utf(name);
         if name.is_empty() || rest.as_deref() == Some(b"8") {
@@ -86,7 +87,7 @@ impl Encoding {
         })
     }
 
-    /// The encoding of a `working-tree-encoding` that has no value.
+    /// The encoding for a `working-tree-encoding` without a value.
     pub(super) fn nameless() -> Encoding {
         Encoding {
             name: BString::default(),
@@ -103,7 +104,7 @@ impl Encoding {
         self.kind == Kind::Nameless
     }
 
-    /// Appends `content`, of the repository, in this encoding to `out`.
+    /// Converts `content` of the repository to this encoding and appends it to `out`.
     pub(super) fn to_worktree(
         &self,
         converters: &mut Converters,
@@ -125,7 +126,7 @@ impl Encoding {
         }
     }
 
-    /// Appends `content`, of the working tree in this encoding, as UTF-8 to `out`.
+    /// Converts `content` of the working tree from this encoding to UTF-8 and appends it to `out`.
     pub(super) fn to_git(
         &self,
         converters: &mut Converters,
@@ -142,14 +143,14 @@ impl Encoding {
                     "BOM is prohibited in '{path}' if encoded as {name}"
                 ));
             }
-            // Of the names with a byte order mark git checks only those without an order.
+            // git requires a byte order mark only for names that do not specify a byte order.
             let is_unordered = rest.as_ref().is_some_and(|rest| rest.len() == 2);
             if is_unordered && !has_bom {
                 return Err(format!("BOM is required in '{path}' if encoded as {name}"));
             }
         }
         let done = match self.kind {
-            // git writes this one but does not read it.
+            // git writes this encoding but does not read it.
             _ if rest.as_deref() == Some(b"16BE-BOM") => false,
             Kind::Utf(utf) => utf.decode(content, out),
             _ => converters.convert(BStr::new(b"UTF-8"), self.name(), content, out),
@@ -160,7 +161,7 @@ impl Encoding {
         Err(format!("failed to encode '{path}' from {name} to UTF-8"))
     }
 
-    /// Whether `content`, of the working tree, comes back from its form in the repository, `utf8`.
+    /// Whether `utf8` converts back to `content` of the working tree.
     pub(super) fn survives(
         &self,
         converters: &mut Converters,
@@ -172,7 +173,7 @@ impl Encoding {
     }
 }
 
-/// What follows `UTF` or `UTF-` in `name`, in capitals.
+/// The part of `name` after `UTF` or `UTF-`, in upper case.
 fn rest_of_utf(name: &BStr) -> Option<Vec<u8>> {
     let (head, rest) = name.split_at_checked(3)?;
     if !head.eq_ignore_ascii_case(b"utf") {

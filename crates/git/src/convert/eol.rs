@@ -1,19 +1,19 @@
-//! Line ends.
+//! Conversion of line ends.
 
 use bstr::ByteSlice;
 
 use super::options::{Eol, SafeCrlf};
 use super::text_stats::TextStats;
 
-/// What happens to the line ends of a file.
+/// The conversion of a file's line ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EolAction {
-    /// Nothing, either way.
+    /// No conversion, in either direction.
     #[default]
     Keep,
-    /// It is text, with these line ends in the working tree.
+    /// The file is text, with these line ends in the working tree.
     Text(Eol),
-    /// If it looks like text, it has these line ends in the working tree.
+    /// If the file looks like text, it has these line ends in the working tree.
     Auto(Eol),
 }
 
@@ -30,8 +30,8 @@ impl EolAction {
         )
     }
 
-    /// Whether a file with `stats` gets carriage returns in the working tree. Content that has
-    /// any already is not guessed to be text: the way back would take them all.
+    /// Whether a file with `stats` gets carriage returns in the working tree. Content that already
+    /// has some is not taken for text, because the way back would remove all of them.
     fn adds_cr(self, stats: &TextStats) -> bool {
         self.writes_crlf()
             && stats.lone_lf > 0
@@ -39,7 +39,7 @@ impl EolAction {
     }
 }
 
-/// Appends `content` as the working tree has it to `out`; false if it needs no change.
+/// Converts `content` for the working tree and appends it to `out`; false if it needs no change.
 pub(super) fn to_worktree(action: EolAction, content: &[u8], out: &mut Vec<u8>) -> bool {
     if !action.writes_crlf() || content.is_empty() {
         return false;
@@ -68,7 +68,7 @@ pub(super) fn to_worktree(action: EolAction, content: &[u8], out: &mut Vec<u8>) 
     true
 }
 
-/// Adds a carriage return to each line feed that has none, piece by piece.
+/// Adds a carriage return to each line feed without one, piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct CrlfStream {
     previous_is_cr: bool,
@@ -95,19 +95,19 @@ impl CrlfStream {
     }
 }
 
-/// What [`to_git`] says besides its content.
+/// Whether a conversion by [`to_git`] can be undone.
 pub(super) enum RoundTrip {
-    /// The conversion can be undone, or nobody asks.
+    /// It can be undone, or that is not checked.
     Safe,
-    /// A checkout would give other line ends; the message says which.
+    /// A checkout would produce other line ends; with the message.
     Lossy(&'static str),
 }
 
-/// Appends `content` as the repository has it to `out`, and tells whether it did (no change is
-/// needed otherwise) and whether a later checkout gives the content back.
+/// Converts `content` for the repository and appends it to `out`. Returns whether it did (otherwise
+/// no change is needed), and whether a later checkout restores the content.
 ///
-/// `index_has_crlf` tells whether the file in the index is text with carriage returns; it is
-/// asked only if that matters.
+/// `index_has_crlf` returns whether the file in the index is text with carriage returns; it is
+/// called only if needed.
 pub(super) fn to_git(
     action: EolAction,
     content: &[u8],
@@ -124,6 +124,7 @@ pub(super) fn to_git(
         if stats.is_binary() {
             return Ok((false, RoundTrip::Safe));
         }
+        // As in git, a file with carriage returns in the index keeps them.
         strip = strip && !index_has_crlf()?;
     }
     let round_trip = match safe {
@@ -164,7 +165,7 @@ fn round_trip(action: EolAction, before: &TextStats, strip: bool) -> RoundTrip {
     }
 }
 
-/// Whether `content`, of the index, is text with carriage returns in it.
+/// Whether `content`, from the index, is text with carriage returns.
 pub(super) fn has_crlf(content: &[u8]) -> bool {
     content.contains(&b'\r') && {
         let stats = TextStats::of(content);

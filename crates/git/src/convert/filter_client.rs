@@ -8,7 +8,7 @@ use hedgerow_fs::FilterProcess;
 
 use super::packet::{Conversation, Outgoing, Packet};
 
-/// A process and what it said it can do.
+/// A process and its capabilities.
 #[derive(Debug)]
 pub(super) struct FilterClient {
     conversation: Conversation,
@@ -17,31 +17,32 @@ pub(super) struct FilterClient {
     pub(super) can_delay: bool,
 }
 
-/// What a process has to say about a file.
+/// Answer of a process about a file.
 pub(super) enum Reply<'a, 'b> {
     Content(Vec<u8>),
-    /// Too much for memory: read it.
+    /// Too large for memory: to be read from here.
     Stream(ContentReader<'a, 'b>),
     Delayed,
-    /// It cannot do this one.
+    /// It cannot filter this file.
     Error,
-    /// It will not do any more of this kind.
+    /// It will not filter any more files in this direction.
     Abort,
 }
 
-/// A file to be filtered.
+/// A request to filter a file.
 pub(super) struct Request<'a> {
     /// `clean` or `smudge`.
     pub(super) command: &'static str,
     /// `key=value` lines.
     pub(super) lines: Vec<BString>,
     pub(super) content: &'a [u8],
-    /// Of an answer longer than this only the beginning is read, the rest comes as a stream.
+    /// Only this many bytes of the result are read into memory; a longer one is returned as a
+    /// stream.
     pub(super) memory_bytes: usize,
 }
 
 impl FilterClient {
-    /// Greets a process that was just started.
+    /// Performs the handshake with a process that was just started.
     pub(super) fn start(process: FilterProcess) -> io::Result<FilterClient> {
         let mut conversation = Conversation::new(process);
         let mut hello = Outgoing::lines(["git-filter-client", "version=2"])?;
@@ -69,15 +70,16 @@ impl FilterClient {
         })
     }
 
-    /// Has a file filtered.
+    /// Lets the process filter a file.
     ///
     /// # Errors
-    /// The process is gone or does not keep to the protocol. It is of no more use then.
+    /// The process is gone or violates the protocol. It cannot be used any more.
     pub(super) fn filter<'a, 'b>(&'a mut self, request: &Request<'b>) -> io::Result<Reply<'a, 'b>> {
         let command = [BString::from(format!("command={}", request.command))];
         let lines = command.iter().chain(&request.lines);
         let mut outgoing = Outgoing::lines(lines)?.with_content(request.content);
         let mut status = Vec::new();
+        // The filter may answer before it has read everything; sending goes on meanwhile.
         self.read_status(&mut outgoing, &mut status)?;
         match status.as_slice() {
             b"success" => {}
@@ -123,7 +125,7 @@ impl FilterClient {
         }
     }
 
-    /// Asks which of the delayed files are ready. None means that no more will come.
+    /// Asks which delayed files are ready. An empty list means that no more will come.
     pub(super) fn available(&mut self) -> io::Result<Vec<BString>> {
         let mut outgoing = Outgoing::lines(["command=list_available_blobs"])?;
         let mut paths = Vec::new();
@@ -141,7 +143,7 @@ impl FilterClient {
         }
     }
 
-    /// Reads a status. An empty list repeats the last one.
+    /// Reads a status. An empty list leaves the last one unchanged.
     fn read_status(&mut self, outgoing: &mut Outgoing<'_>, status: &mut Vec<u8>) -> io::Result<()> {
         self.conversation.receive_lines(outgoing, |line| {
             if let Some(value) = line.strip_prefix(b"status=") {
@@ -151,13 +153,13 @@ impl FilterClient {
         })
     }
 
-    /// Says goodbye and waits for the end of the process.
+    /// Closes the connection and waits for the process to exit.
     pub(super) fn close(self) -> io::Result<()> {
         self.conversation.close()
     }
 }
 
-/// Filtered content on its way. An error before its end means that it is not to be used.
+/// Filtered content that is still arriving. After an error before its end it must not be used.
 #[derive(Debug)]
 pub(super) struct ContentReader<'a, 'b> {
     client: &'a mut FilterClient,
@@ -175,7 +177,7 @@ enum ReaderState {
 }
 
 impl ContentReader<'_, '_> {
-    /// Whether the end was read, and the filter stands by what it sent.
+    /// Whether the end was read and the filter reported success.
     pub(super) fn is_done(&self) -> bool {
         self.state == ReaderState::Done
     }

@@ -9,10 +9,10 @@ use hedgerow_fs::{FilterCancel, FilterProcess, Transfer};
 
 use super::lane::FilterContext;
 
-/// Runs `command` on `content`. The inner error is what git prints when a filter fails.
+/// Runs `command` on `content`. The inner error is git's message when a filter fails.
 ///
 /// # Errors
-/// Cancelled.
+/// It was cancelled.
 pub(super) fn run(
     command: &BStr,
     path: &BStr,
@@ -35,7 +35,7 @@ pub(super) fn run(
     }
 }
 
-/// Starts a filter program where and how git starts them.
+/// Starts a filter program in the directory and with the environment that git uses.
 pub(super) fn start(
     command: &BStr,
     context: &FilterContext,
@@ -50,7 +50,7 @@ pub(super) fn start(
     FilterProcess::spawn(command, &context.directory, &environment, cancel.clone())
 }
 
-/// Everything the program writes. It need not read what it gets.
+/// Returns the program's whole output. The program need not read its input.
 fn exchange(process: &mut FilterProcess, mut content: &[u8]) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(content.len());
     let mut buffer = vec![0; 64 * 1024];
@@ -66,7 +66,7 @@ fn exchange(process: &mut FilterProcess, mut content: &[u8]) -> io::Result<Vec<u
     }
 }
 
-/// Puts the path, quoted for the shell, where the command has `%f`; `%%` is a percent sign.
+/// Replaces `%f` in the command by the path, quoted for the shell, and `%%` by a percent sign.
 fn substitute(command: &BStr, path: &BStr) -> BString {
     let mut out = BString::default();
     let mut rest = command.as_bytes();
@@ -89,7 +89,7 @@ fn substitute(command: &BStr, path: &BStr) -> BString {
     out
 }
 
-/// Quotes for the shell. Exclamation marks stand outside of the quotes for the sake of csh.
+/// Quotes for the shell. Exclamation marks are put outside the quotes because of csh.
 fn quote(path: &BStr, out: &mut BString) {
     out.push(b'\'');
     for &byte in path.as_bytes() {

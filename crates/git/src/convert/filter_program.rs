@@ -1,4 +1,4 @@
-//! What one filter driver does with one file, be it by a command or by a process.
+//! How one filter driver filters one file, by a command or by a process.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,21 +14,21 @@ use super::lane::{Deliver, Delivery, FilterContext, Filtered};
 use super::options::Driver;
 use crate::{Error, Result};
 
-/// An answer longer than this is handed on while it arrives.
+/// Results of more bytes than this are passed on while they arrive.
 const MEMORY_BYTES: usize = 4 * 1024 * 1024;
 
-/// A driver, and its process if that runs.
+/// A driver, and its process if it is running.
 #[derive(Debug)]
 pub(super) struct FilterProgram {
     driver: Driver,
     context: FilterContext,
     cancel: FilterCancel,
     client: Option<FilterClient>,
-    /// What the process said `abort` to: it is not asked again.
+    /// Directions in which the process answered `abort`: it is not asked for them again.
     aborted: Vec<Direction>,
 }
 
-/// Which way content goes.
+/// The direction of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Smudge,
@@ -44,17 +44,17 @@ impl Direction {
     }
 }
 
-/// What a filter made of a file.
+/// Result of filtering a file.
 pub(super) enum Outcome {
     Filtered(Vec<u8>),
-    /// Handed on while it arrived.
+    /// Passed on while it arrived.
     Delivered,
     Delayed,
-    /// The content stays as it is.
+    /// The content stays unchanged.
     Unfiltered(Option<String>),
 }
 
-/// A file on its way through the lane.
+/// A file that passes through the lane.
 pub(super) struct File<'a> {
     pub(super) row: usize,
     pub(super) path: &'a BStr,
@@ -82,7 +82,7 @@ impl FilterProgram {
         self.cancel.clone()
     }
 
-    /// Has the driver filter a file, be it by a command or by a process.
+    /// Lets the driver filter a file, by a command or by a process.
     pub(super) fn apply(
         &mut self,
         direction: Direction,
@@ -110,7 +110,7 @@ impl FilterProgram {
                 }
             }
         };
-        // git converts files of a driver without any command as if there were none, on this way.
+        // For smudging, git treats a driver without any command as if there were none.
         let is_nothing = direction == Direction::Smudge && !self.driver.has_command();
         match outcome {
             Outcome::Unfiltered(message) if self.driver.required && !is_nothing => {
@@ -124,7 +124,7 @@ impl FilterProgram {
         }
     }
 
-    /// Has the process filter a file. One that breaks the protocol or dies is started again for
+    /// Lets the process filter a file. A process that breaks the protocol or dies is restarted for
     /// the next file.
     fn ask_process(
         &mut self,
@@ -149,7 +149,7 @@ impl FilterProgram {
         }
     }
 
-    /// The process is put back only when it has said all it had to say about the file.
+    /// Talks to the process about one file. The process is put back only after a complete answer.
     fn converse(
         &mut self,
         direction: Direction,
@@ -185,7 +185,7 @@ impl FilterProgram {
         Ok(Ok(outcome))
     }
 
-    /// Takes the process out, or starts it. Whoever has had success with it puts it back.
+    /// Takes the process out, or starts it. The caller puts it back after success.
     fn connect(&mut self) -> io::Result<FilterClient> {
         if let Some(client) = self.client.take() {
             return Ok(client);
@@ -194,7 +194,7 @@ impl FilterProgram {
         FilterClient::start(process)
     }
 
-    /// The delayed files that are ready; none when no more will come, or nobody is left to ask.
+    /// The delayed files that are ready; empty if no more will come or the process is gone.
     pub(super) fn available(&mut self) -> Result<Vec<BString>> {
         let Some(client) = &mut self.client else {
             return Ok(Vec::new());
@@ -211,7 +211,7 @@ impl FilterProgram {
         }
     }
 
-    /// Ends the process, if there is one.
+    /// Ends the process, if it is running.
     pub(super) fn close(&mut self) -> Result<()> {
         match self.client.take() {
             Some(client) => client.close().map_err(|error| self.system_error(error)),
@@ -249,7 +249,7 @@ impl FilterProgram {
                 lines.push(line("can-delay", b"1"));
             }
         }
-        // Without the content's whole an optional filter that fails leaves a half-written file.
+        // Without the whole content, an optional filter that fails would leave a half-written file.
         let streams = direction == Direction::Smudge && self.driver.required;
         Request {
             command: direction.name(),
@@ -269,7 +269,7 @@ impl FilterProgram {
     }
 }
 
-/// Hands content on while it arrives. The inner error is that of the receiver.
+/// Passes content on while it arrives. The inner error is the receiver's.
 fn hand_on(
     mut reader: ContentReader<'_, '_>,
     file: &File<'_>,

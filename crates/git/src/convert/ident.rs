@@ -1,13 +1,13 @@
 //! `$Id$` and its expansion.
 //!
-//! git has two expansions that differ on odd input: [`IdentStream`] for files that need no other
-//! look at their whole content, and [`expand`] for the rest. Both are kept, as the bytes of a
-//! checkout depend on it.
+//! git has two implementations that differ on unusual input: [`IdentStream`] for files whose
+//! conversion does not need the whole content, and [`expand`] for the rest. Both are reproduced,
+//! because the bytes of a checkout depend on it.
 
 use bstr::ByteSlice;
 use gix_hash::ObjectId;
 
-/// How a keyword starts.
+/// The start of a keyword.
 const HEAD: &[u8] = b"$Id";
 
 /// Expands `$Id$` piece by piece.
@@ -15,15 +15,15 @@ const HEAD: &[u8] = b"$Id";
 pub(super) struct IdentStream {
     expansion: Vec<u8>,
     state: StreamState,
-    /// What is read of a keyword, from its first dollar sign.
+    /// The bytes read of a possible keyword, from its first dollar sign.
     held: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StreamState {
-    /// So many bytes of `$Id` were seen.
+    /// This many bytes of `$Id` were seen.
     Head(usize),
-    /// Behind `$Id:`, until a dollar sign or the end of the line.
+    /// After `$Id:`, until a dollar sign or the end of the line.
     Value,
 }
 
@@ -56,7 +56,7 @@ impl IdentStream {
         self.held.push(byte);
         self.state = match self.state {
             StreamState::Head(seen) if HEAD.get(seen) == Some(&byte) => StreamState::Head(seen + 1),
-            // git compares with the head as a C string, whose end a NUL byte matches too.
+            // git compares with the head as a C string, so a NUL byte matches its end.
             StreamState::Head(3) if byte == 0 => StreamState::Head(4),
             StreamState::Head(3) if byte == b':' => StreamState::Value,
             StreamState::Head(3) if byte == b'$' => self.replace(out),
@@ -84,8 +84,8 @@ impl IdentStream {
     }
 }
 
-/// Appends `content` with its keywords expanded as [`IdentStream`] does it to `out`; false if
-/// nothing starts one.
+/// Appends `content` to `out`, with its keywords expanded as by [`IdentStream`]; false if it
+/// contains no start of a keyword.
 pub(super) fn expand_stream(content: &[u8], id: &ObjectId, out: &mut Vec<u8>) -> bool {
     if content.find(HEAD).is_none() {
         return false;
@@ -97,7 +97,7 @@ pub(super) fn expand_stream(content: &[u8], id: &ObjectId, out: &mut Vec<u8>) ->
 }
 
 /// Whether a keyword has white space where git's own expansion has none: then another version
-/// control system wrote it, and it stays.
+/// control system wrote it, and it is kept.
 fn is_foreign(keyword: &[u8]) -> bool {
     let Some(value) = keyword.strip_prefix(b"$Id: ") else {
         return false;
@@ -110,7 +110,7 @@ fn is_foreign(keyword: &[u8]) -> bool {
         .any(|(at, byte)| is_space(*byte) && value.get(at + 1) != Some(&b'$'))
 }
 
-/// Appends `content` with its keywords expanded to `out`; false if there are none.
+/// Appends `content` to `out` with its keywords expanded; false if there are none.
 pub(super) fn expand(content: &[u8], id: &ObjectId, out: &mut Vec<u8>) -> bool {
     if !has_keyword(content) {
         return false;
@@ -135,7 +135,7 @@ pub(super) fn expand(content: &[u8], id: &ObjectId, out: &mut Vec<u8>) -> bool {
 
 enum Keyword {
     No,
-    /// A value that no dollar sign ends: none can follow it either.
+    /// A value without a closing dollar sign, so that no keyword can follow it either.
     Unfinished,
     Length(usize),
 }
@@ -160,7 +160,7 @@ fn keyword_length(rest: &[u8]) -> Keyword {
     Keyword::Length(3 + end + 1)
 }
 
-/// Appends `content` with its keywords collapsed to `$Id$` to `out`; false if there are none.
+/// Appends `content` to `out` with its keywords collapsed to `$Id$`; false if there are none.
 pub(super) fn collapse(content: &[u8], out: &mut Vec<u8>) -> bool {
     if !has_keyword(content) {
         return false;
@@ -184,8 +184,8 @@ pub(super) fn collapse(content: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Whether there is a keyword by git's first, coarser count, which decides whether the finer
-/// replacement looks at the content at all.
+/// Whether there is a keyword by git's first, coarser check, which decides whether the finer
+/// replacement is attempted at all.
 fn has_keyword(content: &[u8]) -> bool {
     let mut rest = content;
     while let Some(dollar) = rest.find_byte(b'$') {

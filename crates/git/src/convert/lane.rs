@@ -1,4 +1,4 @@
-//! The files that a filter program has to see, one after the other.
+//! The files that must pass through a filter program, one after the other.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,42 +13,42 @@ use super::filter_program::{failure, Direction, File, FilterProgram, Outcome};
 use super::options::Driver;
 use crate::{Error, Result};
 
-/// What filter programs are told besides the content.
+/// Information that filter programs receive besides the content.
 #[derive(Clone, Debug, Default)]
 pub struct FilterContext {
-    /// Where they run: the top of the working tree.
+    /// Their current directory: the top of the working tree.
     pub directory: PathBuf,
-    /// Variables to set, or to unset where there is no value. git sets `GIT_DIR` and
-    /// `GIT_WORK_TREE` only if they are not where they are found anyway, and in a clone.
+    /// Variables to set, or to unset if there is no value. git sets `GIT_DIR` and `GIT_WORK_TREE`
+    /// only in a clone and if they differ from what discovery would find.
     pub environment: Vec<(OsString, Option<OsString>)>,
-    /// The full name of the reference that is checked out, if it is one.
+    /// The full name of the reference that is checked out, if any.
     pub reference: Option<BString>,
     /// The commit or tree that is checked out.
     pub treeish: Option<ObjectId>,
-    /// Whether a process may put files off.
+    /// Whether a process may delay files.
     pub can_delay: bool,
 }
 
 /// All files of one driver, handled in order on one thread; it runs beside the workers.
 ///
-/// There is one process for all of them if the driver has a `process` command, else one for each.
-/// Dropping it kills and reaps what runs.
+/// If the driver has a `process` command, one process handles all files, else each file has its
+/// own. Dropping the lane kills and reaps running processes.
 #[derive(Debug)]
 pub struct FilterLane {
     program: FilterProgram,
-    /// What the process put off: the row and the blob of each path.
+    /// Files that the process delayed: the row and the blob of each path.
     delayed: BTreeMap<BString, (usize, ObjectId)>,
 }
 
 /// A file that has been filtered.
 pub struct Delivery<'a> {
-    /// The number that was passed in with it.
+    /// The row that was passed in with it.
     pub row: usize,
     /// Its path.
     pub path: &'a BStr,
-    /// What belongs into the working tree.
+    /// The content for the working tree.
     pub content: Filtered<'a>,
-    /// What git would print about it. The file is written all the same.
+    /// Git's message about it. The file is written all the same.
     pub message: Option<String>,
 }
 
@@ -56,30 +56,30 @@ pub struct Delivery<'a> {
 pub enum Filtered<'a> {
     /// All of it.
     Content(&'a [u8]),
-    /// More than belongs into memory. It must be read to its end, and if that gives an error the
-    /// file must go again.
+    /// Content too large for memory. It must be read to its end; if reading fails, the file must be
+    /// removed again.
     Stream(&'a mut dyn Read),
-    /// There is none: the file is not written, others are.
+    /// No content: this file is not written, others are.
     Failed(Error),
 }
 
 /// Content that went through [`FilterLane::clean`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cleaned {
-    /// The result; `None` if the filter did nothing and the content stays as it is.
+    /// The result; `None` if the filter did nothing and the content stays unchanged.
     pub content: Option<Vec<u8>>,
-    /// What git would print about it.
+    /// Git's message about it.
     pub message: Option<String>,
 }
 
-/// Who takes filtered files. Its error ends the lane.
+/// Receives filtered files. Its error ends the lane.
 pub type Deliver<'a> = dyn FnMut(Delivery<'_>) -> Result<()> + 'a;
 
 impl FilterLane {
-    /// A lane for `driver`. Nothing is started before the first file.
+    /// A lane for `driver`. No process is started before the first file.
     ///
     /// # Errors
-    /// No file descriptor for `cancel_handle` is left.
+    /// No file descriptor is left for `cancel_handle`.
     pub fn open(driver: &Driver, context: FilterContext) -> Result<FilterLane> {
         let cancel = FilterCancel::new()
             .map_err(|error| hedgerow_fs::Error::new("prepare", &context.directory, error))?;
@@ -89,18 +89,18 @@ impl FilterLane {
         })
     }
 
-    /// Ends the lane from another thread: whatever it is doing or about to do is an error of the
-    /// kind `Interrupted`.
+    /// A handle to end the lane from another thread: current and later operations then fail with an
+    /// error of kind `Interrupted`.
     pub fn cancel_handle(&self) -> FilterCancel {
         self.program.cancel_handle()
     }
 
-    /// Filters the blob `id`, of which [`Converter::to_worktree`](super::Converter::to_worktree)
-    /// has made `content`, for the file `path` of the working tree. It is delivered now, or by
-    /// [`finish`](FilterLane::finish).
+    /// Filters the blob `id` for the file `path` of the working tree; `content` is the result of
+    /// [`Converter::to_worktree`](super::Converter::to_worktree). The result is delivered now, or
+    /// by [`finish`](FilterLane::finish).
     ///
     /// # Errors
-    /// A required filter that failed; what `deliver` returns.
+    /// A required filter that failed; an error of `deliver`.
     pub fn smudge(
         &mut self,
         row: usize,
@@ -133,7 +133,7 @@ impl FilterLane {
         })
     }
 
-    /// Filters `content` of the file `path` for the repository; what comes out goes through
+    /// Filters `content` of the file `path` for the repository; the result must be passed to
     /// [`Converter::to_git`](super::Converter::to_git).
     ///
     /// # Errors
@@ -152,17 +152,17 @@ impl FilterLane {
         {
             Outcome::Filtered(content) => (Some(content), None),
             Outcome::Unfiltered(message) => (None, message),
-            // Only asked of the other direction.
+            // These occur only when smudging.
             Outcome::Delayed | Outcome::Delivered => (None, None),
         };
         Ok(Cleaned { content, message })
     }
 
-    /// Delivers the files that the process put off, in the order it has them ready, and ends it.
+    /// Delivers the delayed files in the order in which they become ready, and ends the process.
     ///
     /// # Errors
-    /// A required filter that failed; what `deliver` returns. A file of another filter that never
-    /// became ready is delivered as [`Filtered::Failed`].
+    /// A required filter that failed; an error of `deliver`. If the filter is not required, a file
+    /// that never became ready is delivered as [`Filtered::Failed`].
     pub fn finish(mut self, deliver: &mut Deliver<'_>) -> Result<()> {
         let drained = if self.delayed.is_empty() {
             Ok(())

@@ -1,9 +1,9 @@
-//! From blobs to working-tree files and back: line ends, `$Id$`, encodings and filter programs,
-//! as gitattributes(5) and git-config(1) describe them.
+//! Conversion of blobs to working-tree files and back: line ends, `$Id$`, encodings and filter
+//! programs, as described in gitattributes(5) and git-config(1).
 //!
-//! [`Attributes`] knows what the attributes files say, [`Converter`] decides from that and from
-//! the configuration what a path needs (its [`Conversion`]) and does what can be done here. A
-//! [`FilterLane`] has the rest done by a filter program.
+//! [`Attributes`] holds the content of the attribute files. [`Converter`] derives from it and the
+//! configuration which [`Conversion`] a path needs, and performs what needs no other program. A
+//! [`FilterLane`] runs the filter programs.
 
 mod attribute_builder;
 mod attribute_line;

@@ -1,8 +1,8 @@
-//! What the configuration says about conversion.
+//! The configuration of conversion.
 
 use bstr::BString;
 
-/// Everything conversion takes from the configuration.
+/// All settings that affect conversion.
 #[derive(Clone, Debug)]
 pub struct ConvertOptions {
     /// `core.autocrlf`.
@@ -29,7 +29,7 @@ impl Default for ConvertOptions {
     }
 }
 
-/// `core.autocrlf`: what happens to files that no attribute speaks about.
+/// `core.autocrlf`: the conversion of files without a matching attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AutoCrlf {
     /// Nothing.
@@ -37,11 +37,11 @@ pub enum AutoCrlf {
     False,
     /// Text files have CRLF in the working tree, LF in the repository.
     True,
-    /// Text files lose CRLF on the way into the repository.
+    /// CRLF in text files becomes LF on the way into the repository.
     Input,
 }
 
-/// How lines end.
+/// The kind of line ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eol {
     /// With a line feed.
@@ -79,11 +79,11 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Whether it has any command, be it an empty one.
+    /// Whether it has any command, even an empty one.
     pub(super) fn has_command(&self) -> bool {
         self.clean.is_some() || self.smudge.is_some() || self.process.is_some()
     }
-    /// Whether it has commands, but none for the way to the working tree. An empty one is none.
+    /// Whether it has commands, but none for smudging. An empty command counts as none.
     pub(super) fn cannot_smudge(&self) -> bool {
         let command = self.process.as_ref().or(self.smudge.as_ref());
         self.has_command() && command.is_none_or(|command| command.is_empty())

@@ -1,19 +1,20 @@
-//! The packet lines that git and a filter process talk in (gitprotocol-common(5)), and the
-//! talking.
+//! The packet lines that git and a filter process exchange (gitprotocol-common(5)), and the
+//! exchange itself.
 
 use std::io;
 
 use hedgerow_fs::{FilterProcess, Transfer};
 
-/// The largest data of a packet: 65,520 bytes with the length.
+/// Largest payload of a packet, in bytes: 65,520 with the length.
 pub(super) const MAX_DATA_BYTES: usize = 65_516;
 
 const MAX_PACKET_BYTES: usize = MAX_DATA_BYTES + 4;
 
-/// Content is cut into packets so many at a time, so that it is in memory only once.
+/// Number of packets that content is cut into ahead of sending, so that only a part of it is
+/// copied.
 const PACKETS_AHEAD: usize = 16;
 
-/// Something to be sent: lines, and perhaps content.
+/// Data to send: lines, and optionally content.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing<'a> {
     packets: Vec<u8>,
@@ -22,10 +23,10 @@ pub(super) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// These lines and a flush packet.
+    /// The given lines and a flush packet.
     ///
     /// # Errors
-    /// A line too long for a packet.
+    /// A line is too long for a packet.
     pub(super) fn lines<I: AsRef<[u8]>>(lines: impl IntoIterator<Item = I>) -> io::Result<Self> {
         let mut packets = Vec::new();
         for line in lines {
@@ -46,7 +47,7 @@ impl<'a> Outgoing<'a> {
         })
     }
 
-    /// Then content, and another flush packet.
+    /// Adds content and another flush packet.
     pub(super) fn with_content(self, content: &'a [u8]) -> Self {
         Outgoing {
             content: Some(content),
@@ -54,7 +55,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// What is to be sent next; empty when everything was.
+    /// The next bytes to send; empty when everything was sent.
     fn pending(&mut self) -> &[u8] {
         if self.sent == self.packets.len() {
             self.packets.clear();
@@ -81,19 +82,19 @@ fn push_length(data_bytes: usize, packets: &mut Vec<u8>) {
     packets.extend_from_slice(format!("{:04x}", data_bytes + 4).as_bytes());
 }
 
-/// A packet that came in.
+/// A received packet.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packet<'a> {
     Flush,
     Data(&'a [u8]),
 }
 
-/// A process that is talked with.
+/// A connection to a process.
 #[derive(Debug)]
 pub(super) struct Conversation {
     process: FilterProcess,
     received: Vec<u8>,
-    /// What of `received` was handed out.
+    /// The part of `received` that was not handed out yet.
     start: usize,
     end: usize,
 }
@@ -111,7 +112,7 @@ impl Conversation {
     /// Waits for a packet, and sends meanwhile.
     ///
     /// # Errors
-    /// A process that has ended, or does not speak in packets.
+    /// The process has ended, or does not send packets.
     pub(super) fn receive(&mut self, outgoing: &mut Outgoing<'_>) -> io::Result<Packet<'_>> {
         loop {
             let received = &self.received[self.start..self.end];
@@ -131,7 +132,7 @@ impl Conversation {
         }
     }
 
-    /// Reads or sends something.
+    /// Reads or sends some bytes.
     fn advance(&mut self, outgoing: &mut Outgoing<'_>) -> io::Result<()> {
         self.received.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -150,7 +151,7 @@ impl Conversation {
         }
     }
 
-    /// Sends what is left of a request that was answered early.
+    /// Sends the rest of a request that was answered early.
     pub(super) fn send_rest(&mut self, outgoing: &mut Outgoing<'_>) -> io::Result<()> {
         while !outgoing.pending().is_empty() {
             if self.end == self.received.len() && self.start == 0 {
@@ -174,13 +175,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// Tells the process that nothing follows, and waits for its end.
+    /// Tells the process that nothing follows, and waits for it to exit.
     pub(super) fn close(mut self) -> io::Result<()> {
         self.process.wait().map(drop)
     }
 }
 
-/// The packet that `received` starts with and its length, if it is whole.
+/// The packet at the start of `received` and its length, if it is complete.
 fn parse(received: &[u8]) -> io::Result<Option<(Packet<'_>, usize)>> {
     let Some((digits, rest)) = received.split_at_checked(4) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Finds the rules of a file that may match a path without trying all of them: a file that names
-//! thousands of paths one by one is common where large files are tracked.
+//! Finds the rules of a file that may match a path without trying all of them: files that name
+//! thousands of single paths are common where large files are tracked.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use gix_glob::Pattern;
 
 use super::attribute_rules::Rule;
 
-/// A file with fewer rules is read from end to start: that is as fast.
+/// Files with fewer rules are scanned from end to start, which is as fast.
 const MIN_RULES: usize = 16;
 
-/// Rules by what a path must have for them to match; each list is in the order of the file.
+/// Rules by a property that a path needs to match them; each list is in file order.
 #[derive(Debug, Default)]
 pub(super) struct RuleIndex {
     /// Patterns without wildcards that have a slash: the whole path.
@@ -26,7 +26,7 @@ pub(super) struct RuleIndex {
     ignore_case: bool,
 }
 
-/// How sure the index is of a rule.
+/// Result of the look-up for a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Candidate {
     /// It matches.
@@ -53,7 +53,7 @@ impl RuleIndex {
         index
     }
 
-    /// The table a pattern belongs into, and where.
+    /// The table that a pattern belongs in, and its key there.
     fn table(&mut self, pattern: &Pattern) -> Option<(&mut HashMap<BString, Vec<u32>>, BString)> {
         let text = pattern.text.as_bstr();
         let any_depth =
@@ -74,8 +74,8 @@ impl RuleIndex {
         Some((&mut self.extensions, key))
     }
 
-    /// Tells `found` of each rule that may match `path`, the last of the file first, until it
-    /// says no.
+    /// Passes each rule that may match `path` to `found`, the last of the file first, until it
+    /// returns false.
     pub(super) fn candidates(&self, path: &BStr, mut found: impl FnMut(u32, Candidate) -> bool) {
         let name_start = path.rfind_byte(b'/').map_or(0, |at| at + 1);
         let name = path[name_start..].as_bstr();
@@ -115,7 +115,7 @@ impl RuleIndex {
     }
 }
 
-/// The list that ends with the rule furthest down in the file, and that rule.
+/// The list whose last rule is furthest down in the file, and that rule.
 fn last_rule(lists: &[&[u32]]) -> Option<(usize, u32)> {
     let ends = lists.iter().enumerate();
     ends.filter_map(|(at, list)| Some((at, *list.last()?)))

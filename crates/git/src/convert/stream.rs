@@ -5,7 +5,7 @@ use gix_hash::ObjectId;
 use super::eol::CrlfStream;
 use super::ident::IdentStream;
 
-/// A conversion to the working tree that is under way.
+/// A running conversion to the working tree.
 #[derive(Debug)]
 pub struct StreamConversion {
     ident: Option<IdentStream>,
@@ -22,12 +22,12 @@ impl StreamConversion {
         }
     }
 
-    /// Whether nothing changes, and the content may go where it goes without a copy.
+    /// Whether nothing changes, so that the content needs no copy.
     pub fn is_identity(&self) -> bool {
         self.ident.is_none() && self.crlf.is_none()
     }
 
-    /// Takes the next piece, and appends what is ready to `out`.
+    /// Converts the next piece and appends the available output to `out`.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         self.pass(out, |ident, out| match ident {
             Some(ident) => ident.push(piece, out),
@@ -35,7 +35,7 @@ impl StreamConversion {
         });
     }
 
-    /// Appends what was held back to `out`.
+    /// Appends the held-back output to `out`.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         self.pass(out, |ident, out| {
             if let Some(ident) = ident {
@@ -44,7 +44,7 @@ impl StreamConversion {
         });
     }
 
-    /// Sends what `source` writes through the second stage.
+    /// Passes the output of `source` through the second stage.
     fn pass(
         &mut self,
         out: &mut Vec<u8>,

@@ -1,6 +1,6 @@
 //! Whether content looks like text, and how its lines end.
 
-/// Counts of the kinds of bytes in some content, as git takes them for its guess.
+/// Counts of the kinds of bytes in a content, as git counts them for its guess.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TextStats {
     pub(super) nul: usize,
@@ -29,7 +29,7 @@ impl TextStats {
         let control = sum(0..=31) - sum(b'\n'..=b'\n') - sum(b'\r'..=b'\r');
         let printable_control = sum(8..=9) + sum(12..=12) + sum(27..=27);
         let mut nonprintable = control - printable_control + sum(127..=127);
-        // The end-of-file mark of DOS does not make a file binary.
+        // A trailing DOS end-of-file mark does not make a file binary.
         if content.last() == Some(&26) {
             nonprintable -= 1;
         }
@@ -43,7 +43,7 @@ impl TextStats {
         }
     }
 
-    /// Whether git takes the content for binary.
+    /// Whether git considers the content binary.
     pub(super) fn is_binary(&self) -> bool {
         self.lone_cr > 0 || self.nul > 0 || (self.printable >> 7) < self.nonprintable
     }

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Utf {
     pub(super) width: Width,
-    /// The order in which it is written, and read where no byte order mark says otherwise.
+    /// The byte order for writing, and for reading without a byte order mark.
     pub(super) order: Order,
-    /// Whether a byte order mark is written, and understood.
+    /// Whether a byte order mark is written, and recognized when reading.
     pub(super) bom: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// That of the machine: what `UTF-16` and `UTF-32` mean to the C library.
+    /// The machine's byte order, which the C library uses for `UTF-16` and `UTF-32`.
     pub(super) const NATIVE: Order = if cfg!(target_endian = "big") {
         Order::Big
     } else {
@@ -119,7 +119,7 @@ impl Utf {
         }
     }
 
-    /// The order of `content`, and what follows the mark that tells it.
+    /// The byte order of `content`, and the content after the byte order mark, if any.
     fn order_of(self, content: &[u8]) -> (Order, &[u8]) {
         if self.bom {
             for order in [Order::Little, Order::Big] {

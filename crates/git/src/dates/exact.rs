@@ -1,12 +1,12 @@
-//! Dates that have a day and a time of day: ISO 8601, RFC 2822 and the like, and seconds since 1970.
+//! Dates with a day and a time of day: ISO 8601, RFC 2822 and the like, and seconds since 1970.
 
 use super::fields::Fields;
 use super::names::{find, is_digit, is_word, matched, number, MONTHS, WEEKDAYS, ZONES};
 use super::zone::Zone;
 
-/// Numbers from here on are seconds since 1970, where nothing stands before them.
+/// Numbers from here on are seconds since 1970, if nothing precedes them.
 const LEAST_SECONDS: i64 = 100_000_000;
-/// The last second before 2100.
+/// The last second before the year 2100.
 const LAST_SECONDS: i64 = 4_102_444_799;
 
 /// A time with the offset from UTC that it was given with.
@@ -77,13 +77,13 @@ fn raw(text: &[u8]) -> Option<Stamp> {
 struct Exact {
     fields: Fields,
     offset_minutes: Option<i64>,
-    /// Whether it was seconds since 1970.
+    /// Whether the time was given in seconds since 1970.
     is_utc: bool,
     now: i64,
 }
 
 impl Exact {
-    /// Takes the word that `text` starts with. Returns the bytes of it.
+    /// Consumes the word at the start of `text`. Returns its length in bytes.
     fn word(&mut self, text: &[u8]) -> usize {
         if let Some((month, length)) = find(text, &MONTHS) {
             self.fields.month = Some(month);
@@ -102,7 +102,7 @@ impl Exact {
         }
         for (name, hours) in [("AM", 0), ("PM", 12)] {
             if is_word(text, name) {
-                // Where there is no hour it is one before the day.
+                // Without an hour, the result lies before the day.
                 let hour = self.fields.hour.unwrap_or(-1) % 12 + hours;
                 self.fields.hour = (hour >= 0).then_some(hour);
                 return name.len();
@@ -119,8 +119,8 @@ impl Exact {
             .count()
     }
 
-    /// Takes the number that `text` starts with, and what is separated from it like the parts of
-    /// a date or a time are. Returns the bytes of it.
+    /// Consumes the number at the start of `text`, and the numbers joined to it by separators of
+    /// dates or times. Returns the length in bytes.
     fn number(&mut self, text: &[u8]) -> usize {
         let (value, length) = number(text);
         if value >= LEAST_SECONDS && self.fields.is_empty() {
@@ -153,7 +153,7 @@ impl Exact {
         length
     }
 
-    /// Takes hours, or hours and minutes, behind a `T`.
+    /// Consumes hours, or hours and minutes, after a `T`.
     fn short_time(&mut self, value: i64, length: usize) -> bool {
         let Fields {
             hour: None,
@@ -175,7 +175,7 @@ impl Exact {
         false
     }
 
-    /// Takes a number that stands alone: a year, an offset, a day or a month, by its digits.
+    /// Consumes a single number: a year, an offset, a day or a month, depending on its digits.
     fn lone(&mut self, value: i64, length: usize) {
         let fields = &mut self.fields;
         match (length, value) {
@@ -194,7 +194,7 @@ impl Exact {
         }
     }
 
-    /// Takes an offset from UTC: `+hhmm`, `+hh:mm` or `+hh`. Returns the bytes of it.
+    /// Consumes an offset from UTC: `+hhmm`, `+hh:mm` or `+hh`. Returns its length in bytes.
     fn offset(&mut self, text: &[u8]) -> usize {
         let digits = text.get(1..).unwrap_or_default();
         let (value, length) = number(digits);
@@ -218,8 +218,8 @@ impl Exact {
     }
 }
 
-/// Takes two or three numbers with one of `:-/.` between them as a time or a date, if they are one.
-/// Returns the bytes of them.
+/// Consumes two or three numbers separated by one of `:-/.` as a time or a date, if valid. Returns
+/// the length in bytes.
 pub(super) fn separated(fields: &mut Fields, text: &[u8], now: i64) -> Option<usize> {
     let (first, length) = number(text);
     let separator = *text.get(length).filter(|byte| b":-/.".contains(byte))?;
@@ -250,7 +250,7 @@ pub(super) fn separated(fields: &mut Fields, text: &[u8], now: i64) -> Option<us
     is_date.then_some(end)
 }
 
-/// The bytes of a fraction of a second at `at`, which is dropped.
+/// Length of a fraction of a second at `at`, which is ignored, in bytes.
 fn fraction(text: &[u8], at: usize) -> usize {
     if text.get(at) == Some(&b'.') && is_digit(text, at + 1) {
         1 + number(text.get(at + 1..).unwrap_or_default()).1

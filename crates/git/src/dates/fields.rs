@@ -1,26 +1,26 @@
-//! The parts of a time, as far as they are known.
+//! The known parts of a time.
 
-/// Seconds of a day.
+/// Number of seconds in a day.
 pub(super) const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Dates that are given with numbers alone are not further in the future than this.
+/// Dates given by numbers alone are at most this far in the future.
 const FUTURE_SECONDS: i64 = 10 * DAY_SECONDS;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     pub year: Option<i64>,
-    /// From 0.
+    /// Counted from 0.
     pub month: Option<i64>,
     pub day: Option<i64>,
     pub hour: Option<i64>,
     pub minute: Option<i64>,
     pub second: Option<i64>,
-    /// From Sunday, which is 0.
+    /// Counted from Sunday, which is 0.
     pub weekday: i64,
 }
 
 impl Fields {
-    /// Those of UTC.
+    /// The fields of a time in UTC.
     pub fn of_utc(seconds: i64) -> Self {
         let (days, rest) = (
             seconds.div_euclid(DAY_SECONDS),
@@ -49,20 +49,20 @@ impl Fields {
         self.year.is_some() && self.month.is_some() && self.day.is_some()
     }
 
-    /// Seconds since the start of 1970 on a clock that shows this, if all of it is known. Days and
-    /// months that are too large count on into the next ones.
+    /// Seconds since the start of 1970 on a clock that shows these fields, if all are known. Days
+    /// and months that are too large carry over into the next ones.
     pub fn shown(&self) -> Option<i64> {
         let date = days_of(self.year?, self.month?, self.day?);
         Some(date * DAY_SECONDS + self.hour? * 3600 + self.minute? * 60 + self.second?)
     }
 
-    /// As [`Fields::shown`], for years that git has exact dates of.
+    /// Like [`Fields::shown`], but only for years for which git accepts exact dates.
     pub fn shown_exactly(&self) -> Option<i64> {
         let year = self.year.filter(|year| (1970..2100).contains(year));
         year.and(self.shown())
     }
 
-    /// Returns whether it is a time of day.
+    /// Sets the time of day. Returns false if it is not valid.
     pub fn set_time(&mut self, hour: i64, minute: i64, second: i64) -> bool {
         let is_one =
             (0..=24).contains(&hour) && (0..60).contains(&minute) && (0..=60).contains(&second);
@@ -74,8 +74,8 @@ impl Fields {
         is_one
     }
 
-    /// Takes a date with a year of two or four digits. Returns whether it is one. The month and
-    /// the day count even if the year does not.
+    /// Sets a date with a year of two or four digits. Returns whether it is valid. Month and day
+    /// are set even if the year is not valid.
     pub fn set_date(&mut self, year: i64, month: i64, day: i64) -> bool {
         if !is_day(month, day) {
             return false;
@@ -89,8 +89,8 @@ impl Fields {
         year.is_some()
     }
 
-    /// Takes a date that is not far in the future; without a year, it is of the year of `now`.
-    /// Returns whether it is one; if not, nothing of it counts.
+    /// Sets a date that is not far in the future; without a year, the year of `now` is used.
+    /// Returns whether it is valid; if not, nothing is set.
     pub fn set_past_date(&mut self, year: Option<i64>, month: i64, day: i64, now: i64) -> bool {
         let given = match year {
             Some(year) => full_year(year),
@@ -122,7 +122,7 @@ fn is_day(month: i64, day: i64) -> bool {
     (1..=12).contains(&month) && (1..=31).contains(&day)
 }
 
-/// The year that is written with two digits or four.
+/// The full year for a number of two or four digits.
 fn full_year(year: i64) -> Option<i64> {
     match year {
         1970..2100 => Some(year),
@@ -132,10 +132,10 @@ fn full_year(year: i64) -> Option<i64> {
     }
 }
 
-/// Days from the start of 1970 to a date. Months and days may be any number.
+/// Days from the start of 1970 to a date. Months and days may be out of range.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = (year + month.div_euclid(12), month.rem_euclid(12));
-    // Years that start with March end with the day that not all have.
+    // Years are counted from March, so that the leap day is their last.
     let (year, month) = match month {
         0 | 1 => (year - 1, month + 10),
         _ => (year, month - 2),
@@ -145,7 +145,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + leap + in_year - 719_468
 }
 
-/// Year, month from 0 and day of the month of a number of days since 1970.
+/// The year, the month (from 0) and the day of the month for a number of days since 1970.
 fn date_of(days: i64) -> (i64, i64, i64) {
     // No year is longer than 366 days, and four centuries have a fixed length.
     let mut year = 1970 + days.div_euclid(146_097) * 400 + days.rem_euclid(146_097) / 366;

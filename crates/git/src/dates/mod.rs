@@ -1,9 +1,9 @@
-//! Dates as people write them: what git makes of `2.weeks.ago`, `last friday`, `noon`,
-//! `2005-04-07 22:13:13 +0200` and of everything else.
+//! Dates as people write them, interpreted like git: `2.weeks.ago`, `last friday`, `noon`,
+//! `2005-04-07 22:13:13 +0200` and everything else.
 //!
-//! A text is read as an exact date first (`exact`), which has a day and a time of day. What is
-//! none is gone through word by word (`rough`), each of which says something about a time that
-//! starts as now. Both take all that they can use and pass over the rest.
+//! A text is first parsed as an exact date (`exact`), which has a day and a time of day. Otherwise
+//! it is parsed word by word (`rough`); each word modifies a time that starts as now. Both use what
+//! they understand and skip the rest.
 
 mod exact;
 mod fields;
@@ -14,7 +14,7 @@ mod zone;
 use bstr::{BStr, ByteSlice};
 use zone::Zone;
 
-/// The time that `text` means, in seconds since 1970; `None` if nothing in it means any.
+/// The time that `text` means, in seconds since 1970; `None` if nothing in it is understood.
 pub fn date_seconds(text: &BStr) -> Option<i64> {
     let zone = Zone::Local;
     seconds_at(text, zone.now(), &zone)
@@ -34,14 +34,14 @@ pub fn signature_date(text: &BStr) -> Option<(i64, i64)> {
 pub enum Expiry {
     /// `never` or `false`: nothing expires.
     Never,
-    /// `now` or `all`: everything that is there has expired.
+    /// `now` or `all`: everything has expired.
     Now,
-    /// What is older has expired.
+    /// Everything older has expired.
     Before(i64),
 }
 
 impl Expiry {
-    /// What `text` says; `None` if it says nothing.
+    /// Parses `text`; `None` if it is not understood.
     pub fn parse(text: &BStr) -> Option<Self> {
         match text.as_bytes() {
             b"never" | b"false" => Some(Expiry::Never),

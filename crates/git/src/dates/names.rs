@@ -1,4 +1,4 @@
-//! Words of dates.
+//! The words used in dates.
 
 pub(super) const MONTHS: [&str; 12] = [
     "January",
@@ -38,7 +38,7 @@ pub(super) const UNITS: [(&str, i64); 5] = [
     ("weeks", 7 * 24 * 3600),
 ];
 
-/// Hours from UTC, with the hour of summer time where the name is of that.
+/// Offsets from UTC in hours, including the summer-time hour for names of summer time.
 pub(super) const ZONES: [(&str, i64); 44] = [
     ("IDLW", -12),
     ("NT", -11),
@@ -86,8 +86,8 @@ pub(super) const ZONES: [(&str, i64); 44] = [
     ("IDLE", 12),
 ];
 
-/// How many letters `text` starts with that begin `name`, in upper or lower case, and are followed
-/// by neither a letter nor a digit; 0 if there are others.
+/// Number of letters at the start of `text` that match the beginning of `name`, ignoring case, if
+/// the word ends there (neither a letter nor a digit follows); otherwise 0.
 pub(super) fn matched(text: &[u8], name: &str) -> usize {
     let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric());
     let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
@@ -104,14 +104,16 @@ pub(super) fn is_word(text: &[u8], name: &str) -> bool {
     matched(text, name) == name.len()
 }
 
-/// Which of `names` `text` starts with three letters of, and with how many.
+/// The position of the name that `text` starts with at least three letters of, and the number of
+/// letters.
 pub(super) fn find(text: &[u8], names: &[&str]) -> Option<(i64, usize)> {
     let matches = names.iter().zip(0..);
     let mut matches = matches.map(|(name, number)| (number, matched(text, name)));
     matches.find(|(_, length)| *length >= 3)
 }
 
-/// The number that `text` starts with, and its digits. One that is too large is the largest.
+/// The number at the start of `text`, and its number of digits. A number that is too large becomes
+/// the largest.
 pub(super) fn number(text: &[u8]) -> (i64, usize) {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
     let length = digits.clone().count();

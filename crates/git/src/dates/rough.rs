@@ -1,4 +1,5 @@
-//! Dates in words: each one moves a time that starts as now, or says what a number before it is.
+//! Dates in words: each word moves a time that starts as now, or gives a meaning to the preceding
+//! number.
 
 use super::exact::separated;
 use super::fields::{Fields, DAY_SECONDS};
@@ -6,10 +7,10 @@ use super::names::{find, is_word, matched, number, MONTHS, NUMBERS, UNITS, WEEKD
 use super::zone::Zone;
 use hedgerow_fs::LocalOffset;
 
-/// Larger numbers are taken for this: no time is that far away.
+/// Larger numbers are replaced by this: no time is that far away.
 const LARGEST: i64 = i32::MAX as i64;
 
-/// The time that `text` says, in seconds since 1970; `None` if it says nothing.
+/// The time given by `text`, in seconds since 1970; `None` if nothing is understood.
 pub(super) fn parse(text: &[u8], now: i64, zone: &Zone) -> Option<i64> {
     let local = zone.fields(now);
     let mut date = Rough {
@@ -49,11 +50,11 @@ pub(super) fn parse(text: &[u8], now: i64, zone: &Zone) -> Option<i64> {
 }
 
 struct Rough<'z> {
-    /// The time of day is known, and the date where it was said.
+    /// The time of day is always known, the date only if given.
     fields: Fields,
-    /// Whether a day that is not known is that before today's.
+    /// Whether an unknown day means yesterday instead of today.
     is_day_before: bool,
-    /// A number that the next word is about; 0 if there is none.
+    /// The pending number that the next word refers to; 0 if there is none.
     number: i64,
     now: i64,
     local: Fields,
@@ -62,7 +63,7 @@ struct Rough<'z> {
 }
 
 impl Rough<'_> {
-    /// Fills in what is not known of the date and goes `back_seconds`. Returns the time.
+    /// Fills in the unknown parts of the date and goes back by `back_seconds`. Returns the time.
     fn settle(&mut self, back_seconds: i64) -> i64 {
         let mut back_seconds = back_seconds;
         let fields = &mut self.fields;
@@ -86,7 +87,7 @@ impl Rough<'_> {
         seconds
     }
 
-    /// Takes the number that no word came for as a day, a month or a year.
+    /// Uses a pending number without a word as a day, a month or a year.
     fn place_number(&mut self) {
         let fields = &mut self.fields;
         match std::mem::take(&mut self.number) {
@@ -103,7 +104,7 @@ impl Rough<'_> {
         }
     }
 
-    /// Takes the number that `text` starts with. Returns the bytes of it.
+    /// Consumes the number at the start of `text`. Returns its length in bytes.
     fn number(&mut self, text: &[u8]) -> usize {
         self.place_number();
         if let Some(taken) = separated(&mut self.fields, text, self.now) {
@@ -116,7 +117,7 @@ impl Rough<'_> {
         length
     }
 
-    /// Takes the word that `text` starts with. Returns whether it says anything.
+    /// Interprets the word at the start of `text`. Returns whether it is understood.
     fn word(&mut self, text: &[u8]) -> bool {
         if let Some((month, _)) = find(text, &MONTHS) {
             self.fields.month = Some(month);
@@ -135,7 +136,7 @@ impl Rough<'_> {
         self.unit(text)
     }
 
-    /// A word for a time or a day.
+    /// Interprets a word for a time or a day.
     fn moment(&mut self, text: &[u8]) -> bool {
         let is = |name| is_word(text, name);
         if is("yesterday") {
@@ -177,14 +178,14 @@ impl Rough<'_> {
         true
     }
 
-    /// The hour `hour`, of the day before if it is not yet over and no day was said.
+    /// Sets the hour `hour`, on the previous day if it is still to come today and no day was given.
     fn last_time(&mut self, hour: i64) {
         let is_to_come = self.fields.hour.is_some_and(|now| now < hour);
         self.is_day_before |= self.fields.day.is_none() && is_to_come;
         self.fields.set_time(hour, 0, 0);
     }
 
-    /// The number before is an hour of the half of the day that starts at `start`.
+    /// The pending number is an hour in the half of the day that starts at `start`.
     fn half_day(&mut self, start: i64) {
         let mut hour = self.fields.hour.unwrap_or(0);
         let number = std::mem::take(&mut self.number);
@@ -195,9 +196,9 @@ impl Rough<'_> {
         self.fields.hour = Some(hour % 12 + start);
     }
 
-    /// A word for what the number before counts.
+    /// Interprets a word as the unit of the pending number.
     fn unit(&mut self, text: &[u8]) -> bool {
-        // The plural need not be one.
+        // The plural `s` is optional.
         let is = |name: &str| matched(text, name) >= name.len() - 1;
         if let Some((_, seconds)) = UNITS.iter().find(|(name, _)| is(name)) {
             let back = self.number.saturating_mul(*seconds);

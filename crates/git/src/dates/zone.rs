@@ -6,14 +6,14 @@ use hedgerow_fs::{local_offset, LocalOffset};
 /// A time zone.
 #[derive(Debug)]
 pub(super) enum Zone {
-    /// That of the system.
+    /// The system's time zone.
     Local,
     #[cfg(test)]
     Utc,
 }
 
 impl Zone {
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     pub fn now(&self) -> i64 {
         hedgerow_fs::file_time().seconds
     }
@@ -34,8 +34,8 @@ impl Zone {
         Fields::of_utc(seconds.saturating_add(self.offset_at(seconds).seconds))
     }
 
-    /// When local clocks show what is `shown` seconds after the start of 1970. If `like` says so,
-    /// that is of summer time, or not, even where it is not in use.
+    /// The time at which local clocks show `shown` seconds after the start of 1970. `like` tells
+    /// whether that is summer time, even if it is not in use then.
     pub fn seconds(&self, shown: i64, like: Option<LocalOffset>) -> i64 {
         let before = |offset: LocalOffset| shown.saturating_sub(offset.seconds);
         let guess = before(self.offset_at(shown));

@@ -8,40 +8,40 @@ use bstr::{BStr, ByteSlice};
 use gix_hash::{Kind, ObjectId};
 use std::cmp::Ordering;
 
-/// Makes an index from entries in ascending order of path bytes, then stage.
+/// Builds an index from entries in ascending order of path bytes, then stage.
 #[derive(Debug)]
 pub struct Builder {
     index: Index,
 }
 
 impl Builder {
-    /// A builder of an index that [`Index::write`] writes as `version`.
+    /// Creates a builder for an index that [`Index::write`] writes as `version`.
     pub fn new(hash: Kind, version: Version) -> Self {
         let mut index = Index::empty(hash);
         index.version = version;
         Builder { index }
     }
 
-    /// A builder of an index like `old`, with room for as much as that holds.
+    /// Creates a builder for an index like `old`, with the same capacity.
     pub fn replacing(old: &Index) -> Self {
         let mut builder = Builder::new(old.hash, old.version);
         builder.reserve(old.entries.len(), old.paths.len());
         builder
     }
 
-    /// Makes room for `entries` more entries whose paths sum to `path_bytes`.
+    /// Reserves space for `entries` more entries whose paths have `path_bytes` bytes in total.
     pub fn reserve(&mut self, entries: usize, path_bytes: usize) {
         self.index.entries.reserve(entries);
         self.index.paths.reserve(path_bytes);
     }
 
-    /// Adds an entry behind all others. A sparse directory's path ends in a slash.
+    /// Appends an entry. A sparse directory's path ends in a slash.
     ///
     /// # Errors
     /// [`Error::IndexEntry`] if the entry does not follow the last one in order, if the path is
-    /// merged and in conflict at once, a file and a directory at once, empty or holds a NUL, if
-    /// the id is null or of another hash, or if the index has 4 GiB of paths. Whether the path
-    /// is safe to check out is not looked at.
+    /// merged and in conflict at once, a file and a directory at once, empty or contains a NUL, if
+    /// the id is null or of another hash, or if the index has 4 GiB of paths. Whether the path is
+    /// safe to check out is not checked.
     pub fn push(
         &mut self,
         path: &BStr,
@@ -69,16 +69,16 @@ impl Builder {
         Ok(())
     }
 
-    /// The index, without any extension but what follows from its entries.
+    /// The index, with only the extensions that follow from its entries.
     pub fn finish(self) -> Index {
         self.index
     }
 
-    /// The index, with those extensions of `old`, the index it replaces, that are still true:
-    /// the file system monitor's token (its flags came with the entries), the cache of untracked
-    /// files (but for directories in which paths came or went), and being sparse. The sides of resolved
-    /// conflicts are dropped, as Git does when it switches branches; the cache tree is the
-    /// caller's to set.
+    /// The index, with the extensions of `old`, the index it replaces, that are still valid: the
+    /// file system monitor's token (its flags came with the entries), the cache of untracked files
+    /// (except for directories in which paths were added or removed), and the sparse mark. The
+    /// sides of resolved conflicts are dropped, as Git does when it switches branches; the cache
+    /// tree must be set by the caller.
     pub fn finish_replacing(mut self, old: &Index) -> Index {
         let untracked = self.untracked_cache_after(old);
         let kept = &mut self.index.extensions;
@@ -89,8 +89,8 @@ impl Builder {
         self.index
     }
 
-    /// The cache of untracked files of `old`, without what it says of directories in which paths
-    /// came or went.
+    /// The untracked cache of `old`, without the records of directories in which paths were added
+    /// or removed.
     fn untracked_cache_after(&self, old: &Index) -> Option<Vec<u8>> {
         let mut cache = UntrackedCache::parse(old.extensions.untracked.as_ref()?, old.hash)?;
         let mut before = old.iter().map(|(path, _)| path).peekable();
@@ -114,6 +114,7 @@ impl Builder {
         }
     }
 
+    /// Checks whether the entry may follow the last one; the error is the reason.
     fn check(
         &self,
         path: &BStr,
@@ -159,9 +160,9 @@ impl Builder {
         }
     }
 
-    /// Whether a directory of `path` is also an entry of the same stage. The path of the last
-    /// entry, which agrees in `common` bytes, vouches for the directories that it is in itself;
-    /// and a file that bears the name of another one sorts before it, so it is here already.
+    /// Whether a directory of `path` is also an entry of the same stage. The last entry's path has
+    /// `common` bytes in common, so its own directories were checked already; and a file with a
+    /// directory's name sorts before the directory's content, so it is already present.
     fn is_below_a_file(&self, path: &BStr, common: usize, stage: Stage) -> bool {
         let Some(last_slash) = path.rfind_byte(b'/').filter(|&slash| slash >= common) else {
             return false;

@@ -3,7 +3,7 @@ use sha1::Digest;
 
 /// The checksum over all bytes of an index before its trailer.
 ///
-/// It guards against broken disks, not against people, so it is taken by the plain SHA-1 of the
+/// It protects against faulty disks, not against attackers, so it uses plain SHA-1 with the
 /// processor's instructions, without the collision detection that object ids need.
 pub(super) fn of(hash: Kind, bytes: &[u8]) -> ObjectId {
     match hash {

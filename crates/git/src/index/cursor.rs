@@ -5,9 +5,9 @@ use std::borrow::Cow;
 /// Why the bytes of an index cannot be used; the reader adds the file's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// The bytes are not what the format says.
+    /// The bytes violate the format.
     Corrupt(Cow<'static, str>),
-    /// The bytes may be right, but for a reader that knows more.
+    /// The bytes may be valid, but use an unknown feature.
     Unsupported(String),
 }
 
@@ -25,7 +25,7 @@ impl From<String> for Problem {
     }
 }
 
-/// Bytes read from front to back; nothing is taken that is not there.
+/// Reads bytes from front to back; nothing is taken beyond the end.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
         self.take_array().map(|bytes| u64::from_be_bytes(*bytes))
     }
 
-    /// The bytes before the next `end`, which is passed over.
+    /// The bytes before the next `end`, which is skipped.
     pub(super) fn until(&mut self, end: u8) -> Option<&'a [u8]> {
         let len = bstr::ByteSlice::find_byte(self.rest, end)?;
         let taken = self.take(len)?;

@@ -1,4 +1,4 @@
-//! Entries from bytes.
+//! Parsing entries.
 
 use super::cursor::{Cursor, Parsed, Problem};
 use super::entry::{Entry, Flags, Mode, PathRange, NAME_LENGTH};
@@ -6,20 +6,20 @@ use super::stat::EntryStat;
 use super::Version;
 use gix_hash::{Kind, ObjectId};
 
-/// The bytes of an entry before its object id: ten numbers of 32 bits.
+/// Size of an entry before its object id, in bytes: ten numbers of 32 bits.
 const STAT_BYTES: usize = 40;
 
-/// Entries and their paths as they lie in a file, in whatever order.
+/// Entries and their paths as stored in a file, in any order.
 pub(super) struct Rows {
     pub(super) entries: Vec<Entry>,
     pub(super) paths: Vec<u8>,
 }
 
-/// Reads `count` entries from the front of `cursor`.
+/// Parses `count` entries from the front of `cursor`.
 ///
-/// No more is allocated for than the bytes at hand can hold. Version 4 lets a few bytes stand
-/// for a long path, so the sum of its paths is limited: an average above 1,000 bytes is not an
-/// index but an attack.
+/// Allocates no more than the available bytes can hold. In version 4 a few bytes can expand to a
+/// long path, so the total length of the paths is limited: an average above 1,000 bytes is not a
+/// real index but an attack.
 pub(super) fn entries(
     cursor: &mut Cursor<'_>,
     version: Version,
@@ -27,7 +27,7 @@ pub(super) fn entries(
     count: u32,
 ) -> Parsed<Rows> {
     let fixed = STAT_BYTES + hash.len_in_bytes() + 2;
-    // A path and its NUL take a byte at least; version 4 adds the number of bytes to cut.
+    // A path and its NUL take at least one byte; version 4 adds the number of bytes to cut.
     let most = cursor.rest().len() / (fixed + 1);
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count > most {
@@ -62,7 +62,7 @@ fn at_entry(problem: Problem, position: usize) -> Problem {
 
 const TRUNCATED: &str = "the file ends within it";
 
-/// An entry of version 2 or 3: the path whole, then one to eight NULs up to a multiple of eight.
+/// An entry of version 2 or 3: the full path, then one to eight NULs up to a multiple of eight.
 fn padded(cursor: &mut Cursor<'_>, hash: Kind, paths: &mut Vec<u8>) -> Parsed<Entry> {
     let at_start = cursor.rest().len();
     let (mut entry, name_length) = head(cursor, hash)?;
@@ -90,8 +90,8 @@ fn padded(cursor: &mut Cursor<'_>, hash: Kind, paths: &mut Vec<u8>) -> Parsed<En
     Ok(entry)
 }
 
-/// An entry of version 4: how many bytes to cut from the end of the path before, and the bytes
-/// to put in their place, NUL-terminated.
+/// An entry of version 4: how many bytes to cut from the end of the preceding path, and the bytes
+/// to append instead, NUL-terminated.
 fn compressed(cursor: &mut Cursor<'_>, hash: Kind, rows: &mut Rows) -> Parsed<Entry> {
     let (mut entry, name_length) = head(cursor, hash)?;
     let cut = cursor.varint().ok_or(TRUNCATED)?;
@@ -113,7 +113,7 @@ fn compressed(cursor: &mut Cursor<'_>, hash: Kind, rows: &mut Rows) -> Parsed<En
     Ok(entry)
 }
 
-/// Checks the length in the flags, which is cut off at 0xFFF, and that no NUL hides in the path.
+/// Checks the length in the flags, which is capped at 0xFFF, and that the path contains no NUL.
 fn check_length(path: &[u8], name_length: u16) -> Parsed<()> {
     if path.len().min(usize::from(NAME_LENGTH)) != usize::from(name_length) {
         return Err("its path is not as long as its flags say".into());
@@ -124,7 +124,7 @@ fn check_length(path: &[u8], name_length: u16) -> Parsed<()> {
     Ok(())
 }
 
-/// All of an entry before its path, and the length of the path as the flags have it.
+/// Everything of an entry before its path, and the path length from the flags.
 fn head(cursor: &mut Cursor<'_>, hash: Kind) -> Parsed<(Entry, u16)> {
     let numbers = cursor.take_array::<STAT_BYTES>().ok_or(TRUNCATED)?;
     let id = cursor.take(hash.len_in_bytes()).ok_or(TRUNCATED)?;
@@ -159,13 +159,13 @@ fn head(cursor: &mut Cursor<'_>, hash: Kind) -> Parsed<(Entry, u16)> {
     Ok((entry, word & NAME_LENGTH))
 }
 
-/// The number at the byte `at`; all positions are constants within the array.
+/// The number at byte `at`; all positions are constants within the array.
 #[inline(always)]
 fn number(bytes: &[u8; STAT_BYTES], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The object id of exactly its bytes.
+/// The object id made of exactly these bytes.
 pub(super) fn object_id(bytes: &[u8]) -> Parsed<ObjectId> {
     if let Ok(bytes) = bytes.try_into() {
         Ok(ObjectId::Sha1(bytes))

@@ -3,23 +3,23 @@ use gix_hash::ObjectId;
 use hedgerow_tree::EntryKind;
 use std::ops::Range;
 
-/// One row of the index: a path at a stage, the object it has there, and what lstat said of its
-/// file. Its path is [`Index::path`](super::Index::path): all paths share one buffer.
+/// One row of the index: a path at a stage, its object id, and the lstat data of its file. Its path
+/// is returned by [`Index::path`](super::Index::path): all paths share one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The blob, the tree (of a sparse directory) or the submodule's commit.
+    /// The id of the blob, of the tree (of a sparse directory) or of the submodule's commit.
     pub id: ObjectId,
-    /// What it is.
+    /// Its mode.
     pub mode: Mode,
-    /// The state of its file when that was last known to hold this object.
+    /// The stat data of its file when the file was last known to hold this object.
     pub stat: EntryStat,
     /// Its flags, the stage among them.
     pub flags: Flags,
     pub(super) path: PathRange,
 }
 
-/// Where a path lies in the index's path buffer. 32 bits are enough because reader and builder
-/// refuse more than 4 GiB of paths, and they keep an entry at 80 bytes.
+/// The position of a path in the index's path buffer. 32 bits suffice because reader and builder
+/// refuse more than 4 GiB of paths; they keep the size of an entry at 80 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PathRange {
     pub(super) start: u32,
@@ -27,7 +27,7 @@ pub(super) struct PathRange {
 }
 
 impl PathRange {
-    /// The range of `len` bytes at `start`, if both can be kept.
+    /// The range of `len` bytes at `start`, if both fit.
     pub(super) fn new(start: usize, len: usize) -> Option<Self> {
         let end = start.checked_add(len)?;
         u32::try_from(end).ok()?;
@@ -43,17 +43,17 @@ impl PathRange {
 }
 
 impl Entry {
-    /// Whether lstat says that the file is still the recorded one: [`EntryStat::matches`], and
-    /// the size is not the zero that marks an entry to be read again (only the empty blob has
-    /// an honest size of zero). An entry that is only intended to be added matches nothing.
-    /// The file's kind and its right to be executed are the caller's to compare.
+    /// Whether the stat data `now` show that the file is still the recorded one:
+    /// [`EntryStat::matches`], and the size is not the zero that marks an entry to be read again
+    /// (only the empty blob really has the size zero). An intent-to-add entry matches nothing. The
+    /// caller must compare the file's kind and executable bit.
     pub fn matches(&self, now: &EntryStat, rules: &StatRules) -> bool {
         let must_read = self.stat.size == 0 && !self.id.is_empty_blob() && self.mode.is_file();
         !must_read && !self.flags.intent_to_add && self.stat.matches(now, rules)
     }
 }
 
-/// What an entry is.
+/// The mode of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// A regular file, 100644.
@@ -64,12 +64,12 @@ pub enum Mode {
     Symlink,
     /// The commit of a submodule, 160000.
     Gitlink,
-    /// A directory outside of the sparse checkout, standing for all below it, 040000.
+    /// A directory outside the sparse checkout that stands for everything below it, 040000.
     SparseDirectory,
 }
 
 impl Mode {
-    /// The mode in the numbers of `st_mode`, as the index and trees write it.
+    /// The mode as an `st_mode` number, as written in the index and in trees.
     pub fn to_u32(self) -> u32 {
         match self {
             Mode::File => 0o100644,
@@ -80,8 +80,8 @@ impl Mode {
         }
     }
 
-    /// The mode that `mode` stands for, if any: of a regular file's permissions only the owner's
-    /// right to execute counts; bits above the lower 16 are not allowed.
+    /// The mode for the number `mode`, if any: of a regular file's permissions only the owner's
+    /// execute bit counts; bits above the lower 16 are not allowed.
     pub fn from_u32(mode: u32) -> Option<Self> {
         match mode & !0o7777 {
             0o100000 if mode & 0o100 != 0 => Some(Mode::Executable),
@@ -93,14 +93,14 @@ impl Mode {
         }
     }
 
-    /// Whether it is a regular file or a symbolic link: something with content of its own.
+    /// Whether it is a regular file or a symbolic link, which have content of their own.
     pub fn is_file(self) -> bool {
         matches!(self, Mode::File | Mode::Executable | Mode::Symlink)
     }
 }
 
 impl From<EntryKind> for Mode {
-    /// The kind of a tree's entry as the index writes it.
+    /// The mode of a tree entry's kind.
     fn from(kind: EntryKind) -> Self {
         match kind {
             EntryKind::File => Mode::File,
@@ -112,7 +112,7 @@ impl From<EntryKind> for Mode {
     }
 }
 
-/// Which side of a merge an entry belongs to.
+/// The side of a merge that an entry belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// 0: there is no conflict.
@@ -149,16 +149,17 @@ impl Stage {
     }
 }
 
-/// What is known of an entry beside its content.
+/// The flags of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Which side of a merge it belongs to.
+    /// The side of a merge that it belongs to.
     pub stage: Stage,
     /// The user promised not to change the file: `git update-index --assume-unchanged`.
     pub assume_valid: bool,
-    /// The file is outside of the sparse checkout. Needs version 3 or 4.
+    /// The file is outside the sparse checkout. Needs version 3 or 4.
     pub skip_worktree: bool,
-    /// The path is to be added, its content is not yet: `git add -N`. Needs version 3 or 4.
+    /// The path is to be added, but its content was not added yet: `git add -N`. Needs version 3 or
+    /// 4.
     pub intent_to_add: bool,
     /// The file system monitor vouches for the file; kept in the `FSMN` extension.
     pub fsmonitor_valid: bool,
@@ -178,13 +179,13 @@ impl Flags {
         self.skip_worktree || self.intent_to_add
     }
 
-    /// Whether `word`, the first flag word, says that a second one follows.
+    /// Whether `word`, the first flag word, announces a second one.
     pub(super) fn second_word_follows(word: u16) -> bool {
         word & EXTENDED != 0
     }
 
-    /// The flags of the two words of an entry; the second is 0 where there is none. Fails on a
-    /// bit of the second word that has no meaning.
+    /// The flags from the two words of an entry; the second is 0 if there is none. Fails if an
+    /// unknown bit of the second word is set.
     pub(super) fn from_words(word: u16, extended: u16) -> Option<Self> {
         if extended & !(SKIP_WORKTREE | INTENT_TO_ADD) != 0 {
             return None;
@@ -198,7 +199,7 @@ impl Flags {
         })
     }
 
-    /// The first flag word for a path of `path_len` bytes, and the second if one is needed.
+    /// The first flag word for a path of `path_len` bytes, and the second one if needed.
     pub(super) fn to_words(self, path_len: usize) -> (u16, Option<u16>) {
         let mut word = path_len.min(NAME_LENGTH as usize) as u16;
         word |= u16::from(self.stage.number()) << 12;

@@ -1,16 +1,16 @@
-//! The index: what Git expects in the working tree, path by path, and what lstat said of each
-//! file when that was last true.
+//! The index: the files that Git expects in the working tree, path by path, with the lstat data of
+//! each from when it last matched.
 //!
 //! [`Index::read`] reads versions 2, 3 and 4 for SHA-1 and SHA-256, from bytes that may be
 //! hostile. [`Builder`] makes a new index from entries in order, and [`Index::write`] turns it
-//! into bytes that Git reads. Locking and replacing the file is
-//! [`hedgerow_fs::LockFile`]'s.
+//! into bytes that Git reads. Locking and replacing the file is done with
+//! [`hedgerow_fs::LockFile`].
 //!
-//! Extensions: `TREE` is read and written ([`CacheTree`]); `REUC`, `UNTR` and `FSMN` are kept
-//! as long as they are true; a split index (`link`) is read and written whole; `sdir` follows
-//! from the entries; `EOIE` and `IEOT` only speed up other readers and are not written. Other
-//! optional extensions are dropped, other required ones an error. An optional extension that
-//! is broken counts as absent: that costs time, never correctness.
+//! Extensions: `TREE` is read and written ([`CacheTree`]); `REUC`, `UNTR` and `FSMN` are kept as
+//! long as they are valid; a split index (`link`) is read and written as a whole index; `sdir`
+//! follows from the entries; `EOIE` and `IEOT` only speed up other readers and are not written.
+//! Other optional extensions are dropped, other required ones are an error. A broken optional
+//! extension counts as absent: that costs time, never correctness.
 //!
 //! Format: `gitformat-index(5)`.
 
@@ -48,9 +48,9 @@ pub enum Version {
     /// Git's default.
     #[default]
     V2,
-    /// Version 2 with a second word of flags; chosen where the flags need it.
+    /// Version 2 with a second flag word; used only if flags need it.
     V3,
-    /// Paths without their common prefix, and no padding: about half the size.
+    /// Paths are prefix-compressed and not padded: about half the size.
     V4,
 }
 
@@ -67,7 +67,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index of no entries for a repository of the kind `hash`.
+    /// An empty index for a repository with the hash `hash`.
     pub fn empty(hash: Kind) -> Self {
         Index {
             hash,
@@ -79,17 +79,17 @@ impl Index {
         }
     }
 
-    /// The same index once more, to be written in its place: without the sides of resolved
-    /// conflicts, which Git drops when it switches branches. All else is still true as long as
-    /// paths neither come nor go.
+    /// A copy of the index to be written in its place: without the sides of resolved conflicts,
+    /// which Git drops when it switches branches. Everything else stays valid as long as no path is
+    /// added or removed.
     pub fn successor(&self) -> Self {
         let mut index = self.clone();
         index.extensions.resolve_undo = None;
         index
     }
 
-    /// Keeps the sides of resolved conflicts that `old` has, the index it replaces, and adds those
-    /// of the conflicts that it ends: what Git does when it checks out paths.
+    /// Keeps the sides of resolved conflicts from `old`, the index it replaces, and adds those of
+    /// the conflicts that this index resolves, as Git does when it checks out paths.
     pub fn keep_resolve_undo(&mut self, old: &Index) {
         let known = &old.extensions.resolve_undo;
         self.extensions.resolve_undo.clone_from(known);
@@ -113,13 +113,13 @@ impl Index {
         self.hash
     }
 
-    /// The version it was read as or is to be written as.
+    /// The version that it was read as, or is to be written as.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The checksum at the end of the file it was read from; `None` if it was made in memory or
-    /// the file had none (`index.skipHash`).
+    /// The checksum at the end of the file that it was read from; `None` if it was built in memory
+    /// or the file had none (`index.skipHash`).
     pub fn checksum(&self) -> Option<&ObjectId> {
         self.checksum.as_ref()
     }
@@ -129,8 +129,8 @@ impl Index {
         &self.entries
     }
 
-    /// All entries, for a change of their `stat` and `flags`; neither the stage nor the id or
-    /// mode may change, since order and cache tree follow from them: that takes a [`Builder`].
+    /// All entries, to change their `stat` and `flags`. Stage, id and mode must not change, since
+    /// order and cache tree depend on them; use a [`Builder`] for that.
     pub fn entries_mut(&mut self) -> &mut [Entry] {
         &mut self.entries
     }
@@ -138,7 +138,7 @@ impl Index {
     /// The path of `entry`.
     ///
     /// # Panics
-    /// May panic, or answer nonsense, if the entry is one of another index.
+    /// May panic, or return a wrong path, if the entry belongs to another index.
     pub fn path(&self, entry: &Entry) -> &BStr {
         self.paths[entry.path.as_range()].as_bstr()
     }
@@ -148,7 +148,7 @@ impl Index {
         self.entries.iter().map(|entry| (self.path(entry), entry))
     }
 
-    /// The position of the entry for `path` at `stage`, or where it would have to be put.
+    /// The position of the entry for `path` at `stage`, or the position to insert it at.
     pub fn find(&self, path: &BStr, stage: Stage) -> std::result::Result<usize, usize> {
         self.entries.binary_search_by(|entry| {
             let by_path = self.path(entry).cmp(path);
@@ -156,8 +156,8 @@ impl Index {
         })
     }
 
-    /// The positions of all entries below the directory `dir` (without a slash at its end; empty
-    /// for the root), and of the sparse directory that stands for it.
+    /// The positions of all entries below the directory `dir` (without a trailing slash; empty for
+    /// the root), and of the sparse directory that stands for it.
     pub fn range_under(&self, dir: &BStr) -> Range<usize> {
         if dir.is_empty() {
             return 0..self.entries.len();
@@ -172,26 +172,26 @@ impl Index {
         start..start + count
     }
 
-    /// Whether any path is in conflict, that is, present at a stage other than 0.
+    /// Whether any path is in conflict, that is, has a stage other than 0.
     pub fn is_unmerged(&self) -> bool {
         let conflicts = |entry: &Entry| entry.flags.stage != Stage::Merged;
         self.entries.iter().any(conflicts)
     }
 
-    /// Whether it is a sparse index: one that may hold whole directories as one entry.
+    /// Whether it is a sparse index: one that may have entries for whole directories.
     pub fn has_sparse_directories(&self) -> bool {
         self.extensions.sparse
     }
 
-    /// Marks the entries whose files changed without lstat being able to show it, so that
-    /// everybody who looks at them later reads them: their size becomes 0.
+    /// Marks the entries whose files changed in a way that lstat cannot show, by setting their size
+    /// to 0, so that every later reader reads those files.
     ///
-    /// To be called before an index that was read from a file of the time `old_index_mtime` is
-    /// written again, because the new file's time makes its racy entries look old. `is_modified`
-    /// is asked for each racy entry whether the file's *content* differs from the entry's
-    /// object, whatever lstat says; this is Git's rule for "racily clean" entries. Racy is by
-    /// whole seconds here even if the reader compares nanoseconds: Git, reading the index next,
-    /// does not. Returns how many entries were marked.
+    /// Must be called before an index that was read from a file with the time `old_index_mtime` is
+    /// written again, because the new file's time makes its racy entries look old. `is_modified` is
+    /// called for each racy entry and tells whether the file's *content* differs from the entry's
+    /// object, whatever lstat says; this is Git's rule for "racily clean" entries. Entries are racy
+    /// by whole seconds here, even if the reader compares nanoseconds, because Git does not compare
+    /// them when it reads the index next. Returns the number of marked entries.
     pub fn smudge_racily_clean(
         &mut self,
         old_index_mtime: Timestamp,
@@ -212,13 +212,13 @@ impl Index {
     }
 }
 
-/// Whether `entry` has a file whose last change lies in the second of the index or after it.
+/// Whether `entry` has a file that last changed in the second of the index or later.
 fn is_racy_by_seconds(entry: &Entry, index_mtime: Timestamp) -> bool {
     let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
     has_file && entry.stat.is_racy(index_mtime, &StatRules::default())
 }
 
-/// How `path` sorts against the paths that begin with `dir` and a slash: before, among, after.
+/// How `path` sorts relative to the paths that start with `dir` and a slash: before, among, after.
 fn order_to_children(path: &BStr, dir: &BStr) -> Ordering {
     let head = path.get(..dir.len()).unwrap_or(path);
     head.cmp(dir.as_bytes())

@@ -1,4 +1,4 @@
-/// How many bytes `a` and `b` have in common at their beginnings.
+/// Length of the common prefix of `a` and `b`, in bytes.
 ///
 /// Neighbours in an index share most of their path, so eight bytes are compared at a time.
 pub(super) fn common_len(a: &[u8], b: &[u8]) -> usize {

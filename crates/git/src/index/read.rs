@@ -1,4 +1,4 @@
-//! An index from bytes.
+//! Parsing an index.
 
 use super::checksum;
 use super::cursor::{Cursor, Parsed, Problem};
@@ -12,20 +12,23 @@ use hedgerow_fs::{ReadFile, Stat};
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// Below this, both the checksum and the entries are done before a thread has started.
+/// Below this size, checksum and entries are both done before a thread would have started, in
+/// bytes.
 const BYTES_WORTH_A_THREAD: usize = 1 << 20;
 
-/// No real index is larger: at 80 bytes an entry it has 50 million of them.
+/// Upper size limit of an index file, in bytes. No real index is larger: at 80 bytes per entry it
+/// would have 50 million entries.
 const LIMIT_BYTES: u64 = 4 << 30;
 
 impl Index {
-    /// The index in the file at `path`, with that file's stat data; `None` if there is none.
+    /// Loads the index file at `path`, with that file's stat data; `None` if the file does not
+    /// exist.
     ///
     /// # Errors
-    /// As [`Index::read`], and if it cannot be read.
+    /// Like [`Index::read`], and if the file cannot be read.
     pub fn load(path: &Path, hash: Kind) -> Result<Option<(Index, Stat)>> {
         let file = match ReadFile::open(path) {
-            // That it cannot be opened does not mean that there is none.
+            // Other errors do not mean that there is no index.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
@@ -44,15 +47,15 @@ impl Index {
         Ok(Some((index, stat)))
     }
 
-    /// The index whose file's bytes are `content`, in a repository of the kind `hash`.
+    /// Parses `content`, the bytes of an index file of a repository with the hash `hash`.
     ///
-    /// `path` is only for errors. `shared` loads the file `sharedindex.<id>` that a split index
-    /// builds upon; the result is whole and knows nothing of the split. The checksum at the end
-    /// is verified unless it is all zero (`index.skipHash`).
+    /// `path` is used only in errors. `shared` loads the file `sharedindex.<id>` that a split index
+    /// is based on; the result is merged and does not record the split. The checksum at the end is
+    /// verified unless it is all zero (`index.skipHash`).
     ///
     /// # Errors
-    /// [`Error::CorruptIndex`] if the bytes are not an index, [`Error::Unsupported`] for a
-    /// version or a required extension that is not known, and whatever `shared` returns.
+    /// [`Error::CorruptIndex`] if the bytes are not an index, [`Error::Unsupported`] for an unknown
+    /// version or required extension, and any error of `shared`.
     pub fn read(
         content: &[u8],
         hash: Kind,
@@ -97,7 +100,7 @@ fn named(problem: Problem, path: &Path) -> Error {
     }
 }
 
-/// An index file, read but not yet checked as a whole.
+/// A parsed index file whose entries were not checked yet.
 struct File<'a> {
     version: Version,
     rows: Rows,
@@ -160,7 +163,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Does two things with an index of so many bytes: at once, if it is worth a thread.
+/// Runs both closures for an index of `bytes` bytes: at the same time if that is worth a thread.
 fn beside<A: Send, B>(
     bytes: usize,
     first: impl FnOnce() -> Parsed<A> + Send,
@@ -176,7 +179,7 @@ fn beside<A: Send, B>(
     )
 }
 
-/// The checksum in the trailer, `None` if it was left out; fails if it is not that of `body`.
+/// The checksum in the trailer, `None` if it was left out; fails if it does not match `body`.
 fn verified(body: &[u8], trailer: ObjectId, hash: Kind) -> Parsed<Option<ObjectId>> {
     if trailer.is_null() {
         return Ok(None);
@@ -188,8 +191,8 @@ fn verified(body: &[u8], trailer: ObjectId, hash: Kind) -> Parsed<Option<ObjectI
     }
 }
 
-/// Checks what readers of the index rely upon: the order of the entries, that no path is both
-/// merged and in conflict, and what a sparse directory looks like.
+/// Checks what users of the index rely on: the order of the entries, that no path is both merged
+/// and in conflict, and the form of sparse directories.
 fn check_entries(index: &Index) -> Parsed<()> {
     let mut previous: Option<(&bstr::BStr, Stage)> = None;
     for (path, entry) in index.iter() {

@@ -1,4 +1,4 @@
-//! The objects that an index refers to: nothing else may, and yet they are not to be lost.
+//! The objects that an index refers to: they must be kept even if nothing else refers to them.
 
 use super::{Directory, Index, Mode};
 use bstr::{BStr, BString, ByteSlice};
@@ -10,15 +10,15 @@ use hedgerow_pack::ObjectKind;
 pub struct Referenced {
     /// The object.
     pub id: ObjectId,
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
     /// Its path.
     pub path: BString,
 }
 
 impl Index {
-    /// The blobs of all entries, the trees that directories are known as, and the sides of
-    /// conflicts that were resolved. Submodules are none of these.
+    /// The blobs of all entries, the trees of the cache tree, and the sides of resolved conflicts.
+    /// Submodules' commits are not included.
     pub fn referenced(&self) -> Vec<Referenced> {
         let mut found = Vec::new();
         for (path, entry) in self.iter() {
@@ -57,8 +57,8 @@ fn joined(directory: &BStr, name: &BStr) -> BString {
     }
 }
 
-/// Reads `REUC`: a path, the modes of three stages in octal, each ended by NUL, and the ids of
-/// those whose mode is not 0. What is broken ends it.
+/// Parses `REUC`: a path, the modes of three stages in octal, each ended by NUL, and the ids of the
+/// stages whose mode is not 0. Stops at the first error.
 fn resolved(mut data: &[u8], hash_len: usize, found: &mut Vec<Referenced>) {
     let until_nul = |data: &mut &[u8]| -> Option<BString> {
         let (text, rest) = data.split_once_str(b"\0")?;

@@ -1,16 +1,16 @@
 use hedgerow_fs::{Stat, Timestamp};
 
-/// What the index remembers of a file's lstat, each number cut to its low 32 bits.
+/// The lstat data of a file as recorded in the index; each number is cut to its low 32 bits.
 ///
-/// All zero means that nothing is known: such an entry never matches a file and is read again.
-/// Format: `gitformat-index(5)`, "Index entry".
+/// All zero means unknown: such an entry never matches a file and is read again. Format:
+/// `gitformat-index(5)`, "Index entry".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EntryStat {
-    /// Seconds of the last change of state.
+    /// Seconds of the last status change (ctime).
     pub ctime_s: u32,
     /// Nanoseconds within that second.
     pub ctime_ns: u32,
-    /// Seconds of the last change of content.
+    /// Seconds of the last content change (mtime).
     pub mtime_s: u32,
     /// Nanoseconds within that second.
     pub mtime_ns: u32,
@@ -18,21 +18,21 @@ pub struct EntryStat {
     pub dev: u32,
     /// Inode number.
     pub ino: u32,
-    /// Owner.
+    /// User id of the owner.
     pub uid: u32,
-    /// Group.
+    /// Group id.
     pub gid: u32,
     /// Size in bytes; 0 also marks an entry whose file must be read again.
     pub size: u32,
 }
 
-/// How much of a file's state is compared: `core.checkStat`.
+/// Which fields are compared: `core.checkStat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckStat {
     /// Everything but the device number, which network file systems change at every mount.
     #[default]
     Default,
-    /// Only the size and the whole seconds of the mtime: for trees that several systems share.
+    /// Only the size and the whole seconds of the mtime: for trees shared by several systems.
     Minimal,
 }
 
@@ -41,15 +41,15 @@ pub enum CheckStat {
 pub struct StatRules {
     /// Compare the ctime: `core.trustCtime`, true by default.
     pub trust_ctime: bool,
-    /// How many fields to compare.
+    /// Which fields to compare.
     pub check_stat: CheckStat,
-    /// Compare nanoseconds too. Git leaves them out unless it was built with `USE_NSEC`, because
-    /// some file systems forget them; then a file is read once too often, never once too seldom.
+    /// Compare nanoseconds too. Git ignores them unless it was built with `USE_NSEC`, because some
+    /// file systems lose them; then a file may be read unnecessarily, but never skipped wrongly.
     pub nanoseconds: bool,
 }
 
 impl Default for StatRules {
-    /// Git's rules as it is commonly built.
+    /// The rules of git's usual builds.
     fn default() -> Self {
         StatRules {
             trust_ctime: true,
@@ -60,15 +60,15 @@ impl Default for StatRules {
 }
 
 impl StatRules {
-    /// Whether nanoseconds take part in any comparison under these rules.
+    /// Whether these rules compare nanoseconds.
     pub(super) fn uses_nanoseconds(&self) -> bool {
         self.nanoseconds && self.check_stat == CheckStat::Default
     }
 }
 
 impl EntryStat {
-    /// Whether a file with the state `now` is, as far as lstat can tell, the file that was
-    /// recorded here. A racy file ([`is_racy`](Self::is_racy)) must be read even if it is.
+    /// Whether a file with the stat data `now` is, as far as lstat can tell, the recorded file. A
+    /// racy file ([`is_racy`](Self::is_racy)) must be read even if it matches.
     pub fn matches(&self, now: &EntryStat, rules: &StatRules) -> bool {
         if self.size != now.size || self.mtime_s != now.mtime_s {
             return false;
@@ -84,13 +84,13 @@ impl EntryStat {
         owner_and_inode && ctime && mtime
     }
 
-    /// Whether the file may have changed after it was recorded without lstat showing it: its
-    /// mtime is not older than the index file that holds the entry.
+    /// Whether the file may have changed after it was recorded without lstat showing it: its mtime
+    /// is not older than the index file that holds the entry.
     ///
-    /// `rules` must be those of [`matches`](Self::matches): where that leaves nanoseconds out,
-    /// every file of the index's own second is racy. A recorded fraction of zero may come from a
-    /// file system that keeps whole seconds only, so such a time is taken as a whole second
-    /// whatever the rules. An index whose time is unknown (zero seconds) makes nothing racy.
+    /// `rules` must be those of [`matches`](Self::matches): if they ignore nanoseconds, every file
+    /// changed in the index's own second is racy. A recorded fraction of zero may come from a file
+    /// system with whole seconds only, so such a time is treated as a whole second whatever the
+    /// rules. An index of unknown time (zero seconds) makes nothing racy.
     pub fn is_racy(&self, index_mtime: Timestamp, rules: &StatRules) -> bool {
         let index_s = index_mtime.seconds as u32;
         if index_mtime.seconds == 0 || index_s > self.mtime_s {
@@ -118,8 +118,8 @@ impl From<&Stat> for EntryStat {
     }
 }
 
-/// The low 32 bits of a size, but 2^31 for a multiple of 4 GiB: zero would say "read it again"
-/// at every look. Git does the same since 2.43.
+/// The low 32 bits of a size, but 2^31 for a multiple of 4 GiB: zero would cause the file to be
+/// read every time. Git does the same since 2.43.
 fn recorded_size(size_bytes: u64) -> u32 {
     match size_bytes as u32 {
         0 if size_bytes != 0 => 1 << 31,
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Which of the nine fields, changed alone, the rules notice; in the order of the format.
+    /// Which of the nine fields the rules notice if changed alone; in the order of the format.
     fn noticed(rules: &StatRules) -> Vec<bool> {
         let fields: [fn(&mut EntryStat) -> &mut u32; 9] = [
             |s| &mut s.ctime_s,

@@ -1,4 +1,4 @@
-//! An index to bytes.
+//! Writing an index.
 
 use super::cursor::push_varint;
 use super::entry::Entry;
@@ -8,23 +8,23 @@ use super::{checksum, is_racy_by_seconds, Index, Version};
 use gix_hash::ObjectId;
 use hedgerow_fs::Timestamp;
 
-/// How to write an index.
+/// Options for writing an index.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
-    /// The version wanted instead of the index's own: `index.version`. 2 becomes 3 if the flags
+    /// The version to write instead of the index's own: `index.version`. 2 becomes 3 if the flags
     /// of an entry need it, and 3 becomes 2 if none do.
     pub version: Option<Version>,
-    /// Zeros instead of a checksum: `index.skipHash`.
+    /// Write zeros instead of a checksum: `index.skipHash`.
     pub skip_hash: bool,
-    /// Entries with files of this second or later are written with the size 0, so that every
-    /// reader reads those files. It is the blunt instrument for a writer that has no time to
-    /// look at them, as [`Index::smudge_racily_clean`] does.
+    /// Entries whose files changed in this second or later are written with the size 0, so that
+    /// every reader reads those files. This is a coarse substitute for
+    /// [`Index::smudge_racily_clean`] for a writer that does not examine the files.
     pub index_mtime_for_racy: Option<Timestamp>,
 }
 
 impl Index {
-    /// Appends the bytes of an index file to `out` and returns its checksum, which is null if
-    /// it was left out.
+    /// Appends the bytes of an index file to `out` and returns its checksum, which is null if it
+    /// was left out.
     pub fn write(&self, out: &mut Vec<u8>, options: &WriteOptions) -> ObjectId {
         let start = out.len();
         let version = self.version_to_write(options);
@@ -66,7 +66,7 @@ impl Index {
         }
     }
 
-    /// About as many bytes as will be written, so that the buffer need not grow by copying.
+    /// Estimated size of the output in bytes, so that the buffer need not be reallocated.
     fn size_hint(&self) -> usize {
         let fixed = 40 + self.hash.len_in_bytes() + 4;
         self.entries.len() * (fixed + 8) + self.paths.len() + (self.paths.len() >> 3) + 4096
@@ -100,7 +100,7 @@ fn version_number(version: Version) -> u32 {
     }
 }
 
-/// Appends `entry` with the size `size`; `previous` is the path before it in version 4.
+/// Appends `entry` with the size `size`; in version 4, `previous` is the preceding path.
 fn push_entry(out: &mut Vec<u8>, entry: &Entry, size: u32, path: &[u8], previous: Option<&[u8]>) {
     let start = out.len();
     let stat = &entry.stat;

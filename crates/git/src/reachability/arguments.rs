@@ -1,4 +1,4 @@
-//! The words that say where a walk starts, and where it does not go: gitrevisions(7).
+//! The words that say where a walk starts and what it excludes: gitrevisions(7).
 
 use crate::refs::{name_fits, Reference};
 use crate::repository::Repository;
@@ -10,31 +10,31 @@ use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
 use std::fmt::Display;
 use std::io::BufRead;
 
-/// A line of input may have so many bytes.
+/// Upper size limit of a line of input, in bytes.
 const LINE_BYTES: usize = 64 << 10;
 
-/// Arguments that name commits and objects, in the order that gives them their meaning: git-rev-list(1).
+/// Arguments that name commits and objects, processed in order: git-rev-list(1).
 pub struct RevisionArguments<'r> {
     repository: &'r Repository,
     source: Source<'r>,
     index: IndexPaths<'r>,
-    /// Whether `--` was given, after which a word can be no file.
+    /// Whether `--` was given, so that no word can be a file.
     has_end: bool,
     warn: &'r dyn Fn(String),
-    /// What they name so far.
+    /// The objects named so far.
     pub tips: Vec<Tip>,
-    /// Whether the meaning of words is turned round.
+    /// Whether the meaning of words is inverted (`--not`).
     is_negated: bool,
-    /// Patterns of references that the next option leaves out.
+    /// Reference patterns that the next option excludes.
     excluded: Vec<BString>,
-    /// Whether any argument named something, if only no reference at all.
+    /// Whether any argument was given that names something, even if it matched no reference.
     pub was_given: bool,
-    /// Whether the commits are listed without those that they lead to.
+    /// Whether the commits are listed without their ancestors.
     pub no_walk: Option<NoWalk>,
 }
 
 impl<'r> RevisionArguments<'r> {
-    /// No arguments yet. `has_end`: no word can be a path. `warn` is told what git would warn of.
+    /// No arguments yet. `has_end`: no word can be a path. `warn` receives git's warnings.
     pub fn new(
         repository: &'r Repository,
         source: Source<'r>,
@@ -55,7 +55,7 @@ impl<'r> RevisionArguments<'r> {
         }
     }
 
-    /// Adds what a word names.
+    /// Adds the objects named by a word.
     pub fn add(&mut self, word: &BStr) -> Result<()> {
         self.was_given = true;
         let added = self.try_add(word)?;
@@ -82,7 +82,7 @@ impl<'r> RevisionArguments<'r> {
         )))
     }
 
-    /// Adds what the lines of `input` name, up to an empty one, as `--stdin` does.
+    /// Adds the objects named by the lines of `input`, up to an empty line, as `--stdin` does.
     pub fn add_lines(&mut self, input: impl BufRead) -> Result<()> {
         let is_negated = std::mem::take(&mut self.is_negated);
         let has_end = std::mem::replace(&mut self.has_end, true);
@@ -98,7 +98,7 @@ impl<'r> RevisionArguments<'r> {
                 break;
             }
             if word == "--" {
-                // Paths follow.
+                // Paths would follow.
                 match lines.next() {
                     None => break,
                     Some(_) => return Err(not_built("rev-list does not support paths")),
@@ -117,7 +117,7 @@ impl<'r> RevisionArguments<'r> {
         Ok(())
     }
 
-    /// Obeys `word` if it is an option that stands for revisions. Returns whether it is one.
+    /// Handles `word` if it is an option that stands for revisions. Returns whether it is one.
     pub fn option<'w>(
         &mut self,
         word: &'w BStr,
@@ -169,7 +169,7 @@ impl<'r> RevisionArguments<'r> {
         Ok(true)
     }
 
-    /// Obeys `word` if it says whether commits are followed. Returns whether it is one.
+    /// Handles `word` if it is an option about following commits. Returns whether it is one.
     pub fn no_walk(&mut self, word: &BStr) -> bool {
         self.no_walk = match word.as_bytes() {
             b"--no-walk" => self.no_walk.or(Some(NoWalk::Sorted)),
@@ -181,7 +181,8 @@ impl<'r> RevisionArguments<'r> {
         true
     }
 
-    /// Adds references; their names are excluded without their first `cut` bytes.
+    /// Adds references; exclusion patterns are matched without the first `cut` bytes of their
+    /// names.
     fn add_references(&mut self, found: Vec<Reference>, cut: usize) -> Result<()> {
         for reference in found {
             let name = reference.name;
@@ -193,7 +194,7 @@ impl<'r> RevisionArguments<'r> {
             let Some(id) = reference.id else {
                 continue;
             };
-            // Whether it may be missing is for the walk to say: a list is never short in silence.
+            // The walk reports missing objects, so that no list is silently incomplete.
             self.push(id, self.is_negated, &short.to_string());
         }
         Ok(())
@@ -219,7 +220,7 @@ impl<'r> RevisionArguments<'r> {
         });
     }
 
-    /// As with git, whatever is left out after `--no-walk` has the commits followed after all.
+    /// As with git, an excluded tip after `--no-walk` makes the walk follow commits after all.
     fn add_tip(&mut self, tip: Tip) {
         if tip.is_uninteresting {
             self.no_walk = None;
@@ -227,7 +228,7 @@ impl<'r> RevisionArguments<'r> {
         self.tips.push(tip);
     }
 
-    /// Adds what `word` names; returns whether it names anything.
+    /// Adds the objects named by `word`; returns whether it names any.
     fn try_add(&mut self, word: &BStr) -> Result<bool> {
         if let Some(at) = word.find(b"..") {
             if self.add_range(word[..at].as_bstr(), word[at + 2..].as_bstr())? {
@@ -239,6 +240,7 @@ impl<'r> RevisionArguments<'r> {
                 return Ok(true);
             }
         }
+        // As in git, the following suffixes add the commit itself, too.
         let mut word = word;
         if let Some(commit) = word.strip_suffix(b"^!") {
             if self.add_parents(commit.as_bstr(), !self.is_negated, None)? {
@@ -273,11 +275,14 @@ impl<'r> RevisionArguments<'r> {
         Ok(true)
     }
 
+    /// Adds `left..rest`, or `left...` if `rest` starts with a dot (symmetric difference); an empty
+    /// side means HEAD. Returns whether both sides name commits.
     fn add_range(&mut self, left: &BStr, rest: &BStr) -> Result<bool> {
         let (is_symmetric, right) = match rest.strip_prefix(b".") {
             Some(right) => (true, right.as_bstr()),
             None => (false, rest),
         };
+        // `..` alone may be a path.
         if left.is_empty() && right.is_empty() && !is_symmetric && !self.has_end {
             return Ok(false);
         }

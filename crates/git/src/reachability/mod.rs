@@ -1,5 +1,5 @@
-//! What reachability is asked of in a repository: where walks read, what keeps objects alive, and the
-//! words for commits and objects (gitrevisions(7)).
+//! The inputs of reachability queries in a repository: where walks read, which objects are roots,
+//! and the notation for commits and objects (gitrevisions(7)).
 
 mod arguments;
 mod roots;

@@ -1,4 +1,4 @@
-//! What keeps objects alive: references, `HEAD`s, logs and indexes of all working trees.
+//! The roots that keep objects alive: references, `HEAD`s, logs and indexes of all working trees.
 
 use super::sources::Sources;
 use crate::repository::Repository;
@@ -7,12 +7,12 @@ use hedgerow_pack::ObjectId;
 use hedgerow_reach::Tip;
 use std::fmt::Display;
 
-/// Which of them count: git-pack-objects(1).
+/// Which roots to use: git-pack-objects(1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Roots {
     /// References, and the `HEAD`s of all working trees.
     pub references: bool,
-    /// Logs.
+    /// Reflogs.
     pub logs: bool,
     /// Indexes.
     pub indexes: bool,
@@ -26,11 +26,11 @@ impl Roots {
         indexes: true,
     };
 
-    /// The objects they name. Logs and indexes may name some that are gone.
+    /// The objects that they name. Logs and indexes may name missing ones.
     ///
     /// # Errors
-    /// If a reference is broken or names nothing, or a log or an index cannot be read: what it
-    /// keeps alive is not known then.
+    /// If a reference is broken or names nothing, or a log or an index cannot be read, because the
+    /// objects that it keeps alive are then unknown.
     pub fn tips(
         self,
         repository: &Repository,
@@ -103,7 +103,7 @@ fn add_logs(repository: &Repository, warn: &dyn Fn(String), tips: &mut Vec<Tip>)
     Ok(())
 }
 
-/// Whether the object is there.
+/// Whether the object exists.
 pub fn exists(repository: &Repository, id: &ObjectId) -> Result<bool> {
     let found = repository.objects().locate(id)?;
     Ok(found.is_some())

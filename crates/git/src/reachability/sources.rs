@@ -1,4 +1,4 @@
-//! What a walk reads from, out of a repository.
+//! What a walk reads from a repository.
 
 use crate::repository::Repository;
 use crate::Result;
@@ -6,19 +6,19 @@ use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId};
 use hedgerow_reach::{IdMap, Source};
 use std::collections::HashMap;
 
-/// What a walk needs beside the store.
+/// The data that a walk needs besides the object store.
 #[derive(Debug)]
 pub struct Sources {
     graph: Option<CommitGraph>,
     checks_graph: bool,
     grafts: IdMap<Vec<ObjectId>>,
-    /// Those of them that are the boundary of a shallow clone.
+    /// The grafts that are the boundary of a shallow clone.
     shallow: IdMap<Vec<ObjectId>>,
     no_replacements: HashMap<ObjectId, ObjectId>,
 }
 
 impl Sources {
-    /// Reads the commit-graph, if it may be believed, the boundary of a shallow clone, and grafts.
+    /// Reads the commit-graph, if it can be trusted, the boundary of a shallow clone, and grafts.
     pub fn read(repository: &Repository) -> Result<Self> {
         let uses_graph = repository
             .config()
@@ -41,8 +41,8 @@ impl Sources {
         })
     }
 
-    /// As [`Sources::of`], but nothing is replaced: what a receiver is sent, who gets the references
-    /// to replacements, too.
+    /// Like [`Sources::of`], but without replacements: for what is sent to a receiver, who also
+    /// gets the replacement references.
     pub fn without_replacements<'s>(&'s self, repository: &'s Repository) -> Source<'s> {
         Source {
             replacements: &self.no_replacements,
@@ -50,8 +50,7 @@ impl Sources {
         }
     }
 
-    /// Objects as they are stored, whatever replaces them or is grafted onto them: what a pack is
-    /// to hold.
+    /// Objects as they are stored, without replacements and grafts: for the content of a pack.
     pub fn as_stored<'s>(&'s self, repository: &'s Repository) -> Source<'s> {
         Source {
             store: repository.objects(),
@@ -62,12 +61,12 @@ impl Sources {
         }
     }
 
-    /// The parents that grafts give to commits: they are reached in no other way, perhaps.
+    /// The parents that grafts give to commits: possibly they are not reachable in any other way.
     pub fn graft_parents(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.grafts.values().flatten().copied()
     }
 
-    /// Where walks of `repository` read.
+    /// The source for walks of `repository`.
     pub fn of<'s>(&'s self, repository: &'s Repository) -> Source<'s> {
         let objects = repository.shared_objects();
         Source {
@@ -80,8 +79,8 @@ impl Sources {
     }
 }
 
-/// Whether commits have other parents than they say: what was made before that, like a bitmap,
-/// does not hold.
+/// Whether commits have parents other than the stored ones: data derived from the stored parents,
+/// such as a bitmap, is then invalid.
 pub fn is_grafted(repository: &Repository) -> bool {
     let common = repository.common_dir();
     let has_content = |name: &str| {
@@ -91,8 +90,8 @@ pub fn is_grafted(repository: &Repository) -> bool {
     has_content("shallow") || has_content("info/grafts")
 }
 
-/// The bitmaps of the repository, if they may be believed and nothing contradicts them: they know
-/// of neither replacements nor grafts.
+/// The bitmaps of the repository, if they can be trusted and nothing contradicts them: they include
+/// neither replacements nor grafts.
 pub fn bitmaps(repository: &Repository) -> Option<Bitmaps<'_>> {
     let is_plain = repository.shared_objects().replacements.is_empty() && !is_grafted(repository);
     if is_plain && !repository.environment().unaided {

@@ -1,4 +1,4 @@
-//! Puts together what is staged, what is not, and what is in conflict.
+//! Joins staged changes, unstaged changes and conflicts.
 
 use super::model::{Change, Conflict, Rename, Version};
 use super::rename::{Filepair, Side};
@@ -7,7 +7,7 @@ use crate::index::{Entry, Index, Stage};
 use bstr::BString;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was found at a row whose file differs, beside how it differs.
+/// The unstaged differences.
 #[derive(Default)]
 pub(super) struct Unstaged {
     /// The rows that differ or are in conflict, ascending.
@@ -43,9 +43,11 @@ pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) 
     for pair in unstaged.pairs {
         note_pair(pair, &mut changes);
     }
+    // A deleted file that was found under another name leaves an empty change.
     changes.retain(|_, change| {
         change.staged.is_some() || change.unstaged.is_some() || change.conflict.is_some()
     });
+    // Without an unstaged difference, the working tree has the index's mode.
     for change in changes.values_mut() {
         if change.unstaged.is_none() && change.conflict.is_none() {
             change.worktree = change.index.map(|version| version.mode);
@@ -54,8 +56,8 @@ pub(super) fn collect(index: &Index, staged: Vec<Filepair>, unstaged: Unstaged) 
     changes.into_values().collect()
 }
 
-/// What the index has at a row, and what was found there.
-/// A file that was found again under another name counts as unchanged.
+/// Adds the index's entry at a row and the file found there. A file that was found again under
+/// another name counts as unchanged.
 fn note_row(
     index: &Index,
     change: &UnstagedChange,
@@ -66,7 +68,7 @@ fn note_row(
     let entry = &entries[change.row as usize];
     let path = index.path(entry);
     let collected = changes.entry(path.to_owned()).or_insert_with(|| {
-        // What is only to be added is nothing yet, unless it was and is gone.
+        // An intent-to-add entry has no version yet, unless its file is gone.
         let is_nothing = entry.flags.intent_to_add && change.worktree.is_some();
         let version = (!is_nothing).then(|| version(entry));
         Change {
@@ -85,15 +87,15 @@ fn note_row(
         let rows = &entries[change.row as usize..];
         let stages = rows.iter().take_while(|row| index.path(row) == path);
         collected.conflict = Some(conflict(stages));
-        // Only where our side is compared does git know what the index has.
+        // Git knows the index's version only where our side is compared.
         let compared = change.kind.map(|_| &entries[change.compared as usize]);
         (collected.staged, collected.head) = (None, None);
         collected.index = compared.map(version);
     }
 }
 
-/// How the file at a path differs. A file that was deleted and is found again under another name
-/// has no pair of its own any more.
+/// Adds the kind of difference of a path. A deleted file that was found again under another name no
+/// longer has a pair of its own.
 fn note_pair(pair: Filepair, changes: &mut BTreeMap<BString, Change>) {
     let (kind, rename) = (pair.kind(), rename(&pair));
     let Some(side) = pair.new.as_ref().or(pair.old.as_ref()) else {
@@ -127,7 +129,7 @@ fn rename(pair: &Filepair) -> Option<Rename> {
     })
 }
 
-/// A side whose object is known.
+/// The version of a side whose object id is known.
 fn known(side: &Side) -> Version {
     let null = || gix_hash::Kind::Sha1.null();
     Version {

@@ -1,4 +1,4 @@
-//! Which entries of a directory git ignores, for a scan that comes from above: gitignore(5).
+//! Which entries of a directory git ignores, for a scan from the root downwards: gitignore(5).
 
 use super::remarks::Warning;
 use crate::worktree::unanswered::is_unanswered;
@@ -15,31 +15,31 @@ pub(super) struct Rules<'a> {
     /// The user's patterns and the repository's, lowest precedence first.
     pub outer: Vec<Patterns>,
     pub ignore_case: bool,
-    /// What git says of files that cannot be opened.
+    /// Git's warnings about files that cannot be opened.
     pub warnings: Mutex<Vec<Warning>>,
 }
 
-/// A directory, and the patterns that hold in it. They are read when the first path is asked
-/// about: where everything is tracked, none are.
+/// A directory and the patterns that apply in it. They are read when the first path is queried;
+/// where everything is tracked, none are read.
 #[derive(Debug)]
 pub(super) struct Level {
     above: Option<Arc<Level>>,
     path: Box<[u8]>,
     source: Source,
-    /// Whether git surely comes here, so that it tells of patterns that cannot be read.
+    /// Whether git is certain to come here and so reports unreadable patterns.
     is_certain: bool,
     patterns: OnceLock<Option<Patterns>>,
     excluded: OnceLock<bool>,
 }
 
-/// Where a directory's own patterns are.
+/// The source of a directory's own patterns.
 #[derive(Debug)]
 pub(super) enum Source {
     /// It has none.
     Nowhere,
     /// In its `.gitignore`.
     File,
-    /// In the index, because the file is outside of the sparse checkout.
+    /// In the index, because the file is outside the sparse checkout.
     Index(Vec<u8>),
 }
 
@@ -61,15 +61,15 @@ impl Level {
         }
     }
 
-    /// The same where it is known already whether the directory itself is ignored.
+    /// The same if it is already known whether the directory itself is ignored.
     pub(super) fn known(self, excluded: bool) -> Self {
-        // The cell was made a moment ago.
+        // The cell is new, so this cannot fail.
         let _ = self.excluded.set(excluded);
         self
     }
 
-    /// Whether the entry `path` of this directory is ignored, by itself or with a directory that
-    /// leads to it. `path` begins at the root of the working tree.
+    /// Whether the entry `path` of this directory is ignored, by itself or through a directory
+    /// above it. `path` starts at the root of the working tree.
     pub(super) fn excludes(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
         self.is_excluded(rules) || self.matches(path, is_directory, rules)
     }
@@ -115,8 +115,8 @@ impl Level {
         self.patterns.get_or_init(read).as_ref()
     }
 
-    /// The `.gitignore` of the directory. One that is a link is not read, since it could lead
-    /// anywhere; one that is a directory, or cannot be read, holds nothing, as with git.
+    /// Reads the `.gitignore` of the directory. A symbolic link is not followed, since it could
+    /// lead anywhere; a directory or an unreadable file counts as empty, as with git.
     fn read(&self, rules: &Rules<'_>) -> Option<Vec<u8>> {
         let opened = rules.root.open_dir(&self.path);
         let opened = opened.and_then(|directory| directory.open_file(b".gitignore"));

@@ -1,14 +1,16 @@
-//! The directory that all pathspecs are in: git goes there at once, and says so if it is missing.
+//! The common leading directory of all pathspecs: git goes there at once, and warns if it is
+//! missing.
 
 use super::remarks::Warning;
 use bstr::{BStr, ByteSlice};
 use hedgerow_fs::{FileKind, Listing};
 use std::io;
 
-/// The warning about the directory `leading`, which has a slash at its end, if `directory` above
-/// it, which has none, turns out to be the last on the way that there is.
+/// The warning that the directory `leading` (with a slash at its end) is missing, if `directory`
+/// above it (without one) is the last directory on the way that exists.
 ///
-/// Of a link on the way git says nothing, nor of a root in which already the first step is missing.
+/// Git gives no warning about a symbolic link on the way, nor if the first component is missing
+/// from the root.
 pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Option<Warning> {
     const ENOENT: i32 = 2;
     const ENOTDIR: i32 = 20;

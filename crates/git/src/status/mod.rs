@@ -1,6 +1,7 @@
-//! Status: how the working tree stands to the index, and the index to HEAD.
+//! Status: the differences between working tree and index, and between index and HEAD.
 //!
-//! [`status`] goes once over the tree. What git would print of the result is the caller's.
+//! [`status`] makes one pass over the tree. Formatting the result as git does is left to the
+//! caller.
 
 mod collect;
 mod exclusion;
@@ -48,12 +49,12 @@ use untracked::Wish;
 
 /// The status of the working tree of `repository`.
 ///
-/// What is found out about files whose stat data had changed is written to the index, unless
-/// `options` forbid it, somebody else holds the lock, or the index has changed meanwhile.
+/// Refreshed stat data are written to the index, unless `options` forbid it, another process holds
+/// the lock, or the index has changed meanwhile.
 ///
-/// Fails without a working tree, if the index or an object that is needed cannot be read, and if
-/// it was cancelled. What may not be read of the working tree is a warning; what cannot be
-/// read for another reason is one of [`Status::failures`].
+/// Fails without a working tree, if the index or a needed object cannot be read, or if it is
+/// cancelled. Missing permissions in the working tree are warnings; other read errors are reported
+/// in [`Status::failures`].
 pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let worktree = Worktree::open(repository, &options.execution, "status")?;
     let mut old = worktree.read_index()?;
@@ -73,7 +74,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     said.of_unreadable(&settled);
     let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
-        // What cannot be written now is found out again the next time.
+        // A failure to write is harmless: the next status finds it out again.
         let _ = write_back(&worktree, &mut old, &scanned, changed);
     }
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
@@ -134,9 +135,9 @@ fn find_staged(
             .unmerged
             .retain(|(path, head)| fits(path, Some(*head)));
     }
-    // Git does not ask for it where everything is new.
+    // Git ignores the option before the first commit.
     if options.ignore_submodules == Some(IgnoreSubmodules::All) && head.is_some() {
-        // What became a submodule, or is none any more, is still another type.
+        // A path that became a submodule, or is no longer one, still counts as a type change.
         let is_link = |version: Option<Version>| version.is_none_or(|v| v.mode == Mode::Gitlink);
         let links = |change: &StagedChange| is_link(change.head) && is_link(change.index);
         staged.changes.retain(|change| !links(change));
@@ -160,6 +161,7 @@ fn find_unstaged(
     let is_link = |entry: &Entry| is_link(repository, index, entry);
     let rules = rules(worktree, old);
     let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
+    // A hidden submodule is not a change, but rows in conflict stay listed.
     if let Some(submodules) = &submodules {
         rows.retain_mut(|change| {
             let entry = &index.entries()[change.compared as usize];
@@ -195,14 +197,14 @@ fn find_unstaged(
     Ok(collect::Unstaged { rows, pairs })
 }
 
-/// How stat data are compared: by whole seconds, as git is built by default.
+/// Rules for comparing stat data: by whole seconds, as git is built by default.
 fn rules(worktree: &Worktree<'_>, old: &OldIndex) -> StateRules {
     let mut rules = worktree.rules(old);
     rules.stat.nanoseconds = false;
     rules
 }
 
-/// Goes over the tree.
+/// Scans the working tree.
 fn examine(
     worktree: &Worktree<'_>,
     old: &OldIndex,
@@ -235,8 +237,8 @@ fn examine(
     scan(&inputs, worktree.engine())
 }
 
-/// Where directories were not listed, nobody has seen whether they hold attributes: those above the
-/// files that may be read are asked for theirs.
+/// Where directories were not listed, it is unknown whether they hold attribute files: looks for
+/// them in the directories above the files that may be read.
 fn look_for_attributes(scanned: &mut Scanned, index: &Index) {
     if scanned.lists_all {
         return;
@@ -255,7 +257,7 @@ fn look_for_attributes(scanned: &mut Scanned, index: &Index) {
     scanned.attributes = directories.collect();
 }
 
-/// Puts what was found out into the index. Says whether that changes it.
+/// Stores refreshed stat data in the index. Returns whether that changes it.
 fn refresh(index: &mut Index, refreshed: &[Refreshed]) -> bool {
     let mut changed = false;
     let entries = index.entries_mut();
@@ -267,8 +269,8 @@ fn refresh(index: &mut Index, refreshed: &[Refreshed]) -> bool {
     changed
 }
 
-/// Writes the index if that spares the next reader something: files that need not be read again,
-/// or that had changed within the second in which the index was written.
+/// Writes the index if that saves work for the next reader: files that need not be read again, or
+/// that changed within the second in which the index was written.
 fn write_back(
     worktree: &Worktree<'_>,
     old: &mut OldIndex,
@@ -280,12 +282,12 @@ fn write_back(
         let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
         has_file && entry.stat.is_racy(old.mtime, &by_seconds)
     };
-    // Git refuses an index that is to be split and may become sparse, unless it is split already.
+    // Git refuses an index that is to be split and may become sparse, unless it is already split.
     let (config, settings) = (worktree.repository.config(), worktree.settings());
     if settings.index_sparse && config.bool("core.splitIndex")? == Some(true) {
         return Ok(());
     }
-    // Of a sparse index, only the whole form is known here; it is left as it is.
+    // Only the expanded form of a sparse index is known here, so the index is left as it is.
     let sparse = old.sparse_directories.is_some();
     if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
         return Ok(());
@@ -301,14 +303,15 @@ fn write_back(
         if !modified || !entry.stat.is_racy(old.mtime, &by_seconds) {
             return None;
         }
-        // Another size stays to be seen. Without it, git would look at the content, and might
-        // find it the same after conversion, which it does not say today.
+        // A different size remains visible, so the entry is kept. If its size were cleared, git
+        // would compare contents and might find them equal after conversion, which it does not
+        // report today.
         let path = top.join(OsStr::from_bytes(old.index.path(entry)));
         let now = hedgerow_fs::lstat(&path).ok().flatten()?;
         (now.size as u32 == entry.stat.size).then_some(row)
     };
     let entries = old.index.entries().iter().enumerate();
-    // Nobody could see later that these differ.
+    // Later, stat data would not reveal that these differ.
     let hidden: Vec<usize> = entries.filter_map(is_hidden).collect();
     for row in hidden {
         old.index.entries_mut()[row].stat.size = 0;
@@ -318,7 +321,7 @@ fn write_back(
         .map(drop)
 }
 
-/// How to look at submodules, if the index has any.
+/// How to examine submodules, if the index has any.
 fn submodules<'a>(
     worktree: &Worktree<'a>,
     index: &Index,
@@ -332,7 +335,7 @@ fn submodules<'a>(
     Submodules::new(repository, root, index, options, &options.execution).map(Some)
 }
 
-/// The submodules that differ inside, by the first row of their paths.
+/// The submodules with differences inside, by the first row of their paths.
 fn states(
     submodules: Option<&Submodules<'_>>,
     index: &Index,
@@ -361,7 +364,7 @@ fn states(
 }
 
 /// Whether the directory in the place of an entry is the working tree of a repository that has a
-/// commit: then git takes it for a submodule.
+/// commit: git then treats it as a submodule.
 fn is_link(repository: &Repository, index: &Index, entry: &Entry) -> bool {
     let Some(top) = repository.work_tree() else {
         return false;

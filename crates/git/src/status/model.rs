@@ -1,75 +1,73 @@
-//! What a status is, before it becomes words.
+//! The result of a status, before it is formatted.
 
 use crate::index::Mode;
 use bstr::BString;
 use gix_hash::ObjectId;
 
-/// How a working tree and its index stand to one another and to HEAD.
+/// The differences between working tree, index and HEAD.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     /// Tracked paths that differ anywhere or are in conflict, ascending by path bytes.
     pub changes: Vec<Change>,
-    /// Untracked paths, ascending; a directory that stands for all in it ends in `/`.
+    /// Untracked paths, ascending; a directory that stands for all its content ends in `/`.
     pub untracked: Vec<BString>,
-    /// Ignored paths, ascending, if they were asked for; directories as above.
+    /// Ignored paths, ascending, if requested; directories as above.
     pub ignored: Vec<BString>,
-    /// What there is to say of files that were read, in git's order, before the warnings.
+    /// Messages about files that were read, in git's order; they precede the warnings.
     pub remarks: Vec<Remark>,
-    /// Directories that may not be read, and other things the user must know.
+    /// Unreadable directories and other warnings for the user.
     pub warnings: Vec<String>,
-    /// What the system did not tell, and why: the lists say nothing of it.
+    /// Errors of system calls; the paths concerned are missing from the lists.
     pub failures: Vec<String>,
-    /// How much of the tree is there, in a sparse checkout with tracked files.
+    /// The share of the tree that is present, in a sparse checkout with tracked files.
     pub sparse: Option<Sparse>,
 }
 
-/// Something to say of a file that does not end the command.
+/// A message about a file that does not end the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
     /// It could not be converted.
     Error(String),
-    /// A checkout would give other line ends than it has.
+    /// A checkout would change its line ends.
     Warning(String),
 }
 
-/// How much of a sparse checkout is there.
+/// How much of a sparse checkout is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sparse {
-    /// So many of a hundred tracked files.
+    /// The percentage of tracked files.
     Percent(u32),
-    /// Nobody counts: the index has directories in place of their files.
+    /// Unknown: the index has directories in place of their files.
     Index,
 }
 
 /// A tracked path at which HEAD, index and working tree are not all equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The path in the index, or, where it is gone from there, in HEAD. A renamed path is the
-    /// new one.
+    /// The path in the index, or in HEAD if the index no longer has it. For a rename, the new path.
     pub path: BString,
     /// HEAD against the index.
     pub staged: Option<ChangeKind>,
     /// The index against the working tree.
     pub unstaged: Option<ChangeKind>,
-    /// The stages it has in the index, if it is in conflict; then `staged` and `unstaged` are
-    /// `None`.
+    /// Its stages in the index, if it is in conflict; then `staged` and `unstaged` are `None`.
     pub conflict: Option<Conflict>,
-    /// What HEAD has at the path (at the source of a staged rename).
+    /// HEAD's entry at the path (for a staged rename, at the source).
     pub head: Option<Version>,
-    /// What the index has; in conflict our side, where the file was compared with it.
+    /// The index's entry; in a conflict, our side's, if the file was compared with it.
     pub index: Option<Version>,
-    /// What the working tree has: an `st_mode` as git would record it, `None` if nothing.
+    /// The working tree's file: an `st_mode` as git would record it, `None` if it does not exist.
     pub worktree: Option<Mode>,
     /// Where the content came from, if `staged` or `unstaged` is a rename or a copy.
     pub rename: Option<Rename>,
-    /// If the index has a submodule there: what is different in it.
+    /// If the index has a submodule there: the differences inside it.
     pub submodule: Option<SubmoduleState>,
 }
 
 /// A mode and an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// What it is.
+    /// Its mode.
     pub mode: Mode,
     /// Its object.
     pub id: ObjectId,
@@ -82,18 +80,19 @@ pub enum ChangeKind {
     Added,
     /// Only the old side has it: `D`.
     Deleted,
-    /// Its content or its right to be executed differs: `M`.
+    /// Its content or its executable bit differs: `M`.
     Modified,
     /// It is of another type: `T`.
     TypeChanged,
-    /// It was called otherwise: `R`.
+    /// It was renamed: `R`.
     Renamed,
-    /// It was made from another path, which still is there: `C`.
+    /// It was copied from another path, which still exists: `C`.
     Copied,
 }
 
 impl ChangeKind {
-    /// How two sides that are not equal differ, by what they are; no side is no file.
+    /// The kind of difference between two unequal sides, judged by their modes; `None` means no
+    /// file.
     pub fn between(old: Option<Mode>, new: Option<Mode>) -> Self {
         let file_type = |mode: Mode| mode.to_u32() & 0o170000;
         match (old.map(file_type), new.map(file_type)) {
@@ -133,14 +132,14 @@ pub struct Conflict {
 pub struct Rename {
     /// The old path.
     pub source: BString,
-    /// How alike the contents are, in percent.
+    /// Similarity of the contents, in percent.
     pub similarity: u8,
 }
 
-/// What is different in a submodule.
+/// The differences in a submodule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubmoduleState {
-    /// Another commit is checked out than the index has.
+    /// The checked-out commit differs from the one in the index.
     pub new_commits: bool,
     /// Tracked files in it are changed.
     pub modified: bool,
@@ -176,12 +175,12 @@ pub enum IgnoredFiles {
 /// Which changes of a submodule to ignore: `--ignore-submodules`, `submodule.<name>.ignore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoreSubmodules {
-    /// All of it.
+    /// All changes.
     All,
     /// Changed and untracked files.
     Dirty,
     /// Untracked files.
     Untracked,
-    /// Nothing.
+    /// No changes.
     None,
 }

@@ -3,7 +3,7 @@ use super::rename::Score;
 use bstr::BString;
 use hedgerow_engine::Execution;
 
-/// What a status is to tell.
+/// The options of a status.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Which untracked files are listed.
@@ -12,33 +12,33 @@ pub struct Options {
     pub ignored: IgnoredFiles,
     /// Which submodule changes to ignore; `None` leaves it to the configuration.
     pub ignore_submodules: Option<IgnoreSubmodules>,
-    /// Whether and how renames are looked for.
+    /// Whether and how renames are detected.
     pub renames: RenameWish,
-    /// Whether the index may be locked to write down what was found out about its files.
+    /// Whether the index may be locked to store refreshed stat data.
     pub optional_locks: bool,
-    /// Only paths that these pathspecs mean, given relative to where the user is; all if there
-    /// are none.
+    /// Only paths that match these pathspecs, relative to the user's current directory; all paths
+    /// if empty.
     pub pathspecs: Vec<BString>,
-    /// How it is run.
+    /// How to run.
     pub execution: Execution,
 }
 
-/// Whether and how renames are looked for.
+/// Whether and how renames are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RenameWish {
     /// As `status.renames` or `diff.renames` says.
     #[default]
     FromConfiguration,
-    /// Not at all.
+    /// No detection.
     No,
     /// Renames; copies only if the configuration asks for them.
     AtLeastRenames {
-        /// The least similarity; `None` for git's half.
+        /// The minimum similarity; `None` for git's default of half.
         minimum: Option<Score>,
     },
     /// Renames, but no copies.
     Renames {
-        /// The least similarity; `None` for git's half.
+        /// The minimum similarity; `None` for git's default of half.
         minimum: Option<Score>,
     },
 }

@@ -1,4 +1,4 @@
-//! What git says of files while it looks whether they have changed.
+//! Git's messages about files while it checks whether they have changed.
 
 use super::model::Remark;
 use crate::index::Stage;
@@ -10,15 +10,15 @@ use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
 use std::io;
 
-/// What cannot be looked at or into. Warnings are told in the order of their paths, which is
-/// git's as far as it has one.
+/// Something that cannot be examined. Warnings are sorted by path, which is git's order where git
+/// has a fixed one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Warning {
-    /// What it is about.
+    /// The path concerned.
     pub path: BString,
-    /// The whole of it, in git's words.
+    /// The complete message, in git's words.
     pub text: String,
-    /// Whether the system did not answer: what is there is not known.
+    /// Whether it is an error of a system call: the state of the path is unknown.
     pub is_failure: bool,
 }
 
@@ -32,22 +32,22 @@ impl Warning {
     }
 }
 
-/// What is said, in git's order.
+/// The messages, in git's order.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub remarks: Vec<Remark>,
-    /// What is to be said of files of attributes, by directory.
+    /// Messages about attribute files, by directory.
     pub warnings: BTreeMap<BString, Vec<String>>,
-    /// The directories whose attributes git has at hand, each within the one before it; none before
-    /// it has asked for any.
+    /// The directories whose attributes git holds at this point, each within the one before it;
+    /// empty before it has read any.
     at_hand: Vec<BString>,
 }
 
 impl Said {
-    /// Notes what is said while the index is refreshed and while the differences are listed: the
-    /// same for each time that git reads a file. One that has changed without lstat showing it is
-    /// read twice for the refresh, three times if the index has no size for it, and once more for
-    /// the list; any other is read once.
+    /// Records the messages of refreshing the index and of listing the differences: one for each
+    /// time that git reads a file. A changed file that lstat does not reveal is read twice for the
+    /// refresh (three times if the index has no size for it) and once more for the list; any other
+    /// is read once.
     pub(super) fn while_refreshing(
         &mut self,
         worktree: &Worktree<'_>,
@@ -69,6 +69,7 @@ impl Said {
             }
             let same = |row: &u32| settled.clean.binary_search_by_key(row, |(row, _)| *row);
             let looks_same = entry.matches(&read.stat, &rules.stat);
+            // Hidden: changed although its stat data match.
             let is_hidden = looks_same && same(&read.row).is_err();
             let times = match (is_hidden, entry.stat.size) {
                 (false, _) => 1,
@@ -85,21 +86,22 @@ impl Said {
             .for_each(|(path, error)| self.reading(path, error));
     }
 
-    /// Notes the files that may not be read. Git takes them for modified, too, and says nothing.
+    /// Records the files that permissions make unreadable. Git also counts them as modified,
+    /// without a message.
     pub(super) fn of_unreadable(&mut self, settled: &Settled) {
         let forbidden = settled.forbidden.iter();
         self.remarks
             .extend(forbidden.map(|error| Remark::Error(error.to_string())));
     }
 
-    /// Notes what is said of reading the file `path`.
+    /// Records the messages of reading the file `path`.
     fn reading(&mut self, path: &BStr, error: Option<&String>) {
         self.attributes_for(path);
         self.remarks.extend(error.cloned().map(Remark::Error));
     }
 
-    /// Notes what is said of the attributes of the file `path`: git reads those of the directories
-    /// that it has not at hand from the file before.
+    /// Records the messages about the attributes of the file `path`: git reads those of the
+    /// directories that it does not hold from the previous file.
     pub(super) fn attributes_for(&mut self, path: &BStr) {
         if self.warnings.is_empty() {
             return;

@@ -16,7 +16,7 @@ use hedgerow_pack::Reader;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// How renames are to be looked for.
+/// The options of rename detection.
 pub(super) fn options(repository: &Repository, wish: RenameWish) -> Result<RenameOptions> {
     use super::rename::Detection;
     let mut options = RenameOptions::of_status(repository)?;
@@ -37,7 +37,7 @@ pub(super) fn options(repository: &Repository, wish: RenameWish) -> Result<Renam
     Ok(options)
 }
 
-/// The differences between HEAD and the index as pairs, with renames found.
+/// The differences between HEAD and the index as pairs, with renames detected.
 pub(super) fn of_staged(
     repository: &Repository,
     staged: Staged,
@@ -71,9 +71,9 @@ pub(super) fn of_staged(
     Ok(pairs)
 }
 
-/// The differences between the index and the working tree as pairs, with renames found. There can
-/// be some only if a path is to be added whose content is not yet, or one in conflict has a file:
-/// to git's search that file is new, beside its difference from our side.
+/// The differences between the index and the working tree as pairs, with renames detected. Renames
+/// are possible only if there is an intent-to-add path, or a path in conflict that has a file:
+/// git's search treats that file as new, besides its difference from our side.
 pub(super) fn of_unstaged(
     comparison: &Comparison<'_>,
     repository: &Repository,
@@ -91,6 +91,7 @@ pub(super) fn of_unstaged(
             mode,
             id,
         };
+        // To git's search, the file of a path in conflict is a new one.
         if entry.flags.stage != Stage::Merged {
             pairs.extend(change.worktree.map(|mode| Filepair {
                 new: Some(side(mode, None)),
@@ -117,6 +118,7 @@ pub(super) fn of_unstaged(
         let detected = detect(&mut pairs, options, &contents, engine)?;
         let remarks = contents.remarks.into_inner();
         let remarks = remarks.unwrap_or_else(PoisonError::into_inner);
+        // Git repeats its messages for each time that it reads a file.
         for path in added.iter().chain(&detected.read_again) {
             said.attributes_for(path.as_bstr());
             let remarks = remarks.get(path).into_iter().flatten();
@@ -133,11 +135,11 @@ fn path_of(pair: &Filepair) -> Option<&BString> {
         .map(|side| &side.path)
 }
 
-/// Contents of objects, and of files as they would be if they were added.
+/// Contents of objects, and of files as they would be added.
 struct WorktreeContents<'a> {
     objects: ObjectContents<'a>,
     comparison: &'a Comparison<'a>,
-    /// What there is to say of each path that was read.
+    /// Messages about each path that was read.
     remarks: Mutex<HashMap<BString, Vec<Remark>>>,
 }
 

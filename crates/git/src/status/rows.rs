@@ -1,4 +1,4 @@
-//! What the index has directly in one directory.
+//! The index's names directly in one directory.
 
 use crate::index::Index;
 use std::ops::Range;
@@ -14,9 +14,9 @@ pub(super) struct Child<'i> {
     pub is_directory: bool,
 }
 
-/// Puts the children of a directory into `children`, ascending by name; in a conflict a name may be
-/// there twice, as a file first and as a directory. `rows` are those below the directory, whose path
-/// takes `prefix` bytes, its slash included.
+/// Puts the children of a directory into `children`, ascending by name; in a conflict a name may
+/// occur twice, first as a file, then as a directory. `rows` are those below the directory, whose
+/// path takes `prefix` bytes including its slash.
 pub(super) fn children<'i>(
     index: &'i Index,
     rows: Range<u32>,
@@ -56,8 +56,8 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
     path.starts_with(directory) && path.get(directory.len()) == Some(&b'/')
 }
 
-/// Where the run of rows that belong together and begin at `start` ends. Most are short, so the
-/// search looks near the beginning first.
+/// End of the run of rows that starts at `start` and satisfies `belongs`. Most runs are short, so
+/// the search starts near the beginning.
 fn end_of_run(start: u32, end: u32, belongs: impl Fn(u32) -> bool) -> u32 {
     let mut known = start;
     let mut step = 1;

@@ -1,4 +1,5 @@
-//! Sparse checkouts: which files are there although they need not be, and how much of the tree is.
+//! Sparse checkouts: which files exist although they need not, and what share of the tree is
+//! present.
 
 use super::model::Sparse;
 use crate::index::{Entry, Index};
@@ -9,7 +10,7 @@ use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use hedgerow_fs::FileKind;
 
-/// How git has an index in memory.
+/// The form in which git holds an index in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// With an entry for each file.
@@ -18,9 +19,9 @@ pub(super) enum Form {
     Sparse,
 }
 
-/// Has files that are there belong to the working tree, as git does when it reads the index,
-/// whatever the sparse checkout says. A directory of a sparse index that is there, with files or
-/// without, makes git put its files in its place.
+/// Makes files outside the sparse checkout that exist count as part of the working tree, as git
+/// does when it reads the index. If a directory of a sparse index exists, even empty, git replaces
+/// its entry by the entries of its files.
 pub(super) fn read(worktree: &Worktree<'_>, old: &mut OldIndex) -> Result<Form> {
     let form = form(worktree, old)?;
     if !worktree.include_present(old)? {
@@ -39,7 +40,7 @@ pub(super) fn read(worktree: &Worktree<'_>, old: &mut OldIndex) -> Result<Form> 
     }
 }
 
-/// The form in which git keeps the index if nothing in the working tree speaks against it.
+/// The form in which git keeps the index unless files in the working tree require another.
 fn form(worktree: &Worktree<'_>, old: &OldIndex) -> Result<Form> {
     let config = worktree.repository.config();
     let is_on = |key| Ok::<_, crate::Error>(config.bool(key)? == Some(true));
@@ -50,7 +51,7 @@ fn form(worktree: &Worktree<'_>, old: &OldIndex) -> Result<Form> {
     Ok(if stays { Form::Sparse } else { Form::Whole })
 }
 
-/// Whether any of these is a directory, or leads to one.
+/// Whether any of these is a directory or leads to one.
 fn any_directory(worktree: &Worktree<'_>, paths: &[&[u8]]) -> Result<bool> {
     let top = worktree.repository.require_work_tree()?;
     let judge = |at: usize, found: Found<'_>| match found {
@@ -63,8 +64,8 @@ fn any_directory(worktree: &Worktree<'_>, paths: &[&[u8]]) -> Result<bool> {
     Ok(verdicts.contains(&1))
 }
 
-/// Counts the files of the index that are to be there; `None` if that are all by definition,
-/// without a sparse checkout, or if there are no files.
+/// The share of index files that should be present; `None` without a sparse checkout or without
+/// files.
 pub(super) fn share(repository: &Repository, index: &Index, form: Form) -> Option<Sparse> {
     let count = index.entries().len();
     if !repository.settings().sparse_checkout || count == 0 {

@@ -25,9 +25,9 @@ pub struct StagedChange {
     pub path: BString,
     /// Added, deleted, modified or of another type.
     pub kind: ChangeKind,
-    /// What HEAD has there.
+    /// HEAD's entry there.
     pub head: Option<Version>,
-    /// What the index has there.
+    /// The index's entry there.
     pub index: Option<Version>,
 }
 
@@ -36,13 +36,13 @@ pub struct StagedChange {
 pub struct Staged {
     /// The differences, ascending by path.
     pub changes: Vec<StagedChange>,
-    /// What HEAD has at paths in conflict, ascending; those that HEAD does not have are not
-    /// listed. They are no changes, but copies are found of them.
+    /// HEAD's entries at paths in conflict, ascending; paths that HEAD does not have are not
+    /// listed. They do not count as changes, but copies can be detected from them.
     pub unmerged: Vec<(BString, Version)>,
 }
 
 impl Staged {
-    /// It as pairs, ascending by path, to find renames among.
+    /// Converts it to pairs, ascending by path, for rename detection.
     pub fn into_filepairs(self) -> Vec<Filepair> {
         let side = |path: &BString, version: Version| Side {
             path: path.clone(),
@@ -65,11 +65,11 @@ impl Staged {
     }
 }
 
-/// Compares the tree `head`, `None` before the first commit, with `index`, which must have no
+/// Compares the tree `head`, `None` before the first commit, with `index`, which must not have
 /// entries for whole directories.
 ///
-/// Directories that the index knows to be the tree that HEAD has are not read, the others are
-/// in parallel. A path that is only intended to be added counts as absent from the index.
+/// Directories whose tree in the index's cache tree equals HEAD's are skipped; the others are read
+/// in parallel. An intent-to-add entry counts as absent from the index.
 pub fn staged<'i>(
     repository: &Repository,
     index: &'i Index,
@@ -118,7 +118,7 @@ fn poisoned() -> Error {
     }
 }
 
-/// A directory of HEAD and the rows of the index that are below it.
+/// A directory of HEAD and the rows of the index below it.
 struct Pair<'i> {
     /// Empty, or ending in a slash.
     path: BString,
@@ -129,8 +129,8 @@ struct Pair<'i> {
 }
 
 impl Pair<'_> {
-    /// Whether the index says of itself that it has here what HEAD has. Its count has to agree,
-    /// since the file may say anything.
+    /// Whether the cache tree says that the index equals HEAD here. Its entry count has to agree as
+    /// well, since the file is not trusted.
     fn is_known_equal(&self) -> bool {
         let Some(known) = self.known.filter(|known| known.id() == self.tree.as_ref()) else {
             return false;
@@ -140,9 +140,9 @@ impl Pair<'_> {
     }
 }
 
-/// What the index has under one name of a directory: a directory, or a file at all its stages.
+/// The index's entries under one name of a directory: a directory, or all stages of a file.
 struct Group<'i> {
-    /// The name, as a file or a directory; the id says nothing of a directory.
+    /// The name, as a file or a directory; for a directory the id is meaningless.
     entry: TreeEntry<'i>,
     rows: Range<usize>,
 }
@@ -184,6 +184,7 @@ impl<'i> Walk<'i, '_> {
             rows: pair.rows.clone(),
         }
         .peekable();
+        // Joins HEAD's entries with the index's groups; both are in tree order.
         loop {
             let which = match (tree.peek(), groups.peek()) {
                 (None, None) => break,
@@ -200,6 +201,7 @@ impl<'i> Walk<'i, '_> {
                 _ => self.compare_file(pair, head, group.as_ref(), &mut found)?,
             }
         }
+        // Collected per directory, so that the lock is taken only once for each.
         self.charge(pair, &found)?;
         let mut all = self.found.lock().map_err(|_| poisoned())?;
         all.changes.append(&mut found.changes);
@@ -207,7 +209,7 @@ impl<'i> Walk<'i, '_> {
         Ok(())
     }
 
-    /// Has a directory of HEAD compared, unless the index knows that it is the same there.
+    /// Queues a directory of HEAD for comparison, unless the index is known to equal it.
     fn descend(
         &self,
         parent: &Pair<'i>,
@@ -227,13 +229,13 @@ impl<'i> Walk<'i, '_> {
             rows: group.map_or(0..0, |group| group.rows.clone()),
             known: at.ok().and_then(|at| children.get(at)).copied(),
         };
-        // Too many are told of by `charge`, once for each directory that has them.
+        // If there are too many, `charge` reports it, once for each directory that has them.
         if !pair.is_known_equal() && self.directories.fetch_add(1, Relaxed) < DIRECTORY_LIMIT {
             scope.spawn(pair);
         }
     }
 
-    /// Compares what HEAD has, if that is no directory, with what the index has under that name.
+    /// Compares HEAD's entry, if it is not a directory, with the index's entries under that name.
     fn compare_file(
         &self,
         pair: &Pair<'_>,
@@ -264,6 +266,7 @@ impl<'i> Walk<'i, '_> {
                 found.changes.extend(change(path.to_owned(), head, index));
                 continue;
             }
+            // HEAD's version is listed once for all stages of a path.
             let is_new = found.unmerged.last().is_none_or(|(last, _)| last != path);
             if let Some(head) = head.filter(|_| is_new) {
                 found.unmerged.push((path.to_owned(), version(head)));
@@ -282,7 +285,7 @@ impl<'i> Walk<'i, '_> {
         })
     }
 
-    /// Counts what a directory adds to the result against the limits.
+    /// Counts a directory's results against the limits.
     fn charge(&self, pair: &Pair<'_>, found: &Staged) -> Result<()> {
         let count = (found.changes.len() + found.unmerged.len()) as u64;
         let changed = found.changes.iter().map(|change| &change.path);
@@ -310,7 +313,7 @@ impl<'i> Walk<'i, '_> {
     }
 }
 
-/// What the index has in one directory, name by name, in the order of a tree.
+/// The index's entries in one directory, name by name, in tree order.
 struct Groups<'p, 'i> {
     index: &'i Index,
     prefix: &'p BStr,
@@ -367,7 +370,7 @@ fn version_of_row(entry: &Entry) -> Version {
     }
 }
 
-/// The change from `head` to `index`, if it is one.
+/// The change from `head` to `index`; `None` if they are equal.
 fn change(path: BString, head: Option<Version>, index: Option<Version>) -> Option<StagedChange> {
     if head == index {
         return None;

@@ -1,4 +1,4 @@
-//! Submodules: another commit, changed files, untracked files in them.
+//! Submodules: a different commit, changed files and untracked files in them.
 
 use super::model::{IgnoreSubmodules, Status, SubmoduleState};
 use super::options::Options;
@@ -17,24 +17,24 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A larger `.gitmodules` is refused.
+/// Upper size limit of `.gitmodules`, in bytes; a larger one is refused.
 const MODULES_LIMIT_BYTES: u64 = 64 << 20;
 
-/// How submodules are to be looked at.
+/// How submodules are examined.
 pub(crate) struct Submodules<'a> {
     repository: &'a Repository,
     work_tree: &'a Path,
     options: &'a Options,
     execution: &'a Execution,
-    /// What the configuration says to leave out, by path.
+    /// Which changes the configuration ignores, by path.
     configured: HashMap<BString, Option<IgnoreSubmodules>>,
-    /// `.gitmodules` is in conflict, so nobody knows what it says.
+    /// `.gitmodules` is in conflict, so its content is unknown.
     unmerged: bool,
     default: IgnoreSubmodules,
 }
 
 impl<'a> Submodules<'a> {
-    /// Reads what `.gitmodules` and the configuration say of submodules.
+    /// Reads the settings of submodules from `.gitmodules` and the configuration.
     pub(super) fn new(
         repository: &'a Repository,
         root: &Dir,
@@ -62,7 +62,7 @@ impl<'a> Submodules<'a> {
         })
     }
 
-    /// The same for the working tree of a command that is no status.
+    /// The same for a working tree of a command other than status.
     pub(crate) fn of_worktree(
         worktree: &'a Worktree<'a>,
         index: &Index,
@@ -93,15 +93,15 @@ impl<'a> Submodules<'a> {
         }
     }
 
-    /// Whether no difference of the submodule at `path` is shown, not even that it is gone.
+    /// Whether no difference of the submodule at `path` is shown, not even its removal.
     pub(super) fn hides(&self, path: &BStr) -> bool {
         self.ignored(path) == IgnoreSubmodules::All
     }
 
-    /// How the submodule at `path`, whose commit should be `id`, differs; `None` if it does not
-    /// or if it is not populated. Also whether it is only of another commit.
+    /// The differences of the submodule at `path` from its expected commit `id`; `None` if there
+    /// are none or if it is not populated.
     ///
-    /// Fails if it is there and cannot be looked into, unless only its commit counts.
+    /// Fails if it exists but cannot be examined, unless only its commit counts.
     pub(crate) fn state(&self, path: &BStr, id: &ObjectId) -> Result<Option<SubmoduleState>> {
         let ignored = self.ignored(path);
         if ignored == IgnoreSubmodules::All {
@@ -119,7 +119,7 @@ impl<'a> Submodules<'a> {
     ) -> Result<Option<SubmoduleState>> {
         let directory = self.work_tree.join(OsStr::from_bytes(path));
         let others = self.repository.other_repositories();
-        // Where only its commit counts, one that is not known is no other.
+        // If only its commit counts, an unknown one counts as unchanged.
         let only_commit = ignored == IgnoreSubmodules::Dirty;
         match others.has_submodule(&directory.join(".git"), &format!("{path}/.git")) {
             Ok(true) => {}
@@ -168,7 +168,7 @@ impl<'a> Submodules<'a> {
     }
 }
 
-/// The error with where it happened; an interruption is none of the submodule.
+/// Adds the submodule's path to the error; a cancellation is passed on unchanged.
 fn in_submodule(path: &BStr, error: Error) -> Error {
     if is_interruption(&error) {
         error
@@ -192,7 +192,7 @@ fn shown_untracked(repository: &Repository) -> UntrackedFiles {
     }
 }
 
-/// Untracked files in a submodule of the submodule are untracked, all other differences are
+/// Untracked files in a nested submodule count as untracked; all its other differences count as
 /// modifications.
 fn note(status: &Status, state: &mut SubmoduleState) {
     state.untracked |= !status.untracked.is_empty();
@@ -209,7 +209,7 @@ fn note(status: &Status, state: &mut SubmoduleState) {
     }
 }
 
-/// The word of a configuration or of `--ignore-submodules`.
+/// Parses the value of a setting or of `--ignore-submodules`.
 fn parse(word: &BStr) -> Option<IgnoreSubmodules> {
     Some(match word.as_bytes() {
         b"all" => IgnoreSubmodules::All,
@@ -222,7 +222,7 @@ fn parse(word: &BStr) -> Option<IgnoreSubmodules> {
 
 type Configured = HashMap<BString, Option<IgnoreSubmodules>>;
 
-/// The submodules that `.gitmodules` names, by path, with what is configured to be left out.
+/// The submodules that `.gitmodules` names, by path, with the changes to ignore.
 fn configured(repository: &Repository, root: &Dir, index: &Index) -> Result<(Configured, bool)> {
     const NAME: &[u8] = b".gitmodules";
     let stage = |stage| index.find(NAME.as_bstr(), stage).is_ok();

@@ -1,4 +1,5 @@
-//! Submodules in a format that only git reads, as reftable: git is asked for their status.
+//! Submodules in a format that only git reads, such as reftable: git itself is asked for their
+//! status.
 
 use super::model::{IgnoreSubmodules, SubmoduleState};
 use super::options::Options;
@@ -8,9 +9,9 @@ use hedgerow_fs::{Exit, Process};
 use std::io::Read;
 use std::path::Path;
 
-/// More than this is not read of an answer, one line of which would be enough.
+/// Upper size limit of git's output, in bytes; one line of it would be enough.
 const ANSWER_LIMIT_BYTES: u64 = 256 << 20;
-/// What names the outer repository, or parts of it, to git.
+/// Environment variables that point git to the outer repository, or to parts of it.
 const LOCAL_VARIABLES: [&str; 13] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -27,10 +28,10 @@ const LOCAL_VARIABLES: [&str; 13] = [
     "GIT_WORK_TREE",
 ];
 
-/// How the submodule in `directory`, whose commit should be `id`, differs.
+/// The differences of the submodule in `directory` from its expected commit `id`.
 ///
 /// # Errors
-/// There is no git, or it fails.
+/// Git cannot be run, or it fails.
 pub(super) fn state(
     directory: &Path,
     id: &ObjectId,
@@ -74,7 +75,7 @@ pub(super) fn state(
     Ok(state)
 }
 
-/// Reads the format 2 of git-status(1).
+/// Parses format 2 of git-status(1).
 fn parse(text: &[u8], id: &ObjectId) -> SubmoduleState {
     let mut state = SubmoduleState::default();
     let mut records = text.split(|byte| *byte == 0);
@@ -85,7 +86,7 @@ fn parse(text: &[u8], id: &ObjectId) -> SubmoduleState {
         match record.first() {
             Some(b'?') => state.untracked = true,
             Some(b'1' | b'2' | b'u') => {
-                // The third word is of submodules in it.
+                // The third word describes a submodule inside this one.
                 let inner = record
                     .split(|byte| *byte == b' ')
                     .nth(2)

@@ -1,4 +1,4 @@
-//! The index against the working tree: what was found at each row becomes a change.
+//! The index against the working tree: turns the state found for each row into a change.
 
 use super::model::{ChangeKind, SubmoduleState};
 use super::scan::Scanned;
@@ -6,23 +6,24 @@ use crate::index::{Entry, Index, Mode, Stage};
 use crate::worktree::state::{State, StateRules};
 use std::collections::HashMap;
 
-/// A row of the index whose file is not what the index says.
+/// A row of the index whose file differs from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnstagedChange {
-    /// The row; of several stages, the first.
+    /// The row; if there are several stages, the first.
     pub row: u32,
-    /// The row that the file is compared with: of several stages, our side's if there is one.
+    /// The row that the file is compared with: if there are several stages, our side's, if any.
     pub compared: u32,
     /// Added, deleted, modified or of another type; `None` for a path in conflict that our side
-    /// does not have, or a submodule there that is as our side has it.
+    /// does not have, or for a submodule there that equals our side's.
     pub kind: Option<ChangeKind>,
-    /// What is there now.
+    /// The file's mode now.
     pub worktree: Option<Mode>,
     pub submodule: Option<SubmoduleState>,
 }
 
-/// The changes of all rows, ascending. `submodules` are the rows of those that differ; `is_link`
-/// says whether the directory at a row's path is the top of a repository that has commits.
+/// The changes of all rows, ascending. `submodules` are the rows of the submodules that differ;
+/// `is_link` tells whether the directory at a row's path is the top of a repository that has
+/// commits.
 pub(super) fn unstaged(
     index: &Index,
     scanned: &Scanned,
@@ -53,7 +54,7 @@ pub(super) fn unstaged(
             _ => None,
         };
         if kind == Some(ChangeKind::TypeChanged) && worktree == Some(Mode::Gitlink) {
-            // Where there was no submodule, any commit is a new one.
+            // There was no submodule before, so any commit is a new one.
             submodule.get_or_insert_default().new_commits = true;
         }
         let is_conflict = first.flags.stage != Stage::Merged;
@@ -73,8 +74,8 @@ pub(super) fn unstaged(
     changes
 }
 
-/// The first row of each path, and the row with which its file is compared: of several stages, our
-/// side's, as git does, or the first if our side has none.
+/// The first row of each path, and the row that its file is compared with: if there are several
+/// stages, our side's, as with git, or the first if our side has none.
 pub(super) fn compared_rows(index: &Index) -> impl Iterator<Item = (u32, u32)> + '_ {
     let entries = index.entries();
     let mut row = 0;
@@ -101,7 +102,7 @@ struct Found {
 }
 
 impl Found {
-    /// The mode that git would record for it in the place of `entry`.
+    /// The mode that git would record for it in place of `entry`.
     fn recorded(
         &self,
         entry: &Entry,
@@ -142,8 +143,8 @@ fn kind(
     Some(ChangeKind::between(Some(entry.mode), Some(worktree)))
 }
 
-/// How the file of a path in conflict differs from our side. No stage has stat data, so that of
-/// files git says that they do without looking into them.
+/// How the file of a path in conflict differs from our side. Stages have no stat data, so git
+/// reports files as modified without reading them.
 fn kind_of_ours(entry: &Entry, worktree: Option<Mode>, differs_inside: bool) -> Option<ChangeKind> {
     match worktree {
         None => Some(ChangeKind::Deleted),
@@ -154,8 +155,8 @@ fn kind_of_ours(entry: &Entry, worktree: Option<Mode>, differs_inside: bool) -> 
     }
 }
 
-/// The mode that git would record for a file of `st_mode`, in the place of an entry of `old`.
-/// What is neither a file nor a link counts as a file.
+/// The mode that git would record for a file of `st_mode` in place of an entry of mode `old`.
+/// Anything that is neither a directory nor a link counts as a file.
 fn recorded(st_mode: u32, old: Mode, rules: &StateRules) -> Option<Mode> {
     let mode = match st_mode & 0o170000 {
         0o120000 => return Some(Mode::Symlink),

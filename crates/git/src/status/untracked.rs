@@ -1,20 +1,20 @@
-//! Untracked directories, which git shows as one line where it can.
+//! Untracked directories, which git shows as one line where possible.
 
 use super::model::{IgnoredFiles, UntrackedFiles};
 use bstr::BString;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
 
-/// What an untracked directory was found to hold, the strongest last.
+/// The content found in an untracked directory, the strongest kind last.
 const NOTHING: u8 = 0;
 const IGNORED: u8 = 1;
 const UNTRACKED: u8 = 2;
 
-/// A directory that holds nothing tracked, and may become one line.
+/// A directory that holds nothing tracked and may be shown as one line.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: BString,
-    /// Whether a pattern ignores it, and with it all that it holds.
+    /// Whether a pattern ignores it, and with it all its content.
     excluded: bool,
     above: Option<Arc<Folder>>,
     holds: AtomicU8,
@@ -31,7 +31,7 @@ impl Folder {
         }
     }
 
-    /// Notes that it holds something.
+    /// Records that it holds an ignored or untracked path.
     pub(super) fn note(&self, ignored: bool) {
         let mut kind = if ignored { IGNORED } else { UNTRACKED };
         let mut at = Some(self);
@@ -39,7 +39,7 @@ impl Folder {
             if folder.excluded {
                 kind = IGNORED;
             }
-            // Whoever raised it to this has raised what is above, too.
+            // If it already had this value, so have the directories above.
             if folder.holds.fetch_max(kind, Ordering::Relaxed) >= kind {
                 return;
             }
@@ -47,13 +47,12 @@ impl Folder {
         }
     }
 
-    /// Whether it or a directory above it is known to hold something untracked: then it will be
-    /// shown, whatever else it holds.
+    /// Whether it is known to hold something untracked: then it is shown, whatever else it holds.
     pub(super) fn is_settled(&self) -> bool {
         self.holds() == UNTRACKED
     }
 
-    /// The untracked directory that it is in.
+    /// The untracked directory that contains it.
     pub(super) fn above(&self) -> Option<&Arc<Folder>> {
         self.above.as_ref()
     }
@@ -62,7 +61,7 @@ impl Folder {
         self.holds.load(Ordering::Relaxed)
     }
 
-    /// Whether what it holds is shown, and not only the directory.
+    /// Whether its content is shown instead of only the directory.
     fn is_open(&self) -> bool {
         let mut at = Some(self);
         while let Some(folder) = at {
@@ -78,10 +77,10 @@ impl Folder {
 /// An untracked or ignored path that was found.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The path; of a repository of its own with a slash at its end.
+    /// The path; a nested repository has a slash at its end.
     pub path: BString,
     pub ignored: bool,
-    /// The untracked directory that it is in, where such are shown as one line.
+    /// The untracked directory that contains it, if such directories are shown as one line.
     pub folder: Option<Arc<Folder>>,
 }
 
@@ -93,12 +92,12 @@ pub(super) struct Wish {
 }
 
 impl Wish {
-    /// Whether anything is to be looked for beside tracked files.
+    /// Whether anything besides tracked files is listed.
     pub(super) fn any(self) -> bool {
         self.untracked != UntrackedFiles::No
     }
 
-    /// Whether ignored paths are wanted.
+    /// Whether ignored paths are listed.
     pub(super) fn ignored(self) -> bool {
         self.any() && self.ignored != IgnoredFiles::No
     }
@@ -117,8 +116,8 @@ impl Wish {
 /// The lines of a status: untracked and ignored paths, each ascending, without paths that are
 /// tracked as something else.
 ///
-/// A directory that holds only ignored files is one line, unless only what a pattern itself means is
-/// wanted.
+/// A directory that holds only ignored files is one line, unless only paths that match a pattern
+/// themselves are listed.
 pub(super) fn lines(
     found: Vec<Found>,
     folders: &[Arc<Folder>],

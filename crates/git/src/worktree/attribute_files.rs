@@ -1,5 +1,5 @@
-//! The `.gitattributes` files that count for some paths: those of the working tree, of the index,
-//! or of the one tree that the configuration names.
+//! The `.gitattributes` files that apply to some paths: those of the working tree, of the index, or
+//! of the one tree that the configuration names.
 
 use super::survey::{survey, Found};
 use super::unanswered::is_unanswered;
@@ -17,25 +17,26 @@ use std::io::ErrorKind;
 use std::sync::Mutex;
 
 const NAME: &[u8] = b".gitattributes";
-/// What a file starts with that names its encoding; in a blob it belongs to the first line.
+/// The byte order mark of a file; in a blob it belongs to the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Whose attributes count where both the working tree and the index have some.
+/// Which attributes take precedence if both the working tree and the index have some.
 pub(crate) enum Direction<'a> {
-    /// Files are compared, or written because a path names them: the working tree's. `listed` are
-    /// the directories that may have some there besides those of the index, if that is known. The
-    /// file of a path that is gone by then is not there.
+    /// Files are compared, or written because a path names them: the working tree's attributes win.
+    /// `listed` are the directories that may have some there besides those of the index, if known.
+    /// `is_gone` tells which attribute files are removed by then.
     CheckIn {
         listed: Option<&'a [BString]>,
         is_gone: &'a dyn Fn(&BStr) -> bool,
     },
-    /// A switch writes files: the index's. The file of a path that is to be removed is not there.
+    /// A switch writes files: the index's attributes win. `is_removed` tells which attribute files
+    /// are removed.
     CheckOut {
         is_removed: &'a dyn Fn(&BStr) -> bool,
     },
 }
 
-/// What the files say, and what is said of them.
+/// The attribute files' contents, and warnings about them.
 #[derive(Debug, Default)]
 pub(crate) struct AttributeFiles {
     /// Directories with the content of their files.
@@ -59,7 +60,7 @@ pub(crate) fn directories_above<'a>(paths: impl Iterator<Item = &'a BStr>) -> BT
 }
 
 impl Worktree<'_> {
-    /// The files in `directories` that count.
+    /// The attribute files in `directories` that apply.
     pub(crate) fn attribute_files(
         &self,
         index: &Index,
@@ -71,6 +72,7 @@ impl Worktree<'_> {
             reader: Reader::new(self.repository.shared_objects().store),
             found: AttributeFiles::default(),
         };
+        // A configured tree replaces both the index and the working tree.
         if let Some(tree) = self.attributes_tree()? {
             for directory in directories {
                 let spec = BString::from([tree.as_slice(), b":", &file_in(directory)].concat());
@@ -86,6 +88,7 @@ impl Worktree<'_> {
             .collect();
         match direction {
             Direction::CheckOut { is_removed } => {
+                // The index first; where it has no file, the working tree.
                 let mut others = Vec::new();
                 for directory in directories.iter().copied() {
                     let is_known = match entries.get(directory) {
@@ -99,6 +102,7 @@ impl Worktree<'_> {
                 blobs.found.add(self.files_present(others)?);
             }
             Direction::CheckIn { listed, is_gone } => {
+                // The working tree first; where it has no file, the index.
                 let is_there = |directory: &&BStr| !is_gone(file_in(directory).as_bstr());
                 let files = match listed {
                     Some(listed) => {
@@ -127,8 +131,8 @@ impl Worktree<'_> {
         Ok(blobs.found)
     }
 
-    /// The tree that attributes are read from instead, if there is one. One that the configuration
-    /// names may be missing, one that the environment names may not.
+    /// The tree that attributes are read from instead, if any. A tree named by the configuration
+    /// may be missing, one named by the environment may not.
     fn attributes_tree(&self) -> Result<Option<BString>> {
         let Some(name) = &self.settings().attributes_tree else {
             return Ok(None);
@@ -142,8 +146,8 @@ impl Worktree<'_> {
         }
     }
 
-    /// The files of those of `directories` that have one. Below a directory that is not there
-    /// nothing is asked.
+    /// The files of those of `directories` that have one. Nothing below a missing directory is
+    /// looked up.
     fn files_present(&self, directories: Vec<&BStr>) -> Result<AttributeFiles> {
         let mut places: Vec<(BString, &BStr)> = directories
             .into_iter()
@@ -203,7 +207,7 @@ impl AttributeFiles {
     }
 }
 
-/// Reads the files that are blobs.
+/// Reads attribute files from blobs.
 struct Blobs<'a> {
     worktree: &'a Worktree<'a>,
     reader: Reader<'a>,
@@ -211,8 +215,8 @@ struct Blobs<'a> {
 }
 
 impl Blobs<'_> {
-    /// Adds the blob `id` as the file of a directory. Says whether it counts: one that is too large
-    /// is not read.
+    /// Adds the blob `id` as the file of a directory. Returns whether it counts: one that is too
+    /// large is ignored.
     fn read(&mut self, directory: &BStr, id: &ObjectId) -> Result<bool> {
         let objects = self.worktree.repository.shared_objects();
         let id = objects.replacement(id)?;
@@ -236,16 +240,16 @@ impl Blobs<'_> {
     }
 }
 
-/// Why the file in a directory was not read.
+/// Why an attribute file was not read.
 enum Unread {
-    /// It does not count; what git warns of.
+    /// It is ignored; with git's warning.
     Ignored(String),
-    /// The system does not tell what it holds, so nothing can be said of the files that it is about.
+    /// A system error: its content is unknown, and so are the attributes of the files below.
     Unanswered(hedgerow_fs::Error),
 }
 
-/// The content of the file in a directory, if there is one. To git a directory of that name is an
-/// empty file.
+/// The content of the attribute file in a directory, if there is one. To git, a directory of that
+/// name is an empty file.
 fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec<u8>>, Unread> {
     let path = file_in(directory);
     let cannot = |error: hedgerow_fs::Error| match error.kind() {
@@ -276,7 +280,7 @@ fn attributes_in(root: &Dir, directory: &BStr) -> std::result::Result<Option<Vec
     }
 }
 
-/// The path of the file in a directory.
+/// The path of the attribute file in a directory.
 fn file_in(directory: &BStr) -> BString {
     if directory.is_empty() {
         NAME.into()
@@ -285,8 +289,8 @@ fn file_in(directory: &BStr) -> BString {
     }
 }
 
-/// The blob of a directory's file, in a conflict ours. As with git, a link counts by its target's
-/// text.
+/// The blob of a directory's attribute file; in a conflict, our side's. As with git, the target of
+/// a link counts as its content.
 fn entry(index: &Index, directory: &BStr) -> Option<ObjectId> {
     let path = file_in(directory);
     let row = [Stage::Merged, Stage::Ours]
@@ -297,8 +301,8 @@ fn entry(index: &Index, directory: &BStr) -> Option<ObjectId> {
     is_blob.then_some(entry.id)
 }
 
-/// The content of a file as a blob would have it. A byte order mark is no part of it, and a NUL
-/// ends its line, where in a blob it ends everything.
+/// A file's content, rewritten so that it means the same as a blob: without a byte order mark, and
+/// with each line cut at a NUL. (In a blob, a NUL ends the whole content.)
 fn lines_of_file(content: Vec<u8>) -> Vec<u8> {
     let text = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&content);
     if text.len() == content.len() && !text.contains(&0) {

@@ -1,4 +1,4 @@
-//! Content decides where stat data cannot: files whose stat data differ, or are racy.
+//! Comparison by content where stat data do not decide: files whose stat data differ, or are racy.
 
 use super::state::State;
 use super::unanswered::is_unanswered;
@@ -15,28 +15,28 @@ use hedgerow_tree::split_path;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a file that are hashed at a time.
+/// Size of the pieces in which files are hashed, in bytes.
 const PIECE_BYTES: usize = 128 * 1024;
-/// A file that needs converting is read whole, up to this size.
+/// Upper size limit of files that need conversion, in bytes: they are read whole.
 const CONVERTED_LIMIT_BYTES: u64 = 2 << 30;
 
-/// A file that turned out to hold what the index says, with its state now.
+/// A file whose content turned out to match the index, with its current stat data.
 pub(crate) type Refreshed = (u32, EntryStat);
 
-/// What is compared with what, and by which conversions.
+/// The sides of the comparison, and the conversions.
 pub(crate) struct Comparison<'a> {
     pub root: &'a Dir,
     pub index: &'a Index,
     pub converter: &'a Converter,
     pub objects: Objects<'a>,
-    /// How clean filters are run.
+    /// The context of clean filters.
     pub filters: FilterContext,
 }
 
-/// What was found out about a file.
+/// Result for one file.
 struct Verdict {
     row: u32,
-    /// Its state, if it holds what the index says.
+    /// Its stat data, if its content matches the index.
     same: Option<EntryStat>,
     read: Option<ReadRow>,
     /// Why it could not be read, unless it is gone.
@@ -47,39 +47,39 @@ struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadRow {
     pub row: u32,
-    /// Its state when it was read.
+    /// Its stat data when it was read.
     pub stat: EntryStat,
     /// Why it could not be converted, in git's words.
     pub error: Option<String>,
 }
 
-/// What came of reading files.
+/// Result of reading files.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
-    /// Those that hold what the index says, ascending by row.
+    /// Files that match the index, ascending by row.
     pub clean: Vec<Refreshed>,
-    /// All, ascending by row.
+    /// All files that were read, ascending by row.
     pub read: Vec<ReadRow>,
-    /// What is to be said of files of attributes, by directory.
+    /// Warnings about attribute files, by directory.
     pub warnings: BTreeMap<BString, Vec<String>>,
-    /// Files that may not be read; they count as modified.
+    /// Files that permissions make unreadable; they count as modified.
     pub forbidden: Vec<hedgerow_fs::Error>,
-    /// Files of which the system does not tell what they hold. Their state is [`State::Unknown`].
+    /// Files that could not be read because of system errors. Their state is [`State::Unknown`].
     pub unanswered: Vec<hedgerow_fs::Error>,
 }
 
-/// A file's content as it would be if it were added, and what git says of it.
+/// A file's content as it would be added, and git's messages about it.
 pub(crate) struct CleanedFile {
     pub content: Vec<u8>,
     /// Why it could not be converted.
     pub error: Option<String>,
-    /// What a later checkout would do to its line ends.
+    /// A warning about how a later checkout would change its line ends.
     pub warning: Option<String>,
 }
 
 impl Comparison<'_> {
-    /// Reads every [`State::Suspect`] file, and every [`State::Unchanged`] one that is converted, and
-    /// replaces these states by [`State::Clean`] or [`State::Modified`]. Filters that are started are
+    /// Reads every [`State::Suspect`] file, and every [`State::Unchanged`] one that is converted,
+    /// and replaces these states by [`State::Clean`] or [`State::Modified`]. Started filters are
     /// left in `lanes`, by the positions of their drivers.
     pub(crate) fn settle(
         &self,
@@ -99,6 +99,7 @@ impl Comparison<'_> {
         if rows.is_empty() {
             return Ok(Settled::default());
         }
+        // Filtered files are compared separately, because they share one program for each driver.
         let (filtered, plain): (Vec<u32>, Vec<u32>) = rows
             .into_iter()
             .partition(|row| self.driver(*row).is_some());
@@ -142,7 +143,8 @@ impl Comparison<'_> {
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A filter program is one for all files of its driver, so these are compared in turn.
+    /// Compares files one after the other, because each driver has one filter program for all its
+    /// files.
     fn compare_filtered(
         &self,
         rows: &[u32],
@@ -190,7 +192,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// A file that may not be read, or cannot be cleaned, is not known to be unchanged.
+    /// Compares one file. If it may not be read or cannot be cleaned, it does not count as
+    /// unchanged.
     fn verdict(&self, row: u32, buffers: &mut Buffers, lane: Option<&mut FilterLane>) -> Verdict {
         let entry = &self.index.entries()[row as usize];
         let (id, stat, error) = match self.hash_file(entry, buffers, lane) {
@@ -217,8 +220,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// The object id that the file would have if it were added, its state before it was read, and
-    /// why it could not be converted.
+    /// The object id that the file would have if it were added, its stat data before it was read,
+    /// and why it could not be converted.
     fn hash_file(
         &self,
         entry: &IndexEntry,
@@ -236,6 +239,7 @@ impl Comparison<'_> {
                 return Ok((blob_id(hash, &target)?, stat, None));
             }
         }
+        // A link's entry may have a regular file, where links are written as files.
         let file = directory.open_file(name)?;
         let stat = file.stat()?;
         let conversion = self.converter.conversion(path);
@@ -260,7 +264,7 @@ impl Comparison<'_> {
         Ok((blob_id(hash, cleaned.content)?, stat, cleaned.message))
     }
 
-    /// The content of the file or link `path` as it would be if it were added.
+    /// The content of the file or link `path` as it would be added.
     pub(crate) fn cleaned(&self, path: &BStr, buffers: &mut Buffers) -> Result<CleanedFile> {
         let (parent, name) = split_path(path);
         let directory = self.root.open_dir(parent)?;
@@ -316,8 +320,8 @@ fn is_forbidden(error: &hedgerow_fs::Error) -> bool {
     error.kind() == std::io::ErrorKind::PermissionDenied
 }
 
-/// Whether an entry's file may be one that is converted. Where links are written as files, git
-/// converts these as it does all files.
+/// Whether an entry's file may need conversion. If links are written as files, git converts them
+/// like all files.
 fn is_readable(mode: Mode) -> bool {
     matches!(mode, Mode::File | Mode::Executable | Mode::Symlink)
 }

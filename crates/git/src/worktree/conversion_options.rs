@@ -1,4 +1,4 @@
-//! What the configuration says about conversion, in the words of [`crate::convert`].
+//! The configuration of conversion, as options of [`crate::convert`].
 
 use crate::config;
 use crate::convert::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
@@ -6,7 +6,7 @@ use crate::repository::Repository;
 use crate::Result;
 use bstr::{BString, ByteSlice};
 
-/// Conversion as the repository's configuration has it.
+/// The conversion options of the repository's configuration.
 pub(crate) fn options(repository: &Repository) -> Result<ConvertOptions> {
     let settings = repository.settings();
     let defaults = ConvertOptions::default();

@@ -1,4 +1,4 @@
-//! A working tree and how its files stand to the index: what checkout and status share.
+//! A working tree and its relation to the index: the common part of checkout and status.
 
 pub(crate) mod attribute_files;
 pub(crate) mod compare;
@@ -32,41 +32,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Files of patterns and attributes beyond are refused.
+/// Upper size limit of pattern and attribute files, in bytes; larger ones are refused.
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 
-/// A step of so long is done by one worker: starting threads, and stopping them, takes as long.
+/// A step that takes less time than this is done by one worker: starting and stopping threads takes
+/// as long.
 const ALONE: Duration = Duration::from_micros(500);
 
-/// The index as it was found.
+/// The index as it was read.
 pub(crate) struct OldIndex {
     pub index: Index,
     /// There was no index file.
     pub is_new: bool,
-    /// When it was last written.
+    /// When the file was last written.
     pub mtime: Timestamp,
-    /// The state of its file, to see whether another has taken its place meanwhile.
+    /// The stat data of its file, to detect whether it was replaced meanwhile.
     pub stat: Option<Stat>,
-    /// If its file is sparse: the directories that it has in place of files that are not to be
-    /// there, without slashes at their ends.
+    /// If its file is sparse: the directories that it has in place of files outside the cone,
+    /// without trailing slashes.
     pub sparse_directories: Option<Vec<BString>>,
 }
 
-/// The working tree of a repository, with what a command needs to know of it.
+/// The working tree of a repository, with the context of a command.
 pub(crate) struct Worktree<'r> {
     pub repository: &'r Repository,
     pub root: Dir,
     execution: Execution,
-    /// With fewer files than this to write, one worker writes them.
+    /// With fewer files than this to write, a single worker writes them.
     threshold: Option<u64>,
-    /// What the threads are called.
+    /// The name of the threads.
     name: &'static str,
-    /// The full name of the branch, and the commit or tree, that filters are told of.
+    /// The branch's full name, and the commit or tree, which filters are told.
     source: (Option<BString>, Option<ObjectId>),
-    /// Filters that were started to compare files and may serve again, by the positions of their
+    /// Filters that were started to compare files and can be reused, by the positions of their
     /// drivers.
     filters: RefCell<BTreeMap<usize, FilterLane>>,
-    /// How many workers the last step of this command was at work with at its end.
+    /// Number of workers active at the end of this command's last step.
     workers: Cell<Option<usize>>,
 }
 
@@ -94,23 +95,23 @@ impl<'r> Worktree<'r> {
         &self.execution
     }
 
-    /// With fewer files than `threshold` to write, one worker writes them.
+    /// With fewer files than `threshold` to write, a single worker writes them.
     pub(crate) fn set_threshold(&mut self, threshold: Option<u64>) {
         self.threshold = threshold;
     }
 
-    /// Lets the next step begin with as many workers as the last one ended with.
+    /// Makes the next step start with as many workers as the last one ended with.
     pub(crate) fn learn(&self, report: &Report) {
         self.workers.set(Some(report.workers_last));
     }
 
-    /// Says what is checked out, for filter programs: a branch by its full name if it is one, and
-    /// a commit or tree.
+    /// Sets what filter programs are told about the checkout: a branch by its full name, if any,
+    /// and a commit or tree.
     pub(crate) fn set_source(&mut self, branch: Option<BString>, treeish: Option<ObjectId>) {
         self.source = (branch, treeish);
     }
 
-    /// What filter programs are told, and where they run.
+    /// The context for filter programs, including their directory.
     pub(crate) fn filter_context(&self) -> FilterContext {
         FilterContext {
             directory: self
@@ -137,7 +138,7 @@ impl<'r> Worktree<'r> {
         }
     }
 
-    /// How the engine is to run a step.
+    /// The engine options for a step.
     pub(crate) fn engine(&self) -> hedgerow_engine::Options {
         hedgerow_engine::Options {
             hint: self.workers.get(),
@@ -146,7 +147,7 @@ impl<'r> Worktree<'r> {
         }
     }
 
-    /// How the engine is to write that many files.
+    /// The engine options for writing that many files.
     pub(crate) fn engine_for(&self, files: usize) -> hedgerow_engine::Options {
         let mut options = self.engine();
         if self
@@ -181,9 +182,9 @@ impl<'r> Worktree<'r> {
         })
     }
 
-    /// How states are found out. Git, as it is built by default, reads the files of the second in
-    /// which the index was written, and sees what other attributes make of them; here only those are
-    /// read that attributes can make something else of.
+    /// The rules for determining states. git's default build reads all files changed in the second
+    /// in which the index was written, and so notices changed attributes; here only those files are
+    /// read whose content attributes can change.
     pub(crate) fn rules(&self, old: &OldIndex) -> StateRules {
         let settings = self.settings();
         StateRules {
@@ -219,7 +220,7 @@ impl<'r> Worktree<'r> {
         ))
     }
 
-    /// The patterns of ignored files that are not in the working tree, lowest precedence first.
+    /// The ignore patterns from outside the working tree, lowest precedence first.
     pub(crate) fn outer_patterns(&self) -> Result<Vec<Patterns>> {
         let info = self.read_info("exclude")?;
         let user = match &self.settings().excludes_file {
@@ -238,8 +239,8 @@ impl<'r> Worktree<'r> {
         Ok(hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?)
     }
 
-    /// The converter for files of which all are in `directories` or below: see [`Direction`]. Also
-    /// what is to be said of files of attributes, by directory.
+    /// The converter for files in `directories` or below; see [`Direction`]. Also returns the
+    /// warnings about attribute files, by directory.
     pub(crate) fn converter(
         &self,
         index: &Index,
@@ -266,8 +267,8 @@ impl<'r> Worktree<'r> {
         Ok((Converter::new(options, attributes), files.warnings))
     }
 
-    /// Reads the suspect files: see [`Comparison::settle`]. `listed` are the directories that may
-    /// have attributes which the index does not know, if they are known.
+    /// Reads the suspect files; see [`Comparison::settle`]. `listed` are the directories that may
+    /// have attribute files unknown to the index, if they are known.
     pub(crate) fn settle(
         &self,
         states: &mut [State],
@@ -301,15 +302,15 @@ impl<'r> Worktree<'r> {
         self.filters.take()
     }
 
-    /// Ends the filters that were started to compare files: they have done what they had to.
+    /// Ends the filters that were started to compare files.
     pub(crate) fn end_filters(&self) {
         for filter in self.take_filters().into_values() {
-            // What they gave was good; how they end changes nothing of it.
+            // Their output was valid; their exit status does not matter any more.
             let _ = filter.finish(&mut |_| Ok(()));
         }
     }
 
-    /// What compares files of the working tree with the index.
+    /// The comparison of files of the working tree with the index.
     pub(crate) fn comparison<'a>(
         &'a self,
         index: &'a Index,
@@ -324,8 +325,9 @@ impl<'r> Worktree<'r> {
         }
     }
 
-    /// Writes the index to the lock file, moves it into place and tells the hook. `with_work_tree`:
-    /// the files of the working tree were brought to it. Returns why the hook could not be run.
+    /// Writes the index to the lock file, moves it into place and runs the hook. `with_work_tree`:
+    /// the files of the working tree were updated to match. Returns why the hook could not be run,
+    /// if so.
     pub(crate) fn write_index(
         &self,
         index: &Index,
@@ -352,7 +354,7 @@ impl<'r> Worktree<'r> {
     }
 }
 
-/// The version of the index that `index.version` wants.
+/// The index version that `index.version` asks for.
 pub(crate) fn version(number: i64) -> Option<Version> {
     match number {
         2 => Some(Version::V2),

@@ -1,4 +1,4 @@
-//! Files that are there although the sparse checkout leaves them out.
+//! Files that exist although the sparse checkout excludes them.
 
 use super::survey::{survey, Found};
 use super::{OldIndex, Worktree};
@@ -9,9 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 impl Worktree<'_> {
-    /// Has files that are there belong to the working tree, as git does when it reads the index,
-    /// whatever the sparse checkout says. Says whether that was looked for: not without a sparse
-    /// checkout, nor where `sparse.expectFilesOutsideOfPatterns` wants such files.
+    /// Makes files outside the sparse checkout that exist count as part of the working tree, as git
+    /// does when it reads the index. Returns whether they were looked for: they are not without a
+    /// sparse checkout, or if `sparse.expectFilesOutsideOfPatterns` expects such files.
     pub(crate) fn include_present(&self, old: &mut OldIndex) -> Result<bool> {
         let config = self.repository.config();
         let expects_outside = config.bool("sparse.expectFilesOutsideOfPatterns")?;
@@ -25,11 +25,11 @@ impl Worktree<'_> {
         Ok(true)
     }
 
-    /// The rows that are not to be in the working tree, and are.
+    /// The skip-worktree rows whose files exist.
     fn present_rows(&self, index: &Index) -> Result<Vec<usize>> {
         let entries = index.entries();
         let is_skipped = |entry: &Entry| entry.flags.skip_worktree;
-        // In a conflict, git skips nothing.
+        // git does not skip paths in conflict.
         let is_asked = |entry: &Entry| is_skipped(entry) && entry.flags.stage == Stage::Merged;
         let rows: Vec<usize> = (0..entries.len())
             .filter(|row| is_asked(&entries[*row]))
@@ -49,7 +49,7 @@ impl Worktree<'_> {
     }
 }
 
-/// Whether something is at the path if links on the way are followed, as git asks.
+/// Whether the path exists if links on the way are followed, as git checks it.
 pub(crate) fn is_there(top: &Path, path: &[u8], end: &[u8]) -> bool {
     let path = [path, end].concat();
     let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(&path)));

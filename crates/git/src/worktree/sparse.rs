@@ -1,25 +1,25 @@
-//! Which paths are outside of a sparse checkout: git-sparse-checkout(1).
+//! Which paths are outside a sparse checkout: git-sparse-checkout(1).
 
 use bstr::{BStr, ByteSlice};
 use hedgerow_walk::{Patterns, Verdict};
 
-/// The patterns of `info/sparse-checkout`. Cone mode restricts their form so that git can match
-/// them by hashing; their meaning is the same, and one reader serves both.
+/// The patterns of `info/sparse-checkout`. Cone mode only restricts their form so that git can
+/// match them by hashing; their meaning is the same, so one parser serves both.
 #[derive(Debug)]
 pub(crate) struct SparsePatterns {
     patterns: Patterns,
 }
 
 impl SparsePatterns {
-    /// Reads the content of `info/sparse-checkout`.
+    /// Parses the content of `info/sparse-checkout`.
     pub(crate) fn parse(content: &[u8], ignore_case: bool) -> Self {
         SparsePatterns {
             patterns: Patterns::parse(content).ignoring_case(ignore_case),
         }
     }
 
-    /// Whether the file `path` is to be left out of the working tree: the last pattern that fits
-    /// it decides, or else the nearest directory above it that one fits.
+    /// Whether the file `path` is left out of the working tree: the last pattern that matches it
+    /// decides, or else one that matches the nearest directory above it.
     pub(crate) fn excludes(&self, path: &BStr) -> bool {
         let mut part = path;
         let mut is_directory = false;

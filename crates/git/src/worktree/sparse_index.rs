@@ -1,5 +1,5 @@
-//! A sparse index has one entry for a whole directory outside of the cone. Checkout works on
-//! files, and puts the files in the directory's place; git reads either form.
+//! A sparse index has one entry for a whole directory outside the cone. Checkout works on files, so
+//! it replaces such an entry by the directory's files; git reads either form.
 
 use crate::index::{Builder, EntryStat, Flags, Index, Mode};
 use crate::repository::Repository;
@@ -9,8 +9,8 @@ use bstr::{BStr, BString};
 use hedgerow_engine::Options;
 use hedgerow_tree::NameRules;
 
-/// The same index with a file for each that its directory entries stand for, and these directories,
-/// without slashes at their ends.
+/// The same index with each directory entry replaced by its files; and these directories, without
+/// trailing slashes.
 pub(crate) fn expand(
     repository: &Repository,
     index: Index,

@@ -1,4 +1,4 @@
-//! How the files of the working tree stand to the index that describes them.
+//! The state of files of the working tree relative to their index entries.
 
 use super::survey::{survey, Found};
 use crate::index::{Entry, EntryStat, Index, Mode, StatRules};
@@ -10,24 +10,25 @@ use hedgerow_fs::{Dir, FileKind, Stat, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum State {
-    /// There is none.
+    /// It does not exist.
     Absent = 0,
-    /// There is none, since something above it is not a directory.
+    /// It does not exist, because an ancestor is not a directory.
     Blocked,
-    /// It is as the index says.
+    /// It matches the index.
     Clean,
-    /// Its content is what it was, but other conversions may make something else of it today.
+    /// Its content is unchanged, but conversion with the current attributes may give another
+    /// result.
     Unchanged,
-    /// Only its content can tell: its stat data differ, or it may have changed within the tick of
-    /// the clock in which the index was written.
+    /// Only reading it can tell: its stat data differ, or it may have changed within the clock tick
+    /// in which the index was written.
     Suspect,
-    /// It is not as the index says.
+    /// It differs from the index.
     Modified,
     /// It is of another type; not a directory.
     TypeChanged,
     /// There is a directory instead.
     Directory,
-    /// It was not asked, or could not be.
+    /// It was not examined, or could not be.
     Unknown,
 }
 
@@ -44,7 +45,7 @@ impl State {
         State::Unknown,
     ];
 
-    /// The state of a byte that `as u8` made.
+    /// Converts a byte made by `as u8` back to a state.
     pub(crate) fn from_byte(byte: u8) -> State {
         State::ALL
             .get(usize::from(byte))
@@ -52,7 +53,7 @@ impl State {
             .unwrap_or(State::Unknown)
     }
 
-    /// Whether the file may have to be read to tell more.
+    /// Whether the file may have to be read to decide.
     pub(crate) fn may_be_read(self) -> bool {
         matches!(self, State::Unchanged | State::Suspect)
     }
@@ -64,21 +65,21 @@ impl State {
     }
 }
 
-/// What comparing needs to know of the repository's settings.
+/// The repository settings that comparisons depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StateRules {
-    /// Which stat fields count.
+    /// The stat fields to compare.
     pub stat: StatRules,
     /// `core.fileMode`.
     pub trust_mode: bool,
-    /// `core.symlinks`; where it is off, links are written as files.
+    /// `core.symlinks`; if it is off, links are written as files.
     pub symlinks: bool,
     /// When the index file was last written: files changed in that second or later may have changed
-    /// since. One of which nanoseconds show that it has not is [`State::Unchanged`].
+    /// since. If nanoseconds show that one has not, it is [`State::Unchanged`].
     pub index_mtime: Timestamp,
 }
 
-/// The state of every entry of `index`, in its order.
+/// The state of every entry of `index`, in index order.
 pub(crate) fn states(
     root: &Dir,
     index: &Index,
@@ -88,8 +89,8 @@ pub(crate) fn states(
     states_of(root, index, rules, |_| true, options)
 }
 
-/// As [`states`], but of the rows of which `is_asked` holds; of others nothing is known. The stages
-/// of a path share its state: it is asked for once.
+/// Like [`states`], but only for the rows selected by `is_asked`; the others are unknown. The
+/// stages of a path share its state, so it is statted once.
 pub(crate) fn states_of(
     root: &Dir,
     index: &Index,
@@ -123,7 +124,7 @@ pub(crate) fn states_of(
     Ok(states)
 }
 
-/// What the state of its file, found at the path, says of an entry.
+/// The state of an entry whose file was found with this `stat`.
 pub(crate) fn state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
     match (entry.mode, stat.kind) {
         (Mode::Gitlink | Mode::SparseDirectory, FileKind::Directory) => State::Clean,

@@ -7,20 +7,20 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What is at a path of the working tree.
+/// State of a path of the working tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'a> {
     /// Nothing.
     Absent,
-    /// Nothing, because something above it is not a directory.
+    /// Nothing, because an ancestor is not a directory.
     Blocked,
-    /// This, links not followed.
+    /// A file of any kind; links are not followed.
     Present(&'a Stat),
-    /// This user may not ask.
+    /// Unknown: permissions do not allow to check.
     Unknown,
 }
 
-/// Paths taken at a time by a worker from one directory.
+/// Number of paths that a worker takes at a time from one directory.
 const CHUNK_ROWS: usize = 64;
 
 enum Task {
@@ -28,13 +28,13 @@ enum Task {
     Rows { directory: u32, span: Range<u32> },
 }
 
-/// Asks for the state of each of `count` paths below `root`, given in ascending byte order, in
-/// parallel and spread over directories. Below a directory that is not there nothing is asked.
+/// Stats each of `count` paths below `root`, given in ascending byte order, in parallel over the
+/// directories. Paths below a missing directory are not statted.
 ///
-/// `judge` boils a path's state down to one byte, on any worker; the answer has a byte for each
-/// row.
+/// `judge` reduces a path's state to one byte, on any worker; the result has a byte for each row.
 ///
-/// Fails where the system does not answer: what is not known to be gone must not count as gone.
+/// Fails if a system call fails for another reason: a file must not count as gone unless that is
+/// known.
 pub(crate) fn survey<'a>(
     root: &Dir,
     count: usize,

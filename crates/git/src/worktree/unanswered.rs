@@ -1,12 +1,12 @@
-//! Questions about the working tree that the system does not answer.
+//! System errors that leave the state of a path unknown.
 
 use hedgerow_fs::is_unfollowed_link;
 use std::io;
 
-/// Whether an error says nothing of what is at a path: neither that it is not there, nor that it is
-/// of another kind or that this user may not look at it. It may be a disk that fails, a server that
-/// forgot a file, or that no descriptor or memory is left. To git, such a file has changed; here
-/// nothing is said of it, since that would be guessed.
+/// Whether an error tells nothing about a path: neither that it does not exist, nor that it is of
+/// another kind or that permissions deny access. Causes are a failing disk, a server that forgot a
+/// file, or a lack of descriptors or memory. Git reports such a file as changed; here it is not
+/// reported at all, since that would be a guess.
 pub(crate) fn is_unanswered(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     let answers = [
@@ -16,7 +16,7 @@ pub(crate) fn is_unanswered(error: &io::Error) -> bool {
         PermissionDenied,
         InvalidFilename,
         InvalidInput,
-        // Larger than what is read at all.
+        // Larger than the size limit for reading.
         InvalidData,
         FileTooLarge,
     ];

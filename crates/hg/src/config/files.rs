@@ -1,4 +1,4 @@
-//! Which configuration files there are, and whose are believed: `hg help config.files`,
+//! The configuration files, and which of them are trusted: `hg help config.files`,
 //! `hg help config.trusted`.
 
 use super::parse::{parse, Stop};
@@ -11,15 +11,15 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A configuration file larger than this is refused.
+/// Upper size limit of a configuration file, in bytes; a larger one is refused.
 const FILE_BYTES: u64 = 16 << 20;
-/// Files that include one another.
+/// Maximum nesting depth of included files.
 const DEPTH: usize = 50;
 
-/// Reads all configuration files for a repository whose own directories are `repository`: that of
-/// the repository it is shared from, if its settings count, and `.hg`.
+/// Reads all configuration files for a repository with the directories `repository`: that of the
+/// repository it is shared from, if its settings apply, and `.hg`.
 ///
-/// Sentences about files that are not believed are put into `warnings`.
+/// Messages about untrusted files are added to `warnings`.
 pub(crate) fn load(
     environment: &Environment,
     repository: &[PathBuf],
@@ -67,7 +67,7 @@ fn user_files(environment: &Environment) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The files of a directory whose names end in `.rc`, in order.
+/// The files of a directory with the extension `.rc`, in order.
 fn settings_in(directory: &Path) -> Result<Vec<PathBuf>> {
     let entries = hedgerow_fs::list_directory(directory)?.unwrap_or_default();
     let mut names: Vec<Vec<u8>> = entries.into_iter().map(|entry| entry.name).collect();
@@ -77,8 +77,8 @@ fn settings_in(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(names.iter().map(path).collect())
 }
 
-/// Adds what stands in the file at `path`, if there is one, and if it is believed: whoever can
-/// write to a repository can write its settings, and these can name programs and files.
+/// Adds the settings of the file at `path`, if it exists and is trusted: whoever can write to a
+/// repository can write its settings, and these can name programs and files.
 fn read(
     path: &Path,
     is_believed: bool,
@@ -140,7 +140,8 @@ fn include(
     })
 }
 
-/// The files of another user are not read, unless `trusted.users` names that user or everybody.
+/// Whether a file's owner is trusted. Files of another user are read only if `trusted.users` names
+/// that user or everybody.
 fn is_trusted(uid: u32, config: &Config) -> bool {
     if uid == hedgerow_fs::effective_uid() {
         return true;
@@ -162,7 +163,7 @@ fn account_name(uid: u32) -> BString {
     name.map_or_else(|| uid.to_string().into(), BString::from)
 }
 
-/// Settings that `HGPLAIN` turns off.
+/// Settings that `HGPLAIN` disables.
 const LOOKS: [&str; 5] = ["quiet", "verbose", "slash", "statuscopies", "tweakdefaults"];
 
 fn forget_looks(config: &mut Config) {

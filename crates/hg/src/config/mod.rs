@@ -1,4 +1,4 @@
-//! The settings of Mercurial that a status depends on: `hg help config`.
+//! The Mercurial settings that a status depends on: `hg help config`.
 
 mod files;
 mod parse;
@@ -31,7 +31,7 @@ impl Config {
         found.map(|item| item.value.as_bstr())
     }
 
-    /// Names and values of a section.
+    /// The names and values of a section.
     pub fn section<'s>(&'s self, section: &'s str) -> impl Iterator<Item = (&'s BStr, &'s BStr)> {
         let items = self
             .items
@@ -40,7 +40,7 @@ impl Config {
         items.map(|item| (item.name.as_bstr(), item.value.as_bstr()))
     }
 
-    /// A boolean; `name` is section and name with a dot between them.
+    /// A boolean; `name` is section and name joined by a dot.
     pub fn boolean(&self, name: &'static str) -> Result<Option<bool>> {
         let (section, key) = name.split_once('.').unwrap_or(("", name));
         let Some(value) = self.get(section, key) else {
@@ -74,7 +74,7 @@ impl Config {
     }
 }
 
-/// A file that includes no other; `path` is for errors.
+/// Parses a single file without includes; `path` is for errors.
 pub(crate) fn parse_one(content: &[u8], path: &Path) -> Result<Config> {
     let mut config = Config::default();
     let outcome = parse::parse(content, &mut config, &mut |_, _| Ok(()));

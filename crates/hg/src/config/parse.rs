@@ -1,22 +1,22 @@
-//! The syntax of a configuration file: sections in brackets, `name = value`, lines that begin with
-//! a space go on with the value above, `%include` and `%unset`.
+//! The syntax of a configuration file: sections in brackets, `name = value`, lines that start with
+//! a space continue the value above, `%include` and `%unset`.
 
 use super::Config;
 use bstr::{BStr, BString, ByteSlice};
 
-/// What a line asks for beyond itself.
+/// Handler of an `%include` line.
 pub(super) type Include<'i> = dyn FnMut(&mut Config, &BStr) -> Result<(), Stop> + 'i;
 
-/// Why a file could not be read to its end.
+/// Why parsing a file stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The line, from 1, and what is wrong with it.
+    /// The line number, from 1, and the reason.
     Line(usize, String),
-    /// A file that it includes.
+    /// An error in an included file.
     Included(crate::Error),
 }
 
-/// Adds what stands in a file. `include` is called with the path of an `%include` as it stands.
+/// Adds the settings of a file. `include` is called with the path of each `%include` as written.
 pub(super) fn parse(
     content: &[u8],
     config: &mut Config,
@@ -28,6 +28,7 @@ pub(super) fn parse(
     for (index, line) in content.lines().enumerate() {
         let is_indented = matches!(line.first(), Some(b' ' | b'\t' | 0x0b | 0x0c));
         let text = line.trim_with(is_space).as_bstr();
+        // An indented line continues the value above; a comment in between does not end it.
         if let Some(name) = &open {
             if is_comment(line) {
                 continue;

@@ -1,75 +1,75 @@
 use hedgerow_fs::Timestamp;
 
-/// What the dirstate says about one path.
+/// The dirstate's record of one path.
 ///
-/// Sizes and times are kept in 31 bits, as both formats do.
+/// Sizes and times have 31 bits, as in both formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Where the path stands in the data.
+    /// The position of the path in the data.
     pub(super) path: Span,
-    /// Where the path that it was copied from stands; empty if it was not.
+    /// The position of the path that it was copied from; empty if it was not copied.
     pub(super) source: Span,
-    /// The working copy has the file under control: neither removed nor forgotten.
+    /// The file is tracked in the working copy: neither removed nor forgotten.
     pub tracked: bool,
     /// The first parent has the file.
     pub in_first_parent: bool,
     /// A merge changed the file or brought it from the second parent.
     pub merged: bool,
-    /// What the first parent's file looks like, if that is known without reading it.
+    /// The expected properties of the first parent's file, if known without reading it.
     pub expected: Option<Expected>,
-    /// When the file was last known to be clean.
+    /// The modification time when the file was last known to be clean.
     pub mtime: Option<Mtime>,
 }
 
-/// What a clean file looks like.
+/// The properties of a clean file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Its size, less bits 31 and higher.
+    /// Its size, without bits 31 and higher.
     pub size: u32,
-    /// Whether its owner may execute it. Symbolic links may be executed.
+    /// Whether its owner may execute it. Symbolic links count as executable.
     pub executable: bool,
     /// Whether it is a symbolic link, if that is known.
     pub symlink: Option<bool>,
 }
 
-/// A time of last change, as the dirstate keeps it.
+/// A modification time in the dirstate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mtime {
-    /// Seconds since the epoch, less bits 31 and higher.
+    /// Seconds since the epoch, without bits 31 and higher.
     pub seconds: u32,
-    /// Nanoseconds; 0 if they are not known.
+    /// Nanoseconds; 0 if unknown.
     pub nanoseconds: u32,
-    /// The file may have changed again within that second: without nanoseconds on both sides the
-    /// time says nothing.
+    /// The file may have changed again within that second: unless both sides have nanoseconds, the
+    /// time proves nothing.
     pub ambiguous: bool,
 }
 
-/// A piece of the dirstate's data.
+/// A range of the dirstate's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub start: u32,
     pub length: u32,
 }
 
-/// Sizes and seconds are compared in these bits.
+/// The bits in which sizes and seconds are compared.
 const KEPT_BITS: u64 = 0x7fff_ffff;
 
 impl Entry {
-    /// Whether it can be clean at all: the first parent has it and no merge changed it.
+    /// Whether it can be clean at all: the first parent has it, and no merge changed it.
     pub fn may_be_clean(&self) -> bool {
         self.in_first_parent && !self.merged
     }
 }
 
 impl Expected {
-    /// Whether a file of this size has the expected one.
+    /// Whether `bytes` matches the expected size.
     pub fn has_size(&self, bytes: u64) -> bool {
         u64::from(self.size) == bytes || u64::from(self.size) == bytes & KEPT_BITS
     }
 }
 
 impl Mtime {
-    /// Whether a file that was last changed at `time` has not changed since. Nanoseconds count
+    /// Whether `time` equals this time, so that the file has not changed. Nanoseconds are compared
     /// only if both sides have them.
     pub fn is(&self, time: Timestamp) -> bool {
         if u64::from(self.seconds) != time.seconds as u64 & KEPT_BITS {

@@ -1,10 +1,10 @@
-//! What Mercurial knows about the working copy: which paths it tracks, and what they looked like
-//! when they were last known to be clean.
+//! Mercurial's record of the working copy: the tracked paths, and their stat data when they were
+//! last known to be clean.
 //!
-//! Two formats hold it. The first is one file of unordered records
+//! There are two formats. The first is one file of unordered records
 //! (<https://www.mercurial-scm.org/wiki/DirState>), the second a small docket file that names a
-//! data file with a tree of nodes (`hg help internals.dirstate-v2`). Either is kept here as the
-//! file's own bytes with a list of entries that point into them.
+//! data file with a tree of nodes (`hg help internals.dirstate-v2`). Both are represented as the
+//! file's bytes with a list of entries that point into them.
 
 mod entry;
 mod v1;
@@ -18,11 +18,11 @@ use entry::Span;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The name of a changeset: a SHA-1.
+/// The id of a changeset: a SHA-1.
 pub type NodeId = [u8; 20];
-/// The changeset that is the parent of the first one: none.
+/// The id that means no changeset, such as the parent of the first one.
 pub const NULL_ID: NodeId = [0; 20];
-/// No dirstate is larger. It bounds what is read at all, and fits offsets of 32 bits.
+/// Upper size limit of a dirstate, in bytes. It limits reading, and fits 32-bit offsets.
 const FILE_BYTES: u64 = 2 << 30;
 
 /// The dirstate of a working copy.
@@ -35,10 +35,10 @@ pub struct Dirstate {
 }
 
 impl Dirstate {
-    /// Reads the dirstate in the directory `hg` (`.hg`). There is none in a repository from which
-    /// nothing was checked out yet; that is an empty one.
+    /// Reads the dirstate in the directory `hg` (`.hg`). A repository from which nothing was
+    /// checked out yet has none, which counts as empty.
     ///
-    /// With the second format, a data file that is gone means that Mercurial replaced it after the
+    /// With the second format, a missing data file means that Mercurial replaced it after the
     /// docket was read, so the docket is read again.
     pub fn read(hg: &Path, is_v2: bool) -> Result<Self> {
         const ATTEMPTS: usize = 5;
@@ -72,7 +72,7 @@ impl Dirstate {
         ))
     }
 
-    /// Reads the first format. `path` is for errors.
+    /// Parses the first format. `path` is for errors.
     pub fn parse_v1(content: Vec<u8>, path: &Path) -> Result<Self> {
         let (parents, entries) = v1::parse(&content, path)?;
         Dirstate::new(content, parents, entries, path)
@@ -102,18 +102,17 @@ impl Dirstate {
         })
     }
 
-    /// The changesets that the working copy is based on; the second is [`NULL_ID`] unless a merge
-    /// is under way.
+    /// The parents of the working copy; the second is [`NULL_ID`] unless a merge is in progress.
     pub fn parents(&self) -> &[NodeId; 2] {
         &self.parents
     }
 
-    /// Its entries, ascending by the bytes of their paths; no path is there twice.
+    /// Its entries, ascending by the bytes of their paths; paths are unique.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The path of an entry of this dirstate: not empty, relative, with no component that is
+    /// The path of an entry of this dirstate: not empty, relative, without components that are
     /// empty, `.` or `..`.
     pub fn path(&self, entry: &Entry) -> &[u8] {
         entry.path.of(&self.data).unwrap_or_default()
@@ -154,7 +153,7 @@ fn corrupt(path: &Path, reason: impl std::fmt::Display) -> Error {
     }
 }
 
-/// Whether a path can be one of a file below the working copy's root.
+/// Whether a path is valid for a file below the working copy's root.
 fn is_inside(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/')
         .all(|part| !matches!(part, b"" | b"." | b".."))

@@ -8,20 +8,20 @@ use std::path::Path;
 
 const HEADER_BYTES: usize = 40;
 const RECORD_BYTES: usize = 17;
-/// Bits of a mode: the owner may execute it, and the type of the file with two of its values.
+/// Bits of a mode: executable by the owner, the mask of the file type, and two file types.
 const EXECUTABLE: u32 = 0o100;
 const FILE_TYPE: u32 = 0o170_000;
 const SYMLINK: u32 = 0o120_000;
 const FILE: u32 = 0o100_000;
 
-/// In the place of a size: the file must be read to know, or is added or merged.
+/// In the size field: the file must be read, or is added or merged.
 const UNKNOWN_SIZE: i32 = -1;
-/// In the place of a size: the file came from the second parent.
+/// In the size field: the file came from the second parent.
 const FROM_SECOND_PARENT: i32 = -2;
-/// In the place of a time: there is none that could be trusted.
+/// In the time field: there is no reliable time.
 const UNKNOWN_TIME: i32 = -1;
 
-/// Reads parents and entries; the entries in the order of the file.
+/// Parses parents and entries; the entries are in file order.
 pub(super) fn parse(content: &[u8], path: &Path) -> Result<([NodeId; 2], Vec<Entry>)> {
     if content.is_empty() {
         return Ok(Default::default());
@@ -37,7 +37,7 @@ pub(super) fn parse(content: &[u8], path: &Path) -> Result<([NodeId; 2], Vec<Ent
     for (parent, bytes) in parents.iter_mut().zip(header.chunks_exact(20)) {
         parent.copy_from_slice(bytes);
     }
-    // Paths of five bytes are rare: this is never much more than what is needed.
+    // Paths of five bytes or less are rare, so this is not much more than needed.
     let mut entries = Vec::with_capacity(records.len() / (RECORD_BYTES + 5));
     let mut rest = records;
     while !rest.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn parse(content: &[u8], path: &Path) -> Result<([NodeId; 2], Vec<Ent
     Ok((parents, entries))
 }
 
-/// The first record of `bytes`, which stand at `position` of the file, and what follows it.
+/// The first record of `bytes`, which start at `position` of the file, and the rest.
 fn record(bytes: &[u8], position: usize) -> Option<(Entry, &[u8])> {
     let (fixed, rest) = bytes.split_first_chunk::<RECORD_BYTES>()?;
     let number = |at: usize| Some(i32::from_be_bytes(*fixed.get(at..)?.first_chunk()?));

@@ -1,15 +1,15 @@
-//! The second format: a docket with parents and the place of the root's nodes, and a data file of
-//! nodes, each for a path, which point to their children and to the bytes of their paths.
+//! The second format: a docket with the parents and the position of the root's nodes, and a data
+//! file of nodes, one for each path, which point to their children and to the bytes of their paths.
 
 use super::{corrupt, is_inside, Dirstate, Entry, Expected, Mtime, NodeId, Span};
 use crate::Result;
 use std::path::Path;
 
 const MARKER: &[u8] = b"dirstate-v2\n";
-/// Bytes of a docket before the data file's identifier.
+/// Size of a docket before the data file's identifier, in bytes.
 const DOCKET_BYTES: usize = 125;
 const NODE_BYTES: usize = 44;
-/// Directories within directories. Paths are at most 65,535 bytes long.
+/// Maximum nesting depth of directories. Paths are at most 65,535 bytes long.
 const DEPTH: usize = 32 * 1024;
 
 /// Bits of a node's flags.
@@ -31,13 +31,13 @@ mod flag {
 pub struct Docket {
     parents: [NodeId; 2],
     roots: Nodes,
-    /// Bytes of the data file that count; more may follow.
+    /// Size of the used part of the data file, in bytes; more may follow.
     pub data_bytes: u32,
-    /// The data file is `dirstate.` and this.
+    /// The data file is called `dirstate.` followed by this.
     identifier: String,
 }
 
-/// Nodes that stand one after the other.
+/// Consecutive nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Nodes {
     start: u32,
@@ -45,7 +45,7 @@ struct Nodes {
 }
 
 impl Docket {
-    /// Reads a docket. `path` is for errors.
+    /// Parses a docket. `path` is for errors.
     pub fn parse(content: &[u8], path: &Path) -> Result<Self> {
         if content.is_empty() {
             return Ok(Docket::default());
@@ -57,12 +57,12 @@ impl Docket {
         fields(content).ok_or_else(|| corrupt(path, "it ends too early, or names no data file"))
     }
 
-    /// The name of the data file, beside the docket.
+    /// The name of the data file, which is next to the docket.
     pub fn data_file_name(&self) -> String {
         format!("dirstate.{}", self.identifier)
     }
 
-    /// Joins it with the content of the data file. `path` is that file's, for errors.
+    /// Combines it with the content of the data file. `path` is that of the data file, for errors.
     pub fn with_data(self, mut data: Vec<u8>, path: &Path) -> Result<Dirstate> {
         let used = self.data_bytes as usize;
         if data.len() < used {
@@ -79,7 +79,7 @@ fn fields(content: &[u8]) -> Option<Docket> {
     let (fixed, rest) = content.split_at_checked(DOCKET_BYTES)?;
     let length = usize::from(*fixed.last()?);
     let identifier = rest.get(..length)?;
-    // Only a name that stays in its directory is followed.
+    // Only a file name without directories is accepted.
     let is_name = identifier.iter().all(u8::is_ascii_alphanumeric);
     let docket = Docket {
         parents: [
@@ -97,10 +97,12 @@ fn fields(content: &[u8]) -> Option<Docket> {
     (has_name || docket.data_bytes == 0).then_some(docket)
 }
 
-/// The entries of all nodes that are tracked anywhere, each directory's after the directory's own.
+/// The entries of all nodes that are tracked in any way, each directory's content after the
+/// directory.
 fn entries(data: &[u8], roots: Nodes) -> std::result::Result<Vec<Entry>, String> {
     let capacity = data.len() / NODE_BYTES;
-    // Nodes may not overlap, so no tree has more of them than fit. What points in a circle does.
+    // Nodes may not overlap, so there cannot be more of them than fit. Circular references would
+    // exceed that.
     let mut budget = capacity;
     let mut entries = Vec::with_capacity(capacity.min(1 << 16));
     let mut pending = vec![roots];
@@ -131,7 +133,7 @@ fn entries(data: &[u8], roots: Nodes) -> std::result::Result<Vec<Entry>, String>
     Ok(entries)
 }
 
-/// The entry, if the node is tracked anywhere, and the node's children.
+/// The entry, if the node is tracked in any way, and the node's children.
 fn parse_node(node: &[u8; NODE_BYTES]) -> Option<(Option<Entry>, Nodes)> {
     let children = Nodes {
         start: number(node, 14)?,
@@ -142,7 +144,7 @@ fn parse_node(node: &[u8; NODE_BYTES]) -> Option<(Option<Entry>, Nodes)> {
     if !has(flag::ANY_PARENT_OR_WORKING_COPY) {
         return Some((None, children));
     }
-    // Mercurial could not tell a change by what stat says, so only its content tells.
+    // Mercurial could not detect a change by stat data, so the content must be compared.
     let is_known = !has(flag::EXPECTED_IS_MODIFIED);
     let entry = Entry {
         path: Span {

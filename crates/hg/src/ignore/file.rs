@@ -1,4 +1,4 @@
-//! What stands in an ignore file: `hg help hgignore`.
+//! Parsing an ignore file: `hg help hgignore`.
 
 use super::kind::{split, Kind};
 use bstr::{BStr, BString, ByteSlice};
@@ -6,7 +6,7 @@ use bstr::{BStr, BString, ByteSlice};
 /// A pattern of an ignore file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Which line of the file, from 1.
+    /// Line number in the file, from 1.
     pub number: usize,
     /// The kind of the pattern.
     pub kind: Kind,
@@ -14,15 +14,16 @@ pub(super) struct Line {
     pub pattern: BString,
 }
 
-/// A `syntax:` line that names none.
+/// A `syntax:` line with an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnknownSyntax {
-    /// The name.
+    /// The unknown name.
     pub name: BString,
 }
 
-/// What Mercurial puts before a line, by the name of a syntax. The last two miss their colon, so
-/// every line that begins with these words is one of these, even if it then means a glob.
+/// The prefix that Mercurial adds to a line, by the name of a syntax. The last two prefixes lack
+/// their colon, so every line that starts with these words is taken for one of these, even if it is
+/// meant as a glob.
 const SYNTAXES: [(&[u8], &[u8]); 6] = [
     (b"re", b"relre:"),
     (b"regexp", b"relre:"),
@@ -32,7 +33,7 @@ const SYNTAXES: [(&[u8], &[u8]); 6] = [
     (b"subinclude", b"subinclude"),
 ];
 
-/// The patterns of a file, and the names of syntaxes that are unknown.
+/// The patterns of a file, and the names of unknown syntaxes.
 pub(super) fn parse(content: &[u8]) -> (Vec<Line>, Vec<UnknownSyntax>) {
     let mut lines = Vec::new();
     let mut unknown = Vec::new();
@@ -62,7 +63,7 @@ pub(super) fn parse(content: &[u8]) -> (Vec<Line>, Vec<UnknownSyntax>) {
     (lines, unknown)
 }
 
-/// The syntax that a line names itself, and the rest of the line.
+/// The syntax given by a prefix of the line, and the rest of the line.
 fn own_syntax(line: &[u8]) -> Option<(&'static [u8], &[u8])> {
     SYNTAXES.iter().find_map(|(name, prefix)| {
         let long = || line.strip_prefix(*prefix);
@@ -71,8 +72,8 @@ fn own_syntax(line: &[u8]) -> Option<(&'static [u8], &[u8])> {
     })
 }
 
-/// The line up to a `#` that no odd number of backslashes stands before; the backslash before
-/// others is taken away.
+/// The line up to a `#` that is not preceded by an odd number of backslashes; `\#` is replaced by
+/// `#`.
 fn without_comment(line: &[u8]) -> BString {
     let is_comment = |at: &usize| {
         let before = line.get(..*at).unwrap_or_default();

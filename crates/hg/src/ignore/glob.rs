@@ -1,10 +1,11 @@
 //! Globs as regular expressions: `hg help patterns`.
 
-/// The regular expression, in Python's syntax, for what a glob matches from where it stands.
+/// Translates a glob to a regular expression in Python's syntax that matches from the current
+/// position.
 ///
-/// `*` is anything within a component, `**` anything at all, `**/` any number of whole
-/// components or none, `?` one byte (a slash too, as with Mercurial), `[...]` a class that `!`
-/// negates, `{a,b}` alternatives, and a backslash takes the meaning from what follows it.
+/// `*` matches anything within a component, `**` anything at all, `**/` any number of whole
+/// components or none, `?` one byte (even a slash, as with Mercurial), `[...]` a class that `!`
+/// negates, `{a,b}` alternatives; a backslash makes the next character literal.
 pub(super) fn to_regex(glob: &[u8]) -> Vec<u8> {
     let mut regex = Vec::with_capacity(2 * glob.len());
     let mut open_braces = 0_u32;
@@ -45,8 +46,8 @@ pub(super) fn to_regex(glob: &[u8]) -> Vec<u8> {
     regex
 }
 
-/// Appends a class that begins after its `[`; one that does not end is just a bracket. Returns
-/// what follows.
+/// Appends a class whose content starts at `after`, behind the `[`; one without an end is a literal
+/// bracket. Returns the rest.
 fn class<'glob>(after: &'glob [u8], regex: &mut Vec<u8>) -> &'glob [u8] {
     let first = usize::from(matches!(after.first(), Some(b'!' | b']')));
     let ending = after.iter().skip(first).position(|byte| *byte == b']');
@@ -76,7 +77,7 @@ fn class<'glob>(after: &'glob [u8], regex: &mut Vec<u8>) -> &'glob [u8] {
     rest.get(1..).unwrap_or_default()
 }
 
-/// Appends an expression for just this byte.
+/// Appends an expression that matches exactly this byte.
 pub(super) fn literal(byte: u8, regex: &mut Vec<u8>) {
     if byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'/' | b'"' | b'\'') {
         regex.push(b'\\');

@@ -1,23 +1,23 @@
 use super::glob;
 use bstr::{BString, ByteSlice};
 
-/// Kinds of patterns that can stand in an ignore file.
+/// The kinds of patterns in an ignore file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A regular expression that may begin anywhere: `regexp`.
+    /// A regular expression that may match anywhere: `regexp`.
     RelativeRegex,
-    /// A glob that may begin at any component: `glob`.
+    /// A glob that may start at any component: `glob`.
     RelativeGlob,
-    /// A glob that begins at the root: `rootglob`.
+    /// A glob that starts at the root: `rootglob`.
     RootGlob,
     /// The patterns of another file: `include`.
     Include,
-    /// The patterns of another file, for what is in its directory: `subinclude`.
+    /// The patterns of another file, applied to the directory of that file: `subinclude`.
     SubInclude,
 }
 
-/// The kind that stands before the colon, and the pattern, with globs and paths normalized. What
-/// has no kind is a rooted glob.
+/// The kind given before the colon, and the pattern, with globs and paths normalized. A pattern
+/// without a kind is a rooted glob.
 pub(super) fn split(text: &[u8]) -> (Kind, BString) {
     let (kind, pattern) = match text.split_once_str(b":") {
         Some((b"relre", pattern)) => (Kind::RelativeRegex, pattern),
@@ -33,12 +33,13 @@ pub(super) fn split(text: &[u8]) -> (Kind, BString) {
     }
 }
 
-/// Letters that a regular expression may begin with, as `(?i)`, to hold for all of it.
+/// The flag letters with which a regular expression may start, as in `(?i)`; they apply to all of
+/// it.
 const FLAGS: &[u8] = b"aiLmsux";
-/// What a glob matches, and everything below it.
+/// The end of a glob's expression: it also matches everything below the match.
 const BELOW: &[u8] = b"(?:/|$)";
 
-/// The regular expression, in Python's syntax, that a path must match from its beginning.
+/// The regular expression, in Python's syntax, that a path must match from its start.
 pub(super) fn to_regex(kind: Kind, pattern: &[u8]) -> Vec<u8> {
     match kind {
         Kind::RelativeRegex => relative_regex(pattern),
@@ -73,8 +74,8 @@ fn leading_flags(pattern: &[u8]) -> Option<(&[u8], &[u8])> {
     (known && !flags.is_empty()).then_some((flags, rest))
 }
 
-/// A path or glob without empty components, `.`, and `..` where something is before it; `.` if
-/// nothing is left.
+/// A path or glob without empty components and `.`, and with `..` resolved where something precedes
+/// it; `.` if nothing is left.
 pub(super) fn normalized(path: &[u8]) -> BString {
     let root: &[u8] = match path {
         [b'/', b'/', third, ..] if *third != b'/' => b"//",

@@ -5,18 +5,19 @@ use crate::{Error, Result};
 use bstr::BString;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the program for one expression may take. More is refused: a few characters, as
-/// `(a{1000}){1000}`, can ask for any amount.
+/// Size limit of the program compiled from one expression, in bytes. A larger one is refused: a few
+/// characters such as `(a{1000}){1000}` can require any amount.
 const PROGRAM_BYTES: usize = 32 << 20;
-/// Bytes that the tables of one expression may grow to while it matches.
+/// Size limit of the tables of one expression while it matches, in bytes.
 const TABLE_BYTES: usize = 8 << 20;
-/// Steps back that an expression which looks around may take for one path.
+/// Limit for the backtracking steps of a look-around expression for one path.
 const STEPS_BACK: usize = 100_000;
 
-/// Patterns that say which files are of no interest, ready to match.
+/// Compiled ignore patterns.
 ///
-/// Nearly all patterns become one expression that is matched in time linear in the length of the
-/// path. Those that look around or back, which that cannot do, are matched one after the other.
+/// Nearly all patterns are combined into one expression that is matched in time linear in the
+/// length of the path. Patterns with look-around or back-references, which such an expression does
+/// not support, are matched one after the other.
 #[derive(Debug, Default)]
 pub struct Ignore {
     linear: Vec<regex::bytes::Regex>,
@@ -33,17 +34,16 @@ struct Backtracking {
 }
 
 impl Ignore {
-    /// Reads ignore `files` for the working copy at `root`, and the files that these include.
+    /// Reads ignore `files` for the working copy at `root`, and the files that they include.
     ///
-    /// A file that cannot be read is left out and a sentence put into `warnings`. A pattern that
-    /// cannot be understood is an error that names its line.
+    /// A file that cannot be read is left out, with a warning in `warnings`. An invalid pattern is
+    /// an error that names its line.
     pub fn read(root: &Path, files: &[PathBuf], warnings: &mut Vec<String>) -> Result<Self> {
         let patterns = Reader::new(warnings).read(root, files)?;
         Ignore::compile(&patterns)
     }
 
-    /// The patterns of one file that stands alone: what it includes is left out. `path` is for
-    /// errors.
+    /// The patterns of a single file: its includes are ignored. `path` is for errors.
     pub fn parse(content: &[u8], path: &Path) -> Result<Self> {
         Ignore::compile(&Patterns::of_one(content, path))
     }
@@ -74,8 +74,8 @@ impl Ignore {
         })
     }
 
-    /// Whether any pattern matches `path` itself. Whoever asks does not ask for what is below a
-    /// directory that matches: it is ignored too.
+    /// Whether any pattern matches `path` itself. Everything below a matching directory is ignored
+    /// too, so callers do not ask about it.
     pub fn matches(&self, path: &[u8]) -> Result<bool> {
         if self.linear.iter().any(|regex| regex.is_match(path)) {
             return Ok(true);
@@ -95,7 +95,7 @@ impl Ignore {
         Ok(false)
     }
 
-    /// Whether there is no pattern at all.
+    /// Whether there are no patterns.
     pub fn is_empty(&self) -> bool {
         self.linear.is_empty() && self.backtracking.is_empty() && self.below.is_empty()
     }
@@ -113,7 +113,7 @@ impl Backtracking {
     }
 }
 
-/// Compiles expressions into as few as their size allows.
+/// Compiles expressions, combined into as few as their size allows.
 fn compile_linear(
     patterns: &[(&Pattern, String)],
     compiled: &mut Vec<regex::bytes::Regex>,
@@ -157,7 +157,7 @@ fn compile_backtracking(pattern: &Pattern, regex: &[u8]) -> Result<Backtracking>
 }
 
 fn invalid(pattern: &Pattern, reason: impl std::fmt::Display) -> Error {
-    // The crates draw a picture of the place on several lines; the last one says what is wrong.
+    // The regex crates show the position on several lines; the last line has the reason.
     let reason = reason.to_string();
     let reason = reason.lines().last().unwrap_or_default();
     Error::Pattern {

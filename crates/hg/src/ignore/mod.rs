@@ -1,4 +1,4 @@
-//! Which untracked files are of no interest: `.hgignore`, the files it includes, and those that
+//! Ignore patterns for untracked files: `.hgignore`, the files it includes, and those that
 //! `ui.ignore` names.
 
 mod file;

@@ -1,34 +1,34 @@
-//! Regular expressions in Python's syntax for bytes, said in the syntax of the crates that match
-//! them: <https://docs.python.org/3/library/re.html#regular-expression-syntax>.
+//! Translates regular expressions from Python's syntax for bytes to the syntax of the regex crates:
+//! <https://docs.python.org/3/library/re.html#regular-expression-syntax>.
 //!
-//! Nothing is taken over as it stands: every piece is read and said again, so that an expression
-//! either means the same here or is refused.
+//! Nothing is copied unchanged: every element is parsed and written again, so that an expression
+//! either has the same meaning here or is refused.
 
 mod class;
 
 use std::fmt::Write;
 
-/// Who is to match the expression.
+/// The target syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// The crate `regex`, on bytes, in linear time.
+    /// The crate `regex`, for bytes, in linear time.
     Linear,
-    /// The crate `fancy-regex`, which can look around and back. It takes text, so every byte
-    /// stands as the character with its number.
+    /// The crate `fancy-regex`, which supports look-around and back-references. It matches text, so
+    /// every byte is represented by the character with its number.
     Backtracking,
 }
 
-/// An expression said again.
+/// A translated expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Translation {
     /// The expression.
     pub regex: String,
-    /// It looks around or back, or holds on to what it has matched: only
-    /// [`Dialect::Backtracking`] can say that.
+    /// It uses look-around, back-references or atomic matching, which only
+    /// [`Dialect::Backtracking`] supports.
     pub needs_backtracking: bool,
 }
 
-/// Says `pattern` in a dialect, or tells in a few words why that cannot be.
+/// Translates `pattern` to a dialect, or returns a short reason why that is impossible.
 pub(super) fn translate(pattern: &[u8], dialect: Dialect) -> Result<Translation, String> {
     let mut translator = Translator {
         rest: pattern,
@@ -60,19 +60,19 @@ struct Translator<'pattern> {
     dialect: Dialect,
     regex: String,
     needs_backtracking: bool,
-    /// What a repetition would repeat.
+    /// The element that a repetition would apply to.
     last: Last,
     groups: Vec<Group>,
     names: Vec<(&'pattern [u8], u32)>,
-    /// Groups that have been opened to keep what they match.
+    /// Number of capturing groups opened so far.
     captures: u32,
-    /// Spaces and comments mean nothing.
+    /// Spaces and comments are ignored.
     verbose: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
-    /// The beginning of an alternative, or a place as `^` is one.
+    /// The start of an alternative, or an assertion such as `^`.
     Nothing,
     Repeatable,
     Repetition,
@@ -80,7 +80,7 @@ enum Last {
 
 /// An open group.
 struct Group {
-    /// Its number, if it keeps what it matches.
+    /// Its number, if it captures.
     capture: Option<u32>,
     verbose_outside: bool,
 }
@@ -133,7 +133,7 @@ impl<'pattern> Translator<'pattern> {
         rest.is_some()
     }
 
-    /// What stands up to `end`, which is taken too.
+    /// The text up to `end`, which is consumed too.
     fn until(&mut self, end: u8) -> Option<&'pattern [u8]> {
         let at = self.rest.iter().position(|byte| *byte == end)?;
         let (inside, rest) = self.rest.split_at_checked(at)?;
@@ -141,7 +141,7 @@ impl<'pattern> Translator<'pattern> {
         Some(inside)
     }
 
-    /// After a `{`: the counts of a repetition, or `None` if this is just a brace.
+    /// Parses the counts of a repetition after a `{`; `None` if it is a literal brace.
     fn counts(&mut self) -> Result<Option<String>, String> {
         let Some(end) = self.rest.iter().position(|byte| *byte == b'}') else {
             return Ok(None);
@@ -186,7 +186,7 @@ impl<'pattern> Translator<'pattern> {
         Ok(())
     }
 
-    /// After a backslash outside a class.
+    /// Translates a backslash sequence outside a class.
     fn escape(&mut self) -> Result<(), String> {
         let byte = self.next().ok_or("bad escape (end of pattern)")?;
         match byte {
@@ -221,7 +221,7 @@ impl<'pattern> Translator<'pattern> {
         self.push(text, Last::Nothing);
     }
 
-    /// A set that has a letter, of ASCII characters only.
+    /// A predefined set, given by its letter, of ASCII characters only.
     fn set(&self, letter: u8) -> String {
         let text = match (self.dialect, letter) {
             (Dialect::Linear, letter) => return format!("\\{}", char::from(letter)),
@@ -235,7 +235,7 @@ impl<'pattern> Translator<'pattern> {
         text.to_owned()
     }
 
-    /// After a backslash and a digit: a byte in octal, or what a group matched.
+    /// Translates a backslash and a digit: a byte in octal, or a back-reference.
     fn digits(&mut self, first: u8) -> Result<(), String> {
         let octal = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'0'..=b'7'));
         let follow = octal(self.rest.first()) && octal(self.rest.get(1));
@@ -252,7 +252,7 @@ impl<'pattern> Translator<'pattern> {
         self.back_reference(group)
     }
 
-    /// A byte of up to three octal digits, of which the first is taken.
+    /// A byte of up to three octal digits; the first was already consumed.
     fn octal(&mut self, first: u8) -> Result<u8, String> {
         let mut value = u32::from(first - b'0');
         for _ in 0..2 {
@@ -278,7 +278,7 @@ impl<'pattern> Translator<'pattern> {
         Ok(())
     }
 
-    /// The byte that an escape stands for, inside a class and outside.
+    /// The byte that an escape stands for, inside or outside a class.
     fn escaped(&mut self, byte: u8) -> Result<u8, String> {
         Ok(match byte {
             b'a' => 0x07,
@@ -305,7 +305,7 @@ impl<'pattern> Translator<'pattern> {
         })
     }
 
-    /// After a `(`.
+    /// Translates a group after its `(`.
     fn open(&mut self) -> Result<(), String> {
         if !self.takes(b"?") {
             return self.open_capture(None);
@@ -354,7 +354,7 @@ impl<'pattern> Translator<'pattern> {
             }
             self.names.push((name, self.captures));
         }
-        // What is not referred to need not be kept.
+        // Captures without back-references are not needed.
         let text = match self.dialect {
             Dialect::Linear => "?:",
             Dialect::Backtracking => "",
@@ -373,7 +373,7 @@ impl<'pattern> Translator<'pattern> {
         self.push(text, Last::Nothing);
     }
 
-    /// After a `(?` that begins flags for what is in the group.
+    /// Translates a `(?` with flags for the content of the group.
     fn flags(&mut self) -> Result<(), String> {
         let mut text = String::from("?");
         let mut verbose = self.verbose;
@@ -383,7 +383,8 @@ impl<'pattern> Translator<'pattern> {
             match byte {
                 b'i' | b'm' | b's' => text.push(char::from(byte)),
                 b'x' => verbose = turns_on,
-                // Bytes are always ASCII, but for locales, which Mercurial does not set.
+                // Bytes patterns are always ASCII unless a locale is set, which Mercurial does not
+                // do.
                 b'a' | b'L' if turns_on => {}
                 b'-' if turns_on => {
                     turns_on = false;
@@ -421,7 +422,8 @@ fn number(digits: &[u8]) -> Result<Option<u32>, String> {
     Ok(Some(value?))
 }
 
-/// A byte for itself, in classes as elsewhere. Only what means nothing anywhere stands as it is.
+/// Writes a literal byte, inside or outside a class. Only characters without any special meaning
+/// are written unescaped.
 fn write_literal(regex: &mut String, byte: u8) {
     match byte {
         b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'/' => regex.push(char::from(byte)),

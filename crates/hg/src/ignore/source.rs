@@ -1,4 +1,4 @@
-//! Ignore files and those they include, as one list of patterns.
+//! Ignore files and the files they include, as one list of patterns.
 
 use super::file::{parse, Line};
 use super::kind::{normalized, Kind};
@@ -10,31 +10,32 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// An ignore file larger than this is refused.
+/// Upper size limit of an ignore file, in bytes; a larger one is refused.
 const FILE_BYTES: u64 = 16 << 20;
-/// Files that ignore files include, all together.
+/// Maximum number of files that ignore files include, in total.
 const FILES: usize = 1000;
-/// Files that include one another.
+/// Maximum nesting depth of included files.
 const DEPTH: usize = 50;
 
-/// A pattern, and where it stands.
+/// A pattern and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub file: Rc<PathBuf>,
     pub line: Line,
 }
 
-/// Patterns for what is below a directory.
+/// The patterns for a directory and everything below it.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
-    /// Those that hold for paths relative to the directory.
+    /// The patterns for paths relative to the directory.
     pub own: Vec<Pattern>,
-    /// Those for directories below it, by path with a slash at the end; empty for itself.
+    /// The patterns of directories below it, by path with a trailing slash; empty for the directory
+    /// itself.
     pub below: Vec<(BString, Patterns)>,
 }
 
 impl Patterns {
-    /// Those of one file, without what it includes.
+    /// The patterns of one file, without its includes.
     pub fn of_one(content: &[u8], path: &Path) -> Self {
         let file = Rc::new(path.to_owned());
         let (lines, _) = parse(content);
@@ -55,7 +56,7 @@ impl Patterns {
 /// Reads ignore files.
 pub(super) struct Reader<'warnings> {
     pub warnings: &'warnings mut Vec<String>,
-    /// How many were read so far.
+    /// Number of files read so far.
     files: usize,
 }
 
@@ -74,8 +75,8 @@ impl<'warnings> Reader<'warnings> {
         Ok(patterns)
     }
 
-    /// Adds the patterns of the file that is called `name` seen from `root`. `from` is the line
-    /// that includes it.
+    /// Adds the patterns of the file called `name` relative to `root`. `from` is the line that
+    /// includes it.
     fn file(
         &mut self,
         root: &Path,
@@ -130,8 +131,8 @@ impl<'warnings> Reader<'warnings> {
         Ok(())
     }
 
-    /// Adds the patterns of a file for its own directory. `name` is the including file, from
-    /// whose directory the path counts.
+    /// Adds the patterns of a file for the file's own directory. `name` is the including file; the
+    /// path is relative to its directory.
     fn below(
         &mut self,
         root: &Path,
@@ -157,7 +158,7 @@ impl<'warnings> Reader<'warnings> {
         if !prefix.is_empty() {
             prefix.push(b'/');
         }
-        // Mercurial keeps one set of patterns a directory, so the first file counts.
+        // Mercurial keeps one set of patterns per directory, so only the first file counts.
         if patterns.below.iter().any(|(known, _)| *known == prefix) {
             return Ok(());
         }
@@ -178,8 +179,8 @@ fn outside(pattern: &Pattern) -> Error {
     }
 }
 
-/// The content of an ignore file, or why there is none. Nothing but a file is opened: a pipe would
-/// never end.
+/// The content of an ignore file, or why it cannot be read. Only regular files are opened: reading
+/// a pipe could block forever.
 fn content(path: &Path) -> std::result::Result<Vec<u8>, String> {
     let stat = hedgerow_fs::stat(path).map_err(|error| error.reason())?;
     match stat.map(|stat| stat.kind) {

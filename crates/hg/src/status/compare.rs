@@ -1,9 +1,9 @@
-//! Files of which only the content tells whether they changed.
+//! Files whose content must be compared to decide whether they changed.
 //!
-//! `hg status` would tell, but writes below `.hg` while it does: a file to learn the time of the
-//! file system, locks, and a dirstate in which the files are clean. So Mercurial is asked for what
-//! the first parent has at these paths, by `hg cat` and, where the dirstate does not know the
-//! flags, `hg files`, which only read; and the comparison is made here.
+//! `hg status` would decide, but it writes below `.hg`: a file to get the time of the file system,
+//! locks, and a dirstate with the files marked clean. So Mercurial is asked only for the first
+//! parent's content of these paths, with `hg cat`, and with `hg files` where the dirstate does not
+//! know the flags. Both only read; the comparison is made here.
 
 use super::judge::Verdict;
 use super::Options;
@@ -15,32 +15,32 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Paths that Mercurial is asked about at a time, at most.
+/// Maximum number of paths passed to one Mercurial process.
 const BATCH: usize = 10_000;
-/// For fewer, another Mercurial is not worth its start.
+/// Minimum number of paths that justify starting another Mercurial process.
 const LEAST_BATCH: usize = 500;
-/// Bytes that are compared at a time.
+/// Size of the pieces that are compared, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
-/// A path in Mercurial's answer is not longer.
+/// Maximum length of a path in Mercurial's answer, in bytes.
 const PATH_BYTES: u64 = 1 << 20;
 
-/// Asks Mercurial.
+/// Compares files by means of Mercurial.
 pub(super) struct Comparison<'c> {
     repository: &'c Repository,
     dirstate: &'c Dirstate,
     options: &'c Options,
 }
 
-/// What came out.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// A verdict for each entry.
     pub verdicts: Vec<Verdict>,
-    /// Why some are undecided.
+    /// Why some entries are undecided.
     pub reason: String,
 }
 
-/// What the first parent has at a path.
+/// The flags of a file in the first parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Flags {
     executable: bool,
@@ -59,7 +59,7 @@ impl<'c> Comparison<'c> {
     /// Judges `entries` by their content.
     pub fn run(&self, entries: &[&Entry]) -> Result<Outcome> {
         if self.dirstate.parents().first() == Some(&NULL_ID) {
-            // The parent has nothing that they could be equal to.
+            // The parent is empty, so nothing can equal it.
             return Ok(Outcome {
                 verdicts: vec![Verdict::Modified; entries.len()],
                 reason: String::new(),
@@ -77,8 +77,8 @@ impl<'c> Comparison<'c> {
         })
     }
 
-    /// Asks as many Mercurials as there are processors, each about some of the entries; `None` if
-    /// there is none to ask.
+    /// Starts as many Mercurial processes as there are processors, each for some of the entries;
+    /// `None` if Mercurial is not found.
     fn batches(&self, entries: &[&Entry]) -> Result<Option<Vec<Verdict>>> {
         let processors = hedgerow_fs::cpu::available();
         let size = entries.len().div_ceil(processors).clamp(LEAST_BATCH, BATCH);
@@ -112,7 +112,7 @@ impl<'c> Comparison<'c> {
         Ok(Some(verdicts))
     }
 
-    /// What stands in the way of comparing bytes with bytes.
+    /// Why the content cannot be compared byte by byte, if so.
     fn obstacle(&self) -> Option<String> {
         let config = self.repository.config();
         if self.options.program.is_none() {
@@ -138,7 +138,7 @@ impl<'c> Comparison<'c> {
         None
     }
 
-    /// Judges some entries; `None` if there is no program to ask.
+    /// Judges some entries; `None` if Mercurial is not found.
     fn batch(&self, entries: &[&Entry]) -> Result<Option<Vec<Verdict>>> {
         let all: Vec<&[u8]> = entries
             .iter()
@@ -164,7 +164,7 @@ impl<'c> Comparison<'c> {
             }
         };
         let directory = Dir::open(self.repository.root())?;
-        // What the first parent does not have is modified.
+        // A file that the first parent does not have is modified.
         let mut verdicts = vec![Verdict::Modified; entries.len()];
         let mut failure = None;
         let asked = self.ask(
@@ -216,7 +216,7 @@ impl<'c> Comparison<'c> {
         Ok(asked.map(|_| flags))
     }
 
-    /// Runs a command of Mercurial on paths of the first parent; `None` if there is no Mercurial.
+    /// Runs a Mercurial command on paths of the first parent; `None` if Mercurial is not found.
     fn ask(
         &self,
         command: &str,
@@ -256,7 +256,7 @@ impl<'c> Comparison<'c> {
             other => other?,
         };
         match answer.exit {
-            // 1 says that the first parent has none of the paths.
+            // 1 means that the first parent has none of the paths.
             Exit::Status(0 | 1) => Ok(Some(answer)),
             exit => Err(Error::Program {
                 reason: ended(command, exit, &answer.messages),
@@ -281,7 +281,7 @@ fn ended(command: &str, exit: Exit, messages: &[u8]) -> String {
     }
 }
 
-/// The path and size at which the next file of the answer begins; `None` at its end.
+/// The path and size of the next file in the answer; `None` at its end.
 fn head(output: &mut impl BufRead) -> io::Result<Option<(BString, u64)>> {
     let Some(path) = field(output)? else {
         return Ok(None);
@@ -302,8 +302,8 @@ fn field(output: &mut impl BufRead) -> io::Result<Option<BString>> {
     }
 }
 
-/// Compares a file with the `bytes` of `data`, of which some may be left. The outer error is the
-/// answer's, the inner one the file's.
+/// Compares a file with the next `bytes` bytes of `data`, some of which may be left unread. The
+/// outer error is about the answer, the inner one about the file.
 fn compare(
     root: &Dir,
     path: &BString,
@@ -329,6 +329,7 @@ fn compare(
         return Ok(Ok(Verdict::Modified));
     }
     match stat.kind {
+        // Not by size: some file systems report a size of links that differs from their target's.
         FileKind::Symlink => {
             let target = match parent.read_link(name) {
                 Ok(target) => target,
@@ -367,7 +368,7 @@ fn equality(is_equal: bool) -> Verdict {
     }
 }
 
-/// What went away after it was seen is missing.
+/// A file that was removed after it was seen is missing.
 fn gone(error: hedgerow_fs::Error) -> std::result::Result<Verdict, hedgerow_fs::Error> {
     if error.is_missing() {
         Ok(Verdict::Missing)
@@ -386,7 +387,7 @@ fn compare_file(
         let wanted = data.read(&mut expected)?;
         let (wanted, _) = expected.split_at(wanted);
         let mut filled = 0;
-        // One byte more than wanted, at the end, tells that the file is longer.
+        // Reading one byte more at the end detects a longer file.
         while filled < wanted.len().max(1) {
             let rest = &mut actual[filled..wanted.len().max(1)];
             match file.read(rest) {

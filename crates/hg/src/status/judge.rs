@@ -1,18 +1,18 @@
 use crate::dirstate::Entry;
 use hedgerow_fs::{FileKind, Stat, Timestamp};
 
-/// What is known about a tracked path.
+/// The result for a tracked path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing that could be tracked is there.
+    /// Nothing that could be tracked exists.
     Missing,
-    /// A file or a symbolic link is there; more is of no interest.
+    /// A file or a symbolic link exists; its state was not requested.
     Present,
-    /// It is as it was.
+    /// It is unchanged.
     Clean,
     /// It has changed.
     Modified,
-    /// Only its content tells.
+    /// Its content must be compared.
     Undecided,
 }
 
@@ -32,11 +32,11 @@ impl Verdict {
     }
 }
 
-/// How far in the future a file's time may lie to be one that the clock has not reached yet, in
-/// seconds; what is later comes from a wrong clock.
+/// Maximum distance of a file's time into the future, in seconds, for which the file is treated as
+/// newer than the clock; later times come from a wrong clock.
 const FUTURE_SECONDS: i64 = 24 * 60 * 60;
 
-/// Judges a path of which only the kind is known, if that is enough.
+/// Judges a path by its kind alone, if that is enough.
 pub(super) fn by_kind(entry: &Entry, kind: Option<FileKind>) -> Option<Verdict> {
     match kind {
         None => None,
@@ -47,14 +47,14 @@ pub(super) fn by_kind(entry: &Entry, kind: Option<FileKind>) -> Option<Verdict> 
     }
 }
 
-/// Judges a path by its state on disk. `now` is when that was asked, or before.
+/// Judges a path by its stat data. `now` is a time not later than the stat call.
 pub(super) fn by_stat(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict {
     let verdict = by_kind(entry, Some(stat.kind));
     verdict.unwrap_or_else(|| by_look(entry, is_copy, stat, now))
 }
 
-/// Judges a path in a directory that is ignored: there, whatever is at the place of a tracked file
-/// counts as one, for Mercurial does not look what it is.
+/// Judges a path in an ignored directory. Anything in the place of a tracked file counts as a file
+/// there, because Mercurial does not check its kind.
 pub(super) fn by_stat_of_anything(
     entry: &Entry,
     is_copy: bool,
@@ -68,7 +68,7 @@ pub(super) fn by_stat_of_anything(
     }
 }
 
-/// Judges what may be clean.
+/// Judges a file that may be clean.
 fn by_look(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict {
     let is_symlink = stat.kind == FileKind::Symlink;
     let Some(expected) = entry.expected else {
@@ -80,7 +80,7 @@ fn by_look(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict
     };
     let is_same_size = expected.has_size(stat.size);
     if is_copy || !is_same_size || expected.executable != stat.is_executable() {
-        // Some file systems tell other sizes for the texts of links than these have.
+        // Some file systems report a size for links that differs from the length of their target.
         return if is_symlink && !is_same_size {
             Verdict::Undecided
         } else {
@@ -101,7 +101,7 @@ fn by_look(entry: &Entry, is_copy: bool, stat: &Stat, now: Timestamp) -> Verdict
     }
 }
 
-/// Whether a file that has this time could not be changed again and keep it.
+/// Whether a file with this time could not be changed again without getting a later time.
 fn is_past(time: Timestamp, now: Timestamp) -> bool {
     match time.seconds - now.seconds {
         0 => time.nanoseconds != 0 && time.nanoseconds < now.nanoseconds,

@@ -1,4 +1,4 @@
-//! How a working copy stands to its first parent: what `hg status` tells.
+//! The differences between a working copy and its first parent, as `hg status` shows them.
 
 mod compare;
 mod judge;
@@ -20,11 +20,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use visit::{Found, Visit};
 
-/// Finds out how the working copy of `repository` stands to its first parent.
+/// Compares the working copy of `repository` with its first parent.
 ///
-/// The tree is gone through once, in parallel. Files of which only the content can tell whether
-/// they changed are compared with what Mercurial says they were, if [`Options::program`] names it;
-/// else they are left undecided. Nothing is written anywhere.
+/// Makes one parallel pass over the tree. Files whose content must be compared are compared with
+/// the content that Mercurial returns, if [`Options::program`] names it; otherwise they stay
+/// undecided. Nothing is written anywhere.
 pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let dirstate = repository.dirstate()?;
     let subrepositories = repository.subrepositories(&dirstate)?;
@@ -41,6 +41,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     } else {
         Ignore::default()
     };
+    // Taken before the pass, so that it is not later than any stat.
     let now = hedgerow_fs::file_time();
     let mut visit = Visit::new(&dirstate, &ignore, &selection, &subrepositories, now);
     visit.wants_unknown = wants_unknown;
@@ -68,7 +69,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     Ok(status)
 }
 
-/// What a pass over the tree has found, on its way to a [`Status`].
+/// The results of the pass over the tree, from which the [`Status`] is made.
 struct Judged<'j> {
     repository: &'j Repository,
     dirstate: &'j Dirstate,
@@ -135,12 +136,12 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// When nothing but tracked files is of interest, Mercurial asks for each by its path, through
-    /// links that took the place of directories.
+    /// If only tracked files are requested, Mercurial looks each one up by its path, even through
+    /// links that replaced directories.
     fn looked_for(&self, entry: &Entry, now: hedgerow_fs::Timestamp) -> Result<Verdict> {
         let path = self.dirstate.path(entry);
         let path = self.repository.root().join(OsStr::from_bytes(path));
-        // Whatever keeps it from being statted, it is not there for Mercurial.
+        // If it cannot be statted for any reason, it does not exist for Mercurial.
         let Ok(Some(stat)) = hedgerow_fs::lstat(&path) else {
             return Ok(Verdict::Missing);
         };
@@ -174,7 +175,8 @@ impl Judged<'_> {
             }));
     }
 
-    /// Paths that were named and are neither there nor tracked, nor is anything below them.
+    /// Warns about named paths that neither exist nor are tracked, and have nothing tracked below
+    /// them.
     fn not_there(&self, status: &mut Status) -> Result<()> {
         let current = self.repository.current_directory();
         for path in self.selection.paths() {
@@ -196,7 +198,7 @@ impl Judged<'_> {
     }
 }
 
-/// The state of an entry; `None` if only its content tells.
+/// The state of an entry; `None` if its content must be compared.
 fn state(entry: &Entry, verdict: Verdict) -> Option<State> {
     Some(match verdict {
         _ if !entry.tracked => State::Removed,

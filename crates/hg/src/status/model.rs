@@ -3,22 +3,22 @@ use hedgerow_engine::Execution;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a path is, in the order in which Mercurial shows them.
+/// The state of a path, in Mercurial's display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Content or flags differ from the first parent's, or a merge changed it.
     Modified,
-    /// It is new.
+    /// It is newly tracked.
     Added,
-    /// It is to be gone, whether it is or not.
+    /// It was removed from tracking, whether the file exists or not.
     Removed,
-    /// It is tracked and not there.
+    /// It is tracked, but the file does not exist.
     Deleted,
-    /// It is not tracked.
+    /// It is not tracked and not ignored.
     Unknown,
-    /// It is not tracked, and nobody wants to know.
+    /// It is not tracked and ignored.
     Ignored,
-    /// It is as in the first parent.
+    /// It equals the first parent's version.
     Clean,
 }
 
@@ -48,51 +48,53 @@ impl State {
     }
 }
 
-/// Some of the states.
+/// A set of states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct States(u8);
 
 impl States {
-    /// All states that `wanted` says yes to.
+    /// All states for which `wanted` returns true.
     pub fn of(wanted: impl Fn(State) -> bool) -> Self {
         let bits = STATES.iter().filter(|state| wanted(**state));
         States(bits.fold(0, |bits, state| bits | 1 << *state as u8))
     }
 
-    /// Whether a state is one of them.
+    /// Whether a state is in the set.
     pub fn has(self, state: State) -> bool {
         self.0 & 1 << state as u8 != 0
     }
 }
 
-/// What is asked.
+/// The options of a status.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The states that are of interest. Others are not looked for where that saves work.
+    /// The requested states. Others are not determined where that saves work.
     pub states: States,
     /// Files and directories, relative to the root; everything if empty.
     pub paths: Vec<BString>,
     /// Mercurial's program, for files whose content must be compared: a path, or a name looked up
-    /// in `PATH`. Without one, they are undecided.
+    /// in `PATH`. Without it, these files stay undecided.
     pub program: Option<PathBuf>,
-    /// The workers.
+    /// How to run.
     pub execution: Execution,
 }
 
-/// How a working copy stands to its first parent. All lists are ascending by path bytes.
+/// The differences between a working copy and its first parent. All lists are ascending by path
+/// bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
-    /// Paths by state, in the order of [`STATES`], of the states that were asked for.
+    /// The paths by state, in the order of [`STATES`], for the requested states.
     pub paths: [Vec<BString>; STATES.len()],
-    /// Where tracked files were copied or renamed from, by their paths.
+    /// The sources of copied or renamed tracked files, by the files' paths.
     pub copies: BTreeMap<BString, BString>,
-    /// Files that may be modified or clean: only their content tells, and nobody could be asked.
+    /// Files that may be modified or clean: their content must be compared, but Mercurial could not
+    /// be run.
     pub undecided: Vec<BString>,
-    /// Why nobody could be asked, if there are undecided files.
+    /// Why Mercurial could not be run, if there are undecided files.
     pub undecided_reason: String,
-    /// Files whose content was compared.
+    /// Number of files whose content was compared.
     pub compared: usize,
-    /// What the user should know: patterns that were left out, directories that could not be read.
+    /// Warnings for the user: ignored patterns, directories that could not be read.
     pub warnings: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 use bstr::{BString, ByteSlice};
 
-/// The part of the working copy that is asked about.
+/// The selected part of the working copy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
     /// Files and directories, ascending; everything if empty.
@@ -16,12 +16,12 @@ impl Selection {
         Selection { paths }
     }
 
-    /// Whether `path` is selected: named itself, or below something that is.
+    /// Whether `path` is selected: named itself, or below a named path.
     pub fn has(&self, path: &[u8]) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|named| is_at_or_below(path, named))
     }
 
-    /// Whether something below the directory `path` may be selected.
+    /// Whether anything in the directory `path` may be selected.
     pub fn reaches(&self, path: &[u8]) -> bool {
         self.has(path) || self.paths.iter().any(|named| is_at_or_below(named, path))
     }

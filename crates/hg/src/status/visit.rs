@@ -1,4 +1,4 @@
-//! One pass over the working copy: which tracked files are there and how, and what else is.
+//! One pass over the working copy: the state of the tracked files, and all other files.
 
 use super::judge::{by_kind, by_stat, by_stat_of_anything, Verdict};
 use super::select::Selection;
@@ -16,12 +16,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Looks at a working copy.
+/// Visits a working copy.
 pub(super) struct Visit<'v> {
     pub dirstate: &'v Dirstate,
     pub ignore: &'v Ignore,
     pub selection: &'v Selection,
-    /// Places of subrepositories: nothing there is looked at.
+    /// The paths of subrepositories, which are not examined.
     pub subrepositories: &'v [BString],
     pub wants_unknown: bool,
     pub wants_ignored: bool,
@@ -31,23 +31,23 @@ pub(super) struct Visit<'v> {
     found: Mutex<Found>,
 }
 
-/// What is not in the dirstate.
+/// Paths that are not in the dirstate.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub unknown: Vec<BString>,
     pub ignored: Vec<BString>,
-    /// Directories that are repositories of their own: what is in them does not count.
+    /// Directories that are repositories of their own: their content is ignored.
     pub nested: Vec<BString>,
-    /// Directories that could not be read, and why.
+    /// Directories that could not be read, and the reason.
     pub failed: Vec<(BString, String)>,
 }
 
-/// What is known of a directory before it is listed.
+/// What is known about a directory before it is listed.
 #[derive(Debug)]
 pub(super) struct Directory {
     /// The dirstate's entries below it.
     entries: Range<usize>,
-    /// It, or one above it, is ignored.
+    /// It or one of its parents is ignored.
     is_ignored: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'v> Visit<'v> {
         }
     }
 
-    /// What is known of the root. A pattern that matches nothing at all ignores it.
+    /// The data of the root. It is ignored if a pattern matches the empty path.
     pub fn root(&self) -> Result<Directory, Error> {
         Ok(Directory {
             entries: 0..self.verdicts.len(),
@@ -83,7 +83,7 @@ impl<'v> Visit<'v> {
         })
     }
 
-    /// The verdicts and what else was found, when the pass is over.
+    /// The verdicts and the other paths found, after the pass.
     pub fn end(self) -> (Vec<Verdict>, Found) {
         let verdict = |number: AtomicU8| Verdict::from_number(number.into_inner());
         let verdicts = self.verdicts.into_iter().map(verdict).collect();
@@ -95,8 +95,8 @@ impl<'v> Visit<'v> {
         self.wants_unknown || self.wants_ignored
     }
 
-    /// Whether tracked files in a directory are there if anything is: Mercurial lists no directory
-    /// that is ignored, and asks only for the states of the files that it knows there.
+    /// Whether anything in the place of a tracked file counts as a file in this directory:
+    /// Mercurial does not list an ignored directory, and only stats the files that it knows there.
     fn takes_anything(&self, data: &Directory) -> bool {
         data.is_ignored && !self.wants_ignored
     }
@@ -116,8 +116,8 @@ impl<'v> Visit<'v> {
             .expect("ranges are within the dirstate")
     }
 
-    /// Where in `range` the entry for `path` is. Paths there begin with the first `shared` bytes
-    /// of `path`.
+    /// The position of the entry for `path` in `range`. All paths in `range` share their first
+    /// `shared` bytes with `path`.
     fn find(&self, range: &Range<usize>, path: &[u8], shared: usize) -> Option<usize> {
         let tail = path.get(shared..)?;
         let order = |entry: &Entry| self.tail(entry, shared).cmp(tail);
@@ -140,7 +140,7 @@ impl<'v> Visit<'v> {
         self.dirstate.path(entry).get(shared..).unwrap_or_default()
     }
 
-    /// A directory that is listed in the directory `data`: what is known of it, if it is looked at.
+    /// The data of a subdirectory of the directory `data`, if it is to be entered.
     fn descend(
         &self,
         data: &Directory,
@@ -166,7 +166,7 @@ impl<'v> Visit<'v> {
         }))
     }
 
-    /// A file or link that is not tracked.
+    /// Handles a file or link that is not tracked.
     fn untracked(&self, data: &Directory, path: &[u8], found: &mut Found) -> Result<(), Error> {
         if !self.wants_untracked() || !self.selection.has(path) {
             return Ok(());
@@ -191,7 +191,7 @@ impl<'v> Visit<'v> {
 
 impl Visitor for Visit<'_> {
     type Directory = Directory;
-    /// Where paths are put together.
+    /// A buffer for building paths.
     type Worker = Vec<u8>;
     type Error = Error;
 
@@ -226,6 +226,7 @@ impl Visitor for Visit<'_> {
                     plan.descend(number, below);
                 }
             }
+            // Directories are looked up as well: one may be in the place of a tracked file.
             let Some(index) = self.find(&data.entries, path, shared) else {
                 if matches!(listed.kind, Some(FileKind::File | FileKind::Symlink)) {
                     self.untracked(data, path, &mut found)?;
@@ -324,7 +325,7 @@ impl Visitor for Visit<'_> {
     }
 }
 
-/// Whether something is not there, or not for this user.
+/// Whether the error means that something does not exist or is not accessible.
 fn is_absence(error: &io::Error) -> bool {
     hedgerow_fs::is_missing(error) || error.kind() == io::ErrorKind::PermissionDenied
 }
@@ -337,7 +338,7 @@ fn failure(operation: &'static str, path: &[u8], error: &io::Error) -> Error {
     hedgerow_fs::Error::new(operation, OsStr::from_bytes(path), source).into()
 }
 
-/// Where a path stands to what is below a directory; `Equal` is in it.
+/// The order of a path relative to the content of a directory; `Equal` means inside.
 fn compare_to_directory(path: &[u8], directory: &[u8]) -> Order {
     match path.get(..directory.len()) {
         Some(head) => head

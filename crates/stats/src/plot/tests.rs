@@ -30,7 +30,7 @@ fn statistics() -> Statistics {
     }
 }
 
-/// Every element is closed, in the order in which it was opened.
+/// Asserts that every element is closed, in the right order.
 fn assert_well_formed(text: &str) {
     let mut open = Vec::new();
     let mut rest = text;
@@ -90,7 +90,7 @@ fn moments_without_work_are_marked() {
              height=\"7.00\" opacity=\"{seen}\"/>"
         )
     };
-    // 500 of the 4000 us of four workers.
+    // 500 of the 4000 us that four workers had.
     assert!(drawn.contains(&mark("starved", 1.0, "0.43")));
     assert!(drawn.contains(&mark("empty", 2.0, "0.80")));
     assert_eq!(drawn.matches("class=\"starved\"").count(), 2 + 1);

@@ -1,4 +1,4 @@
-//! What waits to be done, least first, and how much may be done ahead.
+//! The pending work, least path first, and the limit for working ahead.
 
 use super::node::Node;
 use crate::handles::Handle;
@@ -8,47 +8,47 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Work ahead of what can be told is held back while more bytes than this wait to be told.
+/// Memory limit for results that wait to be reported, in bytes; above it, work ahead is held back.
 pub(super) const BUDGET_BYTES: usize = 64 << 20;
-/// The most workers that are called back at a time.
+/// Maximum number of workers called back at a time.
 const CALLED_AT_ONCE: usize = 64;
 
-/// A directory in which something is still to be done.
+/// A directory with pending work.
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) node: Arc<Node>,
-    /// Its path below the root.
+    /// Its path relative to the root.
     pub(super) path: Box<[u8]>,
     pub(super) level: Level,
-    /// The directory itself, if it could be kept open.
+    /// The open directory, if it could be kept open.
     pub(super) handle: Option<Arc<Handle>>,
 }
 
-/// Something to do: the smallest piece that a worker takes.
+/// The smallest piece of work that a worker takes.
 #[derive(Clone, Debug)]
 pub(super) enum Unit {
     /// List the root.
     Root,
-    /// List the directory that is at this place in another.
+    /// List the directory at this position in another one.
     List { site: Arc<Site>, place: usize },
-    /// Ask for the states of a chunk of a directory's entries.
+    /// Stat a chunk of a directory's entries.
     Stat { site: Arc<Site>, chunk: usize },
 }
 
-/// What the next thing to tell needs and does not have yet.
+/// What must be available before the next entry can be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Front {
     Root,
-    /// The directory at a place in the directory of that number.
+    /// The directory at a position in the directory with that number.
     Directory(u64, usize),
-    /// A chunk of the directory of that number.
+    /// A chunk of the directory with that number.
     Chunk(u64, usize),
-    /// Nothing: all is told.
+    /// Nothing: everything was reported.
     Nothing,
 }
 
-/// The path that is told first of all that a unit is needed for; for one path, its state before
-/// its contents.
+/// The first path to be reported that a unit is needed for; for equal paths, its stat comes before
+/// its content.
 #[derive(Debug, PartialEq, Eq)]
 struct Key {
     path: Vec<u8>,
@@ -67,17 +67,18 @@ impl PartialOrd for Key {
     }
 }
 
-/// What waits to be done.
+/// The pending work.
 ///
-/// Workers come with *tokens*, tasks of the engine that say nothing but "take the least unit". There
-/// is a token for every unit: it waits in the queue, or is with a worker, or is *parked*, because
-/// its worker found that too much is held already. Then only the unit is given out that the next
-/// thing to tell needs, the front. It is the least of all, so that whoever comes takes it; and
-/// whenever the front changes or bytes become free, [`Agenda::call`] says how many parked tokens
-/// to put back. So there is always either a worker at the front or a token that will take it.
+/// Workers come with *tokens*: engine tasks that only mean "take the least unit". There is one
+/// token for every unit: it waits in the queue, or is with a worker, or is *parked* because its
+/// worker found that too many bytes are held. In that case only the unit that the next report
+/// needs, the front, is given out. The front is the least of all units, so any worker that comes
+/// takes it; and whenever the front changes or bytes are released, [`Agenda::call`] returns how
+/// many parked tokens to put back. So there is always a worker at the front or a token that will
+/// take it.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// Of each directory, the next unit of a kind only: the others follow from it.
+    /// For each directory, only the next unit of each kind: the others follow from it.
     waiting: BTreeMap<Key, Unit>,
     budget: usize,
     held: usize,
@@ -85,7 +86,7 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    /// With nothing but the root to do.
+    /// An agenda with only the root.
     pub(super) fn new(budget: usize) -> Self {
         let root = Key {
             path: Vec::new(),
@@ -99,7 +100,7 @@ impl Agenda {
         }
     }
 
-    /// Takes the least unit for a token. Without one, the token is parked.
+    /// Takes the least unit for a token. If there is none to give out, the token is parked.
     pub(super) fn take(&mut self, front: Front) -> Option<Unit> {
         let first = self.waiting.first_entry()?;
         if self.held >= self.budget && first.get().front() != front {
@@ -113,7 +114,7 @@ impl Agenda {
         Some(unit)
     }
 
-    /// Adds what is to be done in a directory; returns for how many tokens.
+    /// Adds the pending work of a directory; returns the number of tokens needed.
     pub(super) fn add(&mut self, site: &Arc<Site>) -> usize {
         let node = &site.node;
         if node.chunks() > 0 {
@@ -128,18 +129,18 @@ impl Agenda {
         node.chunks() + entered.count()
     }
 
-    /// Counts bytes that wait to be told.
+    /// Adds bytes that wait to be reported.
     pub(super) fn hold(&mut self, bytes: usize) {
         self.held += bytes;
     }
 
-    /// Bytes no longer wait.
+    /// Releases bytes that no longer wait.
     pub(super) fn release(&mut self, bytes: usize) {
         debug_assert!(self.held >= bytes, "more is released than was held");
         self.held = self.held.saturating_sub(bytes);
     }
 
-    /// How many parked tokens to put back.
+    /// The number of parked tokens to put back.
     pub(super) fn call(&mut self, front: Front) -> usize {
         let called = match self.waiting.first_key_value() {
             Some(_) if self.held < self.budget => self.parked.min(CALLED_AT_ONCE),
@@ -171,7 +172,7 @@ impl Unit {
         Key { path, lists }
     }
 
-    /// What needs this unit.
+    /// The front that this unit provides.
     fn front(&self) -> Front {
         match self {
             Unit::Root => Front::Root,
@@ -180,7 +181,7 @@ impl Unit {
         }
     }
 
-    /// The unit of the same kind and directory behind this one.
+    /// The next unit of the same kind and directory.
     fn next(&self) -> Option<Unit> {
         match self {
             Unit::Root => None,
@@ -198,7 +199,7 @@ impl Unit {
 }
 
 impl Site {
-    /// The path of the entry at a place.
+    /// The path of the entry at a position.
     pub(super) fn path_of(&self, place: usize) -> Vec<u8> {
         let item = self.node.items().get(place);
         let name = item.map_or(&b""[..], |item| self.node.name(*item));

@@ -1,8 +1,8 @@
-//! Listing a tree in canonical order, in parallel and in bounded memory.
+//! Lists a tree in canonical order, in parallel and with bounded memory.
 //!
-//! Workers take what is least in canonical order of all that waits ([`agenda`]); what they find
-//! before its turn is held, up to a budget; whoever finishes what is next tells everything that
-//! can be told then ([`stage`]).
+//! Workers take the least pending unit in canonical order ([`agenda`]). Results found before their
+//! turn are held, up to a memory limit. The worker that completes the next result reports
+//! everything that can then be reported ([`stage`]).
 
 mod agenda;
 mod node;
@@ -25,21 +25,21 @@ use std::iter::repeat_n;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A directory of more entries than this is always statted in chunks, so that their states need
-/// not be held all at once.
+/// A directory with more entries than this is always statted in chunks, so that their stats need
+/// not all be held at the same time.
 const LARGE: usize = 4096;
-/// While more units than this wait, workers have enough to do, and a directory is not split.
+/// While more units than this wait, workers have enough to do, and directories are not split.
 const BUSY: usize = 256;
 
-/// Lists the tree below the directory at `path` as [`walk`](crate::walk) does, but in canonical
-/// order ([`hedgerow_tree::canonical_order`]).
+/// Lists the tree below the directory at `path` like [`walk`](crate::walk), but in canonical order
+/// ([`hedgerow_tree::canonical_order`]).
 ///
-/// The receiver is asked for one worker only, and told of one entry at a time, on whichever thread.
-/// Omissions come when they happen. A directory whose own state is wanted and cannot be had is
-/// passed over with all that is below it.
+/// Only one receiver worker is created, and entries are reported one at a time, on any thread.
+/// Omissions are reported when they occur. A directory that must be statted but cannot be is
+/// skipped with everything below it.
 ///
-/// Memory is taken by the names in the directory that is told and in those above it, and by at most
-/// 64 MiB of what was found ahead, plus what every worker has in hand.
+/// Memory is used for the names in the directory being reported and in its ancestors, for at most
+/// 64 MiB of results found ahead, and for the current work of each worker.
 pub fn walk_sorted<R>(
     root: OpenDirectory,
     path: &Path,
@@ -111,21 +111,21 @@ struct State {
     agenda: Agenda,
     stage: Stage,
     front: Front,
-    /// Some worker is telling what can be told.
+    /// Whether a worker is reporting results.
     telling: bool,
-    /// How many directories were listed.
+    /// Number of directories listed.
     nodes: u64,
 }
 
-/// A directory as it was listed.
+/// The content of a listed directory.
 struct Contents {
     listing: Listing,
-    /// States that were asked for because nothing else told the kind.
+    /// Stats that were queried because nothing else gave the kind.
     states: Vec<Option<Stat>>,
 }
 
 impl<R: Receiver> Sorted<'_, R> {
-    /// Does what is least, and tells what can be told then.
+    /// Processes the least unit, and reports what can then be reported.
     fn run(&self, buffer: &mut ReadBuffer, scope: &Scope<'_>) -> Result<(), R::Error> {
         let mut state = self.lock();
         let front = state.front;
@@ -166,7 +166,7 @@ impl<R: Receiver> Sorted<'_, R> {
         Ok(())
     }
 
-    /// Lists a directory and publishes what is to be done in it; `None` if it is passed over.
+    /// Lists a directory and publishes the work in it; `None` if it is skipped.
     fn list(
         &self,
         path: Box<[u8]>,
@@ -219,7 +219,7 @@ impl<R: Receiver> Sorted<'_, R> {
         Ok(Some(Finished { node, states }))
     }
 
-    /// Reads a directory to its end, and asks for the kinds of entries that it does not tell.
+    /// Reads a directory completely, and queries the kinds that the listing does not contain.
     fn read(
         &self,
         path: &[u8],
@@ -257,7 +257,7 @@ impl<R: Receiver> Sorted<'_, R> {
         Ok(Contents { listing, states })
     }
 
-    /// What becomes of the entries. One without a kind is gone, or was passed over already.
+    /// Decides about the entries. One without a kind is gone, or was already skipped.
     fn judge(&self, path: &[u8], level: &Level, listing: &Listing) -> Vec<Item> {
         let mut full = path.to_vec();
         if !full.is_empty() {
@@ -278,8 +278,9 @@ impl<R: Receiver> Sorted<'_, R> {
         items
     }
 
-    /// The states of the entries that are listed, by their numbers in the listing. They are asked
-    /// for in its order: a network file system may have sent them with it.
+    /// Stats the entries to be listed; the result is indexed by their number in the listing. They
+    /// are statted in listing order: a network file system may have sent their attributes with the
+    /// listing.
     fn stat(
         &self,
         path: &[u8],
@@ -317,7 +318,7 @@ impl<R: Receiver> Sorted<'_, R> {
         }
     }
 
-    /// Asks for the states of a chunk.
+    /// Stats a chunk.
     fn chunk(&self, site: &Site, chunk: usize, scope: &Scope<'_>) -> Result<(), R::Error> {
         let node = &site.node;
         let items = node.items().get(node.chunk(chunk));
@@ -337,7 +338,7 @@ impl<R: Receiver> Sorted<'_, R> {
         Ok(())
     }
 
-    /// A directory that was listed, if it is still there: it may have been closed meanwhile.
+    /// The open directory of a site: reopened if it was closed meanwhile.
     fn opened_again(&self, site: &Site, scope: &Scope<'_>) -> Result<Opened, R::Error> {
         if let Some(handle) = &site.handle {
             return Ok(Some(handle.clone()));
@@ -351,8 +352,8 @@ impl<R: Receiver> Sorted<'_, R> {
         }
     }
 
-    /// Tells everything whose turn it is, unless somebody else is at it; and calls back as many
-    /// workers as there is room for then.
+    /// Reports everything whose turn it is, unless another worker is doing so; and calls back as
+    /// many workers as there is then room for.
     fn tell_all(&self, scope: &Scope<'_>) -> Result<(), R::Error> {
         let mut path = Vec::new();
         let mut state = self.lock();
@@ -371,6 +372,7 @@ impl<R: Receiver> Sorted<'_, R> {
             };
             state.telling = true;
             let front = state.front;
+            // Workers are called before reporting, so that they work ahead meanwhile.
             let called = state.agenda.call(front);
             drop(state);
             scope.spawn_all(repeat_n((), called));
@@ -379,6 +381,7 @@ impl<R: Receiver> Sorted<'_, R> {
             state = self.lock();
             state.telling = false;
         }
+        // The front may have changed; without this call its token could stay parked.
         let front = state.front;
         let called = state.agenda.call(front);
         drop(state);
@@ -390,7 +393,7 @@ impl<R: Receiver> Sorted<'_, R> {
         }
     }
 
-    /// Tells entries of one directory, whose path with a slash behind it is `path`.
+    /// Reports entries of one directory, whose path with a trailing slash is `path`.
     fn tell(&self, run: &Run, path: &mut Vec<u8>) -> Result<(), R::Error> {
         if run.muted {
             return Ok(());

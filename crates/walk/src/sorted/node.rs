@@ -3,34 +3,34 @@ use hedgerow_fs::{FileKind, Listing, Stat};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Entries that are statted by one worker.
+/// Number of entries statted by one worker at a time.
 pub(super) const CHUNK: usize = 64;
 
-/// States of entries, in canonical order; `None` where there is none to tell.
+/// Stats of entries, in canonical order; `None` if not available.
 pub(super) type States = Arc<[Option<Stat>]>;
 
-/// A directory that was listed: those of its entries that matter, in canonical order.
+/// A listed directory: its relevant entries, in canonical order.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Its number, for others to name it by.
+    /// Its number, by which others refer to it.
     pub(super) id: u64,
     listing: Listing,
     items: Vec<Item>,
-    /// The states of its entries are asked for and told some at a time.
+    /// Whether its entries are statted and reported in chunks.
     pub(super) in_chunks: bool,
 }
 
-/// An entry: its number in the listing, and what becomes of it in the upper bits.
+/// An entry: its number in the listing, with the decision about it in the upper bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item(u32);
 
 const LISTED: u32 = 1 << 31;
 const ENTERED: u32 = 1 << 30;
-/// No directory whose names take at most 4 GiB comes near it.
+/// Maximum number of entries; a directory with at most 4 GiB of names is far below it.
 const ENTRIES_LIMIT: u32 = 1 << 30;
 
 impl Item {
-    /// `None` for an entry that does not matter.
+    /// `None` for an irrelevant entry.
     pub(super) fn new(entry: u32, judgement: Judgement) -> Option<Self> {
         let listed = if judgement.listed { LISTED } else { 0 };
         let entered = if judgement.entered { ENTERED } else { 0 };
@@ -52,7 +52,7 @@ impl Item {
 }
 
 impl Node {
-    /// Puts `items` in order.
+    /// Sorts `items`.
     pub(super) fn new(id: u64, listing: Listing, mut items: Vec<Item>, in_chunks: bool) -> Self {
         items.sort_unstable_by_key(|item| listing.name_of(item.entry()));
         Node {
@@ -63,7 +63,7 @@ impl Node {
         }
     }
 
-    /// Its entries that matter, in canonical order.
+    /// Its relevant entries, in canonical order.
     pub(super) fn items(&self) -> &[Item] {
         &self.items
     }
@@ -77,13 +77,13 @@ impl Node {
         entry.and_then(|entry| entry.kind)
     }
 
-    /// States by the numbers of entries in the listing, in canonical order.
+    /// Reorders stats from the order of the listing to canonical order.
     pub(super) fn in_order(&self, states: &[Option<Stat>]) -> States {
         let state = |item: &Item| states.get(item.entry() as usize).copied().flatten();
         self.items.iter().map(state).collect()
     }
 
-    /// The places of a chunk's entries in [`Node::items`].
+    /// The positions of a chunk's entries in [`Node::items`].
     pub(super) fn chunk(&self, number: usize) -> Range<usize> {
         let start = (number * CHUNK).min(self.items.len());
         start..(start + CHUNK).min(self.items.len())
@@ -97,12 +97,12 @@ impl Node {
         }
     }
 
-    /// The place of the first directory to enter, from `start` on.
+    /// The position of the first directory to enter, from `start` on.
     pub(super) fn next_entered(&self, start: usize) -> Option<usize> {
         self.next_entered_before(start, self.items.len())
     }
 
-    /// The place of the first directory to enter from `start` on, if that is before `end`.
+    /// The position of the first directory to enter from `start` on, if it is before `end`.
     pub(super) fn next_entered_before(&self, start: usize, end: usize) -> Option<usize> {
         let span = self.items.get(start..end)?;
         let next = span.iter().position(|item| item.is_entered())?;
@@ -115,7 +115,7 @@ impl Node {
     }
 }
 
-/// Memory that states take.
+/// Memory taken by stats, in bytes.
 pub(super) fn states_bytes(states: &States) -> usize {
     size_of_val::<[_]>(states)
 }

@@ -1,4 +1,4 @@
-//! What is told next.
+//! Decides which entries are reported next.
 
 use super::agenda::Front;
 use super::node::{states_bytes, Node, States, CHUNK};
@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The directories that are being told, and those that were listed before their turn.
+/// The directories being reported, and those that were listed before their turn.
 #[derive(Debug, Default)]
 pub(super) struct Stage {
-    /// From the root down to the directory whose entries are told now.
+    /// From the root down to the directory whose entries are being reported.
     stack: Vec<Frame>,
-    /// The path of that directory, with a slash behind it.
+    /// The path of that directory, with a trailing slash.
     path: Vec<u8>,
-    /// By the number of the directory that they are in, and their place there.
+    /// By the number of the parent directory, and the position in it.
     finished: HashMap<(u64, usize), Option<Finished>>,
-    /// By the number of the directory, and that of the chunk.
+    /// By the number of the directory and of the chunk.
     chunks: HashMap<(u64, usize), States>,
     root: Option<Option<Finished>>,
 }
@@ -24,28 +24,28 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) node: Arc<Node>,
-    /// The states of all of its entries, if they were asked for with the listing.
+    /// The stats of all its entries, if they were queried together with the listing.
     pub(super) states: Option<States>,
 }
 
 #[derive(Debug)]
 struct Frame {
     node: Arc<Node>,
-    /// How long the path of the directory is, with a slash behind it.
+    /// Length of the directory's path with a trailing slash.
     path_len: usize,
-    /// The place of the next entry to tell.
+    /// The position of the next entry to report.
     next: usize,
-    /// The place of the directory to enter before that.
+    /// The position of the directory to enter before that.
     enter: Option<usize>,
-    /// States, and the place of the entry that the first of them is of.
+    /// Stats, and the position of the entry that the first of them belongs to.
     states: Option<(usize, States)>,
-    /// Nothing of this directory is told: its own entry could not be.
+    /// Nothing in this directory is reported, because its own entry could not be.
     muted: bool,
-    /// Likewise of the directory at `enter`.
+    /// The same for the directory at `enter`.
     mutes: bool,
 }
 
-/// Entries of one directory to be told.
+/// Entries of one directory to report.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) node: Arc<Node>,
@@ -54,19 +54,19 @@ pub(super) struct Run {
     pub(super) muted: bool,
 }
 
-/// What is next.
+/// The next step.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// Tell this; so many bytes are no longer held.
+    /// Report these entries; the second value is the number of bytes released.
     Run(Run, usize),
-    /// Go on when that is there; so many bytes are no longer held.
+    /// Continue when the front is available; the second value is the number of bytes released.
     Wait(Front, usize),
 }
 
-/// What it takes to remember that a directory was listed, besides its entries.
+/// Memory for recording that a directory was listed, besides its entries, in bytes.
 const FINISHED_BYTES: usize = 128;
 
-/// Memory that a directory takes that was listed, or passed over.
+/// Memory taken by a directory that was listed or skipped, in bytes.
 pub(super) fn finished_bytes(finished: &Option<Finished>) -> usize {
     let entries = finished.as_ref().map_or(0, |finished| {
         let states = finished.states.as_ref().map_or(0, states_bytes);
@@ -81,7 +81,7 @@ impl Stage {
         self.root = Some(root);
     }
 
-    /// The directory at a place in another was listed, or is passed over.
+    /// The directory at a position in another one was listed or skipped.
     pub(super) fn is_finished(&mut self, parent: u64, place: usize, finished: Option<Finished>) {
         self.finished.insert((parent, place), finished);
     }
@@ -91,8 +91,8 @@ impl Stage {
         self.chunks.insert((node, chunk), states);
     }
 
-    /// What is told next; `path` becomes the path of the directory that it is in, with a slash
-    /// behind it. `metadata`: entries without a state are not told.
+    /// The next step; `path` becomes the path of the directory concerned, with a trailing slash.
+    /// `metadata`: entries without stats are not reported.
     pub(super) fn next(&mut self, metadata: bool, path: &mut Vec<u8>) -> Next {
         let mut released = 0;
         if let Some(root) = self.root.take() {
@@ -131,7 +131,7 @@ impl Stage {
         }
     }
 
-    /// Goes on with a directory. Returns how many bytes are no longer held.
+    /// Continues with a directory. Returns the number of bytes released.
     fn enter(
         &mut self,
         finished: Option<Finished>,
@@ -162,7 +162,7 @@ impl Stage {
 }
 
 impl Frame {
-    /// The entries up to the next directory that is entered, or to the end of the chunk.
+    /// The entries up to the next directory to enter, or to the end of the chunk.
     fn run(&mut self, metadata: bool) -> Run {
         let start = self.next;
         let mut end = if self.node.in_chunks {
@@ -184,7 +184,7 @@ impl Frame {
         }
     }
 
-    /// Whether the state of the directory at `place` is there, if it is to be told at all.
+    /// Whether the stat of the directory at `place` is available, if it is to be reported at all.
     fn has_state(&self, place: usize) -> bool {
         let is_listed = |item: &super::node::Item| item.is_listed();
         if !self.node.items().get(place).is_some_and(is_listed) {

@@ -1,7 +1,7 @@
-//! What `expected.txt` says is what git's `test-tool date timestamp` says in UTC: when it is now, the
-//! time, the text. Where git takes a text that means nothing for now, there is no time here. Times before 1970 are what git's
-//! unsigned numbers stand for. Numbers of more than 31 bits that are no dates are left out: git's
-//! counts wrap around there.
+//! `expected.txt` holds the results of git's `test-tool date timestamp` in UTC: the current time,
+//! the resulting time, the text. A text that git interprets as now because it means nothing has no
+//! time here. Times before 1970 are given as git's unsigned numbers. Numbers of more than 31 bits
+//! that are not dates are left out, because git's counts overflow there.
 
 use super::zone::Zone;
 use super::*;

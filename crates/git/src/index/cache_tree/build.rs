@@ -1,4 +1,4 @@
-//! Cache trees from the entries of an index.
+//! Building cache trees from the entries of an index.
 
 use super::super::entry::{Entry, Mode, PathRange, Stage};
 use super::super::prefix::common_len;
@@ -9,13 +9,13 @@ use gix_hash::ObjectId;
 use hedgerow_object::{hash_object, ObjectKind};
 
 impl CacheTree {
-    /// The cache tree of `index`, its trees' ids computed from the entries; `None` for an index
-    /// in conflict.
+    /// The cache tree of `index`, with ids computed from the entries; `None` for an index in
+    /// conflict.
     ///
-    /// A directory is invalid if `exists` says that the object database has no such tree, if it
-    /// has an entry that is only intended to be added, or if a directory in it is invalid: those
-    /// are Git's rules (`cache_tree_update` with `WRITE_TREE_REPAIR`). A tree whose computing
-    /// the collision detection refuses counts as one that does not exist.
+    /// A directory is invalid if `exists` says that the object database lacks its tree, if it has
+    /// an intent-to-add entry, or if a directory in it is invalid: these are Git's rules
+    /// (`cache_tree_update` with `WRITE_TREE_REPAIR`). A tree whose hash computation is refused by
+    /// the collision detection counts as missing.
     pub fn build(index: &Index, mut exists: impl FnMut(&ObjectId) -> bool) -> Option<Self> {
         if index.is_unmerged() {
             return None;
@@ -30,11 +30,11 @@ impl CacheTree {
         Some(layout.tree.sorted())
     }
 
-    /// The cache tree of `index` with ids that the caller knows, as after a checkout: `known` is
-    /// asked for the tree at each directory (empty for the root), after those below it. It must
-    /// be that of exactly the entries that the index has there. A directory is invalid if
-    /// `known` knows nothing, or for what it holds, as with [`build`](Self::build); in an index
-    /// in conflict, also if it holds a conflict.
+    /// The cache tree of `index` with ids known to the caller, as after a checkout: `known` is
+    /// called for the tree of each directory (empty for the root), after those below it. It must
+    /// return the tree of exactly the entries that the index has there. A directory is invalid if
+    /// `known` returns none, or because of its content, as with [`build`](Self::build); in an index
+    /// in conflict, also if it contains a conflict.
     pub fn from_known(index: &Index, mut known: impl FnMut(&BStr) -> Option<ObjectId>) -> Self {
         let mut layout = Layout::of(index);
         layout.assign(index, |layout, at| known(layout.path(index, at)));
@@ -45,7 +45,7 @@ impl CacheTree {
 /// The directories of an index in the order of their paths, as nodes without ids.
 struct Layout {
     tree: CacheTree,
-    /// Of each node, the first entry it spans and the length of its path with a slash behind it.
+    /// For each node, its first entry and the length of its path with a trailing slash.
     spans: Vec<Span>,
 }
 
@@ -103,7 +103,7 @@ impl Layout {
         self.spans.len() - 1
     }
 
-    /// Ends the node `at` before the entry `position`.
+    /// Closes the node `at` before the entry `position`.
     fn close(&mut self, at: usize, position: usize) {
         let end = self.tree.nodes.len() as u32;
         let node = &mut self.tree.nodes[at];
@@ -111,10 +111,10 @@ impl Layout {
         node.entry_count = Some((position - self.spans[at].first) as u32);
     }
 
-    /// Gives each node the id that `id_of` finds for it, children before parents, and makes
-    /// invalid what has none.
+    /// Gives each node the id that `id_of` returns, children before parents, and invalidates nodes
+    /// without an id.
     fn assign(&mut self, index: &Index, mut id_of: impl FnMut(&Self, usize) -> Option<ObjectId>) {
-        // Counts of invalid nodes are needed until all trees that contain them were looked at.
+        // The entry counts of invalid nodes are needed until all containing trees were processed.
         let mut invalid = vec![false; self.tree.nodes.len()];
         for at in (0..self.tree.nodes.len()).rev() {
             let id = match self.sparse_directory(index, at) {
@@ -137,7 +137,7 @@ impl Layout {
         }
     }
 
-    /// The path of the node, without a slash at its end.
+    /// The path of the node, without a trailing slash.
     fn path<'i>(&self, index: &'i Index, at: usize) -> &'i BStr {
         let span = &self.spans[at];
         let entry = index.entries().get(span.first);
@@ -145,7 +145,7 @@ impl Layout {
         path[..span.prefix_len.saturating_sub(1)].as_bstr()
     }
 
-    /// The sparse directory entry that stands for the node, if one does.
+    /// The sparse directory entry that stands for the node, if any.
     fn sparse_directory<'i>(&self, index: &'i Index, at: usize) -> Option<&'i Entry> {
         let span = &self.spans[at];
         let entry = index.entries().get(span.first)?;
@@ -153,7 +153,7 @@ impl Layout {
         (entry.mode == Mode::SparseDirectory && is_whole).then_some(entry)
     }
 
-    /// What the node's tree holds, in its order.
+    /// The entries of the node's tree, in tree order.
     fn items(&self, at: usize) -> impl Iterator<Item = Item> + '_ {
         let first = self.spans[at].first;
         let count = self.tree.nodes[at].entry_count.unwrap_or(0) as usize;
@@ -184,7 +184,7 @@ impl Layout {
         })
     }
 
-    /// Puts the content of the node's tree object into `content`.
+    /// Stores the content of the node's tree object in `content`.
     fn tree_content(&self, index: &Index, at: usize, content: &mut Vec<u8>) {
         content.clear();
         let prefix_len = self.spans[at].prefix_len;
@@ -213,12 +213,12 @@ enum Item {
     Directory(usize),
 }
 
-/// Whether a tree can hold the entry as it is.
+/// Whether a tree can contain the entry.
 fn is_in_tree(entry: &Entry) -> bool {
     !entry.flags.intent_to_add && entry.flags.stage == Stage::Merged && !entry.id.is_null()
 }
 
-/// The mode as trees write it: octal, without leading zeros.
+/// The mode as written in trees: octal, without leading zeros.
 fn tree_mode(mode: Mode) -> &'static [u8] {
     match mode {
         Mode::File => b"100644",

@@ -9,14 +9,14 @@ use gix_hash::Kind;
 use std::io::Write as _;
 
 impl CacheTree {
-    /// The cache tree of the extension `data`, or `None` if that is broken.
+    /// Parses the extension `data`; `None` if it is broken.
     pub(in super::super) fn parse(data: &[u8], hash: Kind) -> Option<Self> {
         let mut cursor = Cursor::new(data);
         let mut tree = CacheTree {
             nodes: Vec::new(),
             names: Vec::new(),
         };
-        // The nodes that lead to the next one, and how many children each still lacks.
+        // The ancestors of the next node, and how many children each still lacks.
         let mut open: Vec<(usize, u32)> = Vec::new();
         loop {
             let at = tree.nodes.len();
@@ -42,7 +42,7 @@ impl CacheTree {
         (!tree.has_twins()).then_some(tree)
     }
 
-    /// One node, whose end is not yet known, and the number of its children.
+    /// Parses one node, whose end is not yet known, and the number of its children.
     fn parse_node(&mut self, cursor: &mut Cursor<'_>, hash: Kind) -> Option<(Node, u32)> {
         let name = cursor.until(0)?;
         let is_root = self.nodes.is_empty();
@@ -71,7 +71,7 @@ impl CacheTree {
         Some((node, children))
     }
 
-    /// Whether two siblings, which must be in order, have the same name.
+    /// Whether two siblings, which are in order, have the same name.
     fn has_twins(&self) -> bool {
         (0..self.nodes.len()).any(|parent| {
             let siblings = self.children(parent).zip(self.children(parent).skip(1));
@@ -101,7 +101,7 @@ impl CacheTree {
     }
 }
 
-/// The number that `digits` are, without sign.
+/// The unsigned number given by `digits`.
 fn decimal(digits: &[u8]) -> Option<u32> {
     let all_digits = digits.iter().all(u8::is_ascii_digit);
     all_digits.then(|| digits.to_str().ok()?.parse().ok())?

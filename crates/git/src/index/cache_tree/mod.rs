@@ -1,5 +1,5 @@
-//! The cache tree (`TREE`): which directories of the index are, entry for entry, trees that the
-//! object database holds. Whoever writes a tree or compares with one can skip those.
+//! The cache tree (`TREE`): the directories of the index whose entries equal a tree in the object
+//! database. Writing or comparing trees can skip those directories.
 
 mod build;
 mod format;
@@ -11,9 +11,9 @@ use gix_hash::ObjectId;
 
 /// The cache tree of an index.
 ///
-/// Nodes lie in one list, each followed by all below it, siblings ordered by the length of
-/// their names, then by bytes; that is the order of the file. Nothing recurses, so no depth of
-/// directories, however hostile, can exhaust a stack.
+/// The nodes are one list, each followed by all nodes below it, siblings ordered by the length of
+/// their names, then by bytes, as in the file. Nothing recurses, so even hostile nesting cannot
+/// exhaust the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheTree {
     /// Never empty: the first is the root.
@@ -28,7 +28,7 @@ struct Node {
     entry_count: Option<u32>,
     /// Null if the node is invalid.
     id: ObjectId,
-    /// The position behind the last node below this one.
+    /// The position after the last node below this one.
     end: u32,
 }
 
@@ -40,18 +40,18 @@ pub struct Directory<'a> {
 }
 
 impl<'a> Directory<'a> {
-    /// Its name, without those of the directories that lead to it; empty for the root.
+    /// The last component of its path; empty for the root.
     pub fn name(&self) -> &'a BStr {
         self.tree.name(self.at)
     }
 
-    /// How many entries of the index it spans, those of directories below it included; `None`
-    /// if it changed since it was last known as a tree.
+    /// The number of index entries below it, at any depth; `None` if it changed since its tree was
+    /// last known.
     pub fn entry_count(&self) -> Option<u32> {
         self.tree.nodes[self.at].entry_count
     }
 
-    /// The tree that it is, unless it changed.
+    /// The id of its tree, unless it changed.
     pub fn id(&self) -> Option<&'a ObjectId> {
         let node = &self.tree.nodes[self.at];
         node.entry_count.map(|_| &node.id)
@@ -71,13 +71,13 @@ impl CacheTree {
         Directory { tree: self, at: 0 }
     }
 
-    /// The id of the tree that the whole index is, if that is known.
+    /// The id of the tree of the whole index, if known.
     pub fn root_id(&self) -> Option<&ObjectId> {
         self.root().id()
     }
 
-    /// Records that the entry at `path` changed, came or went: no directory that leads to it is
-    /// a known tree any more, and a directory of this very name is gone.
+    /// Records that the entry at `path` was changed, added or removed: its ancestor directories
+    /// become invalid, and a directory with exactly this name is removed.
     pub fn invalidate_path(&mut self, path: &BStr) {
         let mut leading = vec![0];
         let mut components = path.split_str("/").peekable();
@@ -97,8 +97,8 @@ impl CacheTree {
         }
     }
 
-    /// Whether the counts of all directories that are known as trees agree with `index`. What
-    /// was read from a file may be wrong in this; ask before skipping entries by these counts.
+    /// Whether the entry counts of all valid directories agree with `index`. Counts read from a
+    /// file may be wrong; check this before skipping entries by them.
     pub fn fits(&self, index: &Index) -> bool {
         let mut path = BString::default();
         let mut open: Vec<(usize, usize)> = Vec::new();
@@ -135,8 +135,8 @@ impl CacheTree {
         })
     }
 
-    /// Removes the node `at` with all below it; all nodes behind `at` but `leading`, which lead
-    /// to it, are then found as many positions earlier.
+    /// Removes the node `at` with everything below it and corrects the end positions of `leading`,
+    /// its ancestors; all later nodes move to the front by as many positions.
     fn remove(&mut self, at: usize, leading: &[usize]) {
         let removed = self.nodes[at].end - at as u32;
         self.nodes.drain(at..at + removed as usize);
@@ -148,7 +148,7 @@ impl CacheTree {
         }
     }
 
-    /// The same tree with all siblings in order, and all names in the order of their nodes.
+    /// The same tree with all siblings in order, and all names in node order.
     fn sorted(&self) -> CacheTree {
         let mut sorted = CacheTree {
             nodes: Vec::with_capacity(self.nodes.len()),
@@ -184,7 +184,7 @@ impl Index {
         self.extensions.cache_tree.as_mut()
     }
 
-    /// Sets or removes the cache tree, which must be true of this index.
+    /// Sets or removes the cache tree, which must match this index.
     pub fn set_cache_tree(&mut self, tree: Option<CacheTree>) {
         self.extensions.cache_tree = tree;
     }

@@ -1,4 +1,4 @@
-//! Cache trees: against those of git, and by hand.
+//! Cache trees, compared with git's and constructed by hand.
 
 use super::super::tests::repo::{bytes_of, Repo};
 use super::super::{Builder, Mode, Stage, Version, WriteOptions};
@@ -206,7 +206,7 @@ fn depth_exhausts_no_stack() {
     assert_eq!(tree.nodes.len(), 100_000);
 }
 
-/// A few paths over and over, so that names are each other's prefixes and sort around slashes.
+/// Recurring paths, so that names are prefixes of each other and sort around slashes.
 fn scrambled_paths(seed: u32) -> Vec<String> {
     let mut state = seed;
     let mut next = |below: u32| {
@@ -234,7 +234,7 @@ fn git_writes_the_same_trees_of_scrambled_paths() {
         for path in scrambled_paths(seed) {
             let id = Kind::Sha1.empty_blob();
             let (stat, flags) = Default::default();
-            // Files that clash with directories are refused, and so left out.
+            // Files that clash with directories are refused and so left out.
             let _ = builder.push(path.as_str().into(), id, Mode::File, stat, flags);
         }
         let mut index = builder.finish();

@@ -1,18 +1,18 @@
-//! `FSMN`: up to which moment a file system monitor vouches for which entries.
+//! `FSMN`: the entries that a file system monitor vouches for, and up to which moment.
 
 use super::super::cursor::Cursor;
 use super::super::entry::{Entry, Mode};
 use hedgerow_object::ewah::encode_positions;
 
-/// The extension as it lies in a file.
+/// The extension as stored in a file.
 pub(in super::super) struct Fsmonitor<'a> {
-    /// What the monitor is to be asked for changes since.
+    /// The token to ask the monitor for changes since.
     pub(in super::super) token: Vec<u8>,
     bitmap: &'a [u8],
 }
 
 impl<'a> Fsmonitor<'a> {
-    /// The extension of `data`, or `None` if it is broken or of a version not known.
+    /// Parses the extension `data`; `None` if it is broken or of an unknown version.
     pub(in super::super) fn parse(data: &'a [u8]) -> Option<Self> {
         let mut cursor = Cursor::new(data);
         let token = match cursor.be32()? {
@@ -26,8 +26,8 @@ impl<'a> Fsmonitor<'a> {
         cursor.is_empty().then_some(Fsmonitor { token, bitmap })
     }
 
-    /// Sets the flag of each of the `entries`, and says whether the bitmap was sound; if not,
-    /// no entry is vouched for. Submodules never are.
+    /// Sets the flag of each of the `entries`. Returns whether the bitmap was valid; if not, no
+    /// entry is vouched for. Submodules never are.
     pub(in super::super) fn apply(&self, entries: &mut [Entry]) -> bool {
         let dirty = Cursor::new(self.bitmap).bitmap(entries.len());
         let Ok(dirty) = dirty else { return false };
@@ -43,7 +43,7 @@ impl<'a> Fsmonitor<'a> {
     }
 }
 
-/// The extension for `entries` as the monitor's `token` vouches for them.
+/// The extension for `entries` that the monitor vouches for as of `token`.
 pub(in super::super) fn serialize(token: &[u8], entries: &[Entry]) -> Vec<u8> {
     let mut out = 2u32.to_be_bytes().to_vec();
     out.extend_from_slice(token);

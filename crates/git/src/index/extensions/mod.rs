@@ -1,4 +1,4 @@
-//! What follows the entries of an index file.
+//! The extensions, which follow the entries of an index file.
 
 pub(super) mod fsmonitor;
 pub(super) mod resolve_undo;
@@ -16,25 +16,26 @@ pub(super) struct Extensions {
     pub(super) sparse: bool,
     /// `TREE`.
     pub(super) cache_tree: Option<CacheTree>,
-    /// `REUC`: the sides of conflicts that were resolved, as they lie in the file.
+    /// `REUC`: the sides of resolved conflicts, as stored in the file.
     pub(super) resolve_undo: Option<Vec<u8>>,
-    /// `UNTR`: what Git found untracked, as it lies in the file.
+    /// `UNTR`: the untracked files that Git found, as stored in the file.
     pub(super) untracked: Option<Vec<u8>>,
-    /// The token of `FSMN`; its bits are a flag of each entry.
+    /// The token of `FSMN`; its bits become a flag of each entry.
     pub(super) fsmonitor_token: Option<Vec<u8>>,
 }
 
-/// The extensions of a file; two of them concern the entries and wait until those are complete.
+/// The extensions of a file; two of them concern the entries and are applied when those are
+/// complete.
 pub(super) struct Found<'a> {
     pub(super) kept: Extensions,
     pub(super) link: Option<split::Link<'a>>,
     pub(super) fsmonitor: Option<fsmonitor::Fsmonitor<'a>>,
 }
 
-/// Reads `bytes`, all between the entries and the trailer.
+/// Parses `bytes`, everything between the entries and the trailer.
 ///
-/// Fails if they do not add up, and on a required extension (whose name begins with anything
-/// but a capital letter) that is not known.
+/// Fails if their sizes do not add up, or if there is an unknown required extension (one whose name
+/// starts with anything but a capital letter).
 pub(super) fn read(bytes: &[u8], hash: Kind) -> Parsed<Found<'_>> {
     let mut found = Found {
         kept: Extensions::default(),
@@ -67,7 +68,7 @@ pub(super) fn read(bytes: &[u8], hash: Kind) -> Parsed<Found<'_>> {
     Ok(found)
 }
 
-/// Appends an extension; one too long for its size field is left out, being optional.
+/// Appends an extension. One too long for its size field is left out, since it is optional.
 pub(super) fn push(out: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
     if let Ok(size) = u32::try_from(data.len()) {
         out.extend_from_slice(name);

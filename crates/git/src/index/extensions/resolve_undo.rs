@@ -1,5 +1,5 @@
-//! `REUC`: the sides of conflicts that were resolved, so that `git update-index --unresolve` and
-//! `git checkout -m` can make them again.
+//! `REUC`: the sides of resolved conflicts, so that `git update-index --unresolve` and
+//! `git checkout -m` can restore the conflicts.
 
 use super::super::cursor::Cursor;
 use super::super::entry::{Entry, Stage};
@@ -7,7 +7,7 @@ use bstr::{BString, ByteSlice};
 use gix_hash::{Kind, ObjectId};
 use std::collections::BTreeMap;
 
-/// Mode and object of a side, if it has one; for the stages 1 to 3.
+/// Mode and object id of each side that exists, for the stages 1 to 3.
 type Sides = [Option<(u32, ObjectId)>; 3];
 
 /// The extension, by path.
@@ -15,7 +15,7 @@ type Sides = [Option<(u32, ObjectId)>; 3];
 pub(in super::super) struct ResolveUndo(BTreeMap<BString, Sides>);
 
 impl ResolveUndo {
-    /// The extension of `data`; one that is broken counts as absent.
+    /// Parses the extension `data`; a broken one counts as absent.
     pub(in super::super) fn parse(data: &[u8], hash: Kind) -> Self {
         let mut cursor = Cursor::new(data);
         let mut records = BTreeMap::new();
@@ -28,7 +28,7 @@ impl ResolveUndo {
         ResolveUndo(records)
     }
 
-    /// Adds the side that the conflicting `entry` of `path` is.
+    /// Adds the side given by the conflicting `entry` of `path`.
     pub(in super::super) fn add(&mut self, path: BString, entry: &Entry) {
         let side = match entry.flags.stage {
             Stage::Merged => return,
@@ -40,7 +40,7 @@ impl ResolveUndo {
         sides[side] = Some((entry.mode.to_u32(), entry.id));
     }
 
-    /// Its bytes; none if it has no record.
+    /// Its bytes; `None` if it has no record.
     pub(in super::super) fn serialize(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         for (path, sides) in &self.0 {

@@ -7,7 +7,7 @@ use super::super::entry::{Entry, PathRange};
 use gix_hash::{Kind, ObjectId};
 use std::cmp::Ordering;
 
-/// The extension as it lies in a file.
+/// The extension as stored in a file.
 pub(in super::super) struct Link<'a> {
     /// The checksum and the name of the shared index; null if there is none.
     pub(in super::super) base: ObjectId,
@@ -26,7 +26,7 @@ impl<'a> Link<'a> {
         })
     }
 
-    /// The rows of the whole index: `own`, those of the file with this extension, on top of
+    /// Merges the rows of a split index: `own`, from the file with this extension, are applied to
     /// `base`, those of the shared index. The order of the result remains to be checked.
     pub(in super::super) fn merge(&self, base: Rows, mut own: Rows) -> Parsed<Rows> {
         let (deleted, replaced) = self.bitmaps(base.entries.len())?;
@@ -56,7 +56,8 @@ impl<'a> Link<'a> {
         Ok(rows)
     }
 
-    /// The positions of the shared index's `entries` that are deleted, and those replaced.
+    /// The positions of the shared index's `entries` that are deleted, and of those that are
+    /// replaced.
     fn bitmaps(&self, entries: usize) -> Parsed<(Vec<u32>, Vec<u32>)> {
         if self.bitmaps.is_empty() {
             return Ok(Default::default());
@@ -92,7 +93,7 @@ fn remove(entries: &mut Vec<Entry>, positions: &[u32]) {
     });
 }
 
-/// Both lists in one; an entry that both have is taken from `added`.
+/// Merges both lists; an entry that is in both is taken from `added`.
 fn union(paths: &[u8], base: Vec<Entry>, added: Vec<Entry>) -> Vec<Entry> {
     let key = |entry: &Entry| (paths.get(entry.path.as_range()), entry.flags.stage);
     let mut merged = Vec::with_capacity(base.len() + added.len());

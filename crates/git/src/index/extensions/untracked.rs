@@ -1,43 +1,43 @@
-//! `UNTR`: what Git found untracked, directory by directory. It stays true as long as the set of
-//! tracked paths does; what Git knew of a directory is forgotten when a path comes or goes below
-//! it.
+//! `UNTR`: the untracked files that Git found, by directory. A directory's record is valid as long
+//! as the set of tracked paths below it is unchanged; it is dropped when a path is added or removed
+//! there.
 
 use super::super::cursor::{push_varint, Cursor};
 use gix_hash::Kind;
 use hedgerow_object::ewah::encode_positions;
 use std::collections::HashMap;
 
-/// Two exclude files' stat data of nine numbers each, and 32 bits of flags.
+/// Size of two exclude files' stat data of nine numbers each and of 32 flag bits, in bytes.
 const FIXED_BYTES: usize = STAT_BYTES * 2 + 4;
-/// Stat data of a directory.
+/// Size of a directory's stat data, in bytes.
 const STAT_BYTES: usize = 36;
 
-/// A directory, in preorder. What it refers to lies in the extension.
+/// A directory, in preorder. The slices point into the extension.
 struct Directory<'a> {
     name: &'a [u8],
     children: usize,
-    /// The names of what is untracked, each with a NUL.
+    /// The names of the untracked files, each with a NUL.
     untracked: &'a [u8],
     untracked_count: usize,
-    /// Its stat data, if what is said of it is true.
+    /// Its stat data, if the record is valid.
     stat: Option<&'a [u8]>,
-    /// Git did not look at all that is in it.
+    /// Git did not examine everything in it.
     check_only: bool,
     /// The object id of its exclude file, if it has one.
     exclude_id: Option<&'a [u8]>,
 }
 
-/// The extension as it lies in a file.
+/// The extension as stored in a file.
 pub(in super::super) struct UntrackedCache<'a> {
-    /// All before the directories.
+    /// Everything before the directories.
     head: &'a [u8],
     directories: Vec<Directory<'a>>,
-    /// The row of a directory by the row of the one it is in and its name.
+    /// The row of a directory by its parent's row and its name.
     rows: HashMap<(usize, &'a [u8]), usize>,
 }
 
 impl<'a> UntrackedCache<'a> {
-    /// The extension of `data`, or `None` if it is broken.
+    /// Parses the extension `data`; `None` if it is broken.
     pub(in super::super) fn parse(data: &'a [u8], hash: Kind) -> Option<Self> {
         let (&0, inner) = data.split_last()? else {
             return None;
@@ -66,7 +66,7 @@ impl<'a> UntrackedCache<'a> {
     }
 
     fn read_directories(&mut self, cursor: &mut Cursor<'a>, count: usize) -> Option<()> {
-        // Directories whose children are not all read yet, and how many are left.
+        // Directories whose children were not all read yet, and how many remain.
         let mut open: Vec<(usize, usize)> = Vec::new();
         while self.directories.len() < count {
             let row = self.directories.len();
@@ -119,7 +119,7 @@ impl<'a> UntrackedCache<'a> {
         Some(())
     }
 
-    /// Forgets what is said of the directories that lead to `path`.
+    /// Invalidates the records of the directories that lead to `path`.
     pub(in super::super) fn invalidate(&mut self, path: &[u8]) {
         let mut row = 0;
         let mut parts = path.split(|byte| *byte == b'/');

@@ -1,4 +1,4 @@
-//! Indexes written here, read by git.
+//! Indexes written here and read by git.
 
 use super::repo::{bytes_of, listing_of};
 use super::*;
@@ -6,7 +6,7 @@ use bstr::BString;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// An index with the entries of `index`, made by a builder.
+/// An index with the entries of `index`, built by a builder.
 fn rebuilt(index: &Index, version: Version) -> Index {
     let mut builder = Builder::new(index.hash(), version);
     builder.reserve(index.entries().len(), 100);
@@ -232,7 +232,7 @@ fn any_index() -> impl Strategy<Value = Index> {
                 size,
             };
             let id = ObjectId::Sha1(id);
-            // Files that clash with directories are refused, and so left out.
+            // Files that clash with directories are refused and so left out.
             let _ = builder.push(path.as_str().into(), id, mode, stat, flags);
         }
         let mut index = builder.finish();

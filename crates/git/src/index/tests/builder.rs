@@ -1,4 +1,4 @@
-//! What a builder refuses, and what it takes over from the index before.
+//! What a builder refuses, and what it takes over from the previous index.
 
 use super::*;
 use bstr::BString;
@@ -26,7 +26,7 @@ fn built(paths: &[&str]) -> Index {
     builder.finish()
 }
 
-/// Pushes all and returns the words of the first refusal.
+/// Pushes all entries and returns the text of the first error.
 fn refusal(entries: &[(&str, u8)]) -> Option<String> {
     let mut builder = Builder::new(Kind::Sha1, Version::V2);
     let mut results = entries
@@ -125,7 +125,7 @@ fn extensions_are_kept_while_they_are_true() {
     untracked.extend([0; 36 * 2 + 4 + 40]);
     untracked.extend(b".gitignore\0");
     let head = untracked.len();
-    // The top, with one file, and one directory in it, with another.
+    // The top directory, with one file, and one directory in it, with another file.
     untracked.extend(b"\x02\x01\x01\0here\0\x01\0d\0there\0");
     untracked.extend(encode_positions([0, 1]));
     untracked.extend(encode_positions([]));

@@ -1,4 +1,4 @@
-//! Hostile bytes: an error or a sound index, never a panic.
+//! Hostile bytes: the result is an error or a valid index, never a panic.
 
 use super::repo::{bytes_of, listing_of};
 use super::*;
@@ -13,7 +13,7 @@ fn read(bytes: &[u8]) -> crate::Result<Index> {
     })
 }
 
-/// Why `bytes` are refused.
+/// The reason why `bytes` are refused.
 fn reason(bytes: &[u8]) -> String {
     match read(bytes).unwrap_err() {
         Error::CorruptIndex { path, reason } => {
@@ -65,7 +65,7 @@ fn every_truncation_is_refused() {
         for len in 0..whole.len() {
             assert!(read(&whole[..len]).is_err(), "{len}");
         }
-        // With a trailer of its own a shorter file may only lack extensions.
+        // With a valid trailer, a truncated file can only be accepted if it lacks extensions.
         let body = whole.len() - 20;
         for len in 0..body {
             if let Ok(index) = read(&sealed(&whole[..len])) {
@@ -101,7 +101,7 @@ fn flipped_bits_under_a_correct_checksum_are_harmless() {
     }
 }
 
-/// Reads `bytes`; what is taken must be sound enough for all that can be done with it.
+/// Reads `bytes`; if they are accepted, every operation must work on the index.
 fn survives(bytes: &[u8]) {
     let Ok(index) = read(bytes) else { return };
     let written = bytes_of(&index, &WriteOptions::default());

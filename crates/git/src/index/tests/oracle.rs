@@ -6,14 +6,14 @@ use super::*;
 
 const KINDS: [Kind; 2] = [Kind::Sha1, Kind::Sha256];
 
-/// Reads what git wrote, compares entry by entry, and returns it.
+/// Reads an index that git wrote, compares it entry by entry, and returns it.
 fn same_as_git(repo: &Repo) -> Index {
     let index = repo.read_index();
     assert_eq!(listing_of(&index), repo.listing());
     index
 }
 
-/// That the index written again is the very file that git wrote.
+/// Checks that writing the index again gives exactly the file that git wrote.
 fn same_bytes(repo: &Repo, index: &Index) {
     let written = bytes_of(index, &WriteOptions::default());
     assert!(written == repo.index_bytes(), "the bytes differ");

@@ -100,7 +100,7 @@ pub(in super::super) fn bytes_of(index: &Index, options: &WriteOptions) -> Vec<u
     bytes
 }
 
-/// The bits of git's flags that come from the file; the others are its own affairs.
+/// The bits of git's flags that come from the file; the others are internal to git.
 const FLAGS_IN_FILE: u32 = 0x6000_b000;
 
 fn mask_flags(listing: &str) -> String {

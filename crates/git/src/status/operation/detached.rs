@@ -9,14 +9,15 @@ use hedgerow_pack::{oid, ObjectKind};
 /// What was checked out when HEAD was detached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detached {
-    /// A tag or a branch, if it still is what it was; else the short id of the commit.
+    /// The name of a tag or branch, if it still points to the same commit; else the commit's short
+    /// id.
     pub from: BString,
-    /// HEAD still is there.
+    /// HEAD is still at that commit.
     pub is_at: bool,
 }
 
-/// What the last switch that the log of HEAD knows of went to; `None` if it knows of none. `head`
-/// is the commit that is checked out.
+/// The target of the last switch recorded in the log of HEAD; `None` if there is none. `head` is
+/// the commit that is checked out.
 pub(super) fn read(repository: &Repository, head: &oid) -> Result<Option<Detached>> {
     let log = repository.reflog("HEAD".into())?;
     let switches = log
@@ -26,7 +27,7 @@ pub(super) fn read(repository: &Repository, head: &oid) -> Result<Option<Detache
         return Ok(None);
     };
     let from = if target == "HEAD" {
-        // The word means another commit every day.
+        // `HEAD` means a different commit each time.
         None
     } else {
         reference_at(repository, target, &entry.new)?
@@ -46,7 +47,7 @@ fn switched_to(message: &BStr) -> Option<&BStr> {
     Some(target.as_bstr())
 }
 
-/// The reference that the user may have meant by `target`, if there is only one and it leads to
+/// The reference that the user may have meant by `target`, if exactly one matches and it leads to
 /// the commit `id`.
 fn reference_at(repository: &Repository, target: &BStr, id: &ObjectId) -> Result<Option<BString>> {
     let expanded = if target == "@" || target.contains_str("@{") {
@@ -68,7 +69,7 @@ fn reference_at(repository: &Repository, target: &BStr, id: &ObjectId) -> Result
     let Some(target) = reference.id else {
         return Ok(None);
     };
-    // Whoever lost the object of a tag still has a HEAD to tell of.
+    // If the tag's object is missing, HEAD can still be reported.
     let commit = || repository.peel(&target, Some(ObjectKind::Commit));
     if target != *id && !matches!(commit(), Ok(Some(commit)) if commit == *id) {
         return Ok(None);

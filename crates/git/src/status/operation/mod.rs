@@ -1,7 +1,7 @@
-//! What was begun in a repository and not ended: a merge, a rebase, an `am` session, a
-//! cherry-pick, a revert, a bisection; and where a detached HEAD came from.
+//! Operations in progress in a repository: a merge, a rebase, an `am` session, a cherry-pick, a
+//! revert, a bisection; and where a detached HEAD came from.
 //!
-//! All of it is read from files of the Git directory, which hold whatever somebody wrote there:
+//! Everything is read from files of the Git directory, whose content is not trusted:
 //! gitrepository-layout(5), and the "Sequencer" and "rebase" parts of git's own documentation.
 
 mod detached;
@@ -16,31 +16,31 @@ use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
 
-/// A file of one name or id; a larger one is not looked at.
+/// Upper size limit of a file that holds one name or id, in bytes; a larger one is ignored.
 const NAME_LIMIT_BYTES: u64 = 64 << 10;
-/// A list of commands that are still to be done; a larger one is refused.
+/// Upper size limit of a list of remaining commands, in bytes; a larger one is refused.
 const STEPS_LIMIT_BYTES: u64 = 256 << 20;
 
-/// What was begun and not ended. Several things can be: a merge within a rebase within a
-/// bisection.
+/// The operations in progress. There can be several: a merge within a rebase within a bisection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operation {
-    /// A merge waits for its commit.
+    /// A merge is waiting to be committed.
     pub merge: bool,
-    /// A commit is under way that is no commit of the user's own: a merge, or the copy of another
-    /// commit. There is no taking its files back one by one.
+    /// The commit in progress is not an ordinary one: it is a merge or a copy of another commit.
+    /// Its files cannot be unstaged one by one.
     pub special_commit: bool,
-    /// Mails are being applied.
+    /// Patches from mails are being applied.
     pub am: Option<Am>,
-    /// Commits are being moved.
+    /// Commits are being rebased.
     pub rebase: Option<Rebase>,
-    /// Commits are being copied.
+    /// Commits are being cherry-picked.
     pub cherry_pick: Option<Replay>,
-    /// Commits are being taken back.
+    /// Commits are being reverted.
     pub revert: Option<Replay>,
-    /// The commit that broke something is being searched.
+    /// A bisection is in progress.
     pub bisect: Option<Bisect>,
-    /// Where HEAD came from when it was detached; `None` on a branch, or if its log does not tell.
+    /// What was checked out when HEAD was detached; `None` on a branch, or if the log does not
+    /// tell.
     pub detached: Option<Detached>,
 }
 
@@ -54,7 +54,7 @@ pub struct Am {
 /// `git cherry-pick` or `git revert` stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// The commit it stopped at; `None` between two of them.
+    /// The commit that it stopped at; `None` between two commits.
     pub commit: Option<ObjectId>,
 }
 
@@ -65,10 +65,10 @@ pub struct Bisect {
     pub from: Option<BString>,
 }
 
-/// What is in progress in `repository`.
+/// The operations in progress in `repository`.
 ///
-/// Fails if HEAD, its log or a list of commands is there and cannot be read. Other files that
-/// cannot be read are taken for missing, as git does.
+/// Fails if HEAD, its log or a list of commands exists but cannot be read. Other unreadable files
+/// count as missing, as with git.
 pub fn operation(repository: &Repository) -> Result<Operation> {
     let mut found = Operation {
         merge: is_there(repository, "MERGE_HEAD"),
@@ -100,14 +100,14 @@ pub fn operation(repository: &Repository) -> Result<Operation> {
     Ok(found)
 }
 
-/// What a sequence of commits is being done with.
+/// The command that a sequence of commits is processed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sequence {
     CherryPick,
     Revert,
 }
 
-/// What the first line of `sequencer/todo` orders.
+/// The command in the first line of `sequencer/todo`.
 fn next_of_sequence(repository: &Repository) -> Result<Option<Sequence>> {
     let path = repository.git_dir().join("sequencer/todo");
     let content = hedgerow_fs::read_file(&path, STEPS_LIMIT_BYTES)?;
@@ -128,13 +128,13 @@ fn first_command(todo: &[u8]) -> Option<Sequence> {
     }
 }
 
-/// Whether `name` of the Git directory exists, links followed.
+/// Whether `name` exists in the Git directory; links are followed.
 fn is_there(repository: &Repository, name: &str) -> bool {
     let path = repository.git_dir().join(name);
     hedgerow_fs::stat(&path).is_ok_and(|stat| stat.is_some())
 }
 
-/// What a reference such as `CHERRY_PICK_HEAD` points to, if it is there and sound.
+/// The target of a reference such as `CHERRY_PICK_HEAD`, if it exists and is valid.
 fn pseudo_reference(repository: &Repository, name: &str) -> Result<Option<ObjectId>> {
     match repository.reference(name.into()) {
         Ok(found) => Ok(found.and_then(|found| found.id)),
@@ -143,7 +143,7 @@ fn pseudo_reference(repository: &Repository, name: &str) -> Result<Option<Object
     }
 }
 
-/// The content of a small file up to its first NUL byte and without the line ends at its end.
+/// The content of a small file up to its first NUL byte, without trailing line ends.
 fn small_file(repository: &Repository, name: &str) -> Option<BString> {
     let path = repository.git_dir().join(name);
     let content = hedgerow_fs::read_file(&path, NAME_LIMIT_BYTES).ok()??;
@@ -151,7 +151,7 @@ fn small_file(repository: &Repository, name: &str) -> Option<BString> {
     Some(text.trim_end_with(|letter| letter == '\n').into())
 }
 
-/// The branch a file names, by its short name; a commit by its short id; `None` if it names
+/// The branch that a file names, by its short name; a commit by its short id; `None` if it names
 /// neither.
 fn branch(repository: &Repository, name: &str) -> Result<Option<BString>> {
     let Some(text) = small_file(repository, name).filter(|text| !text.is_empty()) else {

@@ -1,4 +1,4 @@
-//! A rebase that stopped, and the commands of an interactive one.
+//! A stopped rebase, and the commands of an interactive one.
 
 use super::{branch, is_there, small_file, Am, Operation, STEPS_LIMIT_BYTES};
 use crate::refs::Head;
@@ -7,41 +7,40 @@ use crate::Result;
 use bstr::{BString, ByteSlice};
 use std::collections::VecDeque;
 
-/// So many commands are kept of those done and of those to do.
+/// Number of commands to keep of those done and of those remaining.
 const KEPT_STEPS: usize = 2;
 
 /// `git rebase` stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rebase {
-    /// The branch that is being moved (by its short name); `None` if HEAD was detached.
+    /// The branch that is being rebased, by its short name; `None` if HEAD was detached.
     pub branch: Option<BString>,
-    /// The commit that it is moved onto, by its short id.
+    /// The commit to rebase onto, by its short id.
     pub onto: Option<BString>,
-    /// The commands, if it is one that has them (`--interactive`, also unasked).
+    /// The commands, if it is an interactive rebase (also without `--interactive`).
     pub steps: Option<Steps>,
-    /// A commit message is prepared, so that a commit is what comes next.
+    /// A commit message is prepared, so that a commit comes next.
     pub has_message: bool,
-    /// The commit to be edited was taken back to be made anew in parts, if anything in the working
-    /// tree is changed.
+    /// The commit to edit was reset, so that it can be split if the working tree has changes.
     pub is_split: bool,
 }
 
 /// The commands of an interactive rebase as the user sees them: ids are abbreviated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// How many were done.
+    /// Number of commands done.
     pub done: usize,
-    /// The last two of these.
+    /// The last two of them.
     pub last: Vec<BString>,
-    /// How many are to be done.
+    /// Number of commands remaining.
     pub remaining: usize,
-    /// The first two of these.
+    /// The first two of them.
     pub next: Vec<BString>,
-    /// There is no list of what is to be done.
+    /// The list of remaining commands is missing.
     pub todo_is_missing: bool,
 }
 
-/// Finds out whether a rebase is in progress, or `git am`, which shares a directory with it.
+/// Detects a rebase in progress, or `git am`, which shares a directory with it.
 pub(super) fn read(repository: &Repository, found: &mut Operation) -> Result<()> {
     if is_there(repository, "rebase-apply") {
         if is_there(repository, "rebase-apply/applying") {
@@ -74,8 +73,8 @@ fn of_directory(repository: &Repository, directory: &str) -> Result<Rebase> {
     })
 }
 
-/// Whether HEAD is no longer where the rebase stopped for an edit, so that the commit is being
-/// made anew: git's split_commit_in_progress.
+/// Whether HEAD has moved since the rebase stopped for an edit, so that the commit is being redone:
+/// git's split_commit_in_progress.
 fn is_split(repository: &Repository) -> Result<bool> {
     let Head::Detached { id: head } = repository.head()? else {
         return Ok(false);
@@ -136,7 +135,7 @@ enum Keep {
     Last,
 }
 
-/// How many commands a list has and those that are kept; `None` if there is no such file.
+/// The number of commands in a list and the ones to keep; `None` if the file does not exist.
 fn read_steps(
     repository: &Repository,
     name: &str,
@@ -170,8 +169,7 @@ fn read_steps(
     Ok(Some((count, kept?)))
 }
 
-/// The command with what it names in its second word, an id or anything that resolves to one,
-/// abbreviated.
+/// The command with its second word abbreviated, if that is an object id or resolves to one.
 fn abbreviated(repository: &Repository, command: &[u8]) -> Result<BString> {
     let takes_text = [&b"exec "[..], b"x ", b"label ", b"l "];
     if takes_text.iter().any(|word| command.starts_with(word)) {

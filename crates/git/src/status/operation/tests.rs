@@ -1,4 +1,4 @@
-//! What is in progress, as files say it that nobody needs to have written in good faith.
+//! Operations in progress, as recorded in files with untrusted content.
 
 use super::*;
 

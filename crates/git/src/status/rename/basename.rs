@@ -1,4 +1,4 @@
-//! Renames that kept the last component of the path.
+//! Renames that keep the last component of the path.
 
 use super::search::Search;
 use super::similarity::{basename, sizes_allow};
@@ -9,9 +9,9 @@ use crate::Result;
 use hedgerow_engine::Options;
 use std::collections::HashMap;
 
-/// Finds the renames among paths whose last component only one source and one destination have.
-/// They are compared with nothing else, and must be more alike than others for it: half way
-/// between the minimum and equality. Not done where copies are looked for.
+/// Finds the renames among paths whose last component is unique among the sources and among the
+/// destinations. Such a pair is compared with nothing else, and needs a higher score for it: half
+/// way between the minimum and equality. Not used when copies are detected.
 pub(super) fn find<C: Contents>(
     search: &mut Search<'_>,
     options: &RenameOptions,
@@ -50,7 +50,7 @@ pub(super) fn find<C: Contents>(
     Ok(())
 }
 
-/// Who has a name alone; `None` for names that several have.
+/// The owner of each unique name; `None` for names that occur several times.
 fn unique<'s>(sides: impl Iterator<Item = (usize, &'s Side)>) -> HashMap<&'s [u8], Option<usize>> {
     let mut owners = HashMap::new();
     for (number, side) in sides {
@@ -62,7 +62,7 @@ fn unique<'s>(sides: impl Iterator<Item = (usize, &'s Side)>) -> HashMap<&'s [u8
     owners
 }
 
-/// How alike the two of each pair are; `None` where the sizes say that it is less than `minimum`.
+/// The similarity of each pair; `None` if the sizes show that it is below `minimum`.
 fn scores<C: Contents>(
     pairs: &[(&Side, &Side)],
     minimum: Score,

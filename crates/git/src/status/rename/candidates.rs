@@ -1,8 +1,8 @@
-//! The sources that a destination may have been made from: the best few.
+//! The best few sources that a destination may come from.
 
 use super::Score;
 
-/// How many are kept.
+/// Number of candidates kept for each destination.
 const KEPT: usize = 4;
 
 /// A source for a destination.
@@ -16,14 +16,15 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// What makes one better than another.
+    /// The sort key; the greater is better.
     pub fn rank(&self) -> (Score, bool) {
         (self.score, self.same_name)
     }
 }
 
-/// The best few sources of a destination. A new one takes the place of the first of the worst, and
-/// places decide between equally good ones later on: so even those that are no use take places.
+/// The best few sources of a destination. A new one replaces the first of the worst, and the
+/// position later decides between equally good ones: so even useless candidates must take
+/// positions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidates {
     places: [Option<Candidate>; KEPT],
@@ -42,7 +43,7 @@ impl Candidates {
         self.worst = worst.expect("some are kept");
     }
 
-    /// Them, by place.
+    /// The candidates, by position.
     pub fn iter(&self) -> impl Iterator<Item = Candidate> + '_ {
         self.places.iter().copied().flatten()
     }

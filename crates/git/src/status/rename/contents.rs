@@ -1,4 +1,4 @@
-//! Where contents are read from.
+//! The sources of contents.
 
 use super::Side;
 use crate::repository::{Objects, Repository};
@@ -6,25 +6,25 @@ use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_pack::{Location, ObjectKind, Reader};
 
-/// An object over this many bytes is streamed if it can be.
+/// Objects of more bytes than this are streamed where possible.
 const STREAMED_BYTES: u64 = 16 << 20;
 
-/// The contents of the sides of pairs, as they are or would be in the object database. Workers
-/// share it.
+/// The contents of the sides of pairs, as they are or would be in the object database. Shared by
+/// the workers.
 ///
-/// What is not there any more, such as a file that somebody removed meanwhile, has no size, and is
-/// then like nothing else.
+/// Content that no longer exists, such as a file that was removed meanwhile, has no size and is
+/// similar to nothing.
 pub trait Contents: Sync {
-    /// What a worker keeps from one content to the next, such as a reader with its buffers.
+    /// State that a worker reuses, such as a reader with its buffers.
     type Worker;
 
     /// A new worker.
     fn worker(&self) -> Self::Worker;
 
-    /// The id of the content. Only asked for sides that have none.
+    /// The object id of the content. Only called for sides that have none.
     fn id(&self, worker: &mut Self::Worker, side: &Side) -> Result<Option<ObjectId>>;
 
-    /// How many bytes it has. Only asked for regular files, as is what follows.
+    /// Its size in bytes. This and the following methods are only called for regular files.
     fn size(&self, worker: &mut Self::Worker, side: &Side) -> Result<Option<u64>>;
 
     /// Passes the content to `sink`, in one piece or several.
@@ -35,14 +35,14 @@ pub trait Contents: Sync {
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()>;
 
-    /// Whether the `diff` attribute says that the path is text, or that it is none; `None` if its
-    /// content decides.
+    /// Whether the `diff` attribute declares the path to be text or not; `None` if its content
+    /// decides.
     fn is_text(&self, _side: &Side) -> Result<Option<bool>> {
         Ok(None)
     }
 }
 
-/// The contents that are in the object database.
+/// Contents that are in the object database.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectContents<'r> {
     objects: Objects<'r>,

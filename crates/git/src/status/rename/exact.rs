@@ -1,4 +1,4 @@
-//! Renames of contents that are equal.
+//! Renames with equal contents.
 
 use super::search::Search;
 use super::similarity::{basename, is_comparable};
@@ -8,11 +8,11 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Options;
 use std::collections::HashMap;
 
-/// So many sources of one content are looked at.
+/// Maximum number of sources examined for one content.
 const LOOKED_AT: usize = 100;
 
-/// Finds for each destination, in order, the best source of the same content: one that is not used
-/// yet and has the same name rather than one of the two, the first of equally good ones.
+/// Finds the best source of the same content for each destination, in order: preferably one that is
+/// unused and has the same name, then one with either property; of equally good ones, the first.
 pub(super) fn find<C: Contents>(
     search: &mut Search<'_>,
     contents: &C,
@@ -69,14 +69,14 @@ fn best(search: &Search<'_>, destination: usize, same: &[usize]) -> Option<usize
     best.map(|(source, _)| source)
 }
 
-/// Regular files of any mode can be one another, all else must be of the same kind.
+/// Regular files of any mode can be renamed to one another; others must have the same mode.
 fn modes_allow(old: &Side, new: &Side) -> bool {
     old.mode == new.mode || is_comparable(old) && is_comparable(new)
 }
 
-/// Git keeps the sources in a hash table that quadruples when it is four fifths full. It is made
-/// large enough for all of them, but for these numbers of sources, due to rounding, one place too
-/// small: then the last step turns the order of all equal ones round.
+/// Git keeps the sources in a hash table that quadruples when it is four fifths full. It is sized
+/// for all of them, except that for these numbers of sources rounding makes it one place too small:
+/// the last growth then reverses the order of equal sources.
 fn is_reversed(sources: usize) -> bool {
     let mut size = 64;
     while size < sources * 100 / 80 {

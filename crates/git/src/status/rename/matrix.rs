@@ -1,4 +1,4 @@
-//! Renames of contents that are alike: every source that is left against every destination.
+//! Renames with similar contents: every remaining source against every remaining destination.
 
 use super::candidates::{Candidate, Candidates};
 use super::search::Search;
@@ -11,12 +11,12 @@ use bstr::BString;
 use hedgerow_engine::Options;
 use std::ops::Range;
 
-/// How much is held of the sources, in bytes of their spans.
+/// Memory limits for the spans of the sources, in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Budget {
-    /// All sources that are compared at a time; more are compared in turns.
+    /// For all sources compared at a time; more sources are compared in several batches.
     pub batch_bytes: u64,
-    /// Those that are added at once, by what they take at most.
+    /// For the sources added in one step, by their largest possible size.
     pub step_bytes: u64,
 }
 
@@ -29,10 +29,10 @@ impl Default for Budget {
     }
 }
 
-/// What a span takes.
+/// Size of a span in memory, in bytes.
 const SPAN_BYTES: u64 = 8;
 
-/// Compares all that are left, unless these are too many: then returns the limit that would do.
+/// Compares all that remain. If these are too many, returns the limit that would be needed.
 pub(super) fn find<C: Contents>(
     search: &mut Search<'_>,
     options: &RenameOptions,
@@ -75,6 +75,7 @@ pub(super) fn find<C: Contents>(
         let good = candidates.iter().filter(|one| one.score >= options.minimum);
         ranked.extend(good.map(|one| (to, one)));
     }
+    // The sort is stable: among equal ranks, destinations keep their order.
     ranked.sort_by_key(|(_, candidate)| std::cmp::Reverse(candidate.rank()));
     let mut take = |again: bool| {
         for (to, Candidate { source, score, .. }) in &ranked {
@@ -84,6 +85,7 @@ pub(super) fn find<C: Contents>(
             }
         }
     };
+    // First each source is used once; for copies, used sources are then allowed, too.
     take(false);
     if options.detection == Detection::Copies {
         take(true);
@@ -107,8 +109,9 @@ struct Matrix<'s, 'c, C> {
 }
 
 impl<C: Contents> Matrix<'_, '_, C> {
-    /// The destinations that git reads anew here. It has each of them from the search for equal
-    /// contents, but lets go of it after the first source, unless both were compared by then.
+    /// The destinations that git reads again here. It still holds their contents from the search for
+    /// equal ones, but frees a content at the first source, unless the sizes of the two allow a
+    /// comparison or it was compared before.
     fn read_again(&self, is_compared: impl Fn(usize) -> bool) -> Vec<BString> {
         let partners = Partners::new(&self.from_sizes, self.minimum);
         let mut paths = Vec::new();
@@ -178,7 +181,7 @@ impl<C: Contents> Matrix<'_, '_, C> {
         Ok(())
     }
 
-    /// The spans of as many sources, from `start` on, as may be held.
+    /// The spans of as many sources, from `start` on, as the memory limits allow.
     fn batch(&self, start: usize) -> Result<Batch> {
         let partners = Partners::new(&self.to_sizes, self.minimum);
         let mut spans: Vec<Spans> = Vec::new();
@@ -212,13 +215,14 @@ impl<C: Contents> Matrix<'_, '_, C> {
     }
 }
 
-/// Sources, and by the hash of a span which of them have it.
+/// A batch of sources, and an index of their spans by hash.
 struct Batch {
     rows: Range<usize>,
     sizes: Partners,
-    /// Where the owners of each hash begin; one more at the end.
+    /// Where the owners of each hash start; one more at the end.
     starts: Vec<usize>,
-    /// Who has a span, counted from the start of the batch, and its bytes there.
+    /// For each span of a source: the source, counted from the start of the batch, and the span's
+    /// bytes there.
     owners: Vec<(u32, u32)>,
 }
 
@@ -248,7 +252,7 @@ impl Batch {
         }
     }
 
-    /// Adds to each source's number the bytes it has in common with what was counted.
+    /// Adds to `common`, for each source, the bytes that it shares with the counted content.
     fn add_common(&self, tally: &Tally, common: &mut [u64]) {
         for (hash, bytes) in tally.spans() {
             let owners = self.starts[hash as usize]..self.starts[hash as usize + 1];

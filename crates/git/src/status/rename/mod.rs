@@ -1,7 +1,7 @@
-//! Which added paths are renamed or copied ones: gitdiffcore(7) under "diffcore-rename".
+//! Detects which added paths are renames or copies: gitdiffcore(7) under "diffcore-rename".
 //!
-//! The result is git's own, paths and scores, whatever the number of workers. First come contents
-//! that are equal, then equal names that nothing else has, then whatever is alike most.
+//! Paths and scores are the same as git's, whatever the number of workers. Equal contents are
+//! matched first, then unique equal names, then the most similar contents.
 
 mod basename;
 mod candidates;
@@ -30,40 +30,40 @@ use hedgerow_engine::Options;
 use matrix::Budget;
 use search::Search;
 
-/// What one side of a comparison has at a path.
+/// One side's entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// The path.
     pub path: BString,
-    /// What it is.
+    /// Its mode.
     pub mode: Mode,
-    /// Its object; `None` if it is a file of the working tree that was not hashed yet.
+    /// Its object id; `None` for a file of the working tree that was not hashed yet.
     pub id: Option<ObjectId>,
 }
 
 /// A path at which two sides differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filepair {
-    /// What the old side has: nothing if the path is added. Of a path that turns out to be renamed
-    /// or copied, what it was made from.
+    /// The old side; `None` if the path is added. For a path found to be renamed or copied, its
+    /// source.
     pub old: Option<Side>,
-    /// What the new side has: nothing if the path is deleted.
+    /// The new side; `None` if the path is deleted.
     pub new: Option<Side>,
-    /// The path is in conflict: it stays in conflict, but copies can be made from its `old`, or its
-    /// `new` can turn out to be where another path went.
+    /// The path is in conflict and stays so, but its `old` can be the source of copies, and its
+    /// `new` can be the destination of a rename.
     pub unmerged: bool,
-    /// Whether the path was found to be made from another one, and how alike they are.
+    /// The source relation, if the path was found to be a rename or a copy.
     pub origin: Option<Origin>,
 }
 
 impl Filepair {
-    /// The path; that of the new side if there is one.
+    /// The path of the new side, or of the old side if there is no new one.
     pub fn path(&self) -> Option<&BStr> {
         let side = self.new.as_ref().or(self.old.as_ref());
         side.map(|side| side.path.as_bstr())
     }
 
-    /// How it differs; `None` if it is in conflict.
+    /// The kind of difference; `None` if it is in conflict.
     pub fn kind(&self) -> Option<ChangeKind> {
         let mode = |side: &Option<Side>| side.as_ref().map(|side| side.mode);
         match self.origin {
@@ -74,29 +74,28 @@ impl Filepair {
     }
 }
 
-/// How a path was made from another one.
+/// How a path derives from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// [`ChangeKind::Renamed`] or [`ChangeKind::Copied`].
     pub kind: ChangeKind,
-    /// How alike they are.
+    /// The similarity of the two.
     pub score: Score,
 }
 
-/// What a detection has to say beside its result.
+/// Additional results of a detection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
-    /// The limit that would have been needed to look for contents that are not equal; `None` if
-    /// they were looked for. Git says nothing of it in a status.
+    /// The limit that would have been needed to compare unequal contents; `None` if they were
+    /// compared. Git does not report it in a status.
     pub needed_limit: Option<u64>,
-    /// The added paths whose contents git reads a second time, in its order. What it has to say of
-    /// such a content, it says again.
+    /// The added paths whose contents git reads a second time, in its order. It then repeats its
+    /// messages about such a content.
     pub read_again: Vec<BString>,
 }
 
-/// Finds the renames, and the copies if they are asked for, among `pairs`, which are ascending by
-/// path: an added path gets what it was made from and its [`Origin`], deleted paths that were
-/// renamed are taken out.
+/// Finds the renames, and the copies if requested, among `pairs`, which are ascending by path: an
+/// added path gets its source and its [`Origin`]; deleted paths that were renamed are removed.
 pub fn detect<C: Contents>(
     pairs: &mut Vec<Filepair>,
     options: &RenameOptions,

@@ -1,4 +1,4 @@
-//! How renames are looked for: git-config(1) under `status.renames`.
+//! Options of rename detection: git-config(1) under `status.renames`.
 
 use super::Score;
 use crate::config::{boolean, Config};
@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use bstr::BString;
 use hedgerow_numbers::{integer, BadNumber};
 
-/// What is looked for.
+/// What is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detection {
     /// Nothing.
@@ -15,19 +15,19 @@ pub enum Detection {
     /// Renames.
     #[default]
     Renames,
-    /// Renames, and copies of files that are changed too.
+    /// Renames, and copies of changed files.
     Copies,
 }
 
-/// How renames are looked for.
+/// Options of rename detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenameOptions {
-    /// What is looked for.
+    /// What is detected.
     pub detection: Detection,
-    /// How alike contents must at least be.
+    /// Minimum similarity of the contents.
     pub minimum: Score,
-    /// Contents that are not equal are only compared if as many added as deleted paths, by
-    /// geometric mean, are left. `None` is no limit.
+    /// Unequal contents are compared only if the geometric mean of the numbers of remaining added
+    /// and deleted paths does not exceed this. `None` is no limit.
     pub limit: Option<u32>,
 }
 
@@ -41,14 +41,15 @@ impl Default for RenameOptions {
     }
 }
 
-/// The limit where none is set.
+/// The limit if none is configured.
 const DEFAULT_LIMIT: u32 = 1000;
-/// The number that git takes for no limit being set.
+/// The value that git treats as no limit configured.
 const UNSET: i32 = -1;
 
 impl RenameOptions {
-    /// What `git status` does in `repository`: `status.renames` and `status.renameLimit`, or else
-    /// `diff.renames` and `diff.renameLimit`. Of the latter, as in git, the first value counts.
+    /// The options of `git status` in `repository`: `status.renames` and `status.renameLimit`, or
+    /// else `diff.renames` and `diff.renameLimit`. Of the latter two the first value counts, as
+    /// with git.
     pub fn of_status(repository: &Repository) -> Result<Self> {
         let config = repository.config();
         let mut detection = None;
@@ -75,14 +76,14 @@ impl RenameOptions {
     }
 }
 
-/// The value of `status.<name>` or `diff.<name>`; without `=` it has no text.
+/// A value of `status.<name>` or `diff.<name>`; `text` is `None` if it has no `=`.
 struct Setting {
     is_status: bool,
     name: &'static str,
     text: Option<BString>,
 }
 
-/// All values of `status.<name>` and `diff.<name>`, in the order they are written in.
+/// All values of `status.<name>` and `diff.<name>`, in file order.
 fn settings(config: &Config, name: &'static str) -> Vec<Setting> {
     let mut settings = Vec::new();
     for section in config.file().sections() {
@@ -94,7 +95,7 @@ fn settings(config: &Config, name: &'static str) -> Vec<Setting> {
         }
         let body = section.body();
         let values = body.values(name);
-        // Only of a single value one can tell that it has no `=`.
+        // A missing `=` can only be detected for a single value.
         let texts = match values.len() {
             1 => vec![body.value_implicit(name).flatten()],
             _ => values.into_iter().map(Some).collect(),

@@ -1,8 +1,8 @@
-//! The state of a detection: what can be a source, what wants one, and who found whom.
+//! The state of a detection: possible sources, waiting destinations, and the matches found.
 
 use super::{ChangeKind, Detection, Filepair, Origin, Score, Side};
 
-/// Added paths and what they may have been made from, in the order of the pairs.
+/// Added paths and their possible sources, in the order of the pairs.
 pub(super) struct Search<'p> {
     pub detection: Detection,
     pub sources: Vec<Source<'p>>,
@@ -12,18 +12,18 @@ pub(super) struct Search<'p> {
 pub(super) struct Source<'p> {
     pub side: &'p Side,
     pair: usize,
-    /// How many paths are made from it, itself included if it stays.
+    /// Number of paths derived from it, including itself if it stays.
     used: u32,
 }
 
 pub(super) struct Destination<'p> {
     pub side: &'p Side,
     pair: usize,
-    /// In conflict, it is not shown as what it may have been made from.
+    /// A path in conflict is never shown as renamed or copied.
     unmerged: bool,
-    /// Whether it was compared already with a source of about its size.
+    /// Whether it was already compared with a source of about its size.
     pub compared: bool,
-    /// The number of its source.
+    /// The number and score of its source.
     found: Option<(usize, Score)>,
 }
 
@@ -61,7 +61,7 @@ impl<'p> Search<'p> {
         self.sources.is_empty() || self.waiting().is_empty()
     }
 
-    /// Whether the source is renamed already, or stays.
+    /// Whether the source was already renamed, or stays.
     pub fn is_used(&self, source: usize) -> bool {
         self.sources[source].used > 0
     }
@@ -70,7 +70,7 @@ impl<'p> Search<'p> {
         self.destinations[destination].found.is_some()
     }
 
-    /// The numbers of the sources that may still be used: with copies, all.
+    /// The numbers of the sources that may still be used: all of them if copies are detected.
     pub fn usable(&self) -> Vec<usize> {
         let again = self.detection == Detection::Copies;
         let all = 0..self.sources.len();
@@ -90,8 +90,8 @@ impl<'p> Search<'p> {
         self.sources[source].used += 1;
     }
 
-    /// What was found, free of what it was found among. Of all that were made from a path that is
-    /// gone, the last one is the renamed path; the others are copies.
+    /// The matches, without borrows of the pairs. If several paths derive from a deleted path, the
+    /// last one is the rename and the others are copies.
     pub fn into_found(mut self) -> Found {
         let renamed = self.sources.iter().filter(|source| source.used > 0);
         let renamed = renamed.map(|source| source.pair).collect();
@@ -115,14 +115,14 @@ impl<'p> Search<'p> {
 
 /// The result of a search, by the positions of pairs.
 pub(super) struct Found {
-    /// Added pairs, the pairs they were made from, and how.
+    /// Added pairs, their source pairs, and the relation.
     made: Vec<(usize, usize, Origin)>,
     /// All pairs whose old side was used, ascending.
     renamed: Vec<usize>,
 }
 
 impl Found {
-    /// Puts the result into the pairs it was found among.
+    /// Applies the result to the pairs.
     pub fn apply(self, pairs: &mut Vec<Filepair>) {
         for (made, source, origin) in self.made {
             pairs[made].old = pairs[source].old.clone();

@@ -1,28 +1,28 @@
-//! How alike two contents are, as a number.
+//! The similarity of two contents, as a number.
 
 use super::Side;
 use crate::index::Mode;
 use std::fmt;
 
-/// How alike two contents are, from 0 to [`Score::EQUAL`]: the bytes that the old one gave to the
-/// new one, of those of the larger one.
+/// Similarity of two contents, from 0 to [`Score::EQUAL`]: the bytes of the old one that are in the
+/// new one, relative to the size of the larger one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u16);
 
 impl Score {
-    /// The score of equal contents. Git counts in these parts of the whole, and rounds down.
+    /// The score of equal contents. Git uses this scale and rounds down.
     pub const EQUAL: Score = Score(60_000);
-    /// What contents must have in common if nothing else is asked for: half.
+    /// The default minimum: half.
     pub const DEFAULT: Score = Score(30_000);
 
-    /// The score in percent, rounded down, as it is shown.
+    /// The score in percent, rounded down, as displayed.
     pub fn percent(self) -> u8 {
         (u32::from(self.0) * 100 / u32::from(Self::EQUAL.0)) as u8
     }
 
-    /// The score that the words of `--find-renames=<n>` mean: `50%` is half, and so are `5` and
-    /// `50`, which are digits behind a decimal point. What follows the number is ignored; zero,
-    /// and no number at all, is the default.
+    /// Parses the argument of `--find-renames=<n>`: `50%` is half, and so are `5` and `50`, which
+    /// are taken as digits after a decimal point. Anything after the number is ignored; zero, or no
+    /// number at all, is the default.
     pub fn from_words(words: &[u8]) -> Score {
         let (mut number, mut scale, mut has_point) = (0u64, 1u64, false);
         for byte in words {
@@ -72,8 +72,8 @@ impl fmt::Display for Score {
     }
 }
 
-/// Whether contents of these sizes can have the score `minimum`: if all of the smaller one came
-/// from the larger one. Nothing is like an empty content.
+/// Whether contents of these sizes can reach the score `minimum`: if the larger one contains all of
+/// the smaller one. Nothing is similar to an empty content.
 pub(super) fn sizes_allow(a: u64, b: u64, minimum: Score) -> bool {
     let (small, large) = (a.min(b), a.max(b));
     let may_differ = u128::from(Score::EQUAL.0 - minimum.0);
@@ -81,7 +81,7 @@ pub(super) fn sizes_allow(a: u64, b: u64, minimum: Score) -> bool {
     small > 0 && u128::from(large) * may_differ >= differ
 }
 
-/// Whether it can be compared with others that are not equal: only regular files are.
+/// Whether unequal contents can be compared: only those of regular files are.
 pub(super) fn is_comparable(side: &Side) -> bool {
     matches!(side.mode, Mode::File | Mode::Executable)
 }

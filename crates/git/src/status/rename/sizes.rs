@@ -1,11 +1,11 @@
-//! The sizes of contents, and which of them are worth reading.
+//! The sizes of contents, which decide which of them are worth reading.
 
 use super::similarity::{is_comparable, sizes_allow};
 use super::{spread, Contents, Score, Side};
 use crate::Result;
 use hedgerow_engine::Options;
 
-/// The size of each side; `None` for those that can be like nothing.
+/// The size of each side; `None` for sides that are similar to nothing.
 pub(super) fn sizes<C: Contents>(
     sides: &[&Side],
     contents: &C,
@@ -27,7 +27,7 @@ pub(super) fn sizes<C: Contents>(
     )
 }
 
-/// Sizes in order, to be asked whether one of them is close enough.
+/// Sorted sizes, to check whether one is close enough to a given size.
 pub(super) struct Partners {
     sorted: Vec<u64>,
     minimum: Score,
@@ -40,7 +40,7 @@ impl Partners {
         Partners { sorted, minimum }
     }
 
-    /// Whether any of them allows a content of `size` to be like it. The nearest are asked.
+    /// Whether any of them allows a content of `size` to be similar. Only the nearest are checked.
     pub fn has_any(&self, size: Option<u64>) -> bool {
         let Some(size) = size else { return false };
         let at = self.sorted.partition_point(|other| *other < size);

@@ -1,27 +1,27 @@
-//! What a content consists of: how many bytes are in spans of which hash.
+//! Fingerprint of a content: the number of bytes in spans, by the spans' hash.
 //!
-//! A span is a line, or 64 bytes of a longer one. Two contents have as many bytes in common as
-//! their spans of equal hashes have, whatever their order. The hash is git's, since the scores
-//! have to be: 64 bits that are rotated by 7 before a byte is added to the lower half, without
-//! carrying into the upper half; then both halves make one number below [`HASHES`].
+//! A span is a line, or 64 bytes of a longer one. The bytes that two contents have in common are
+//! those of their spans with equal hashes, whatever the order. The hash must be git's to give git's
+//! scores: 64 bits that are rotated by 7 before a byte is added to the lower half, without carrying
+//! into the upper half; then both halves are combined into a number below [`HASHES`].
 
 use super::{Contents, Side};
 use crate::Result;
 
-/// How many hashes there are.
+/// Number of different hashes.
 pub(super) const HASHES: usize = 107_927;
-/// The longest span.
+/// Length of the longest span, in bytes.
 const SPAN_BYTES: u32 = 64;
-/// A content that has a NUL among this many first bytes is binary.
+/// A content with a NUL among this many first bytes is binary.
 const BINARY_BYTES: usize = 8000;
 
-/// The spans of one content: hash and bytes, each hash once.
+/// The spans of one content: hash and number of bytes, each hash once.
 pub(super) type Spans = Vec<(u32, u32)>;
 
-/// A table to count spans in, for one content after the other.
+/// A table to count spans in, reused for one content after another.
 pub(super) struct Tally {
     bytes: Vec<u32>,
-    /// The hashes that have bytes, in order of their first span.
+    /// The hashes with a count, in order of their first span.
     seen: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ impl Tally {
         }
     }
 
-    /// Counts the spans of the content of `side`, and forgets those of the content before.
+    /// Counts the spans of the content of `side`, replacing those of the previous content.
     pub fn count<C: Contents>(
         &mut self,
         contents: &C,
@@ -55,14 +55,14 @@ impl Tally {
         Ok(())
     }
 
-    /// What was counted.
+    /// The hashes and their byte counts.
     pub fn spans(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.seen
             .iter()
             .map(|hash| (*hash, self.bytes[*hash as usize]))
     }
 
-    /// How many bytes `spans` have in common with what was counted.
+    /// Number of bytes that `spans` share with the counted content.
     pub fn common_bytes(&self, spans: &Spans) -> u64 {
         let common = |(hash, bytes): &(u32, u32)| u64::from(self.bytes[*hash as usize].min(*bytes));
         spans.iter().map(common).sum()
@@ -77,15 +77,15 @@ impl Tally {
     }
 }
 
-/// Cuts a content that comes in pieces into spans.
+/// Splits a content that arrives in pieces into spans.
 struct Splitter<'t> {
     tally: &'t mut Tally,
-    /// In text, a carriage return before a line end does not count. `None` as long as that is not
-    /// known, for which the first bytes are kept in `start`.
+    /// In text, a carriage return before a line feed is skipped. `None` until that is known; the
+    /// first bytes are kept in `start` until then.
     is_text: Option<bool>,
     start: Vec<u8>,
     span: Span,
-    /// The carriage return at the end of the piece before, which may be one before a line end.
+    /// The previous piece ended with a carriage return, which may precede a line feed.
     held_return: bool,
 }
 
@@ -118,7 +118,7 @@ impl Splitter<'_> {
     }
 
     fn split(&mut self, piece: &[u8], is_text: bool) {
-        // Held apart from what is behind a reference, these two stay in registers.
+        // Local copies of these two stay in registers; behind a reference they would not.
         let mut span = self.span;
         let mut held_return = self.held_return;
         for byte in piece {
@@ -151,7 +151,7 @@ impl Splitter<'_> {
     }
 }
 
-/// A span that grows.
+/// A growing span.
 #[derive(Clone, Copy, Default)]
 struct Span {
     state: u64,
@@ -159,7 +159,7 @@ struct Span {
 }
 
 impl Span {
-    /// Adds a byte; says whether that was the last one.
+    /// Adds a byte; returns whether it was the span's last.
     fn add(&mut self, byte: u8) -> bool {
         let rotated = self.state.rotate_left(7);
         let low = (rotated as u32).wrapping_add(u32::from(byte));
@@ -168,7 +168,7 @@ impl Span {
         self.len == SPAN_BYTES || byte == b'\n'
     }
 
-    /// Its hash and length; then it begins anew.
+    /// Its hash and length; resets the span.
     fn end(&mut self) -> (u32, u32) {
         let Span { state, len } = std::mem::take(self);
         let (low, high) = (state as u32, (state >> 32) as u32);

@@ -1,4 +1,4 @@
-//! Work on many contents, spread over workers.
+//! Distributes work on many contents among workers.
 
 use super::Contents;
 use crate::{Error, Result};
@@ -6,11 +6,11 @@ use hedgerow_engine::{run_tasks, Options, Scope};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Items that a worker takes at a time.
+/// Number of items that a worker takes at a time.
 const CHUNK: usize = 16;
 
-/// What `work` makes of each number below `count`, in order. It runs on any worker, with what the
-/// worker keeps: that of the contents, and what `scratch` makes.
+/// The results of `work` for each number below `count`, in order. `work` runs on any worker and
+/// receives that worker's state: the one of `contents`, and the one that `scratch` creates.
 pub(super) fn map<C: Contents, S, T: Send>(
     contents: &C,
     engine: &Options,

@@ -1,5 +1,5 @@
-//! What no comparison with git can show: that neither budgets nor workers nor the size of the
-//! pieces make a difference.
+//! What a comparison with git cannot show: that budgets, number of workers and size of the pieces
+//! do not change the result.
 
 use super::matrix::{self, Budget};
 use super::search::Search;

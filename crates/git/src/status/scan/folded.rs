@@ -1,5 +1,4 @@
-//! What the index knows where upper and lower case are the same: git-config(1) under
-//! `core.ignoreCase`.
+//! Lookup of tracked paths where case is ignored: git-config(1) under `core.ignoreCase`.
 
 use crate::index::{Index, Mode};
 use bstr::{BStr, BString, ByteSlice};
@@ -10,7 +9,7 @@ use std::collections::HashSet;
 pub(in crate::status) struct FoldedPaths {
     files: HashSet<BString>,
     submodules: HashSet<BString>,
-    /// Those above them.
+    /// The directories above them.
     directories: HashSet<BString>,
 }
 
@@ -25,7 +24,7 @@ impl FoldedPaths {
             let path = lower(index.path(entry));
             let slashes: Vec<usize> = path.rfind_iter("/").collect();
             for at in slashes {
-                // Those above one that is known are known.
+                // If a directory is known, those above it are, too.
                 if !folded.directories.insert(path[..at].into()) {
                     break;
                 }

@@ -1,5 +1,5 @@
 //! One pass over the working tree: each directory's listing is joined with that directory's slice
-//! of the index. What is tracked is statted, what is not is sorted into untracked and ignored.
+//! of the index. Tracked entries are statted; the others are classified as untracked or ignored.
 
 mod folded;
 mod patterns;
@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a scan is given.
+/// Inputs of a scan.
 pub(super) struct Inputs<'a> {
     pub objects: Objects<'a>,
     pub others: OtherRepositories<'a>,
@@ -35,28 +35,28 @@ pub(super) struct Inputs<'a> {
     pub state: StateRules,
     pub exclusion: Rules<'a>,
     pub wish: Wish,
-    /// The paths that are meant; all if there are none.
+    /// The pathspecs; all paths if `None`.
     pub pathspecs: Option<&'a Pathspecs>,
-    /// What is tracked in letters of either case, where these are the same.
+    /// The tracked paths with case folded, if the file system ignores case.
     pub folded: Option<FoldedPaths>,
-    /// Whether the index has files that are not to be in the working tree.
+    /// Whether the index has skip-worktree entries.
     pub has_skipped: bool,
 }
 
-/// What a scan found.
+/// Result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
-    /// The state of each row of the index; of several stages, that of the first.
+    /// The state of each row of the index; if there are several stages, that of the first.
     pub states: Vec<State>,
-    /// `st_mode` of the files that are not known to be clean, ascending by row.
+    /// `st_mode` of the files not known to be clean, ascending by row.
     pub modes: Vec<(u32, u32)>,
     pub found: Vec<Found>,
     pub folders: Vec<Arc<Folder>>,
-    /// Directories with a `.gitattributes` in the working tree, without a slash at their end.
+    /// Directories with a `.gitattributes` in the working tree, without a trailing slash.
     pub attributes: Vec<BString>,
-    /// Whether `attributes` are all that are in the working tree: every directory was listed.
+    /// Whether `attributes` is complete: every directory was listed.
     pub lists_all: bool,
-    /// What could not be looked at, in git's words.
+    /// Warnings about what could not be examined, in git's words.
     pub warnings: Vec<Warning>,
 }
 
@@ -65,6 +65,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     let rows = inputs.index.entries().len();
     let scan = Scan {
         inputs,
+        // Rows that the scan never meets stay absent.
         states: (0..rows)
             .map(|_| AtomicU8::new(State::Absent as u8))
             .collect(),
@@ -101,29 +102,29 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
     Ok(scanned)
 }
 
-/// What is known of a directory before it is listed.
+/// What is known about a directory before it is listed.
 pub(super) struct Directory {
     /// The rows of the index below it; none if nothing in it is tracked.
     rows: Range<u32>,
     above: Option<Arc<Level>>,
-    /// Whether it is ignored itself, if that has been found out.
+    /// Whether it is ignored itself, if already known.
     excluded: Option<bool>,
     folder: Option<Arc<Folder>>,
-    /// Whether the pathspecs mean it whole, and not only, perhaps, something in it.
+    /// Whether the pathspecs match it as a whole, not just possibly something in it.
     meant: bool,
-    /// Whether git comes here whatever is found elsewhere.
+    /// Whether git comes here regardless of what is found elsewhere.
     is_certain: bool,
 }
 
-/// What a worker keeps.
+/// State of a worker.
 #[derive(Default)]
 pub(super) struct Worker {
     /// Entries of a listing by name.
     order: Vec<u32>,
     path: Vec<u8>,
-    /// Whether in the listing at hand something was found that may be reason enough to go no further.
+    /// Whether something was found in the current listing that may make git go no further.
     stopped: bool,
-    /// What it found and has not handed over yet.
+    /// Results that were not handed over yet.
     found: Scanned,
 }
 
@@ -135,7 +136,7 @@ struct Scan<'a> {
     shared: Mutex<Scanned>,
 }
 
-/// A directory whose entries are being looked at.
+/// A directory whose entries are being examined.
 struct Listed<'a> {
     place: &'a Place<Directory>,
     listing: &'a Listing,
@@ -155,12 +156,12 @@ impl Visitor for Scan<'_> {
         Worker::default()
     }
 
-    /// Patterns, repositories and files that are gone are known only from a whole listing.
+    /// Patterns, repositories and deleted files can only be found in a complete listing.
     fn wants_whole(&self, _: &Place<Directory>) -> bool {
         true
     }
 
-    /// Where only tracked files count, they are asked for by name.
+    /// If only tracked files count, they are looked up by name.
     fn known(&self, place: &Place<Directory>) -> Option<Listing> {
         let (wish, data) = (self.inputs.wish, &place.data);
         let is_ignored = data.excluded == Some(true) && !data.rows.is_empty();
@@ -217,7 +218,7 @@ impl Visitor for Scan<'_> {
             let row = wanted.tag;
             let entry = &entries[row as usize];
             let judged = match outcome {
-                // What is in conflict is not compared.
+                // Paths in conflict are not compared.
                 Ok(_) if entry.flags.stage != Stage::Merged => State::Modified,
                 Ok(stat) => state(entry, stat, &self.inputs.state),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => State::Absent,
@@ -240,7 +241,7 @@ impl Visitor for Scan<'_> {
         Ok(())
     }
 
-    /// What is tracked in a directory that cannot be listed may still be there.
+    /// Tracked files in a directory that cannot be listed may still exist.
     fn failed(
         &self,
         worker: &mut Worker,
@@ -267,7 +268,7 @@ impl Visitor for Scan<'_> {
         Ok((!names.is_empty()).then_some(names))
     }
 
-    /// Nothing is known of what is tracked there.
+    /// The state of tracked files there is unknown.
     fn lost(&self, _: &mut Worker, place: &Place<Directory>, error: &io::Error) -> Result<()> {
         if !is_absent(error) {
             place
@@ -285,7 +286,7 @@ impl Scan<'_> {
         self.states[row as usize].store(state as u8, Ordering::Relaxed);
     }
 
-    /// Gives what the worker found to all.
+    /// Moves the worker's results to the shared ones.
     fn hand_over(&self, worker: &mut Worker) {
         let own = &mut worker.found;
         let nothing = own.modes.is_empty()
@@ -311,7 +312,7 @@ impl Listed<'_> {
     }
 }
 
-/// How many bytes of a path lead to what is in `directory`.
+/// Length of the path prefix of entries of `directory`, in bytes.
 fn prefix(directory: &[u8]) -> usize {
     match directory.len() {
         0 => 0,

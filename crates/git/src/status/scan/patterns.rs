@@ -1,4 +1,4 @@
-//! Where a directory's patterns are, and what git says of those that cannot be read.
+//! Where a directory's patterns are, and git's warnings about unreadable ones.
 
 use super::{Directory, Listed, Scan, IGNORE_FILE};
 use crate::status::exclusion::{Level, Source};
@@ -23,8 +23,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Looks at patterns that will not be readable where git does: it asks for each directory and
-    /// each file that the index does not know.
+    /// Loads the patterns where git would load them too, so that unreadable ones are reported: git
+    /// needs them for each directory and each file that the index does not know.
     pub(super) fn consult(&self, listed: &Listed<'_>) {
         let (place, listing) = (listed.place, listed.listing);
         let kind_of = |name: &[u8]| {
@@ -52,7 +52,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Patterns that are outside of the sparse checkout still hold.
+    /// Patterns outside the sparse checkout still apply; they are read from the index.
     pub(super) fn patterns_in_index(&self, place: &Place<Directory>) -> Source {
         if !self.inputs.has_skipped || place.data.rows.is_empty() {
             return Source::Nowhere;

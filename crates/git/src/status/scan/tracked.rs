@@ -8,11 +8,11 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{FileKind, Listing};
 use hedgerow_walk::{Place, Plan};
 
-/// Of a directory with so many files it is found out whether it is ignored.
+/// For a directory with at least this many files, it is worth finding out whether it is ignored.
 const LARGE: usize = 256;
 
 impl Scan<'_> {
-    /// The names that the index has in a directory. What is a submodule is asked for.
+    /// The index's names in a directory. Submodules are looked up as well.
     pub(super) fn tracked_names(&self, place: &Place<Directory>) -> Listing {
         let mut tracked = Vec::new();
         let rows = place.data.rows.clone();
@@ -25,7 +25,7 @@ impl Scan<'_> {
                 false if mode == Mode::Gitlink => None,
                 false => Some(FileKind::File),
             };
-            // Names of an index are shorter than what a listing holds, or no system has them.
+            // This fails only for names longer than a listing holds, which exist on no system.
             let _ = listing.push(child.name, kind);
         }
         listing
@@ -63,8 +63,8 @@ impl Scan<'_> {
         worker.order = order;
     }
 
-    /// Whether the directory `child` is ignored although files in it are tracked, if that is worth
-    /// to be found out: then it need not be listed.
+    /// Whether the directory `child` is ignored although files in it are tracked, if finding out is
+    /// worth the effort: then it need not be listed.
     fn is_excluded(&self, listed: &Listed<'_>, child: &Child<'_>, path: &BStr) -> Option<bool> {
         if listed.place.data.excluded == Some(true) {
             return Some(true);
@@ -75,7 +75,8 @@ impl Scan<'_> {
         asks.then(|| listed.level.excludes(path, true, &self.inputs.exclusion))
     }
 
-    /// An entry whose name the index knows: as a file, as a directory or, in a conflict, as both.
+    /// Handles an entry whose name the index knows: as a file, as a directory or, in a conflict, as
+    /// both.
     pub(super) fn tracked(
         &self,
         worker: &mut Worker,
@@ -108,12 +109,15 @@ impl Scan<'_> {
                     );
                 }
                 (true, false) if children.len() == 1 => {
+                    // A file or a link is in the place of a tracked directory.
                     self.untracked(worker, listed, entry, plan);
                 }
                 (true, false) => {}
                 (false, _) => {
                     let shown = self.tracked_file(child, entry, is_directory, plan);
                     let below = children.iter().any(|child| child.is_directory);
+                    // A directory in the place of a tracked file is untracked, unless tracked paths
+                    // are below it.
                     if shown && is_directory && !below && !is_descended {
                         self.untracked(worker, listed, entry, plan);
                     }
@@ -122,7 +126,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Says whether the entry, a directory, is in the place of a file.
+    /// Records the state of an entry that the index has as a file or submodule, or plans a stat of
+    /// it. Returns whether it is a directory in the place of a file.
     pub(super) fn tracked_file(
         &self,
         child: &Child<'_>,

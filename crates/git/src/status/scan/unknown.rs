@@ -1,5 +1,5 @@
-//! Entries that the index does not know: which are untracked, which ignored, and which are looked
-//! into.
+//! Entries that the index does not know: which are untracked, which are ignored, and which are
+//! entered.
 
 use super::{Directory, Listed, Scan, Worker, GIT_DIR};
 use crate::index::Mode;
@@ -12,8 +12,8 @@ use hedgerow_walk::{Place, Plan};
 use std::sync::Arc;
 
 impl Scan<'_> {
-    /// Whether nothing more is to be looked for in an untracked directory: it is a repository of
-    /// its own, or it is known already how it will be shown.
+    /// Whether an untracked directory needs no further search: it is a repository of its own, or it
+    /// is already known how it will be shown.
     pub(super) fn is_done_with(
         &self,
         worker: &mut Worker,
@@ -50,7 +50,7 @@ impl Scan<'_> {
         self.inputs.others.has(&git_dir)
     }
 
-    /// An entry that the index does not know.
+    /// Handles an entry that the index does not know.
     pub(super) fn untracked(
         &self,
         worker: &mut Worker,
@@ -107,7 +107,7 @@ impl Scan<'_> {
             path.push(b'/');
             return self.found(worker, path, true, folder.cloned());
         }
-        // In a directory of which nothing more is to be known, git does not go on.
+        // Git stops in a directory once nothing more needs to be known about it.
         let stops = folder.is_some() && !wish.ignored();
         let is_certain = data.is_certain && (!stops || !worker.stopped);
         worker.stopped = true;
@@ -131,7 +131,7 @@ impl Scan<'_> {
         );
     }
 
-    /// How the pathspecs stand to the untracked directory `path`.
+    /// How the pathspecs match the untracked directory `path`.
     pub(super) fn reach(&self, path: &BStr) -> Reach {
         self.inputs.pathspecs.map_or(Reach::Matches, |pathspecs| {
             let path: BString = bstr::concat([path, BStr::new("/")]).into();
@@ -139,7 +139,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Whether to look into the directory `path`, in which something is tracked.
+    /// Whether to enter the directory `path`, which holds tracked files.
     pub(super) fn enters(&self, path: BString) -> bool {
         let Some(pathspecs) = self.inputs.pathspecs else {
             return true;
@@ -152,8 +152,8 @@ impl Scan<'_> {
         looks && (wish.ignored() || leads) || pathspecs.lead_into(path.as_bstr())
     }
 
-    /// Warns if the way to what is meant ends here. Git goes it only through directories that it
-    /// would look into.
+    /// Warns if the pathspecs' leading directory is missing below here. Git only follows it through
+    /// directories that it would enter.
     pub(super) fn leads(&self, worker: &mut Worker, listed: &Listed<'_>) {
         let (wish, place) = (self.inputs.wish, listed.place);
         let Some(pathspecs) = self.inputs.pathspecs.filter(|_| wish.any()) else {
@@ -167,13 +167,13 @@ impl Scan<'_> {
         worker.found.warnings.extend(warning.filter(|_| looks()));
     }
 
-    /// Whether the pathspecs mean the untracked file `path`.
+    /// Whether the pathspecs match the untracked file `path`.
     pub(super) fn means(&self, path: &BStr) -> bool {
         let pathspecs = self.inputs.pathspecs;
         pathspecs.is_none_or(|pathspecs| pathspecs.fits(path, Mode::File))
     }
 
-    /// Whether the pathspecs have git look at the entry `path` at all.
+    /// Whether git examines the entry `path` at all, given the pathspecs.
     pub(super) fn is_near(&self, path: &BStr) -> bool {
         let pathspecs = self.inputs.pathspecs;
         pathspecs.is_none_or(|pathspecs| pathspecs.look_at(path))
@@ -196,7 +196,7 @@ impl Scan<'_> {
     ) {
         if let Some(folder) = &folder {
             folder.note(ignored);
-            // Of what is in a folder, only ignored paths can become lines.
+            // Below a folder, only ignored paths can become lines.
             if !ignored || !self.inputs.wish.ignored() {
                 return;
             }

@@ -1,17 +1,16 @@
-//! The magic of a pathspec, as it is written and as the environment adds it: gitglossary(7),
-//! "pathspec", and git(1) under `GIT_LITERAL_PATHSPECS`. What is wrong with it is told in git's
-//! words.
+//! The magic of a pathspec, given in the pathspec or by the environment: gitglossary(7),
+//! "pathspec", and git(1) under `GIT_LITERAL_PATHSPECS`. Errors are in git's words.
 
 use crate::config::PathspecSettings;
 use bstr::{BStr, ByteSlice};
 
-/// Magic characters that git keeps for later.
+/// Magic characters that git reserves.
 const RESERVED: &[u8] = b"\"#%&',-;<=>@_`~";
 
-/// How the path of a pathspec is to be read.
+/// How the path of a pathspec is interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Magic {
-    /// From the top of the working tree, and not from where the user is.
+    /// Relative to the top of the working tree instead of the current directory.
     pub top: bool,
     /// Without wildcards.
     pub literal: bool,
@@ -19,11 +18,11 @@ pub(super) struct Magic {
     pub glob: bool,
     pub ignore_case: bool,
     pub exclude: bool,
-    /// It asks for attributes.
+    /// It requires attributes.
     pub attributes: bool,
 }
 
-/// The magic of `spec`, and the path behind it; or what is wrong with it.
+/// Parses the magic of `spec`. Returns it and the path after it, or an error message.
 pub(super) fn read<'s>(
     spec: &'s BStr,
     settings: &PathspecSettings,
@@ -43,7 +42,7 @@ pub(super) fn read<'s>(
 }
 
 impl Magic {
-    /// With what the environment says of all pathspecs. What one says of itself counts more.
+    /// Adds the settings of the environment. The pathspec's own magic takes precedence.
     fn with(self, settings: &PathspecSettings) -> Result<Self, String> {
         if settings.glob && settings.no_glob {
             return Err("global 'glob' and 'noglob' pathspec settings are incompatible".into());
@@ -91,7 +90,7 @@ fn of_words<'s>(mut rest: &'s [u8], spec: &BStr) -> Result<(Magic, &'s [u8]), St
     }
 }
 
-/// Where a word ends: at a comma or a parenthesis that has no backslash before it.
+/// The end of a word: a comma or a parenthesis without a backslash before it.
 fn end_of_word(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = text.get(at) {
@@ -143,7 +142,7 @@ mod tests {
             (":x", plain, "x"),
             (":/x", top, "x"),
             (":!^:/x", exclude, "/x"),
-            // Words after characters are none.
+            // After magic characters, parentheses have no special meaning.
             (":/(icase)x", top, "(icase)x"),
             (":(top,)x", top, "x"),
             (":(exclude)a)", exclude, "a)"),

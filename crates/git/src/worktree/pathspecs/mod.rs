@@ -1,5 +1,5 @@
-//! Which paths the user means: gitglossary(7), "pathspec". Git wants to know of each pathspec whether
-//! it matched anything, and how each stands to a directory.
+//! The paths that the user selects: gitglossary(7), "pathspec". As in git, it is recorded for each
+//! pathspec whether it matched anything, and how it matches directories.
 
 mod magic;
 mod pathspec;
@@ -16,26 +16,26 @@ use std::path::Path;
 pub(crate) struct Pathspecs {
     specs: Vec<Pathspec>,
     given: Vec<BString>,
-    /// How each has matched at its best.
+    /// The best match of each so far.
     matched: Vec<Option<Match>>,
     /// See [`Pathspecs::leading`].
     leading: BString,
 }
 
-/// How pathspecs stand to a directory.
+/// How pathspecs match a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// They mean nothing in it.
+    /// They match nothing in it.
     Outside,
-    /// They may mean something in it.
+    /// They may match something in it.
     Leads,
-    /// They mean it, with all that it holds.
+    /// They match it, with everything in it.
     Matches,
 }
 
 impl Pathspecs {
-    /// Reads what the user gave, relative to where he is. What only excludes, excludes from
-    /// everything.
+    /// Parses what the user gave, relative to the user's current directory. If all of them exclude,
+    /// they exclude from everything.
     pub(crate) fn new(repository: &Repository, given: &[BString]) -> Result<Self> {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
@@ -64,8 +64,9 @@ impl Pathspecs {
         })
     }
 
-    /// Whether they mean the path of an entry. One that named a path exactly means no other, as
-    /// git has it, even with wildcards: what it would overwrite besides stays.
+    /// Whether they match the path of an entry, and records it. As in git, a pathspec that has
+    /// matched a path exactly matches no other path afterwards, even if it has wildcards; so
+    /// nothing else is overwritten.
     pub(crate) fn matches(&mut self, path: &BStr, mode: Mode) -> bool {
         let mut is_meant = false;
         for (spec, matched) in self.specs.iter().zip(&mut self.matched) {
@@ -79,7 +80,7 @@ impl Pathspecs {
         if !is_meant {
             return false;
         }
-        // One that excludes need not exclude anything, but there must be something else.
+        // An excluding pathspec need not exclude anything, but something else must match.
         for (spec, matched) in self.specs.iter().zip(&mut self.matched) {
             if spec.excluding {
                 *matched = Some(Match::Wild);
@@ -88,7 +89,7 @@ impl Pathspecs {
         !self.excludes(path, mode)
     }
 
-    /// The same without remembering it.
+    /// The same without recording it.
     pub(crate) fn fits(&self, path: &BStr, mode: Mode) -> bool {
         let matches = |spec: &Pathspec| meaning(spec, path, mode).is_some();
         self.including().any(matches) && !self.excludes(path, mode)
@@ -99,10 +100,10 @@ impl Pathspecs {
         excluding.any(|spec| meaning(spec, path, mode).is_some())
     }
 
-    /// How they stand to the untracked directory `path`, which has a slash at its end.
+    /// How they match the untracked directory `path`, which has a slash at its end.
     ///
-    /// Where one pathspec names a directory above and another may match something in here, the
-    /// latter counts: git looks into the directory then, instead of showing it as one.
+    /// If one pathspec names a directory above and another may match something in here, the latter
+    /// counts: git then enters the directory instead of showing it as one line.
     pub(crate) fn untracked_directory(&self, path: &BStr) -> Reach {
         if self.excluding().any(|spec| spec.matching(path).is_some()) {
             return Reach::Outside;
@@ -115,10 +116,10 @@ impl Pathspecs {
         }
     }
 
-    /// Whether they may mean a file in the directory `path`, which has a slash at its end.
+    /// Whether they may match a file in the directory `path`, which has a slash at its end.
     pub(crate) fn lead_into(&self, path: &BStr) -> bool {
         let without = |spec: &Pathspec| {
-            // A pattern that fits the directory need not fit what is in it.
+            // A pattern that matches the directory need not match what is in it.
             matches!(spec.matching(path), Some(Match::Above | Match::Exact))
         };
         let mut including = self.including();
@@ -126,9 +127,9 @@ impl Pathspecs {
             && !self.excluding().any(without)
     }
 
-    /// Whether git looks at the entry `path`, a file or a directory without a slash at its end,
-    /// when it looks for untracked and ignored ones. It passes over what no pathspec can match; but
-    /// an ignored directory that it looks at is shown whatever the pathspecs mean.
+    /// Whether git examines the entry `path`, a file or a directory without a trailing slash, when
+    /// it looks for untracked and ignored ones. It skips what no pathspec can match; but an ignored
+    /// directory that it examines is shown whatever the pathspecs match.
     pub(crate) fn look_at(&self, path: &BStr) -> bool {
         let common = self.leading.len().min(path.len());
         let is_below = self.leading[..common] == path[..common]
@@ -136,12 +137,12 @@ impl Pathspecs {
         is_below && self.specs.iter().any(|spec| spec.agrees(path))
     }
 
-    /// The directory that all they mean is in, with a slash at its end; empty for the root.
+    /// The common leading directory of all matches, with a slash at its end; empty for the root.
     pub(crate) fn leading(&self) -> &BStr {
         self.leading.as_bstr()
     }
 
-    /// Those that have matched nothing, as they were given; those that exclude too, if nothing else
+    /// The pathspecs that have matched nothing, as given; also the excluding ones if nothing else
     /// has matched.
     pub(crate) fn unmatched(&self) -> Vec<BString> {
         let specs = self.given.iter().zip(&self.matched);
@@ -158,15 +159,14 @@ impl Pathspecs {
     }
 }
 
-/// How a pathspec means an entry. A submodule may be named as the directory that it is.
+/// How a pathspec matches an entry. A submodule may be named as a directory.
 fn meaning(spec: &Pathspec, path: &BStr, mode: Mode) -> Option<Match> {
     let is_named = || mode == Mode::Gitlink && spec.names_directory(path);
     spec.matching(path)
         .or_else(|| is_named().then_some(Match::Exact))
 }
 
-/// What all that is meant begins with, up to a slash. Git finds nothing if the first pathspec
-/// excludes.
+/// The common start of all matches, up to a slash. git uses none if the first pathspec excludes.
 fn leading(specs: &[Pathspec]) -> BString {
     let Some(first) = specs.first().filter(|spec| !spec.excluding) else {
         return BString::default();
@@ -207,23 +207,23 @@ mod tests {
             ("", &[":(glob)*"], "a/", Leads),
             ("", &[":(glob)**"], "a/", Matches),
             ("", &[":(icase)A"], "a/", Matches),
-            // What may match in it counts more than what names a directory above it.
+            // A possible match in it takes precedence over a name of a directory above it.
             ("", &[".", "*.c"], "a/", Leads),
             ("", &["a", "a/b/c"], "a/b/", Leads),
             ("", &["a/b", "a/b/c"], "a/b/", Leads),
-            // But not more than what names the directory itself.
+            // But not over a name of the directory itself.
             ("", &["a/b/", "a/b/c"], "a/b/", Matches),
             ("", &["*", "a/b"], "a/", Matches),
             ("", &[":!a"], "a/", Outside),
             ("", &[":!a"], "b/", Matches),
             ("", &[":!a/b"], "a/", Matches),
-            // As a directory, it does not end like that.
+            // With its trailing slash, the directory does not match.
             ("", &[":!*.o"], "a.o/", Matches),
             ("", &[".", ":(exclude,glob)*/"], "a/", Outside),
             ("d", &["."], "d/", Matches),
             ("d", &["."], "d/e/", Matches),
             ("d", &[":/"], "e/", Matches),
-            // After a wildcard in the name of where the user is, all counts as one.
+            // After a wildcard in the current directory's name, everything counts as a pattern.
             ("[d]", &["a"], "[d]/b/", Leads),
         ] {
             let found = read(prefix, specs).untracked_directory(path.into());
@@ -263,7 +263,7 @@ mod tests {
             ("", &["src/*.c"], "lib", false),
             ("", &[":(icase)SRC"], "src", true),
             ("", &[":(icase)SRC"], "lib", false),
-            // What is excluded is looked at, but only in the directory that all is meant in.
+            // Excluded paths are examined, but only in the leading directory of all pathspecs.
             ("", &["src", ":!lib"], "lib", true),
             ("", &["src/a", ":!lib"], "lib", false),
             ("", &[":!lib", "src/a"], "lib", true),

@@ -1,4 +1,4 @@
-//! One pathspec: how it is read, and how it stands to a path.
+//! One pathspec: how it is parsed, and how it matches a path.
 
 use super::magic;
 use crate::config::PathspecSettings;
@@ -9,34 +9,34 @@ use std::path::Path;
 
 /// One pathspec, relative to the root of the working tree.
 pub(super) struct Pathspec {
-    /// The path, wildcards and all; empty for the root. With a slash at its end, it does not mean a
-    /// file of that name.
+    /// The path, including wildcards; empty for the root. With a slash at its end, it does not
+    /// match a file of that name.
     path: BString,
-    /// Bytes of it that come from where the user is, and are what they are.
+    /// Length of the prefix from the user's current directory, which is taken literally, in bytes.
     prefix: usize,
-    /// Bytes that are what they are, up to the first wildcard.
+    /// Length of the literal part before the first wildcard, in bytes.
     literal: usize,
-    /// How the wildcards are to be read; `None` if there are none.
+    /// How wildcards match; `None` if there are none.
     wild: Option<Mode>,
     ignore_case: bool,
     pub excluding: bool,
 }
 
-/// How a pathspec matches a path. Of several that do, the greatest counts.
+/// How a pathspec matches a path. If several match, the greatest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Match {
-    /// It names a directory that leads to the path.
+    /// It names an ancestor directory of the path.
     Above,
-    /// The path is a directory, in which it may match something.
+    /// The path is a directory that may contain a match.
     Leads,
-    /// Its wildcards fit.
+    /// Its wildcards match.
     Wild,
     /// It names the path.
     Exact,
 }
 
 impl Pathspec {
-    /// Reads what was given by a user who is in the directory `prefix`. `settings` are those of his
+    /// Parses a pathspec given by a user in the directory `prefix`. `settings` come from the
     /// environment.
     pub(super) fn read(
         given: &BStr,
@@ -61,7 +61,7 @@ impl Pathspec {
             return Err(bad("attributes are not supported here".into()));
         }
         let (path, prefix) = if magic.top {
-            // Git takes this as it is, even with dots that no path has.
+            // git takes this path as it is, even with dots that no path has.
             (given_path.to_owned(), 0)
         } else {
             join(prefix, given_path, root).ok_or_else(|| {
@@ -91,7 +91,7 @@ impl Pathspec {
         })
     }
 
-    /// All that there is.
+    /// A pathspec that matches everything.
     pub(super) fn everything() -> Self {
         Pathspec {
             path: BString::default(),
@@ -103,7 +103,7 @@ impl Pathspec {
         }
     }
 
-    /// How it matches the path; that of a directory has a slash at its end.
+    /// How it matches the path; a directory's path has a slash at its end.
     pub(super) fn matching(&self, path: &[u8]) -> Option<Match> {
         let whole = self.path.len();
         if whole == 0 {
@@ -125,27 +125,28 @@ impl Pathspec {
         gix_glob::wildmatch(pattern, rest, mode).then_some(Match::Wild)
     }
 
-    /// How it matches a directory, whose path has a slash at its end, or perhaps something in it.
+    /// How it matches a directory, whose path has a slash at its end, or possibly something in it.
     pub(super) fn matching_directory(&self, directory: &[u8]) -> Option<Match> {
         self.matching(directory).or_else(|| {
             let goes_on = directory.len() < self.path.len() && self.starts(directory);
-            // Wildcards may cross directories, or so git takes it.
+            // git assumes that wildcards may cross directories.
             let is_wild = self.wild.is_some() && self.after_literal(directory).is_some();
             (goes_on || is_wild).then_some(Match::Leads)
         })
     }
 
-    /// Whether it names the directory `path`, which has no slash at its end, as one.
+    /// Whether it names the directory `path` (without a trailing slash) with a trailing slash.
     pub(super) fn names_directory(&self, path: &[u8]) -> bool {
         self.path.len() == path.len() + 1 && self.path.ends_with(b"/") && self.starts(path)
     }
 
-    /// Whether the path and what comes before the wildcards agree as far as both go.
+    /// Whether the path and the literal part agree as far as both go.
     pub(super) fn agrees(&self, path: &[u8]) -> bool {
         self.starts(&path[..path.len().min(self.literal)])
     }
 
-    /// What all its matches begin with: up to a wildcard, or to a letter of either case.
+    /// The common start of all its matches: up to a wildcard, or if case is ignored, only the
+    /// prefix.
     pub(super) fn fixed(&self) -> &[u8] {
         let length = if self.ignore_case {
             self.prefix
@@ -155,13 +156,13 @@ impl Pathspec {
         &self.path[..length]
     }
 
-    /// The rest of a path that begins as this does up to the first wildcard.
+    /// The rest of a path that starts with the literal part.
     fn after_literal<'p>(&self, path: &'p [u8]) -> Option<&'p BStr> {
         let (start, rest) = path.split_at_checked(self.literal)?;
         self.starts(start).then_some(rest.as_bstr())
     }
 
-    /// Whether it begins with `start`, which is not longer.
+    /// Whether it starts with `start`, which is not longer.
     fn starts(&self, start: &[u8]) -> bool {
         let fixed = self.prefix.min(start.len());
         let same = if self.ignore_case {
@@ -173,9 +174,9 @@ impl Pathspec {
     }
 }
 
-/// `path` from the directory `prefix`, without `.` and `..`, and how many bytes of `prefix` are
-/// left in it. What can only be a directory has a slash at its end. `None` if it leaves the working
-/// tree.
+/// `path` relative to the root, resolved from the directory `prefix`, without `.` and `..`; and how
+/// many bytes of `prefix` are left in it. A slash at its end is added if it can only be a
+/// directory. `None` if it leaves the working tree.
 fn join(prefix: &BStr, path: &BStr, root: &Path) -> Option<(BString, usize)> {
     use std::os::unix::ffi::OsStrExt;
     let is_part = |part: &&[u8]| !part.is_empty();

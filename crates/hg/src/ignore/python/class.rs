@@ -1,15 +1,15 @@
-//! Classes: what stands in brackets.
+//! Character classes (in brackets).
 
 use super::{write_literal, Last, Translator};
 
 enum Item {
     Byte(u8),
-    /// A set that has a letter.
+    /// A predefined set, given by its letter.
     Set(u8),
 }
 
 impl Translator<'_> {
-    /// After a `[`.
+    /// Translates a class after its `[`.
     pub(super) fn class(&mut self) -> Result<(), String> {
         const ENDLESS: &str = "unterminated character set";
         self.regex.push('[');

@@ -1,4 +1,4 @@
-//! `hedgerow image to-tar`: an archive of what is in an image.
+//! `hedgerow image to-tar`: converts an image to an archive.
 
 use super::arguments::ToTar;
 use super::unreadable;
@@ -87,7 +87,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
 }
 
 fn unwritable(archive: Option<&Path>, error: io::Error) -> Failure {
-    // What the system said at the end has its own sentence already.
+    // An error of the system already has a complete message.
     match error.downcast::<hedgerow_fs::Error>() {
         Ok(error) => not_started(error),
         Err(error) => {

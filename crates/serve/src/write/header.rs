@@ -2,7 +2,7 @@
 
 use hedgerow_pack::{EntryKind, ObjectId, ObjectKind};
 
-/// What stands before the zlib stream of an entry; at most 10 bytes for the kind and the size, and
+/// The header before the zlib stream of an entry: at most 10 bytes for the kind and the size, and
 /// an id or 10 bytes for the base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
@@ -10,13 +10,13 @@ pub(super) struct Header {
     length: usize,
 }
 
-/// What an entry is in the pack that is written.
+/// The type of an entry in the written pack.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Written {
     Whole(ObjectKind),
-    /// A delta against what starts so many bytes before it.
+    /// A delta whose base starts this many bytes before it.
     Distance(u64),
-    /// A delta against that object.
+    /// A delta against the object with this id.
     Id(ObjectId),
 }
 
@@ -47,7 +47,8 @@ impl Header {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Seven bits a byte, the most significant first; each continuation counts one more.
+    /// Seven bits per byte, the most significant first; each continuation adds one, as git defines
+    /// it.
     fn push_distance(&mut self, mut distance: u64) {
         let mut bytes = [0; 10];
         let mut first = bytes.len() - 1;
@@ -81,8 +82,8 @@ fn type_number(written: &Written) -> u8 {
     }
 }
 
-/// How a copied entry of that `kind`, which starts at `old`, is written at `new`, if its base moves
-/// as far as it does.
+/// How a copied entry of that `kind`, formerly at `old`, is written if its base moves by the same
+/// distance.
 pub(super) fn unmoved(kind: EntryKind, old: u64) -> Written {
     match kind {
         EntryKind::Whole(kind) => Written::Whole(kind),

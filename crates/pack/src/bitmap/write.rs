@@ -6,9 +6,9 @@ use crate::hashed_file::HashedFile;
 use crate::{Error, Result};
 use std::path::PathBuf;
 
-/// How far back the base of an entry may be: readers have limits, and git looks no further.
+/// Maximum distance back to the base of an entry: readers have limits, and git searches no further.
 const WINDOW: usize = 10;
-/// So many bitmaps are put together at most to read one; a longer chain costs more than it saves.
+/// Maximum number of bitmaps combined to read one; a longer chain costs more than it saves.
 const MAX_CHAIN: u32 = 64;
 
 /// The bitmap of one commit, compressed.
@@ -16,35 +16,34 @@ const MAX_CHAIN: u32 = 64;
 pub struct CommitBitmap {
     /// The bit of the commit.
     pub commit: u32,
-    /// What is reachable from it, itself included, compressed.
+    /// The set reachable from it, including itself, compressed.
     set: Vec<u8>,
 }
 
-/// What some commits reach together, compressed.
+/// The objects that some commits reach together, compressed.
 #[derive(Clone, Debug)]
 pub struct PseudoMerge {
     /// The bits of the commits.
     pub(super) commits: Words,
-    /// What is reachable from them, themselves included, compressed.
+    /// The set reachable from them, including themselves, compressed.
     pub(super) set: Vec<u8>,
 }
 
-/// The bitmaps to write, of the objects of a pack or a multi-pack-index.
+/// The bitmaps to write for the objects of a pack or a multi-pack-index.
 #[derive(Debug)]
 pub struct BitmapContents<'s> {
     /// The order of their bits.
     pub order: &'s BitOrder<'s>,
     /// The objects of each kind: commits, trees, blobs, tags.
     pub kinds: [Words; 4],
-    /// The commits that get one, those first whose bitmaps are the likeliest bases of others:
-    /// oldest first.
+    /// The commits with their bitmaps, sorted so that likely bases come first: oldest first.
     pub commits: Vec<CommitBitmap>,
     /// Groups of commits.
     pub pseudo_merges: Vec<PseudoMerge>,
-    /// For each object, by its bit, git's hash of the path at which it was found; empty if those
-    /// are not to be written (`pack.writeBitmapHashCache`).
+    /// For each object, by its bit, git's hash of the path at which it was found; empty if the
+    /// hashes are not to be written (`pack.writeBitmapHashCache`).
     pub name_hashes: Vec<u32>,
-    /// Whether entries are to be found by a table (`pack.writeBitmapLookupTable`).
+    /// Whether to write a lookup table (`pack.writeBitmapLookupTable`).
     pub lookup_table: bool,
 }
 
@@ -57,7 +56,7 @@ impl CommitBitmap {
         }
     }
 
-    /// Adds what it reaches to `target`, which has room for all objects.
+    /// ORs the set into `target`, which has room for all objects.
     pub fn add_to(&self, target: &mut Words) {
         self.apply(Change::Or, target);
     }
@@ -70,7 +69,7 @@ impl CommitBitmap {
 }
 
 impl PseudoMerge {
-    /// What is `reached` from the commits with the bits `commits`.
+    /// The pseudo-merge of the commits with the bits `commits`, which together reach `reached`.
     pub fn new(commits: Words, reached: &Words) -> Self {
         PseudoMerge {
             commits,
@@ -79,21 +78,21 @@ impl PseudoMerge {
     }
 }
 
-/// An entry as it is going to be written.
+/// An entry to be written.
 #[derive(Debug)]
 struct Planned {
     row: u32,
-    /// How many entries before this one its base is; 0 for none.
+    /// How many entries before this one its base is; 0 if it has none.
     distance: u8,
     set: Vec<u8>,
 }
 
 impl BitmapContents<'_> {
-    /// Writes the file that belongs to the pack or multi-pack-index of the order, replacing an earlier one, with up to
-    /// `threads` threads; waits for the disk if `sync`. Returns its path.
+    /// Writes the bitmap file of the pack or multi-pack-index, replacing an earlier one, with up to
+    /// `threads` threads. Waits until it is on disk if `sync`. Returns its path.
     ///
     /// # Errors
-    /// If a system call fails, or a bit is none of the order ([`Error::ForeignLocation`]).
+    /// If a system call fails, or a bit is not in the order ([`Error::ForeignLocation`]).
     pub fn write(&self, threads: usize, sync: bool) -> Result<PathBuf> {
         let planned = self.plan(threads)?;
         let path = self.order.bitmap_path();
@@ -131,7 +130,7 @@ impl BitmapContents<'_> {
         Ok(path)
     }
 
-    /// Finds for each commit the form that takes the fewest bytes.
+    /// Finds the smallest encoding for each commit.
     fn plan(&self, threads: usize) -> Result<Vec<Planned>> {
         let count = self.commits.len();
         let share = count.div_ceil(threads.max(1)).max(WINDOW);
@@ -163,7 +162,7 @@ impl BitmapContents<'_> {
         Ok(planned)
     }
 
-    /// For each commit in `range`, the distances to bases with which it takes fewer bytes, the
+    /// For each commit in `range`, the distances to bases with which its encoding is smaller, the
     /// best first, at most two.
     fn candidates(&self, range: std::ops::Range<usize>) -> Vec<Vec<(usize, Vec<u8>)>> {
         let bits = self.order.count() as usize;
@@ -221,7 +220,7 @@ impl BitmapContents<'_> {
     }
 }
 
-/// How many words differ: what the compressed difference takes, about.
+/// Number of differing words: roughly the size of the compressed difference.
 fn changed_words(a: &Words, b: &Words) -> u64 {
     let pairs = a.as_slice().iter().zip(b.as_slice());
     pairs.map(|(a, b)| u64::from(a != b)).sum()

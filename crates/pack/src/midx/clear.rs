@@ -1,4 +1,4 @@
-//! What belongs to a multi-pack-index that is no more.
+//! Removes auxiliary files of former multi-pack-indexes.
 
 use super::layers::{chain_directory, chain_path, Layer};
 use gix_hash::ObjectId;
@@ -8,8 +8,8 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Removes from the pack directory `packs` what belongs to another multi-pack-index than the one
-/// of that checksum, which was just written: its bitmap, its reverse index, and any chain.
+/// Removes from the pack directory `packs` the auxiliary files of all multi-pack-indexes but the
+/// one with that checksum, which was just written: bitmaps, reverse indexes, and chains.
 pub(super) fn after_writing(packs: &Path, checksum: &ObjectId) -> Result<()> {
     for extension in ["bitmap", "rev", "midx"] {
         let kept = format!("multi-pack-index-{checksum}.{extension}");
@@ -46,7 +46,7 @@ fn remove(directory: &Path, extension: &str, kept: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the header of a bitmap before the checksum of what it belongs to.
+/// Offset of the checksum of the covered file in a bitmap, in bytes.
 const BITMAP_HEADER_BYTES: usize = 12;
 
 /// Whether there is a bitmap for the multi-pack-index whose newest layer is `top`.

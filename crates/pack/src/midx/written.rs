@@ -7,8 +7,8 @@ use gix_hash::ObjectId;
 use hedgerow_fs::LockFile;
 use std::path::PathBuf;
 
-/// A multi-pack-index that is written but not in its place yet, so that its bitmap can be put
-/// there first. Dropped without [`WrittenMidx::commit`] it is gone.
+/// A multi-pack-index that is written but not renamed yet, so that its bitmap can be put in place
+/// first. If it is dropped without [`WrittenMidx::commit`], it is deleted.
 #[derive(Debug)]
 pub struct WrittenMidx {
     pub(super) lock: LockFile,
@@ -16,19 +16,19 @@ pub struct WrittenMidx {
     pub(super) packs: PathBuf,
     pub(super) checksum: ObjectId,
     pub(super) order: Option<Order>,
-    /// Where it is going to be.
+    /// Its final path.
     pub(super) path: PathBuf,
     pub(super) file: MultiPackIndex,
 }
 
 impl WrittenMidx {
-    /// The hash the file ends with, by which its bitmap is named.
+    /// The trailing hash, which names its bitmap.
     pub fn checksum(&self) -> &ObjectId {
         &self.checksum
     }
 
-    /// The position, in order of ids, of the object of each bit; empty unless it was written for
-    /// a bitmap.
+    /// The position, in order of ids, of the object of each bit; empty unless it was written for a
+    /// bitmap.
     pub fn pseudo_pack_order(&self) -> &[u32] {
         match &self.order {
             Some(order) => &order.positions,
@@ -36,8 +36,8 @@ impl WrittenMidx {
         }
     }
 
-    /// The order of the bits of its bitmap, if it was written for one with any objects. Its packs
-    /// are those of `store`.
+    /// The bit order of its bitmap; `None` unless it was written for a bitmap and has objects. Its
+    /// packs are those of `store`.
     ///
     /// # Errors
     /// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if one of them is not in the store.
@@ -50,7 +50,7 @@ impl WrittenMidx {
         order.map(Some).map_err(|why| failed(&self.packs, why))
     }
 
-    /// Puts it in its place, and removes the bitmaps and reverse indexes of others.
+    /// Renames it to its final path, and removes bitmaps and reverse indexes of others.
     pub fn commit(self) -> Result<()> {
         self.lock.commit()?;
         clear::after_writing(&self.packs, &self.checksum)?;

@@ -1,4 +1,4 @@
-//! From the first pass to an index: the second pass, and what can be checked only then.
+//! From the first pass to an index: runs the second pass, and the checks that need all objects.
 
 use super::check::Findings;
 use super::delta_trees::DeltaTrees;
@@ -13,19 +13,19 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Stage;
 use hedgerow_fs::OutputFile;
 
-/// A pack all of whose objects are known.
+/// A pack whose objects are all known.
 pub(crate) struct Conclusion {
     records: Vec<Record>,
     objects: Vec<PackedObject>,
     findings: Findings,
     refers_outside: bool,
     missing_modules: Vec<ObjectId>,
-    /// Bases that a thin pack left out.
+    /// The bases that a thin pack left out.
     pub outside: Vec<ObjectId>,
 }
 
 impl Conclusion {
-    /// Resolves the deltas among `records` and checks what is left to be checked.
+    /// Resolves the deltas among `records` and makes the remaining checks.
     pub fn resolve_and_check(
         data: &[u8],
         mut records: Records,
@@ -102,12 +102,12 @@ impl Conclusion {
         })
     }
 
-    /// How many entries the pack has.
+    /// Number of entries in the pack.
     pub fn count(&self) -> usize {
         self.records.len()
     }
 
-    /// The pack with the index entries of what was `added` to it.
+    /// The pack, with the index entries of objects `added` to it.
     pub fn into_pack(
         self,
         checksum: ObjectId,
@@ -145,7 +145,7 @@ impl Conclusion {
     }
 }
 
-/// The objects that are no deltas but bases of some, those with the most work first.
+/// The objects that are not deltas but bases of some, those with the most work first.
 fn roots(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     let weights = delta_trees.weights(records);
     let numbered = records.iter().zip(0..);
@@ -157,7 +157,7 @@ fn roots(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     roots
 }
 
-/// Of each entry, whether it is a delta without a base.
+/// For each entry, whether it is a delta without a base.
 fn open(records: &[Record], delta_trees: &DeltaTrees) -> Vec<bool> {
     let numbered = records.iter().zip(0..);
     numbered
@@ -165,8 +165,8 @@ fn open(records: &[Record], delta_trees: &DeltaTrees) -> Vec<bool> {
         .collect()
 }
 
-/// The bases that deltas wait for and the repository has, those of the first deltas first. The
-/// pack may have some of them too, as deltas that wait themselves.
+/// The bases that deltas wait for and the repository has, in the order of the first deltas on them.
+/// The pack may contain some of them too, as deltas that wait themselves.
 fn candidates(delta_trees: &DeltaTrees, options: &IndexOptions<'_>) -> Result<Vec<ObjectId>> {
     let (Some(store), true) = (options.store, options.fix_thin) else {
         return Ok(Vec::new());
@@ -180,14 +180,14 @@ fn candidates(delta_trees: &DeltaTrees, options: &IndexOptions<'_>) -> Result<Ve
     Ok(candidates)
 }
 
-/// The objects of the pack by their ids.
+/// The objects of the pack, by id.
 pub(crate) struct Known {
-    /// In order of ids, if anything is to be looked up.
+    /// In order of ids; empty if no lookups are needed.
     list: Vec<(ObjectId, ObjectKind, u32)>,
 }
 
 impl Known {
-    /// Fills in what was resolved.
+    /// Builds the table, and sets the ids of resolved deltas in `records`.
     fn new(records: &mut [Record], resolved: &[Resolved], options: &IndexOptions<'_>) -> Self {
         let is_needed = options.links || options.rules.is_some();
         let mut list = Vec::new();
@@ -221,8 +221,8 @@ impl Known {
         (known == id).then_some((*kind, *number))
     }
 
-    /// Refuses a pack whose objects refer to what is nowhere, or to other kinds than there are.
-    /// Returns whether they refer to objects that only the repository has.
+    /// Refuses a pack with references to objects that do not exist or are of another kind. Returns
+    /// whether it refers to objects that only the repository has.
     fn check_links(&self, findings: &Findings, store: Option<&ObjectStore>) -> Result<bool> {
         if let Some(id) = findings.mismatch {
             return Err(Refusal::KindMismatch(id).into());
@@ -257,7 +257,7 @@ impl Known {
     }
 }
 
-/// The kind of an object of the repository; `None` if it has none such.
+/// The kind of an object of the repository; `None` if it does not exist.
 fn existing_kind(
     id: ObjectId,
     reader: Option<&mut Reader<'_>>,

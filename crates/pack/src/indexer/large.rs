@@ -1,4 +1,4 @@
-//! Blobs that are too large to hold are compared with those of the repository in pieces.
+//! Compares blobs that are too large for memory with those of the repository, in pieces.
 
 use super::build::input;
 use super::check::Findings;
@@ -8,7 +8,7 @@ use super::record::Record;
 use crate::Result;
 use hedgerow_codec::StreamInflater;
 
-/// Compares the large blobs that were found to exist already.
+/// Compares the large blobs that already exist in the repository.
 pub(crate) fn compare(
     data: &[u8],
     records: &[Record],
@@ -33,7 +33,7 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// Whether what `stream` inflates from `input` next is `piece`.
+/// Whether the next bytes that `stream` inflates from `input` equal `piece`.
 fn is_next(stream: &mut StreamInflater, input: &mut &[u8], piece: &[u8]) -> bool {
     let mut own = vec![0; piece.len()];
     let mut filled = 0;

@@ -1,4 +1,4 @@
-//! Blobs that are checked because of the names trees give them, once all trees are known.
+//! Checks blobs because of their names in trees, once all trees are known.
 
 use super::build::Builder;
 use super::check::Findings;
@@ -10,8 +10,8 @@ use super::Refusal;
 use crate::{ObjectKind, Reader, Result};
 use gix_hash::ObjectId;
 
-/// Checks what trees call `.gitmodules` and `.gitattributes`. Returns those of the first that are
-/// nowhere: somebody else may have them.
+/// Checks blobs named `.gitmodules` and `.gitattributes` in trees. Returns the `.gitmodules` blobs
+/// that do not exist here: they may arrive otherwise.
 pub(crate) fn check(
     ground: ResolveInput<'_>,
     known: &Known,

@@ -1,9 +1,9 @@
-//! The second pass: every delta is applied to its base, in parallel, to learn which object it is.
+//! The second pass: every delta is applied to its base, in parallel, to determine the object's id.
 //!
-//! A worker takes an object that is no delta and goes down into the deltas that stand on it, depth
-//! first, holding the content of those with more deltas to come. What it may hold is limited: what
-//! does not fit is dropped and built again when it is needed. Workers without work are given deltas
-//! by those who have several for one base.
+//! A worker takes an object that is not a delta and descends into the deltas based on it, depth
+//! first, keeping the contents of objects with more deltas to come. The memory for these is
+//! limited: contents that do not fit are dropped and rebuilt when needed. Idle workers get deltas
+//! from workers that have several for one base.
 
 use super::build::Builder;
 use super::check::Findings;
@@ -17,10 +17,10 @@ use hedgerow_engine::Stage;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Contents that all workers together may hold for later, in bytes.
+/// Maximum size of contents kept by all workers together, in bytes.
 const HELD_BYTES: usize = 48 << 20;
 
-/// A delta that was resolved.
+/// A resolved delta.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resolved {
     pub number: u32,
@@ -28,20 +28,20 @@ pub(crate) struct Resolved {
     pub kind: ObjectKind,
 }
 
-/// What the workers read.
+/// The input of the workers.
 #[derive(Clone, Copy)]
 pub(crate) struct ResolveInput<'g> {
-    /// The pack up to its checksum.
+    /// The pack without its checksum.
     pub data: &'g [u8],
     pub records: &'g [Record],
     pub delta_trees: &'g DeltaTrees,
     /// Bases from outside the pack; their numbers follow those of the records.
     pub outside: &'g [ObjectId],
-    /// Where those are.
+    /// The store that contains these bases.
     pub store: Option<&'g ObjectStore>,
 }
 
-/// Resolves all deltas that stand on `roots`, largest family first. Returns them in no order.
+/// Resolves all deltas based on `roots`, largest family first. Returns them in no order.
 pub(crate) fn resolve(
     ground: ResolveInput<'_>,
     roots: &[u32],
@@ -73,11 +73,11 @@ pub(crate) fn resolve(
     Ok((resolved, findings))
 }
 
-/// What a worker can take.
+/// A unit of work.
 enum Task {
-    /// An object that is no delta, with all that stands on it.
+    /// An object that is not a delta, with all deltas based on it.
     Root(u32),
-    /// Some of the deltas against one base, which is built.
+    /// Some of the deltas against one base whose content is available.
     Deltas {
         base: u32,
         kind: ObjectKind,
@@ -86,11 +86,11 @@ enum Task {
     },
 }
 
-/// Where the workers find their tasks.
+/// The tasks shared by all workers.
 struct WorkQueue<'r> {
     state: Mutex<State<'r>>,
     changed: Condvar,
-    /// Whether somebody has nothing to do.
+    /// Whether a worker is idle.
     is_wanted: AtomicBool,
     is_stopped: AtomicBool,
 }
@@ -98,7 +98,7 @@ struct WorkQueue<'r> {
 struct State<'r> {
     roots: std::slice::Iter<'r, u32>,
     tasks: Vec<Task>,
-    /// Workers that have a task and may give some of it.
+    /// Number of workers with a task, which may give a part of it away.
     busy: usize,
 }
 
@@ -117,11 +117,12 @@ impl<'r> WorkQueue<'r> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'r>> {
-        // Lists are whole even if a thread panicked while it held the lock.
+        // The lists are consistent even if a thread panicked while it held the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next task; waits while there is none but may be one. The caller is busy from then on.
+    /// The next task; waits while there is none but busy workers may add one. The caller then
+    /// counts as busy.
     fn take(&self) -> Option<Task> {
         let mut state = self.lock();
         loop {
@@ -151,7 +152,7 @@ impl<'r> WorkQueue<'r> {
         self.changed.notify_one();
     }
 
-    /// The caller has done its task.
+    /// The caller has finished its task.
     fn done(&self) {
         let mut state = self.lock();
         state.busy -= 1;
@@ -171,9 +172,9 @@ impl<'r> WorkQueue<'r> {
 struct Frame {
     number: u32,
     kind: ObjectKind,
-    /// `None` if it had to be dropped.
+    /// `None` if it was dropped.
     content: Option<Arc<Vec<u8>>>,
-    /// Where its deltas start in the list of pending ones.
+    /// The start of its deltas in the list of pending ones.
     pending: usize,
 }
 
@@ -184,9 +185,9 @@ struct Worker<'g> {
     builder: Builder<'g>,
     examiner: Examiner<'g>,
     frames: Vec<Frame>,
-    /// The deltas of the frames, one frame's behind the other's.
+    /// The deltas of all frames, one frame after the other.
     pending: Vec<u32>,
-    /// What the frames hold, in bytes.
+    /// The size of the contents of the frames, in bytes.
     held: usize,
     budget: usize,
     resolved: Vec<Resolved>,
@@ -253,8 +254,8 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// Starts with a base from outside the pack, if deltas still wait for it: it may have turned up
-    /// in the pack meanwhile. Deltas on one that is damaged go on waiting.
+    /// Starts with a base from outside the pack, if deltas still wait for it: it may have been
+    /// found in the pack meanwhile. Deltas on a damaged base keep waiting.
     fn start_outside(&mut self, number: u32) -> Result<()> {
         let at = number as usize - self.ground.records.len();
         let id = self.ground.outside.get(at);
@@ -270,7 +271,7 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// Resolves all that is pending.
+    /// Resolves all pending deltas.
     fn descend(&mut self) -> Result<()> {
         while let Some(top) = self.frames.last() {
             if self.pending.len() <= top.pending {
@@ -318,7 +319,7 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// Goes down into the deltas against `number`, if there are any.
+    /// Descends into the deltas against `number`, if there are any.
     fn push(&mut self, number: u32, id: &ObjectId, kind: ObjectKind, content: Vec<u8>) {
         let pending = self.pending.len();
         self.ground.delta_trees.claim(number, id, &mut self.pending);
@@ -346,7 +347,8 @@ impl<'g> Worker<'g> {
         }
     }
 
-    /// Drops what will be needed last, until the rest fits; never what is needed next.
+    /// Drops the contents needed last until the rest fits the budget, but never the one needed
+    /// next.
     fn drop_over_budget(&mut self) {
         let Some((_, below)) = self.frames.split_last_mut() else {
             return;
@@ -361,7 +363,7 @@ impl<'g> Worker<'g> {
         }
     }
 
-    /// The content of the base whose turn it is, built again if it was dropped.
+    /// The content of the current base, rebuilt if it was dropped.
     fn content_of_top(&mut self) -> Result<Arc<Vec<u8>>> {
         let Some(top) = self.frames.last() else {
             return Err(Error::ForeignLocation);
@@ -378,7 +380,7 @@ impl<'g> Worker<'g> {
         Ok(content)
     }
 
-    /// Gives half of what is pending for the base whose turn it is to whoever has nothing to do.
+    /// Gives half of the pending deltas of the current base to an idle worker.
     fn share(&mut self) -> Result<()> {
         let Some(top) = self.frames.last() else {
             return Ok(());
@@ -400,7 +402,7 @@ impl<'g> Worker<'g> {
     }
 }
 
-/// The error of the entry of `record`.
+/// The error for the entry of `record`.
 pub(super) fn bad(record: &Record, fault: Fault) -> Error {
     let offset = record.offset;
     Refusal::BadEntry { offset, fault }.into()

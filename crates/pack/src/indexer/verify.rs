@@ -1,4 +1,4 @@
-//! Compares an index and a reverse index with what the pack says.
+//! Compares an index and a reverse index with the pack.
 
 use super::{IndexedPack, Refusal};
 use crate::big_endian::{u32_at, u64_at};
@@ -13,11 +13,11 @@ const LARGE: u32 = 1 << 31;
 const HEADER_AND_FANOUT: usize = 8 + 1024;
 
 impl IndexedPack {
-    /// Whether the files are, byte for byte, those of this pack: the index at `index`, laid out as
-    /// `layout` says, and the reverse index at `reverse`. Uses up to `threads` threads.
+    /// Checks that the files are, byte for byte, those of this pack: the index at `index`, with
+    /// `layout`, and the reverse index at `reverse`. Uses up to `threads` threads.
     ///
     /// # Errors
-    /// [`Refusal::Differs`] if one is not, [`crate::Error::Fs`] if it cannot be read.
+    /// [`Refusal::Differs`] if one differs, [`crate::Error::Fs`] if it cannot be read.
     pub fn verify(
         &self,
         index: &Path,
@@ -39,10 +39,10 @@ impl IndexedPack {
     }
 }
 
-/// Takes the pieces of a file.
+/// Receives the pieces of a file.
 type Sink<'s> = dyn FnMut(&[u8]) -> Result<()> + 's;
 
-/// Refuses the file at `path` if it is not what `encode` makes and the hash of that.
+/// Refuses the file at `path` if it differs from the output of `encode` followed by its hash.
 fn compare(
     path: &Path,
     hash: Kind,
@@ -70,7 +70,7 @@ fn compare(
     }
 }
 
-/// How the index at `path` is laid out.
+/// The layout of the index at `path`.
 pub(super) fn layout(path: &Path, hash: Kind) -> std::result::Result<IndexLayout, String> {
     let map = Map::open(path).map_err(|error| error.to_string())?;
     if map.get(..4) != Some(b"\xfftOc") {

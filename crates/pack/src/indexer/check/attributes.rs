@@ -1,9 +1,9 @@
 use super::report::Reports;
 use super::severity::Rule;
 
-/// Git reads no larger file of attributes.
+/// Git ignores attribute files larger than this.
 const FILE_BYTES: usize = 100 << 20;
-/// Nor longer lines.
+/// Git ignores longer lines.
 const LINE_BYTES: usize = 2048;
 
 /// Checks a file of attributes.

@@ -1,10 +1,10 @@
 use super::report::Reports;
 use super::severity::Rule;
 
-/// Dates over this do not fit what programs compute with.
+/// Dates over this overflow in programs that use signed 64-bit numbers.
 const LAST_DATE: u64 = i64::MAX as u64;
 
-/// Whether the headers at the start of a commit or tag end as they must. Returns false if not.
+/// Checks that the headers at the start of a commit or tag end properly. Returns false if not.
 pub(super) fn headers_end(content: &[u8], reports: &mut Reports<'_>) -> bool {
     let mut bytes = content.iter().enumerate();
     let end = bytes.find_map(|(at, byte)| match byte {
@@ -27,13 +27,13 @@ pub(super) fn headers_end(content: &[u8], reports: &mut Reports<'_>) -> bool {
     }
 }
 
-/// The line at the start of `text`, without its end, and what follows it.
+/// The line at the start of `text`, without its newline, and the rest.
 pub(super) fn split_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| *byte == b'\n')?;
     Some((text.get(..end)?, text.get(end + 1..)?))
 }
 
-/// Checks `line`, what follows `author` and the like. Returns whether what is wrong is an error.
+/// Checks `line`, the text after `author` and similar headers. Returns whether there is an error.
 pub(super) fn check(line: &[u8], reports: &mut Reports<'_>) -> bool {
     match find_fault(line) {
         None => false,

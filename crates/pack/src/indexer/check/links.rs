@@ -5,7 +5,7 @@ use gix_hash::{Kind, ObjectId};
 
 const TYPE_BITS: u32 = 0o170_000;
 
-/// Notes what the object refers to; `None` if it cannot be parsed as one of its kind.
+/// Records the objects that an object refers to; `None` if it cannot be parsed as its kind.
 pub(super) fn collect(
     kind: ObjectKind,
     content: &[u8],

@@ -1,4 +1,4 @@
-//! What git-fsck checks of an object, and what it takes to know that nothing is missing.
+//! The checks of git-fsck for objects, and the data for checking that no object is missing.
 
 mod attributes;
 mod commit;
@@ -20,36 +20,36 @@ use report::Reports;
 use severity::Rule;
 use std::collections::{HashMap, HashSet};
 
-/// Which checks are made.
+/// Which checks to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Checks {
     pub hash: Kind,
-    /// Whether objects are as git-fsck wants them, and how bad it is if not.
+    /// Whether to apply the rules of git-fsck, and with which severities.
     pub rules: Option<Severities>,
-    /// Whether everything that is referred to must be there.
+    /// Whether all referenced objects must exist.
     pub links: bool,
 }
 
-/// What the checks of some objects found. Where an object was not refused, it is told or asked
-/// for when all objects are known.
+/// The findings for some objects. Checks that need other objects are postponed until all objects
+/// are known.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// Broken rules that are no more than a warning.
+    /// Broken rules that are only warnings.
     pub warnings: Vec<String>,
-    /// What objects refer to, and as what.
+    /// The referenced objects, with their expected kinds if known.
     pub links: HashMap<ObjectId, Option<ObjectKind>>,
     /// Large blobs that the repository has: id, offset of the entry, size.
     pub large: Vec<(ObjectId, u64, u64)>,
-    /// Blobs that a tree calls `.gitmodules`.
+    /// Blobs named `.gitmodules` in a tree.
     pub modules: HashSet<ObjectId>,
-    /// Blobs that a tree calls `.gitattributes`.
+    /// Blobs named `.gitattributes` in a tree.
     pub attributes: HashSet<ObjectId>,
-    /// The first object that was referred to as two kinds.
+    /// The first object that was referenced as two kinds.
     pub mismatch: Option<ObjectId>,
 }
 
 impl Findings {
-    /// Adds those of other objects.
+    /// Adds the findings for other objects.
     pub fn append(&mut self, other: Findings) {
         self.warnings.extend(other.warnings);
         self.large.extend(other.large);
@@ -65,7 +65,7 @@ impl Findings {
         }
     }
 
-    /// Notes that something refers to `id`, as a `kind` if that is known.
+    /// Records a reference to `id`, as a `kind` if that is known.
     pub(crate) fn link(&mut self, id: ObjectId, kind: Option<ObjectKind>) {
         let known = self.links.entry(id).or_insert(kind);
         match (*known, kind) {
@@ -79,7 +79,7 @@ impl Findings {
 }
 
 impl Checks {
-    /// Checks an object. What is refused is an error that tells what is wrong.
+    /// Checks an object. The error says why it is refused.
     pub fn check(
         &self,
         id: &ObjectId,
@@ -104,8 +104,8 @@ impl Checks {
         Ok(())
     }
 
-    /// Checks a blob that a tree calls `.gitmodules` (`modules`) or `.gitattributes`; `None` is one
-    /// that is too large to hold.
+    /// Checks a blob named `.gitmodules` (`modules`) or `.gitattributes` in a tree; `None` is a
+    /// blob that is too large for memory.
     pub fn check_named(
         &self,
         id: &ObjectId,
@@ -125,7 +125,7 @@ impl Checks {
         reports.end(Refusal::QueuedCheck, findings)
     }
 
-    /// Tells of an object that a tree calls so but that is no blob.
+    /// Reports an object that a tree names like this but that is not a blob.
     pub fn refuse_other_kind(
         &self,
         id: &ObjectId,

@@ -108,6 +108,7 @@ fn requested(
 }
 
 impl Run<'_> {
+    /// Switches to `target`, and prints the outcome as git does, in git's order.
     fn switch(&self, target: &Target, meter: Meter) -> Result<u8, Failure> {
         let options = SwitchOptions {
             force: self.command.force,
@@ -116,6 +117,7 @@ impl Run<'_> {
             execution: self.execution.clone(),
         };
         let mut switched = switch(&self.repository, target, &options)?;
+        // Ends the progress line before anything else is printed.
         drop(meter);
         if self.global.json {
             let commit = target.commit.map(|id| id.to_string());
@@ -178,6 +180,7 @@ impl Run<'_> {
         }
     }
 
+    /// Checks paths out, and prints the outcome as git does.
     fn paths(&self, paths: &RequestedPaths, meter: Meter) -> Result<u8, Failure> {
         let tree = paths.tree;
         let options = PathOptions {

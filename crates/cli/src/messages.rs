@@ -137,6 +137,7 @@ fn describe(
     Ok(())
 }
 
+/// Reports the commit that a detached HEAD leaves, with a warning if no branch reaches it.
 fn left_detached(
     repository: &Repository,
     old: &hedgerow::ObjectId,

@@ -78,6 +78,7 @@ impl Keys<'_> {
                 "pseudo-merge group '{name}' missing required pattern"
             ))
         })?;
+        // As in git, the pattern must match from the start of the name.
         let anchored = if pattern.starts_with(b"^") {
             pattern
         } else {

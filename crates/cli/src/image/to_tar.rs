@@ -54,6 +54,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
                 let mut stream = sink.open().map_err(not_started)?;
                 let skipped = to_archive(&image, ArchiveOutput::Stream(&mut stream), &options);
                 skipped.and_then(|skipped| match stream.close() {
+                    // A closed pipe is not an error: the reader wants no more.
                     Err(error) if error.source.kind() != io::ErrorKind::BrokenPipe => {
                         Err(SinkError::Archive(Error::Write(error.source)).into())
                     }

@@ -101,6 +101,7 @@ impl Plan {
         }
     }
 
+    /// Plans the pack of reachable objects.
     fn add_reachable(
         &mut self,
         repository: &Repository,
@@ -116,6 +117,7 @@ impl Plan {
         }
         let excludes = has_promisor_remote(repository)?;
         let source = sources.as_stored(repository);
+        // Only a walk in order can leave out promised or packed objects.
         let mut wanted = if !excludes && is_whole {
             reached(source, &tips, settings.options.execution.threads().get())?
         } else {

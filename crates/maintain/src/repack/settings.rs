@@ -169,6 +169,8 @@ fn unreachable(request: &Request) -> Result<Unreachable> {
     })
 }
 
+/// Whether to write bitmaps: by the request, else by the configuration, else only for full repacks
+/// of bare repositories without a multi-pack-index.
 fn bitmaps(
     request: &Request,
     repository: &Repository,

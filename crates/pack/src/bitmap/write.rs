@@ -143,6 +143,7 @@ impl BitmapContents<'_> {
         let mut lengths: Vec<u32> = Vec::with_capacity(count);
         let mut planned = Vec::with_capacity(count);
         for (number, candidates) in candidates.into_iter().flatten().enumerate() {
+            // The best candidate whose chain is short enough.
             let chosen = candidates.into_iter().find_map(|(distance, set)| {
                 let base = lengths.get(number.checked_sub(distance)?)?;
                 (*base < MAX_CHAIN).then_some((base + 1, distance, set))
@@ -172,6 +173,7 @@ impl BitmapContents<'_> {
             words
         };
         let mut window: std::collections::VecDeque<Words> = std::collections::VecDeque::new();
+        // Start with the window that a single thread would have at this point.
         let before = range.start.saturating_sub(WINDOW)..range.start;
         window.extend(
             self.commits

@@ -52,6 +52,7 @@ impl Conclusion {
         let roots = roots(&records.list, &delta_trees);
         let (mut resolved, found) = resolve(ground, &roots, examination)?;
         findings.append(found);
+        // `added` below needs the deltas that lack a base before outside ones are resolved.
         let is_open = open(&records.list, &delta_trees);
         let candidates = candidates(&delta_trees, options)?;
         if !candidates.is_empty() {
@@ -64,6 +65,7 @@ impl Conclusion {
             let (more, found) = resolve(ground, &roots, examination)?;
             resolved.extend(more);
             findings.append(found);
+            // The base exists, but deltas still wait for it: it is damaged.
             if let Some(id) = candidates.iter().find(|id| delta_trees.is_wanted(id)) {
                 return Err(Refusal::LocalCorrupt(*id).into());
             }

@@ -38,6 +38,7 @@ impl DeltaTrees {
             }
         }
         waiting.sort_unstable();
+        // A counting sort by base, which keeps the deltas on one base in pack order.
         let mut starts = vec![0; list.len() + 1];
         for (base, _) in &pairs {
             starts[*base as usize + 1] += 1;

@@ -33,6 +33,7 @@ pub(crate) fn check(
         };
         if let Some((kind, number)) = known.find(&id) {
             let record = ground.records.get(number as usize);
+            // A blob that is too large for memory is passed on as `None`.
             let is_large = record.is_some_and(|record| record.size > HELD_BYTES);
             if kind == ObjectKind::Blob && !is_large {
                 check(kind, Some(&builder.rebuild(number)?))?

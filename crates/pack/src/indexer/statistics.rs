@@ -67,6 +67,7 @@ fn depths(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     let mut depths: Vec<u32> = vec![0; records.len()];
     let mut chain = Vec::new();
     for number in 0..records.len() as u32 {
+        // Go up to an entry of known depth or without a base, then back down.
         let mut at = number;
         while depths.get(at as usize) == Some(&0) {
             let Some(parent) = delta_trees.parent(at) else {

@@ -65,6 +65,8 @@ fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, S
     }
     let source = |found: &Found| sources.get(found.rank as usize);
     let id = |found: &Found| source(found).and_then(|source| source.id(found.position));
+    // The next eight bytes nearly always decide. Copies of one object are sorted by rank, and the
+    // first is kept.
     found.sort_by(|a, b| {
         let by_key = a.key.cmp(&b.key);
         by_key.then_with(|| id(a).cmp(&id(b)).then(a.rank.cmp(&b.rank)))

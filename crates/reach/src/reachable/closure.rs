@@ -63,6 +63,7 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(set)
     }
 
+    /// Finds what `tips` reach, as `aim` asks. `missing_ok`: missing objects are ignored.
     fn find(
         &mut self,
         tips: &[ObjectId],
@@ -85,6 +86,7 @@ impl<'b, 's> Closure<'b, 's> {
         }
         self.include(&mut finding, &commits)?;
         self.walk_commits(&mut finding)?;
+        // Named objects that the walk meets under another name are filtered like others.
         if let Some(filter) = aim.filter {
             let is_known = |id: &ObjectId| finding.set.contains(id);
             let is_had = |id: &ObjectId| aim.had.is_some_and(|set| set.contains(id));

@@ -60,6 +60,7 @@ pub(super) fn walk(
     let mut walker = Walker::new(source, set, missing_ok);
     walker.pending = roots;
     walker.pending.reverse();
+    // One thread is faster for a few trees.
     while walker.read < ALONE || threads < 2 {
         if !walker.step()? {
             return Ok(walker.read);
@@ -77,6 +78,7 @@ pub(super) fn walk(
     let (pool, mut read) = (&pool, walker.read);
     std::thread::scope(|scope| {
         let start = |_| {
+            // Each thread starts with the trees remembered so far.
             let met = walker.met.clone();
             let walker = Walker::new(source, set, missing_ok);
             let started = start_scoped(scope, "trees", move || pool.work(Walker { met, ..walker }));

@@ -110,6 +110,7 @@ pub fn walk_set<S: Seen>(
     })
 }
 
+/// Walks the commits, and sends their trees to the other threads in batches.
 fn walk_commits<S: Seen>(
     walk: &mut Walk<'_>,
     shared: &Shared<'_, S>,

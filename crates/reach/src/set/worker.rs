@@ -155,6 +155,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         Ok(())
     }
 
+    /// Inserts an entry of `tree` into the set, and queues it if it is a new tree.
     fn entry(&mut self, tree: &Subtree, entry: TreeEntry<'_>) -> Result<()> {
         let slot = self.slot(entry.id);
         if self

@@ -15,6 +15,7 @@ impl Walk<'_> {
         let mut kept = VecDeque::new();
         let mut slop = SLOP;
         let mut last = u64::MAX;
+        // A queued commit that is known to be wanted: it spares `slop_left` a search of the queue.
         let mut known_interesting = None;
         for commit in std::mem::take(&mut self.list) {
             self.queue.push(self.commits.node(commit).seconds, commit);

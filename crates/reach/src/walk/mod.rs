@@ -164,6 +164,7 @@ impl<'s> Walk<'s> {
             self.limit_by_generation()?;
             self.mode = Mode::Limited;
         }
+        // `limit_by_generation` has marked the edges itself.
         if self.mode != Mode::Limited || !by_generation || is_limited {
             let list = std::mem::take(&mut self.list);
             self.mark_edges(&list)?;

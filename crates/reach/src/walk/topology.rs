@@ -42,6 +42,7 @@ impl Walk<'_> {
                 self.put(&mut ready, *tip);
             }
         }
+        // The last one is taken first.
         if let Ready::Last(tips) = &mut ready {
             tips.reverse();
         }

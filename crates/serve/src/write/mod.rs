@@ -156,11 +156,13 @@ struct Writer<'p, 's, 'o> {
 }
 
 impl<'p> Writer<'p, '_, '_> {
+    /// Writes the planned objects: workers make the bodies, one thread writes them in order.
     fn write_planned(mut self) -> Result<(ObjectId, Vec<IndexEntry>, u64)> {
         let (plan, store, options) = (self.plan, self.store, self.options);
         let order = order::order(plan);
         let batches = batches(plan, options, &order);
         let work: u64 = batches.iter().map(|(_, bytes)| bytes).sum();
+        // Little work is not worth starting threads.
         let jobs = match work {
             ..BATCH_BYTES => NonZeroUsize::MIN,
             _ => options.execution.threads(),

@@ -24,7 +24,7 @@ use std::num::NonZeroUsize;
 
 /// Maximum bytes of bodies that wait to be written.
 const WAITING_BYTES: u64 = 32 << 20;
-/// Maximum number of objects that a worker takes at once, and minimum number of bytes to compress.
+/// A worker's batch ends after this many objects, or earlier after this many bytes to compress.
 const BATCH: usize = 128;
 const BATCH_BYTES: u64 = 256 << 10;
 /// Large objects are compressed in pieces of this many bytes.

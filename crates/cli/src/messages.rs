@@ -23,7 +23,7 @@ Or undo this operation with:
 Turn off this advice by setting config variable advice.detachedHead to false
 ";
 
-/// A merge's autostash belongs to no branch.
+/// Printed when a switch ends a merge with `--autostash`: the changes go to the stash.
 pub const STASHED: &str = "\
 Autostash exists; creating a new stash entry.
 Your changes are safe in the stash.

@@ -1,7 +1,7 @@
 use crate::{Error, Result};
 
-/// The results of `work` on all `items`, in their order. Up to `threads` threads take a share each,
-/// if each gets more than `least` items.
+/// The results of `work` on all `items`, in their order. Up to `threads` threads take a share each;
+/// only the last share may have fewer than `least` items.
 pub(crate) fn in_shares<T: Sync, R: Send>(
     items: &[T],
     least: usize,

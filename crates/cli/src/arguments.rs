@@ -27,7 +27,7 @@ pub use crate::walk::Walk;
     disable_version_flag = true
 )]
 pub struct Arguments {
-    /// Print the version; with --verbose, also what the program is made from
+    /// Print the version; with --verbose, also the versions of libraries
     #[arg(short = 'V', long)]
     pub version: bool,
     #[command(flatten, next_help_heading = "Options of every command")]
@@ -49,7 +49,7 @@ pub enum Command {
     Checkout(Checkout),
     /// Show the working tree status
     Status(Status),
-    /// The form that `status` has in a working copy of Mercurial
+    /// The form of `status` in a Mercurial working copy
     #[command(hide = true)]
     HgStatus(HgStatus),
     /// Create, extract and inspect SquashFS images
@@ -99,7 +99,7 @@ impl Command {
         }
     }
 
-    /// Whether it has the engine work, whose figures `--stats` shows.
+    /// Whether it uses the engine, whose figures `--stats` shows.
     pub fn takes_stats(&self) -> bool {
         match self {
             Command::Image(image) => image.takes_stats(),
@@ -120,7 +120,8 @@ pub enum Generate {
     },
     /// Print a manual page
     Man {
-        /// The command, as in 'image create', or a tool like 'tar2sqfs'; without one, hedgerow itself
+        /// The command, such as 'image create', or a tool such as 'tar2sqfs' [default: hedgerow
+        /// itself]
         command: Vec<String>,
     },
 }
@@ -133,27 +134,27 @@ pub struct Checkout {
     /// Overwrite local changes and untracked files; leave out paths in conflict
     #[arg(short, long)]
     pub force: bool,
-    /// Point HEAD at the commit even if a branch is named
+    /// Detach HEAD at the commit even if a branch is named
     #[arg(short, long)]
     pub detach: bool,
-    /// Take a name that only a branch of a remote has for that, whatever checkout.guess says
+    /// Create a branch from the remote branch of that name, whatever checkout.guess says
     #[arg(long)]
     pub guess: bool,
-    /// Make no branch from that of a remote
+    /// Do not create a branch from a remote branch
     #[arg(long)]
     pub no_guess: bool,
-    /// How many workers; 0 or less means one for each processor (checkout.workers)
+    /// Number of workers; 0 or less means one per processor (checkout.workers)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub workers: Option<i64>,
-    /// Write fewer files than this one after the other (checkout.thresholdForParallelism)
+    /// Use one worker to write fewer than N files (checkout.thresholdForParallelism)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub threshold: Option<i64>,
-    /// A branch or a revision, then paths; -- between them where it is unclear
+    /// A branch or a revision, then paths; -- separates them where they are ambiguous
     #[arg(value_name = "REVISION|PATHSPEC")]
     pub words: Vec<OsString>,
 }
 
-/// Show which files of a Mercurial working copy are changed, added, removed, gone or unknown
+/// Show changed, added, removed, missing and unknown files of a Mercurial working copy
 #[derive(Debug, Args)]
 pub struct HgStatus {
     /// Show modified files
@@ -165,31 +166,31 @@ pub struct HgStatus {
     /// Show removed files
     #[arg(short, long)]
     pub removed: bool,
-    /// Show tracked files that are not there
+    /// Show missing (tracked but deleted) files
     #[arg(short, long)]
     pub deleted: bool,
-    /// Show files that are not tracked
+    /// Show unknown (not tracked) files
     #[arg(short, long)]
     pub unknown: bool,
-    /// Show files that are as in the parent
+    /// Show files without changes
     #[arg(short, long)]
     pub clean: bool,
     /// Show ignored files
     #[arg(short, long)]
     pub ignored: bool,
-    /// Show all files, and where copies came from
+    /// Show all files and the sources of copies
     #[arg(short = 'A', long)]
     pub all: bool,
-    /// Show no codes
+    /// Hide the status letters
     #[arg(short, long)]
     pub no_status: bool,
-    /// Show where copies came from
+    /// Show the sources of copied files
     #[arg(long)]
     pub copies: bool,
-    /// End paths with NUL
+    /// End paths with NUL instead of a newline
     #[arg(short = '0', long)]
     pub print0: bool,
-    /// Files and directories; everything without any
+    /// Files and directories to show (default: all)
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 }
@@ -197,28 +198,28 @@ pub struct HgStatus {
 /// Summarize or plot what --stats=FILE recorded
 #[derive(Debug, Args)]
 pub struct Stats {
-    /// Draw it instead, as SVG, into PLOT; '-' is standard output
+    /// Draw an SVG plot into PLOT instead; '-' means standard output
     #[arg(short, long, value_name = "PLOT")]
     pub output: Option<PathBuf>,
     /// Replace PLOT if it exists
     #[arg(short, long, requires = "output")]
     pub force: bool,
-    /// The file that --stats=FILE wrote
+    /// The file written by --stats=FILE
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
 
 /// Measure a file system and set the number of checkout workers for it
 ///
-/// Creates, asks for and removes small files in a directory of its own, with 1, 2, 4, ... up to 64
+/// Creates, stats and removes small files in a directory of its own, with 1, 2, 4, ... up to 64
 /// workers, two to five times, for about six seconds. Writes checkout.workers and
 /// checkout.thresholdForParallelism to the repository's configuration, which git reads too: the
-/// fewest workers that come within 5 % of the best, and the number of files from which on they gain
-/// more than it takes git to start them, for which 5 ms a worker are counted. Nothing is written if
-/// what single measurements advise differs by more than a factor of two.
+/// smallest number of workers within 5 % of the best, and the number of files from which these
+/// workers gain more time than git needs to start them (5 ms per worker are assumed). Nothing is
+/// written if the results of single measurements differ by more than a factor of two.
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// Set it although the measurements differ
+    /// Set the values even if the measurements differ
     #[arg(short, long)]
     pub force: bool,
     /// Only say what would be set

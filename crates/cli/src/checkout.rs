@@ -1,4 +1,4 @@
-//! `hedgerow checkout`: which of its forms is meant, running it, and what is said about it.
+//! `hedgerow checkout`: determines the form of the command, runs it, and reports the result.
 
 use crate::arguments::Checkout;
 use crate::environment;
@@ -33,14 +33,14 @@ If you'd like to always have checkouts of an ambiguous <name> prefer
 one remote, e.g. the 'origin' remote, consider setting
 checkout.defaultRemote=origin in your config.";
 
-/// What the steps of one command share.
+/// State shared by the steps of one command.
 struct Run<'a> {
     command: &'a Checkout,
     global: &'a Global,
     output: &'a Output,
     repository: Repository,
     execution: Execution,
-    /// With fewer files than this to write, one worker writes them.
+    /// With fewer files to write than this, one worker writes them.
     threshold: Option<u64>,
     started: Instant,
 }
@@ -81,7 +81,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
     Ok(code)
 }
 
-/// What the words of the command line ask for.
+/// Interprets the words of the command line.
 fn requested(
     repository: &Repository,
     command: &Checkout,
@@ -109,6 +109,7 @@ fn requested(
 }
 
 impl Run<'_> {
+    /// Switches to `target`, and prints the outcome as git does, in git's order.
     fn switch(&self, target: &Target, meter: Meter) -> Result<u8, Failure> {
         let options = SwitchOptions {
             force: self.command.force,
@@ -117,6 +118,7 @@ impl Run<'_> {
             execution: self.execution.clone(),
         };
         let mut switched = switch(&self.repository, target, &options)?;
+        // Ends the progress line before anything else is printed.
         drop(meter);
         if self.global.json {
             let commit = target.commit.map(|id| id.to_string());
@@ -179,6 +181,7 @@ impl Run<'_> {
         }
     }
 
+    /// Checks paths out, and prints the outcome as git does.
     fn paths(&self, paths: &RequestedPaths, meter: Meter) -> Result<u8, Failure> {
         let tree = paths.tree;
         let options = PathOptions {
@@ -233,14 +236,15 @@ impl Run<'_> {
         }
     }
 
-    /// Git prints this to standard output; with `--json` that carries the document alone.
+    /// Git prints this to standard output; with `--json`, standard output carries only the
+    /// document.
     fn data(&self, text: impl AsRef<[u8]>) {
         if !self.global.json && !self.global.quiet {
             self.output.data(text.as_ref());
         }
     }
 
-    /// Tells what came up on the way, before it is told how it ended.
+    /// Prints warnings from the run, before its result.
     fn warn(&self, done: &Done) {
         let unconverted = done.unconverted.iter();
         unconverted.for_each(|reason| self.output.error(reason));
@@ -251,7 +255,7 @@ impl Run<'_> {
         }
     }
 
-    /// Tells collisions and failures, and the exit code that they mean.
+    /// Reports collisions and failures; returns the exit code for them.
     fn tell(&self, done: &Done) -> u8 {
         let output = self.output;
         if !done.collided.is_empty() {
@@ -271,8 +275,9 @@ impl Run<'_> {
     }
 }
 
-/// How many workers write files, and how many files one of them writes alone: `--workers` over `--jobs` over `checkout.workers` over choosing by itself. Git's own test
-/// suite asks for workers and no threshold through a variable.
+/// The number of workers, and the number of files below which one worker writes them all.
+/// `--workers` takes precedence over `--jobs`, that over `checkout.workers`, and that over the
+/// automatic choice. Git's own test suite sets the workers without a threshold through a variable.
 fn workers(repository: &Repository, command: &Checkout, global: &Global) -> (Jobs, Option<u64>) {
     let settings = repository.settings();
     let tested = repository.environment().test_checkout_workers.as_ref();

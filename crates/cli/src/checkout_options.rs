@@ -1,18 +1,19 @@
-//! The options of git's `checkout`, shortened, negated and run together as git allows it: those that
-//! hedgerow has become one word each, and the others are refused with what does it.
+//! The options of git's `checkout`, which may be abbreviated, negated and combined as git allows.
+//! Options that hedgerow supports are rewritten to one word each; the others are refused, with the
+//! git command to use instead.
 
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// What becomes of an option.
+/// How an option is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// It is there.
+    /// Supported.
     Has,
-    /// It says what is so anyway.
+    /// Accepted: it asks for the default behavior.
     Default,
-    /// Git has it.
+    /// Refused: only git has it.
     Git,
 }
 
@@ -21,9 +22,9 @@ struct Known {
     letter: Option<u8>,
     name: &'static str,
     plain: Fate,
-    /// What becomes of `--no-NAME`, if there is one.
+    /// How `--no-NAME` is handled, if it exists.
     negated: Option<Fate>,
-    /// How git is called for it.
+    /// The git command to use instead.
     git: &'static str,
 }
 
@@ -159,7 +160,7 @@ const KNOWN: [Known; 27] = [
     known(Some(b'v'), "verbose", Has, None, ""),
 ];
 
-/// Options that git does not have; those with `true` take the next word as their value.
+/// Options that git does not have; `true` if the option takes the next word as its value.
 const OWN: [(&str, bool); 7] = [
     ("workers", true),
     ("threshold", true),
@@ -170,11 +171,11 @@ const OWN: [(&str, bool); 7] = [
     ("version", false),
 ];
 
-/// The words from `checkout` on, as the parser of arguments knows them. It takes the first `--`
-/// away, which says here what is a path: there are two then.
+/// The words from `checkout` on, in the form that the argument parser expects. The parser removes
+/// the first `--`; since checkout needs it to tell paths from revisions, it is doubled.
 ///
 /// # Errors
-/// An option that hedgerow does not have.
+/// An option that hedgerow does not support.
 pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Failure> {
     let mut spelled = Spelled::default();
     let mut words = words.into_iter();
@@ -207,7 +208,7 @@ pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Result<Vec<OsSt
 struct Spelled(Vec<OsString>);
 
 impl Spelled {
-    /// Takes a word that begins with `--`, and returns whether the next one is its value.
+    /// Handles a word that begins with `--`; returns whether the next word is its value.
     fn long(&mut self, word: &OsStr, long: &[u8]) -> Result<bool, Failure> {
         let end = long.iter().position(|byte| *byte == b'=');
         let name = String::from_utf8_lossy(&long[..end.unwrap_or(long.len())]);
@@ -218,7 +219,7 @@ impl Spelled {
         let (option, is_negated) = find(&name)?;
         self.take(option, is_negated)?;
         match end {
-            // Git has no option with a value that hedgerow has, too.
+            // No option with a value exists in both git and hedgerow.
             Some(_) => Err(Failure::usage(format_args!(
                 "option `{}' takes no value",
                 option.spelled(is_negated)
@@ -227,7 +228,7 @@ impl Spelled {
         }
     }
 
-    /// Takes letters that are run together; the rest behind one with a value is that.
+    /// Handles combined letters; the rest after a letter with a value is that value.
     fn letters(&mut self, letters: &[u8]) -> Result<bool, Failure> {
         for (at, letter) in letters.iter().enumerate() {
             if matches!(letter, b'j' | b'C') {
@@ -259,7 +260,7 @@ impl Spelled {
         if fate == Git {
             return Err(option.refusal(is_negated));
         }
-        // The last word about something counts.
+        // The last of two contradicting options wins.
         let opposite = format!("--{}", option.spelled(!is_negated));
         self.0.retain(|word| *word != *opposite);
         if fate == Has {
@@ -296,7 +297,7 @@ impl Known {
     }
 }
 
-/// The option that the name, or the beginning of one, means, and whether it is negated.
+/// The option with this name or abbreviation, and whether it is negated.
 fn find(name: &str) -> Result<(&'static Known, bool), Failure> {
     let spellings = KNOWN.iter().filter(|known| !known.name.is_empty());
     let spellings: Vec<_> = spellings

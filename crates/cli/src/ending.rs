@@ -1,5 +1,5 @@
-//! How a run of the program ends: nothing that went wrong is silent. Output that did not arrive and
-//! a defect are errors like others, and who was interrupted dies by the signal.
+//! How the program ends: no failure is silent. Lost output and a panic are errors like others, and
+//! an interrupted program dies by the signal.
 
 use crate::failure::{Failure, FATAL};
 use crate::walk::NOT_STARTED;
@@ -8,23 +8,23 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-/// Commands that git never had: their exit codes are their own.
+/// Commands that git does not have: they use exit codes of their own.
 const OWN_COMMANDS: [&str; 5] = ["generate", "image", "stats", "tune", "walk"];
 
-/// What a panic said first, and where.
+/// Message and location of the first panic.
 static DEFECT: OnceLock<String> = OnceLock::new();
 
-/// Whose exit codes a command has.
+/// The convention for a command's exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// 128 for what cannot go on, 129 for arguments that make no sense.
+    /// 128 for fatal errors, 129 for wrong usage.
     Git,
     /// 2 for both.
     Own,
 }
 
 impl Shape {
-    /// That of the command of this name.
+    /// The convention of the command with this name.
     pub fn of(command: Option<&str>) -> Self {
         match command {
             Some(name) if OWN_COMMANDS.contains(&name) => Shape::Own,
@@ -32,7 +32,7 @@ impl Shape {
         }
     }
 
-    /// Why the command cannot go on.
+    /// A failure because the command cannot go on.
     pub fn failure(self, message: String) -> Failure {
         match self {
             Shape::Git => Failure::fatal(message),
@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// What is wrong with the arguments.
+    /// A failure because of wrong arguments.
     pub fn misuse(self, message: impl std::fmt::Display) -> Failure {
         Failure {
             exit_code: self.usage(),
@@ -52,7 +52,7 @@ impl Shape {
         }
     }
 
-    /// The exit code for arguments that make no sense.
+    /// The exit code for wrong usage.
     pub fn usage(self) -> u8 {
         match self {
             Shape::Git => FATAL + 1,
@@ -61,7 +61,7 @@ impl Shape {
     }
 }
 
-/// From now on a panic is kept for [`outcome`] to tell, and not told by itself.
+/// From now on a panic is not printed, but kept for [`outcome`] to report.
 pub fn keep_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let payload = panic.payload();
@@ -74,8 +74,8 @@ pub fn keep_panics() {
     }));
 }
 
-/// What `run` comes to: a panic is a failure, and so is output that did not arrive. `failed` makes
-/// one of a sentence.
+/// The outcome of `run`. A panic or lost output is a failure; `failed` makes an error from its
+/// message.
 pub fn outcome<E>(
     run: impl FnOnce() -> Result<u8, E>,
     failed: impl Fn(String) -> E,
@@ -86,13 +86,13 @@ pub fn outcome<E>(
         Err(failed(format!("a defect of hedgerow ended it: {defect}")))
     })?;
     match StandardOutput::finish() {
-        // Whoever interrupts does not wait for the rest.
+        // After an interruption, lost output is not reported.
         Err(error) if hedgerow_fs::caught_signal().is_none() => Err(failed(error.to_string())),
         _ => Ok(code),
     }
 }
 
-/// Ends with `code`, or by the signal that interrupted.
+/// Exits with `code`, or by the signal that interrupted.
 pub fn end(code: u8) -> ExitCode {
     if let Some(signal) = hedgerow_fs::caught_signal() {
         hedgerow_fs::end_by_signal(signal);
@@ -100,8 +100,8 @@ pub fn end(code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Shows the help, or tells what is wrong with the arguments, where each belongs. Whether it was
-/// the help.
+/// Prints the help to standard output, or the error in the arguments to standard error. Returns
+/// whether it was the help.
 pub fn show(error: &clap::Error) -> bool {
     use std::io::{IsTerminal, Write};
     let is_help = !error.use_stderr();
@@ -116,8 +116,7 @@ pub fn show(error: &clap::Error) -> bool {
     } else {
         rendered.to_string()
     };
-    // Standard output remembers that something did not arrive; of standard error, there is nobody
-    // left to tell.
+    // `StandardOutput` remembers a failed write; a failure of standard error cannot be reported.
     let _ = if is_help {
         StandardOutput.write_all(text.as_bytes())
     } else {

@@ -1,4 +1,4 @@
-//! What comes from the environment. This is the one place that reads it.
+//! Everything taken from the environment. No other module reads it.
 #![allow(
     clippy::disallowed_methods,
     reason = "libraries get it from here as plain data"
@@ -12,18 +12,18 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A variable, if it is set.
+/// The value of a variable, if it is set.
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Whether somebody reads standard output: it is a terminal, or git has put a pager before it.
+/// Whether somebody reads standard output: it is a terminal, or git has started a pager for it.
 pub fn output_is_read() -> bool {
     hedgerow_fs::StandardOutput::is_terminal() || pager_in_use()
 }
 
-/// Whether standard output shows colors to somebody who wants to see them; `paged`: as a pager that
-/// git has started does, too.
+/// Whether standard output is shown with colors; `paged`: whether a pager started by git shows them
+/// too.
 pub fn output_takes_colors(paged: bool) -> bool {
     let is_capable = variable("TERM").is_some_and(|terminal| terminal != "dumb");
     let is_read = hedgerow_fs::StandardOutput::is_terminal() || paged && pager_in_use();
@@ -35,7 +35,7 @@ fn pager_in_use() -> bool {
     hedgerow::repository::boolean(value.as_bytes().as_bstr()).unwrap_or(false)
 }
 
-/// How many characters a line of standard output has: what `COLUMNS` says, or the terminal, or 80.
+/// Characters per line of standard output: from `COLUMNS`, or the terminal, or 80.
 pub fn output_width() -> usize {
     const USUAL: usize = 80;
     let asked = variable("COLUMNS").unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn output_width() -> usize {
     }
 }
 
-/// A path as the user means it, as if started in the directory that `-C` names.
+/// Resolves a path relative to the directory that `-C` names.
 pub fn from_directory(global: &Global, path: &Path) -> PathBuf {
     let mut from = PathBuf::new();
     global.directory.iter().for_each(|part| from.push(part));
@@ -60,13 +60,13 @@ pub fn from_directory(global: &Global, path: &Path) -> PathBuf {
     from
 }
 
-/// What git takes from the environment, as if started in the directory that `-C` names.
+/// The environment variables that git reads, relative to the directory that `-C` names.
 pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     let directory = start(global)?;
     Ok(Environment::from_vars(std::env::vars_os(), directory)?)
 }
 
-/// As [`of_git`], for commands about packs: what is stored counts, and not what replaces it.
+/// As [`of_git`], for commands about packs: objects are read as stored, without replacements.
 pub fn of_git_unreplaced(global: &Global) -> Result<Environment, Failure> {
     Ok(Environment {
         no_replace_objects: true,
@@ -74,8 +74,7 @@ pub fn of_git_unreplaced(global: &Global) -> Result<Environment, Failure> {
     })
 }
 
-/// As [`of_git_unreplaced`], for commands that delete what they find unused: no accelerator is
-/// believed.
+/// As [`of_git_unreplaced`], for commands that delete unused objects: no accelerator is trusted.
 pub fn of_git_unaided(global: &Global) -> Result<Environment, Failure> {
     Ok(Environment {
         unaided: true,
@@ -83,7 +82,7 @@ pub fn of_git_unaided(global: &Global) -> Result<Environment, Failure> {
     })
 }
 
-/// What Mercurial takes from the environment, likewise. The directory is free of links.
+/// The environment variables that Mercurial reads, likewise. The directory has its links resolved.
 pub fn of_hg(global: &Global) -> Result<hedgerow::status::mercurial::Environment, Failure> {
     let directory = hedgerow_fs::real_path(&start(global)?).map_err(Failure::fatal)?;
     let vars = std::env::vars_os();
@@ -92,7 +91,7 @@ pub fn of_hg(global: &Global) -> Result<hedgerow::status::mercurial::Environment
     ))
 }
 
-/// Refuses a `-C` that leads nowhere, before something in it is missed.
+/// Refuses a `-C` directory that does not exist, before some file in it is reported missing.
 pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
     let named: PathBuf = global.directory.iter().collect();
     if named.as_os_str().is_empty() {
@@ -107,14 +106,15 @@ pub fn words() -> Vec<OsString> {
     std::env::args_os().collect()
 }
 
-/// The directory to start in, links resolved, if it can be found; `parts` are what `-C` names.
+/// The start directory with links resolved, if it can be determined; `parts` are the values of
+/// `-C`.
 pub fn start_directory(parts: &[PathBuf]) -> Option<PathBuf> {
     let mut directory = std::env::current_dir().ok()?;
     parts.iter().for_each(|part| directory.push(part));
     hedgerow_fs::real_path(&directory).ok()
 }
 
-/// The directory to start in.
+/// The start directory.
 fn start(global: &Global) -> Result<std::path::PathBuf, Failure> {
     let mut directory = std::env::current_dir().map_err(|error| {
         Failure::fatal(format_args!("cannot find the current directory: {error}"))

@@ -1,12 +1,12 @@
-//! How a command is run.
+//! The execution settings of a command.
 
 use crate::failure::Failure;
 use crate::global::Global;
 use hedgerow::{CancelToken, Execution, Recorder};
 use std::sync::Arc;
 
-/// By as many workers as `--jobs` says, until the user interrupts it, with figures for `--stats`.
-/// From now on a signal no longer ends the process at once.
+/// The number of workers from `--jobs`, cancellation by the user's interrupt, and statistics for
+/// `--stats`. From now on a signal no longer ends the process at once.
 pub fn interruptible(global: &Global) -> Result<Execution, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     Ok(Execution {

@@ -1,4 +1,4 @@
-//! Errors as the user sees them: a sentence, a hint, an exit code.
+//! Errors as the user sees them: a message, a hint, an exit code.
 
 use std::fmt::Display;
 
@@ -13,15 +13,15 @@ pub struct Failure {
     pub exit_code: u8,
 }
 
-/// Git's exit code for what cannot go on.
+/// Git's exit code for a fatal error.
 pub const FATAL: u8 = 128;
-/// Git's exit code for arguments that make no sense.
+/// Git's exit code for wrong usage.
 pub const USAGE: u8 = 129;
-/// Git's exit code for what was refused.
+/// Git's exit code for a refusal.
 pub const REFUSED: u8 = 1;
-/// It was measured, but there is no repository to set it in.
+/// `tune` measured, but there is no repository to set the values in.
 pub const NOWHERE_TO_SET: u8 = 2;
-/// Finished, but some entries failed; each was named.
+/// Finished, but some entries failed; each was reported.
 pub const PARTIAL: u8 = 3;
 /// Interrupted by the user.
 pub const INTERRUPTED: u8 = 130;

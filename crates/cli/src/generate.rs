@@ -36,7 +36,7 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Writes the page of a tool.
+/// Writes the manual page of a tool.
 fn written(tool: clap::Command, output: &Output) -> Result<u8, Failure> {
     let mut content = Vec::new();
     render(tool, &mut content)?;

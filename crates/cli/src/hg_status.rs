@@ -1,4 +1,4 @@
-//! `hedgerow status` in a working copy of Mercurial, in Mercurial's words.
+//! `hedgerow status` in a Mercurial working copy, in Mercurial's format.
 
 use crate::arguments::HgStatus;
 use crate::environment;
@@ -13,7 +13,7 @@ use hedgerow::status::mercurial::{Display, Repository};
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 
-/// Shows how the working copy stands to its parent.
+/// Shows how the working copy differs from its parent.
 pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, Failure> {
     let environment = environment::of_hg(global)?;
     let root = hedgerow::status::mercurial::find_root(&environment.cwd).ok_or_else(|| {
@@ -58,7 +58,7 @@ pub fn run(command: &HgStatus, global: &Global, output: &Output) -> Result<u8, F
     Ok(undecided(&repository, &found, output))
 }
 
-/// Which states are shown: those asked for, or all but clean and ignored ones.
+/// The states to show: the requested ones, or all but clean and ignored.
 fn states(command: &HgStatus, display: &Display) -> States {
     let show = asked_for(command);
     let is_tracked = |state: State| !matches!(state, State::Unknown | State::Ignored);
@@ -122,7 +122,7 @@ fn text(
     text
 }
 
-/// Names the files that nobody could decide, if there are any.
+/// Reports the files whose state could not be decided, if there are any.
 fn undecided(repository: &Repository, found: &Status, output: &Output) -> u8 {
     if found.undecided.is_empty() {
         return 0;
@@ -144,7 +144,7 @@ fn undecided(repository: &Repository, found: &Status, output: &Output) -> u8 {
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
-    /// `done`, or `undecided` if some files could not be judged.
+    /// `done`, or `undecided` if the state of some files could not be decided.
     status: &'static str,
     files: Vec<File>,
     undecided: Vec<String>,
@@ -158,7 +158,7 @@ struct File {
     source: Option<String>,
 }
 
-/// One document. Bytes of paths that are no UTF-8 become replacement characters.
+/// The JSON document. Bytes of paths that are not UTF-8 become replacement characters.
 fn json(found: &Status, states: States) -> Result<Vec<u8>, Failure> {
     let shown = |path: &BString| path.to_str_lossy().into_owned();
     let mut files = Vec::new();

@@ -1,6 +1,6 @@
-//! Numbers of bytes for people, in the words of git.
+//! Human-readable byte counts in git's format.
 
-/// `bytes` in the largest unit of which there is more than one, with two decimals.
+/// `bytes` in the largest unit that gives more than 1, with two decimals.
 pub fn humanised(bytes: u64) -> String {
     for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
         if bytes > 1 << shift {

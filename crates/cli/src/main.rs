@@ -1,5 +1,5 @@
-//! The command line of hedgerow: arguments in, words and exit codes out. What is done is done by
-//! the libraries.
+//! The command line of hedgerow: parses arguments, prints messages and returns exit codes. The
+//! libraries do the work.
 
 mod applets;
 mod arguments;
@@ -40,7 +40,7 @@ use clap::error::ContextKind;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Blocks over this size go back to the system when they are freed.
+/// Freed blocks over this size, in bytes, are returned to the system.
 const FREED_BLOCK_BYTES: usize = 256 << 10;
 
 fn main() -> ExitCode {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     ending::end(code)
 }
 
-/// Tells what is wrong before the words are options.
+/// Reports an error in the words before they are parsed as options.
 fn refuse(failure: Failure) -> u8 {
     let outcome = ending::outcome(|| Err(failure), Failure::fatal);
     Output::plain(false).end(outcome)
@@ -68,7 +68,8 @@ fn refuse(failure: Failure) -> u8 {
 fn run(words: Vec<std::ffi::OsString>) -> u8 {
     let command = words::command(&words).and_then(|at| words[at].to_str());
     let shape = Shape::of(command);
-    // clap says to put `--` before a mistyped option: that makes paths to overwrite of what follows.
+    // clap suggests putting `--` before a mistyped option; what follows would then be paths to
+    // overwrite.
     let parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
         error.remove(ContextKind::Suggested);
         error

@@ -1,4 +1,4 @@
-//! What git says when it has checked something out, in git's words.
+//! Git's messages after a checkout.
 
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
@@ -23,13 +23,13 @@ Or undo this operation with:
 Turn off this advice by setting config variable advice.detachedHead to false
 ";
 
-/// What a merge had put aside was on no branch.
+/// Printed when a switch ends a merge with `--autostash`: the changes go to the stash.
 pub const STASHED: &str = "\
 Autostash exists; creating a new stash entry.
 Your changes are safe in the stash.
 You can run \"git stash pop\" or \"git stash drop\" at any time.";
 
-/// Which paths keep a checkout from happening.
+/// The paths that prevent a checkout.
 pub fn rejected(rejects: &Rejects, output: &Output) {
     for (reason, paths) in rejects.by_reason() {
         let (before, after) = reason.words();
@@ -39,7 +39,7 @@ pub fn rejected(rejects: &Rejects, output: &Output) {
     output.error_line("Aborting");
 }
 
-/// The path that keeps a forced checkout from happening: git names only the first.
+/// The path that prevents a forced checkout: git names only the first.
 pub fn rejected_by_force(rejects: &Rejects, output: &Output) {
     for (reason, paths) in rejects.by_reason().iter().take(1) {
         let path = paths
@@ -55,8 +55,8 @@ pub fn rejected_by_force(rejects: &Rejects, output: &Output) {
     }
 }
 
-/// Says where HEAD was and where it is. Returns how the branch stands to the one it follows, which
-/// git prints to standard output.
+/// Reports the previous and the new HEAD. Returns the state of the branch relative to its upstream,
+/// which git prints to standard output.
 pub fn switched(
     repository: &Repository,
     target: &Target,
@@ -137,6 +137,7 @@ fn describe(
     Ok(())
 }
 
+/// Reports the commit that a detached HEAD leaves, with a warning if no branch reaches it.
 fn left_detached(
     repository: &Repository,
     old: &hedgerow::ObjectId,
@@ -185,12 +186,12 @@ fn short_tracking(name: &BStr) -> &BStr {
     rest.map_or(name, |rest| rest.as_bstr())
 }
 
-/// A pathspec, or a name, that fits nothing.
+/// A pathspec or a name that matches nothing.
 pub fn unknown(word: &BStr) -> String {
     format!("pathspec '{word}' did not match any file(s) known to git")
 }
 
-/// Paths of which only one can exist on this file system.
+/// Paths that cannot exist together on this file system.
 pub fn collided(paths: &[BString]) -> String {
     let list: String = paths.iter().map(|path| format!("  '{path}'\n")).collect();
     format!(

@@ -1,4 +1,4 @@
-//! Where words go: data to standard output, the rest to standard error.
+//! Output: data goes to standard output, everything else to standard error.
 
 use crate::failure::Failure;
 use crate::global::{Color, Global};
@@ -30,7 +30,7 @@ impl Output {
         }
     }
 
-    /// For what is told before the options are known.
+    /// For messages before the options are parsed.
     pub fn plain(json: bool) -> Self {
         Output {
             color: is_colored_by_itself(),
@@ -39,7 +39,7 @@ impl Output {
         }
     }
 
-    /// Data, to standard output. Should it not arrive, that is remembered, and told at the end.
+    /// Data, to standard output. A failed write is remembered and reported at the end.
     pub fn data(&self, bytes: &[u8]) {
         let _ = StandardOutput.write_all(bytes);
     }
@@ -56,8 +56,8 @@ impl Output {
         }
     }
 
-    /// A line to standard error for a person who watches: on a terminal, with `--progress`, or if
-    /// verbose. Scripts that compare what git says see no more than that.
+    /// A line to standard error for a person watching: on a terminal, with `--progress`, or if
+    /// verbose. Scripts that compare the output with git's do not see it.
     pub fn for_people(&self, global: &Global, line: impl Display) {
         let watched = std::io::stderr().is_terminal() || global.progress;
         if !self.quiet && (watched && !global.no_progress || self.verbose) {
@@ -78,12 +78,12 @@ impl Output {
         self.tell("error", "31", &message, None, None);
     }
 
-    /// What ended a command that has other things to tell, too.
+    /// The error that ends a command which also reports other errors.
     pub fn fatal(&self, message: impl Display) {
         self.tell("fatal", "31", &message, None, None);
     }
 
-    /// Tells a failure, if it is one, and turns the outcome into the exit code.
+    /// Reports a failure, if there is one, and turns the outcome into the exit code.
     pub fn end(&self, outcome: Result<u8, Failure>) -> u8 {
         match outcome {
             Ok(code) => code,
@@ -118,7 +118,7 @@ impl Output {
     }
 
     fn line(&self, line: impl Display) {
-        // There is nowhere left to tell that standard error is gone.
+        // If standard error is gone, there is nowhere left to report it.
         let _ = writeln!(std::io::stderr().lock(), "{line}");
     }
 
@@ -135,8 +135,8 @@ fn is_colored_by_itself() -> bool {
     crate::environment::variable("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
-/// Names come from trees that strangers made, and must not drive the terminal: control
-/// characters become question marks, as with git.
+/// Names come from untrusted trees and must not control the terminal: control characters become
+/// question marks, as in git.
 fn shown(message: impl Display) -> String {
     let control =
         |character: char| character.is_ascii_control() && character != '\n' && character != '\t';

@@ -1,7 +1,7 @@
 //! Paths as git shows them in lists that programs may read: git-config(1), `core.quotePath`.
 
-/// The path in double quotes with C escapes, if any byte of it needs that; as it is otherwise.
-/// `high`: bytes above 127 need it too.
+/// The path in double quotes with C escapes if any byte needs it, otherwise unchanged. `high`:
+/// bytes above 127 need it too.
 pub fn quoted(path: &[u8], high: bool) -> Vec<u8> {
     let special =
         |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\' | 0x7f) || high && byte > 127;
@@ -34,7 +34,7 @@ pub fn quoted(path: &[u8], high: bool) -> Vec<u8> {
     text
 }
 
-/// The same in double quotes also if it has a space.
+/// The same; a path with a space is quoted, too.
 pub fn quoted_with_spaces(path: &[u8], high: bool) -> Vec<u8> {
     let shown = quoted(path, high);
     if shown.starts_with(b"\"") || !shown.contains(&b' ') {

@@ -1,4 +1,4 @@
-//! The result of a checkout for people, in one line, and for programs, as JSON.
+//! The result of a checkout: in one line for people, and as JSON for programs.
 
 use bstr::{BString, ByteSlice};
 use hedgerow::checkout::{Done, Outcome, Rejects};
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct Report<'a> {
     /// The name and version of this schema.
     schema: &'static str,
-    /// `done`, `partial` (some entries failed), `rejected` or `unmerged` (nothing was touched).
+    /// `done`, `partial` (some entries failed), `rejected` or `unmerged` (nothing was changed).
     status: &'static str,
     /// Files, links and submodule directories written.
     written: u64,
@@ -21,22 +21,22 @@ pub struct Report<'a> {
     bytes: u64,
     /// Files removed.
     removed: u64,
-    /// The most workers that were at work at a time.
+    /// The largest number of workers active at the same time.
     workers: usize,
     /// Seconds from start to end.
     seconds: f64,
-    /// The commit that HEAD names now.
+    /// The commit that HEAD names after the checkout.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
     /// Entries that could not be written or removed.
     failures: Vec<Failed<'a>>,
-    /// What kept the checkout from happening.
+    /// The paths that prevented the checkout.
     rejects: Vec<Rejected<'a>>,
-    /// What the user changed and was carried over.
+    /// Local changes that were kept.
     local_changes: Vec<Changed<'a>>,
-    /// Paths that share a place on a file system which ignores case.
+    /// Paths that are the same file on a file system that ignores case.
     collided: Vec<Path<'a>>,
-    /// Everything else worth telling.
+    /// All other warnings.
     warnings: Vec<&'a String>,
 }
 
@@ -58,7 +58,7 @@ struct Changed<'a> {
     path: Path<'a>,
 }
 
-/// A path as JSON has it.
+/// A path in JSON.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Path<'a> {
@@ -82,7 +82,7 @@ impl<'a> From<&'a [u8]> for Path<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The report of a checkout that was done.
+    /// The report of a completed checkout.
     pub fn done(done: &'a Done, commit: Option<String>, elapsed: Duration) -> Self {
         let failed = |failure: &'a hedgerow::checkout::Failure| Failed {
             path: Path::from(&failure.path),
@@ -123,7 +123,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report of a checkout that paths in conflict kept from happening.
+    /// The report of a checkout prevented by paths in conflict.
     pub fn unmerged(paths: &'a [BString], elapsed: Duration) -> Self {
         let paths = paths.iter().map(Path::from).collect();
         let rejects = vec![Rejected {
@@ -156,7 +156,7 @@ impl<'a> Report<'a> {
 
     /// The document, with a newline at its end.
     pub fn to_json(&self) -> String {
-        // Nothing in it can fail to become JSON: no maps with odd keys, no own serializers.
+        // This cannot fail: there are no maps with odd keys and no custom serializers.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
@@ -171,7 +171,7 @@ fn rejected(rejects: &Rejects) -> Vec<Rejected<'_>> {
         .collect()
 }
 
-/// What was done and how parallel it was, in one line.
+/// What was done and with how many workers, in one line.
 pub fn summary(done: &Done, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     let files = done.written + done.removed;

@@ -1,14 +1,14 @@
-//! Words of git's that the parser of arguments does not know, spelled out for it: values attached to
-//! letters, and options whose every occurrence counts.
+//! Rewrites git's option spellings that the argument parser does not support: values attached to
+//! letters, and options of which every occurrence counts.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Letters of `status` that have no value, so that others may follow in the same word.
+/// Letters of `status` without a value: other letters may follow in the same word.
 const PLAIN_LETTERS: &[u8] = b"sbzvq";
 
-/// The words from `status` on. Git takes the values of its `-u` and `-M` only if they are attached,
-/// as in `-suno`: such words become options with long names.
+/// The words from `status` on. Git accepts values of `-u` and `-M` only if attached, as in `-suno`;
+/// such words become options with long names.
 pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut spelled = Vec::new();
     let mut words = words.into_iter();
@@ -22,7 +22,7 @@ pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
                 spelled.extend(plain);
                 spelled.push(long);
             }
-            // What `--column` said before it still counts if another one follows.
+            // An earlier `--column` still counts if another one follows.
             None if is_no_column(word.as_bytes()) => spelled.push("--column=never".into()),
             None => spelled.push(word),
         }
@@ -31,13 +31,13 @@ pub fn spelled_out(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     spelled
 }
 
-/// Whether the word is `--no-column`, perhaps shortened.
+/// Whether the word is `--no-column` or an abbreviation of it.
 fn is_no_column(word: &[u8]) -> bool {
     word.starts_with(b"--no-c") && b"--no-column".starts_with(word)
 }
 
-/// The letters without a value, if there are some, and the last option by its long name; `None` if
-/// the word has no letter whose value may be attached.
+/// The leading letters without a value, if any, and the last option by its long name; `None` if the
+/// word has no letter whose value may be attached.
 fn letters(word: &[u8]) -> Option<(Option<OsString>, OsString)> {
     let letters = word.strip_prefix(b"-")?;
     let is_plain = |letter: &&u8| PLAIN_LETTERS.contains(letter);
@@ -49,7 +49,7 @@ fn letters(word: &[u8]) -> Option<(Option<OsString>, OsString)> {
     });
     let value = letters.get(plain + 1..).unwrap_or_default();
     if !value.is_empty() {
-        // `-M=50` is `-M50`.
+        // `-M=50` means `-M50`.
         let equals = value.starts_with(b"=") && long == "--find-renames";
         long.push(if equals { "" } else { "=" });
         long.push(OsStr::from_bytes(value));

@@ -1,4 +1,4 @@
-//! `--stats`: what the engine did.
+//! `--stats`: the engine's statistics.
 
 use crate::environment;
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use hedgerow_fs::{Destination, LockFile, ReadFile};
 use std::io::Write;
 use std::path::Path;
 
-/// Shows the figures, or writes them as JSON to the file that was named.
+/// Shows the figures, or writes them as JSON to the named file.
 pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(), Failure> {
     let (Some(wanted), Some(recorder)) = (&global.stats, &execution.statistics) else {
         return Ok(());
@@ -31,8 +31,8 @@ pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(
     write(&path, true, &json).map_err(Failure::fatal)
 }
 
-/// Whether a regular file is there that no earlier `--stats` has written: perhaps what the command
-/// has just made, or read.
+/// Whether there is a regular file that is not from an earlier `--stats`: it may be the input or
+/// the output of the command.
 fn holds_something_else(path: &Path) -> Result<bool, hedgerow_fs::Error> {
     let Destination::File(path) = Destination::of(path)? else {
         return Ok(false);
@@ -44,8 +44,8 @@ fn holds_something_else(path: &Path) -> Result<bool, hedgerow_fs::Error> {
     Ok(!is_empty && hedgerow::statistics::read(&path).is_err())
 }
 
-/// Writes to a file, beside its place first, or into what is no regular file. A file that is there
-/// is left alone unless it is to be replaced.
+/// Writes a file through a temporary file beside it; writes into anything that is not a regular
+/// file directly. An existing file is kept unless `replaces`.
 pub fn write(path: &Path, replaces: bool, content: &[u8]) -> Result<(), hedgerow_fs::Error> {
     match Destination::of(path)? {
         Destination::File(path) => {

@@ -1,12 +1,11 @@
-//! How end-to-end tests let system calls fail.
+//! Fault injection for end-to-end tests.
 
 use crate::environment;
 
-/// The hook by which end-to-end tests make system calls fail or take their time, to see that a
-/// checkout survives it. `HEDGEROW_TEST_FAULT=OP[+OP...]:FIRST[-LAST]:ERRNO` lets the calls with
-/// these numbers (from 1) among those kinds fail, `HEDGEROW_TEST_DELAY=SEED` delays every call a
-/// little at random. What cannot be read arms nothing, and nor does anything arm a program that
-/// was built for use.
+/// Makes system calls fail or take longer, so that end-to-end tests can see that a checkout
+/// survives it. `HEDGEROW_TEST_FAULT=OP[+OP...]:FIRST[-LAST]:ERRNO` makes the calls of these kinds
+/// with these numbers (from 1) fail, `HEDGEROW_TEST_DELAY=SEED` delays every call a little at
+/// random. An invalid value has no effect, nor has any value in a release build.
 pub fn arm() {
     if !cfg!(debug_assertions) {
         return;
@@ -20,12 +19,12 @@ pub fn arm() {
     }
 }
 
-/// Tells a test how many calls of the kinds that were to fail there were: it tries each.
+/// Tells the test how many calls of these kinds there were, so that it can fail each of them.
 pub fn tell() {
     if cfg!(debug_assertions) && environment::variable("HEDGEROW_TEST_FAULT").is_some() {
         let seen = hedgerow_fs::fault::seen();
         let line = format!("HEDGEROW_TEST_FAULT saw {seen} calls\n");
-        // Nobody but the test is there to be told that this failed.
+        // A failure of standard error cannot be reported.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
     }
 }

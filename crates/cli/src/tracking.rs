@@ -1,11 +1,11 @@
-//! How a branch stands to those it is compared with, in git's words.
+//! How a branch compares with its upstream and push branches, in git's words.
 
 use bstr::BStr;
 use hedgerow::repository::Error;
 use hedgerow::repository::{Comparison, Repository, Tracking};
 
-/// The words about the branch with the full name `branch`, nothing if it is compared with none.
-/// Commits that were not `counted` are not told.
+/// The sentences about the branch with the full name `branch`; empty if it is compared with none.
+/// Commits that were not `counted` are not mentioned.
 pub fn words(
     repository: &Repository,
     branch: &BStr,
@@ -49,7 +49,7 @@ fn sentence(comparison: &Comparison, name: &str, counted: bool) -> String {
     }
 }
 
-/// What can be done about it.
+/// The advice for this state.
 fn hint(comparison: &Comparison, counted: bool) -> Option<String> {
     let may_push = comparison.is_pushed_to;
     let pull = match &comparison.pulled_from {

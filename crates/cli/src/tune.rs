@@ -1,4 +1,4 @@
-//! `hedgerow tune`: measures the file system, and sets what a checkout should use there.
+//! `hedgerow tune`: measures the file system and sets the checkout options for it.
 
 use crate::arguments::Tune;
 use crate::environment;
@@ -13,9 +13,9 @@ use hedgerow::CancelToken;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// About how long a measurement may take.
+/// Approximate time of one measurement.
 const BUDGET: Duration = Duration::from_secs(3);
-/// It is measured so often; only twice where that takes longer than two budgets.
+/// Number of measurements; only two if they take longer than two budgets.
 const REPETITIONS: usize = 5;
 
 pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -40,7 +40,7 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
     let measured = combined(&measurements);
     let advice = advise(&measured);
     let spread = Spread::of(&measurements);
-    // What was measured is told even if it cannot be set.
+    // The measurements are shown even if the values cannot be set.
     let set = match (command.dry_run, &repository) {
         (true, _) => Ok(None),
         (false, Some(_)) if spread.is_noisy() && !command.force => Err(noisy(&spread)),
@@ -66,7 +66,7 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
     Ok(0)
 }
 
-/// Measures more than once: what else the machine does is seen by what differs.
+/// Measures several times: the differences show the influence of other load.
 fn repeated(
     directory: &Path,
     options: &Options,
@@ -81,7 +81,7 @@ fn repeated(
     Ok(measurements)
 }
 
-/// Writes the advice where git finds it too; returns the file.
+/// Writes the advice to the configuration, where git finds it too; returns the file.
 fn set(repository: &Repository, advice: &Advice) -> Result<PathBuf, Failure> {
     let settings = [
         ("workers", advice.workers.to_string().into()),

@@ -1,4 +1,4 @@
-//! What `hedgerow tune` found: for people, and for programs as JSON.
+//! The results of `hedgerow tune`: as text, and as JSON.
 
 use hedgerow::tune as probe;
 use hedgerow::tune::{Advice, Latency, Measurements, Place, Rate, GIT_WORKER_START_US};
@@ -13,18 +13,18 @@ use std::time::Duration;
 pub struct Report {
     /// The name and version of this schema.
     schema: &'static str,
-    /// Where it was measured.
+    /// The directory that was measured.
     directory: String,
     file_system: FileSystem,
     latency: Latencies,
-    /// By number of workers, rising; ends where more did not help.
+    /// By ascending number of workers; ends where more workers did not help.
     scaling: Vec<Scaled>,
-    /// How much several measurements differ.
+    /// How much the measurements differ.
     spread: Spread,
-    /// The time was over while more workers still helped.
+    /// Whether the time ran out while more workers still helped.
     is_cut_short: bool,
     advice: Advised,
-    /// The file in which the advice was set, if it was.
+    /// The file that the advice was written to, if any.
     written: Option<String>,
     /// Seconds from start to end.
     seconds: f64,
@@ -60,12 +60,12 @@ struct Scaled {
 #[derive(Debug, Serialize)]
 struct Spread {
     measurements: usize,
-    /// The fewest and the most workers that one of them alone would advise.
+    /// The smallest and the largest number of workers that a single measurement advises.
     workers_min: usize,
     workers_max: usize,
-    /// The lowest rate of the advised workers, as a share of the highest.
+    /// The lowest rate of the advised workers, as a fraction of the highest.
     rate_share: f64,
-    /// Whether they differ so much that nothing is set.
+    /// Whether the measurements differ so much that nothing is set.
     is_noisy: bool,
 }
 
@@ -75,7 +75,7 @@ struct Advised {
     threshold: u32,
     /// `local`, `slow` or `network`.
     place: &'static str,
-    /// The rate, as a multiple of that of one worker.
+    /// The rate with these workers, as a multiple of that with one worker.
     gain: f64,
     /// The advice in a sentence.
     summary: String,
@@ -133,7 +133,7 @@ impl Report {
 
     /// The document, with a newline at its end.
     pub fn to_json(&self) -> String {
-        // Nothing in it can fail to become JSON: no maps, no own serializers.
+        // This cannot fail: there are no maps and no custom serializers.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
@@ -146,7 +146,7 @@ fn sampled(latency: Latency) -> Sampled {
     }
 }
 
-/// What was measured, what is advised, and why.
+/// The measurements, the advice, and its reasons.
 pub fn words(
     directory: &Path,
     measured: &Measurements,
@@ -238,7 +238,7 @@ fn why(advice: &Advice) -> String {
     )
 }
 
-/// Milliseconds with three digits that mean something.
+/// Milliseconds with three significant digits.
 fn ms(us: f64) -> String {
     let ms = us / 1000.0;
     let digits = match ms {

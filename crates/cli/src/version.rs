@@ -1,4 +1,4 @@
-//! `hedgerow --version`: with `--verbose` everything that output could depend on.
+//! `hedgerow --version`; with `--verbose`, also everything that the output could depend on.
 
 use crate::output::Output;
 

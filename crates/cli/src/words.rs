@@ -1,5 +1,5 @@
-//! The words of the command line, before they are options: `status` has the options of the system
-//! whose working copy it is called in.
+//! The words of the command line, before they are parsed as options. `status` takes the options of
+//! the version control system whose working copy it is called in.
 
 use crate::checkout_options;
 use crate::environment;
@@ -9,14 +9,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Global options whose value is a word of its own.
+/// Global options whose value is a separate word.
 const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
 
-/// The name of a link to the program that is `upload-pack-hook`: git starts a hook that is one word
-/// by itself, and a shell for one that has a space.
+/// The name of a link to the program that runs `upload-pack-hook`: git starts a hook of one word
+/// directly, but uses a shell for one with a space.
 const HOOK: &str = "hedgerow-upload-pack-hook";
 
-/// The words of the command line. Git calls `git-hedgerow` for `git hedgerow`.
+/// The words of the command line. For `git hedgerow`, git calls `git-hedgerow`.
 ///
 /// # Errors
 /// An option that `checkout` does not have.
@@ -48,7 +48,7 @@ pub fn words() -> Result<Vec<OsString>, Failure> {
     Ok(words)
 }
 
-/// Commands that pass on the words behind them are asked for their help in another way.
+/// Rewrites `--help` for commands that pass on the words after them.
 fn ask_for_help(words: &mut [OsString]) {
     const PASSING_ON: [&str; 2] = ["rev-list", "upload-pack-hook"];
     let Some(at) = command(words) else {
@@ -61,20 +61,20 @@ fn ask_for_help(words: &mut [OsString]) {
     }
 }
 
-/// Whether errors are to be JSON, as far as can be said of words that make no sense.
+/// Whether errors are to be JSON, as far as can be told from words that cannot be parsed.
 pub fn wants_json(words: &[OsString]) -> bool {
     let options = words.iter().take_while(|word| *word != "--");
     options.into_iter().any(|word| word == "--json")
 }
 
-/// What is wrong with the arguments, without what to do about it.
+/// The error in the arguments, without clap's advice.
 pub fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim_end().to_owned()
 }
 
-/// The position of the first word that is neither an option nor the value of one.
+/// The position of the first word that is neither an option nor an option's value.
 pub fn command(words: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
@@ -90,7 +90,7 @@ pub fn command(words: &[OsString]) -> Option<usize> {
     None
 }
 
-/// Whether the nearest working copy is one of Mercurial: a `.hg` further down than any `.git`.
+/// Whether the nearest working copy is Mercurial's: a `.hg` deeper than any `.git`.
 fn is_mercurial(before: &[OsString]) -> bool {
     let Some(directory) = environment::start_directory(&directories(before)) else {
         return false;
@@ -109,7 +109,7 @@ fn is_mercurial(before: &[OsString]) -> bool {
     }
 }
 
-/// What `-C` names, as often as it is there.
+/// The values of all `-C` options.
 fn directories(words: &[OsString]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut words = words.iter();

@@ -1,4 +1,4 @@
-//! How bitmaps are made: out of the configuration and the references of a repository.
+//! Options and tips for bitmaps, from the configuration and the references of a repository.
 
 use crate::error::refused;
 use crate::pseudo_merges::{groups, Group};
@@ -10,21 +10,20 @@ use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, Obj
 use hedgerow_reach::BuildOptions;
 use std::path::Path;
 
-/// More than a list of commits takes.
+/// Upper size limit of a list of commits, in bytes.
 const LIMIT_BYTES: u64 = 1 << 30;
 
-/// How bitmaps are asked for.
+/// A request for bitmaps.
 #[derive(Clone, Debug, Default)]
 pub struct BitmapRequest<'r> {
-    /// How it is run.
+    /// How to run.
     pub execution: Execution,
-    /// A file of ids, which are the tips that history is looked at from; without it, the references
-    /// are.
+    /// A file of ids to use as tips; without it, the references are the tips.
     pub refs_snapshot: Option<&'r Path>,
 }
 
 impl BitmapRequest<'_> {
-    /// How the bitmaps are made, with what the configuration of `repository` says.
+    /// The options for making bitmaps, including the configuration of `repository`.
     pub fn options(
         &self,
         repository: &Repository,
@@ -57,7 +56,7 @@ impl BitmapRequest<'_> {
     }
 }
 
-/// Makes the bitmaps of `order`; `observer` is shown how far that is.
+/// Makes the bitmaps of `order`; `observer` is shown the progress.
 pub fn build_bitmaps<'o>(
     store: &ObjectStore,
     order: &'o BitOrder<'o>,
@@ -94,8 +93,8 @@ fn read_references(
     Ok(())
 }
 
-/// Where references are preferred: below these. As with git, a name without a value is told, and
-/// then none count.
+/// The prefixes of preferred references. As in git, a key without a value is reported, and then
+/// none is preferred.
 fn preferred(repository: &Repository, observer: &dyn Observer) -> Vec<BString> {
     let key = "pack.preferBitmapTips";
     let values = repository.config().strings(key);
@@ -107,7 +106,7 @@ fn preferred(repository: &Repository, observer: &dyn Observer) -> Vec<BString> {
     Vec::new()
 }
 
-/// What history is looked at from.
+/// The tips from which history is walked.
 #[derive(Default)]
 struct Tips {
     all: Vec<ObjectId>,
@@ -127,7 +126,7 @@ impl Tips {
             .extend(repository.head().ok().and_then(|head| head.id()));
     }
 
-    /// Reads lines of an id each, after a plus sign if that is preferred.
+    /// Reads a file with an id on each line; a plus sign before it marks a preferred tip.
     fn read_snapshot(&mut self, repository: &Repository, path: &Path) -> Result<()> {
         let content = hedgerow_fs::read_file(path, LIMIT_BYTES)?;
         let missing = || {
@@ -161,7 +160,7 @@ impl Tips {
     }
 }
 
-/// The commit that `id` is, or that its tags lead to.
+/// The commit `id`, or the one to which the tag `id` peels.
 fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
     repository.peel(id, Some(ObjectKind::Commit)).ok().flatten()
 }

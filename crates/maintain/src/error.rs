@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
-/// The result of tending a repository.
+/// The result of a maintenance operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a repository could not be tended.
+/// Why a maintenance operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,25 +13,25 @@ pub enum Error {
     /// The repository, or its configuration, cannot be used.
     #[error(transparent)]
     Git(#[from] hedgerow_git::Error),
-    /// An object or a pack cannot be read, or what belongs to a pack not be written.
+    /// An object or a pack cannot be read, or an auxiliary file of a pack cannot be written.
     #[error(transparent)]
     Object(#[from] hedgerow_pack::Error),
-    /// What is reachable could not be found out.
+    /// The reachable objects could not be determined.
     #[error(transparent)]
     Reach(#[from] hedgerow_reach::Error),
     /// A pack cannot be made.
     #[error(transparent)]
     Serve(#[from] hedgerow_serve::Error),
-    /// What was asked for contradicts itself, or the configuration: in git's words.
+    /// The options contradict each other or the configuration; the message is git's.
     #[error("{reason}")]
     Refused {
         /// Why.
         reason: String,
     },
-    /// What an existing pack holds cannot be found out.
+    /// The contents of an existing pack cannot be determined.
     #[error("cannot use '{}': {reason}", path.display())]
     Unusable {
-        /// The pack, or what belongs to it.
+        /// The pack or one of its auxiliary files.
         path: PathBuf,
         /// Why.
         reason: String,
@@ -42,12 +42,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// It was interrupted.
+    /// The operation was interrupted.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What contradicts itself.
+/// The error for contradicting options.
 pub(crate) fn refused(reason: impl std::fmt::Display) -> Error {
     let reason = reason.to_string();
     Error::Refused { reason }

@@ -1,8 +1,8 @@
-//! Keeps the packs of a Git repository in order: repacks them, writes what is found by them, and
-//! decides what may be deleted then.
+//! Maintains the packs of a Git repository: repacks them, writes their indexes, bitmaps and
+//! multi-pack-indexes, and decides what may be deleted afterwards.
 //!
-//! Everything that deletes believes no accelerator, and never deletes what something that is to stay
-//! needs ([`repack`]).
+//! Nothing that deletes trusts an accelerator or deletes an object that remaining objects need
+//! ([`repack`]).
 
 mod bitmaps;
 mod error;

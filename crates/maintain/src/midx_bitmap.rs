@@ -9,9 +9,9 @@ use hedgerow_reach::BuildOptions;
 use std::fmt::Display;
 use std::path::PathBuf;
 
-/// Gives `written`, whose packs are in `store`, its name, and its bitmap before that: nobody sees
-/// one without the other. `sync`: waits until the bitmap is on the disk. Shows how far it
-/// is.
+/// Renames `written`, whose packs are in `store`, to its final name, after its bitmap is in place,
+/// so that no reader sees one without the other. `sync`: wait until the bitmap is on disk. Shows
+/// the progress.
 pub fn commit_with_bitmap(
     written: WrittenMidx,
     store: &ObjectStore,
@@ -26,14 +26,14 @@ pub fn commit_with_bitmap(
         .for_each(|warning| observer.warn(warning));
     written.commit().map_err(|error| {
         if let Some(bitmap) = bitmap {
-            // There is nothing it could belong to.
+            // The bitmap would belong to nothing.
             let _ = hedgerow_fs::remove_file(&bitmap);
         }
         refused(error)
     })
 }
 
-/// Writes the bitmap. Returns where, unless there is nothing it could be of.
+/// Writes the bitmap. Returns its path; `None` if there are no objects.
 fn write(
     written: &WrittenMidx,
     store: &ObjectStore,

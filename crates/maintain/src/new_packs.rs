@@ -1,4 +1,4 @@
-//! What belongs to a pack that is made to stay.
+//! Auxiliary files and settings of packs that are kept.
 
 use crate::bitmaps::{build_bitmaps, BitmapRequest};
 use crate::Observer;
@@ -10,13 +10,13 @@ use hedgerow_pack::Bitmaps;
 use hedgerow_serve::{FileOptions, StagedPack};
 use std::path::Path;
 
-/// Smaller limits are raised to this, as git does.
+/// Lower limits are raised to this, in bytes, as in git.
 const LEAST_LIMIT_BYTES: u64 = 1 << 20;
 
-/// Why there are no bitmaps of a pack that does not hold all that its objects reach, in git's words.
+/// Git's message for a pack without bitmaps because it lacks objects that its objects reach.
 pub const NOT_CLOSED: &str = "disabling bitmap writing, as some objects are not being packed";
 
-/// How the configuration wants packs and what belongs to them to be written.
+/// The configured options for writing packs and their auxiliary files.
 pub fn file_options(repository: &Repository, observer: &dyn Observer) -> Result<FileOptions> {
     let config = repository.config();
     let fsync = repository.fsync(&mut |warning: String| observer.warn(&warning))?;
@@ -28,7 +28,7 @@ pub fn file_options(repository: &Repository, observer: &dyn Observer) -> Result<
     })
 }
 
-/// How long a pack may be: what was `asked` for, else `pack.packSizeLimit`; `None`: any length.
+/// Maximum length of a pack in bytes: `asked`, else `pack.packSizeLimit`; `None`: unlimited.
 pub fn size_limit(
     repository: &Repository,
     asked: Option<u64>,
@@ -46,7 +46,7 @@ pub fn size_limit(
     })
 }
 
-/// Whether bitmaps of `packs` are possible. An error is the reason why not, in git's words.
+/// Whether `packs` may have bitmaps. The error is git's message for the reason.
 pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'static str> {
     if !is_closed {
         return Err(NOT_CLOSED);
@@ -57,8 +57,8 @@ pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'s
     }
 }
 
-/// `repository` as it is now, for what is made to be found by and not deleted for: accelerators that
-/// are there are of use again.
+/// The current state of `repository`, for lookups and new files but not for deletions: existing
+/// accelerators may be used again.
 pub fn repository_now(repository: &Repository) -> Result<Repository> {
     Ok(Repository::discover(&Environment {
         unaided: false,
@@ -66,15 +66,14 @@ pub fn repository_now(repository: &Repository) -> Result<Repository> {
     })?)
 }
 
-/// Writes the bitmaps of the pack at `pack`, which is new. A pack that is not in the object
-/// directory gets none.
+/// Writes the bitmaps of the new pack at `pack`. A pack outside the object directory gets none.
 pub fn write_bitmaps(
     repository: &Repository,
     pack: &Path,
     execution: &Execution,
     observer: &dyn Observer,
 ) -> Result<()> {
-    // The store of the repository was opened before there was such a pack.
+    // The repository's store was opened before this pack existed.
     let now = repository_now(repository)?;
     let store = now.objects();
     let name = pack.file_name();
@@ -97,10 +96,10 @@ pub fn write_bitmaps(
         refs_snapshot: None,
     };
     let options = request.options(&now, observer)?;
-    // Those of a pack that is going to be deleted are there still.
+    // The bitmaps of packs that will be deleted still exist.
     let previous = Bitmaps::open(store);
     let contents = build_bitmaps(store, &order, previous.as_ref(), &options, observer)?;
-    // What is wrong with the setting was told when the pack was written.
+    // A wrong setting was reported when the pack was written.
     let sync = now.fsync(&mut |_| {})?.pack_metadata;
     contents.write(execution.threads().get(), sync)?;
     Ok(())

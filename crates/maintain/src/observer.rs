@@ -3,12 +3,12 @@ use hedgerow_serve::PackWritten;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Called when the work that was shown is done. Dropped without, the work has failed.
+/// Called when the shown work is done. If it is dropped without a call, the work has failed.
 pub type Finish = Box<dyn FnOnce()>;
 
-/// Who is told what happens meanwhile.
+/// Receives events while the work runs.
 pub trait Observer {
-    /// Something is not as it should be, and the work goes on.
+    /// A problem that does not stop the work.
     fn warn(&self, warning: &dyn Display);
 
     /// As [`Observer::warn`], where git calls it an error.
@@ -16,19 +16,19 @@ pub trait Observer {
         self.warn(error);
     }
 
-    /// A pack of `objects` is being made; `progress` says how far that is.
+    /// A pack of `objects` is being made, with this `progress`.
     fn packing(&self, objects: u64, progress: &Arc<Progress>) -> Finish {
         let _ = (objects, progress);
         Box::new(|| {})
     }
 
-    /// Bitmaps are being made; `progress` says how far that is.
+    /// Bitmaps are being made, with this `progress`.
     fn building_bitmaps(&self, progress: &Arc<Progress>) -> Finish {
         let _ = progress;
         Box::new(|| {})
     }
 
-    /// A pack has its name.
+    /// A pack has got its final name.
     fn wrote(&self, pack: &PackWritten) {
         let _ = pack;
     }

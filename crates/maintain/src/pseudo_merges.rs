@@ -13,21 +13,21 @@ use std::collections::BTreeMap;
 
 const SECTION: &str = "bitmapPseudoMerge";
 
-/// A group that references are sorted into.
+/// A group of references for pseudo-merges.
 pub struct Group {
     pattern: Regex,
-    /// The commits of references, by what the pattern captures of their names.
+    /// The commits of references, by the text that the pattern captures from their names.
     matches: BTreeMap<Vec<u8>, Vec<ObjectId>>,
     parts: PseudoMergeGroup,
 }
 
 impl Group {
-    /// Adds the commit of the reference `name` if the pattern matches that.
+    /// Adds the commit of the reference `name` if the pattern matches.
     pub fn add(&mut self, name: &[u8], commit: ObjectId) {
         let Some(captures) = self.pattern.captures(name) else {
             return;
         };
-        // Without parentheses, what matches is what is captured.
+        // Without capture groups, the whole match is used.
         let first = usize::from(captures.len() > 1);
         let captured = captures.iter().skip(first).flatten();
         let captured: Vec<&[u8]> = captured.map(|part| part.as_bytes()).collect();
@@ -37,7 +37,7 @@ impl Group {
             .push(commit);
     }
 
-    /// The group with the commits that were added.
+    /// The group with the commits added to it.
     pub fn into_parts(self) -> PseudoMergeGroup {
         PseudoMergeGroup {
             matches: self.matches.into_values().collect(),
@@ -46,7 +46,7 @@ impl Group {
     }
 }
 
-/// The groups of the configuration, by name. `observer` is told of values that are out of range.
+/// The configured groups, by name. `observer` receives warnings about values out of range.
 pub fn groups(config: &Config, observer: &dyn Observer) -> Result<Vec<Group>> {
     let mut names = config.subsections(SECTION);
     names.sort_unstable();
@@ -78,6 +78,7 @@ impl Keys<'_> {
                 "pseudo-merge group '{name}' missing required pattern"
             ))
         })?;
+        // As in git, the pattern must match from the start of the name.
         let anchored = if pattern.starts_with(b"^") {
             pattern
         } else {
@@ -119,7 +120,7 @@ impl Keys<'_> {
         self.config.string_in(SECTION, self.name.as_ref(), key)
     }
 
-    /// The number `key`, or `usual` without one that is in range.
+    /// The number of `key`, or `usual` if it is missing or out of range.
     fn number(
         &self,
         key: &str,
@@ -146,7 +147,7 @@ impl Keys<'_> {
         Ok(usual)
     }
 
-    /// The time `key`, or `usual`, in seconds since 1970.
+    /// The time of `key`, or `usual`, in seconds since 1970.
     fn date(&self, key: &str, usual: &str) -> Result<u64> {
         let text = self.text(key).unwrap_or_else(|| usual.into());
         let seconds = match Expiry::parse(text.as_ref()) {

@@ -1,4 +1,4 @@
-//! Objects that nothing reaches, and what becomes of them.
+//! Unreachable objects.
 
 use crate::Observer;
 use crate::Result;
@@ -10,7 +10,7 @@ use hedgerow_pack::{is_kept, write_loose, ObjectId, ObjectKind, ObjectStore, Rea
 use hedgerow_serve::{objects_of_pack, own_loose_objects, Selector, Wanted};
 use std::collections::HashSet;
 
-/// Adds the objects of the packs of the own directory that have no `.keep` file, but for what is
+/// Adds the objects of the packs of the own directory without a `.keep` file, except those that are
 /// left out.
 pub fn add_packed(
     repository: &Repository,
@@ -47,16 +47,17 @@ pub fn add_loose(
     Ok(())
 }
 
-/// Where a walk does not go.
+/// The limits of a walk.
 #[derive(Default)]
 pub struct Limits {
-    /// What these packs have is not entered.
+    /// Objects of these packs are not entered.
     pub ends: Vec<u32>,
-    /// Of the commits that these packs have only the parents are looked at.
+    /// Of the commits in these packs only the parents are followed.
     pub passed: Vec<u32>,
 }
 
-/// Adds what `starts` reach and is here, within `limits`. What is missing or broken leads nowhere.
+/// Adds the existing objects that `starts` reach, within `limits`. Missing and broken objects are
+/// not followed.
 pub fn follow(
     store: &ObjectStore,
     starts: Vec<Wanted>,
@@ -86,7 +87,7 @@ pub fn follow(
     Ok(())
 }
 
-/// What `starts` reach and is here, not entering what is `known`.
+/// The existing objects that `starts` reach, without entering those in `known`.
 pub fn follow_besides(
     store: &ObjectStore,
     starts: Vec<Wanted>,
@@ -107,7 +108,7 @@ pub fn follow_besides(
     found
 }
 
-/// The object with what is known of it, if it is here.
+/// The object with its location, kind and path hash, if it exists.
 fn placed(
     store: &ObjectStore,
     reader: &mut Reader<'_>,
@@ -127,7 +128,7 @@ fn placed(
     })
 }
 
-/// The objects that `object` names, with their kinds where that is said.
+/// The objects that `object` refers to, with their kinds if they are given.
 fn links(reader: &mut Reader<'_>, object: &Wanted) -> Vec<(ObjectId, Option<ObjectKind>)> {
     let mut found = Vec::new();
     if object.kind == ObjectKind::Blob {
@@ -161,22 +162,22 @@ fn links(reader: &mut Reader<'_>, object: &Wanted) -> Vec<(ObjectId, Option<Obje
     found
 }
 
-/// Which objects need not be made loose.
+/// Selects the objects to make loose.
 pub struct Loosening<'l> {
-    /// The packs that are going to be deleted.
+    /// The packs that will be deleted.
     pub packs: &'l [u32],
-    /// What is in the new packs.
+    /// The objects in the new packs.
     pub packed: &'l HashSet<ObjectId>,
-    /// What stays elsewhere is left out.
+    /// Objects that remain elsewhere are left out.
     pub staying: Selector<'l>,
-    /// Objects of packs that were changed last before, in seconds since 1970, need not stay,
+    /// Objects of packs last changed before this time, in seconds since 1970, are not made loose,
     pub expiry: Option<i64>,
-    /// but for those that something younger reaches.
+    /// except for those that a younger object reaches.
     pub recent: HashSet<ObjectId>,
 }
 
 impl Loosening<'_> {
-    /// The objects to make loose, and when their packs were changed last.
+    /// The objects to make loose, and the modification times of their packs.
     pub fn objects(&self, store: &ObjectStore) -> Result<Vec<(Wanted, Timestamp)>> {
         let mut met = HashSet::new();
         let mut found = Vec::new();
@@ -198,7 +199,7 @@ impl Loosening<'_> {
     }
 }
 
-/// Makes `objects` loose, as old as they are.
+/// Makes `objects` loose, with their ages.
 pub fn loosen(store: &ObjectStore, objects: &[(Wanted, Timestamp)], level: i32) -> Result<()> {
     let mut reader = Reader::new(store);
     let mut deflater = Deflater::new(level);

@@ -2,34 +2,34 @@ use crate::fault::Fault;
 use gix_hash::ObjectId;
 use hedgerow_object::ObjectKind;
 
-/// Why a pack is not indexed, in git's words.
+/// Why a pack is not indexed, with git's messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It does not start as packs do.
+    /// It does not start with the signature of a pack.
     #[error("pack signature mismatch")]
     Signature,
     /// A version that is not 2 or 3.
     #[error("pack version {0} unsupported")]
     Version(u32),
-    /// It ends before all its entries were there.
+    /// It ends before its last entry.
     #[error("early EOF")]
     EarlyEnd,
-    /// An entry that cannot be read.
+    /// An entry cannot be read.
     #[error("pack has bad object at offset {offset}: {fault}")]
     BadEntry {
         /// Where the entry starts, in bytes from the start of the pack.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault in it.
         fault: Fault,
     },
     /// It does not end with the hash of its content.
     #[error("pack is corrupted (SHA1 mismatch)")]
     Checksum,
-    /// Something stands behind its checksum.
+    /// There is data after its checksum.
     #[error("pack has junk at the end")]
     Junk,
-    /// More than the limit that was set.
+    /// It is larger than the configured limit.
     #[error("pack exceeds maximum allowed size ({})", binary_size(*limit))]
     TooLarge {
         /// The limit in bytes.
@@ -38,59 +38,60 @@ pub enum Refusal {
     /// Deltas without a base.
     #[error("pack has {count} unresolved delta{}", plural(*count))]
     Unresolved {
-        /// How many.
+        /// Their number.
         count: u64,
     },
-    /// An object that the repository has with another content.
+    /// An object exists in the repository with a different content.
     #[error("SHA1 COLLISION FOUND WITH {0} !")]
     Collision(ObjectId),
-    /// Content that carries the marks of a collision attack on SHA-1.
+    /// The content shows the signs of a SHA-1 collision attack.
     #[error("an object appears to be part of a SHA-1 collision attack")]
     Attack,
-    /// An object that the repository has, but cannot be read to compare it.
+    /// An object exists in the repository, but cannot be read for comparison.
     #[error("cannot read existing object {0}")]
     Unreadable(ObjectId),
-    /// A commit, tree or tag that cannot be parsed as one.
+    /// A commit, tree or tag cannot be parsed.
     #[error("invalid {0}")]
     Invalid(ObjectKind),
-    /// An object that breaks a rule of git-fsck; what it is has been told.
+    /// An object breaks a rule of git-fsck; the details were reported.
     #[error("fsck error in packed object")]
     Check,
-    /// A `.gitmodules` or `.gitattributes` that may be anywhere, and no repository to look in.
+    /// A `.gitmodules` or `.gitattributes` file is not in the pack, and there is no repository to
+    /// look in.
     #[error("cannot perform queued object checks outside of a repository")]
     NoRepository,
     /// A `.gitmodules` or `.gitattributes` that breaks a rule of git-fsck.
     #[error("fsck error in pack objects")]
     QueuedCheck,
-    /// An object that another one refers to is nowhere.
+    /// A referenced object does not exist.
     #[error("did not receive expected object {0}")]
     NotReceived(ObjectId),
-    /// An object is referred to as two kinds.
+    /// An object is referenced as two kinds.
     #[error("object type mismatch at {0}")]
     KindMismatch(ObjectId),
-    /// An object of the repository is of another kind than what refers to it says.
+    /// An object of the repository is not of the referenced kind.
     #[error("object {id}: expected type {expected}, found {found}")]
     OtherKind {
         /// The object.
         id: ObjectId,
-        /// As it is referred to.
+        /// The referenced kind.
         expected: ObjectKind,
-        /// As it is.
+        /// The actual kind.
         found: ObjectKind,
     },
-    /// An object that is there twice, where that is not allowed.
+    /// A duplicate object, where that is not allowed.
     #[error("The same object {0} appears twice in the pack")]
     Twice(ObjectId),
-    /// A base of the repository that is not what its id says.
+    /// The content of a base in the repository does not match its id.
     #[error("local object {0} is corrupt")]
     LocalCorrupt(ObjectId),
-    /// More objects than a pack can count, with the bases that are added.
+    /// There are more objects than a pack can have, including the added bases.
     #[error("pack has too many objects")]
     TooMany,
-    /// An index or reverse index that is not the one of the pack.
+    /// An index or reverse index does not belong to the pack.
     #[error("'{path}' does not match the pack: validation error")]
     Differs {
-        /// Which file.
+        /// The file.
         path: String,
     },
 }
@@ -103,7 +104,7 @@ fn plural(count: u64) -> &'static str {
     }
 }
 
-/// A size as git shows it to people.
+/// A size in git's human-readable format.
 fn binary_size(bytes: u64) -> String {
     let (unit, shift) = match bytes {
         0..=1024 => return format!("{bytes} byte{}", plural(bytes)),

@@ -2,10 +2,10 @@ use gix_hash::{oid, ObjectId};
 use hedgerow_object::Malformed;
 use hedgerow_pack::{Fault, ObjectKind};
 
-/// The result of asking what is reachable.
+/// The result of a reachability query.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong with a walk, worded as git words it where git has words for it.
+/// The errors of a walk, with git's messages where git has them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,53 +20,53 @@ pub enum Error {
     WrongKind {
         /// The object.
         id: ObjectId,
-        /// What it is.
+        /// The actual kind.
         found: &'static str,
-        /// What it was said to be.
+        /// The expected kind.
         expected: &'static str,
     },
-    /// An entry of a tree names an object that was met as something else.
+    /// An entry of a tree names an object that was met as another kind.
     #[error("entry '{name}' in tree {tree} has {kind} mode, but is not a {kind}")]
     WrongEntry {
-        /// The entry.
+        /// The name of the entry.
         name: String,
         /// The tree it is in.
         tree: ObjectId,
-        /// What it says that the object is.
+        /// The kind that the entry says.
         kind: &'static str,
     },
-    /// An object that a walk meets, or starts from, is nowhere.
+    /// An object that a walk meets, or starts from, does not exist.
     #[error("missing {kind} object '{id}'")]
     Missing {
-        /// What it was said to be.
+        /// The expected kind.
         kind: &'static str,
         /// The object.
         id: ObjectId,
     },
-    /// A tip of a walk is nowhere.
+    /// A tip of a walk does not exist.
     #[error("bad object {name}")]
     BadTip {
-        /// How it was named.
+        /// The tip as it was named.
         name: String,
     },
-    /// A tree that a walk meets is nowhere.
+    /// A tree that a walk meets does not exist.
     #[error("bad tree object {id}")]
     BadTree {
         /// The tree.
         id: ObjectId,
     },
-    /// Trees within trees, too deep.
+    /// Trees are nested too deeply.
     #[error("exceeded maximum allowed tree depth")]
     TooDeep,
-    /// An object of a pack leads to one that is not in it.
+    /// An object of a pack refers to one that is not in it.
     #[error("Packfile doesn't have full closure ({id} leads to {missing}, which is not in it)")]
     NotClosed {
         /// The object in the pack.
         id: ObjectId,
-        /// The one that is not.
+        /// The missing object.
         missing: ObjectId,
     },
-    /// A bitmap says what cannot be.
+    /// A bitmap contradicts itself or the objects.
     #[error("a bitmap is damaged")]
     DamagedBitmap,
     /// An entry of a pack that cannot be read.
@@ -77,19 +77,19 @@ pub enum Error {
         /// What is wrong.
         fault: Fault,
     },
-    /// The index of a pack does not list its objects.
+    /// The index of a pack does not list an object of the pack.
     #[error("the index of the pack has no object number {bit}")]
     BrokenOrder {
-        /// The object, in the order of the pack.
+        /// The position of the object in the order of the pack.
         bit: u32,
     },
-    /// A filter that cannot be used.
+    /// A filter is invalid or not supported.
     #[error("{0}")]
     Filter(String),
-    /// What was asked for ends a walk, or was asked to end it.
+    /// The walk was cancelled.
     #[error("interrupted")]
     Interrupted,
-    /// A thread of the walk failed in a way that is a defect.
+    /// A thread of the walk panicked.
     #[error("a thread of the walk failed")]
     Panicked,
 }

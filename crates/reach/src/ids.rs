@@ -9,8 +9,8 @@ pub type IdMap<V> = HashMap<ObjectId, V, IdHashBuilder>;
 /// A set of object ids.
 pub type IdSet = HashSet<ObjectId, IdHashBuilder>;
 
-/// Hashes ids, which are hashes already: all their bytes, since a tree may name objects that
-/// nobody had to find, and with a key, so that nobody can choose those that collide.
+/// A hasher for ids. Although ids are hashes themselves, all their bytes are hashed with a random
+/// key: a tree may name ids of objects that need not exist, so collisions could be chosen.
 #[derive(Clone, Debug)]
 pub struct IdHashBuilder {
     key: u64,

@@ -1,5 +1,5 @@
-//! What is reachable in a Git repository from some of its objects and not from others: by walking
-//! commits and trees, in parallel, and by the reachability bitmaps that stand for such walks.
+//! Reachability in a Git repository: which objects are reachable from some objects and not from
+//! others. Answers come from walking commits and trees, in parallel, and from reachability bitmaps.
 
 mod bitmap;
 mod commits;

@@ -2,24 +2,24 @@ use crate::ids::{IdHashBuilder, IdMap};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 
-/// An object that is nowhere, and what is known of it from what leads to it.
+/// A missing object, and what the referring objects say about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingObject {
     /// The object.
     pub id: ObjectId,
-    /// What it is; `None` for one that was asked for.
+    /// Its kind; `None` for a tip.
     pub kind: Option<ObjectKind>,
-    /// Its path; empty for a commit, or the tree of one.
+    /// Its path; empty for a commit or a commit's tree.
     pub path: Vec<u8>,
 }
 
-/// What has become of a tree, a blob or a tag.
+/// Flags of a tree, a blob or a tag.
 pub(crate) mod mark {
     use hedgerow_pack::ObjectKind;
 
-    /// It is not wanted.
+    /// Excluded.
     pub const UNINTERESTING: u8 = 1;
-    /// It need not be looked at again.
+    /// It need not be examined again.
     pub const SEEN: u8 = 2;
     /// It was reached by the walk, not named by the user: filters apply.
     pub const REACHED: u8 = 4;
@@ -28,7 +28,7 @@ pub(crate) mod mark {
     /// It was met as a blob.
     pub const BLOB: u8 = 16;
 
-    /// The mark of what was met as `kind`.
+    /// The mark for an object met as `kind`.
     pub fn of(kind: ObjectKind) -> u8 {
         match kind {
             ObjectKind::Tree => TREE,
@@ -38,16 +38,16 @@ pub(crate) mod mark {
     }
 }
 
-/// Slots of the memory for what was asked last.
+/// Number of slots of the cache of recent lookups.
 const RECENT: usize = 1 << 14;
 
-/// The marks of all objects that are no commits.
+/// The marks of all objects except commits.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     marks: IdMap<u8>,
     hash: IdHashBuilder,
-    /// Objects that are done with, each at a place that its hash and kind say: most entries of a
-    /// tree are those of the tree that was looked at before.
+    /// Finished objects, each in a slot given by its hash and kind. It makes lookups fast because
+    /// most entries of a tree are the same as in the tree examined before.
     recent: Vec<ObjectId>,
     missing: IdMap<MissingObject>,
 }
@@ -57,7 +57,7 @@ impl Marks {
         *self.marks.entry(*id).or_default() |= marks;
     }
 
-    /// Adds `marks`; returns those it had before.
+    /// Adds `marks`; returns the previous ones.
     pub fn replace(&mut self, id: &ObjectId, marks: u8) -> u8 {
         let slot = self.marks.entry(*id).or_default();
         let before = *slot;
@@ -72,8 +72,8 @@ impl Marks {
         self.marks.get(id).is_some_and(|found| found & marks != 0)
     }
 
-    /// Whether the object, met as `kind`, is done with: seen, or not wanted. `None` if it was met
-    /// as another kind before.
+    /// Whether the object, met as `kind`, is finished: seen or excluded. `None` if it was met as
+    /// another kind before.
     pub fn is_done(&mut self, id: &[u8], kind: ObjectKind) -> Option<bool> {
         let is_tree = usize::from(kind == ObjectKind::Tree);
         let slot = (self.hash.of(id) as usize) % (RECENT / 2) * 2 + is_tree;
@@ -108,12 +108,12 @@ impl Marks {
         Some(is_done)
     }
 
-    /// The first account of an object counts.
+    /// Records a missing object; the first record for an id is kept.
     pub fn add_missing(&mut self, object: MissingObject) {
         self.missing.entry(object.id).or_insert(object);
     }
 
-    /// All that was missing, in order of ids.
+    /// Takes all missing objects, in order of ids.
     pub fn take_missing(&mut self) -> Vec<MissingObject> {
         let found = std::mem::take(&mut self.missing);
         let mut missing: Vec<MissingObject> = found.into_values().collect();

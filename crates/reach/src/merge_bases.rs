@@ -1,4 +1,4 @@
-//! Where two lines of history meet.
+//! Merge bases of two commits.
 
 use crate::commits::{CommitIndex, Commits};
 use crate::source::Source;
@@ -10,11 +10,11 @@ use std::collections::{BinaryHeap, HashMap};
 const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 const BOTH: u8 = LEFT | RIGHT;
-/// It is an ancestor of one that was found.
+/// It is an ancestor of a merge base that was found.
 const STALE: u8 = 4;
 
-/// Commits that both `left` and `right` reach, and whose descendants include all others: the best
-/// ones, and where clocks were wrong, perhaps ancestors of those.
+/// The merge bases of `left` and `right`: common ancestors that are not ancestors of others. If
+/// commit dates are wrong, some ancestors of merge bases may be included.
 pub fn merge_bases(source: Source<'_>, left: &ObjectId, right: &ObjectId) -> Result<Vec<ObjectId>> {
     let mut search = Search {
         commits: Commits::new(source),
@@ -52,10 +52,10 @@ pub fn merge_bases(source: Source<'_>, left: &ObjectId, right: &ObjectId) -> Res
 
 struct Search<'s> {
     commits: Commits<'s>,
-    /// The marks of each commit, and whether it waits.
+    /// The marks of each commit, and whether it is queued.
     marks: HashMap<CommitIndex, (u8, bool)>,
     queue: BinaryHeap<(u64, Reverse<CommitIndex>, CommitIndex)>,
-    /// How many wait that are not stale.
+    /// Number of queued commits that are not stale.
     fresh: usize,
 }
 
@@ -80,7 +80,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Notes that `commit` waits no more; returns its marks.
+    /// Records that `commit` is no longer queued; returns its marks.
     fn leave(&mut self, commit: CommitIndex) -> u8 {
         let noted = self.marks.get_mut(&commit);
         let (marks, waits) = noted.expect("a commit waits only with marks");

@@ -1,5 +1,5 @@
-//! What a tree has in common with one that was looked at before: most of it, and that need not be
-//! looked at again.
+//! Finds what a tree has in common with a tree that was examined before. That is most of it, and
+//! need not be examined again.
 
 use crate::ids::{IdHashBuilder, IdMap};
 use gix_hash::{Kind, ObjectId};
@@ -7,21 +7,22 @@ use hedgerow_object::{Malformed, TreeEntries, TreeEntry};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes of trees that are kept.
+/// Maximum bytes of remembered trees.
 const BUDGET_BYTES: usize = 48 << 20;
 
-/// What stands for the path of a tree. Paths that share one only share less than they could.
+/// A hash for the path of a tree. If two paths have the same, less is found in common, but nothing
+/// goes wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct PathKey(u64);
 
 impl PathKey {
-    /// That of `name` in the tree with this one.
+    /// The key of `name` in the tree with this key.
     pub fn join(self, name: &[u8], hash: &IdHashBuilder) -> Self {
         PathKey(hash.of(name) ^ self.0.rotate_left(7))
     }
 }
 
-/// A tree whose entries are to be met.
+/// A tree whose entries are to be visited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewTree<'c> {
     pub id: &'c ObjectId,
@@ -31,11 +32,11 @@ pub(crate) struct NewTree<'c> {
     pub like: Option<&'c ObjectId>,
 }
 
-/// Trees all of whose entries have been met, or need not be.
+/// Remembered trees whose entries have all been visited, or need not be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MetTrees {
     trees: IdMap<Arc<MetTree>>,
-    /// The last one at each path.
+    /// The last tree at each path.
     last: HashMap<PathKey, ObjectId>,
     held_bytes: usize,
     keeps_last_only: bool,
@@ -44,7 +45,7 @@ pub(crate) struct MetTrees {
 #[derive(Debug, Default)]
 struct MetTree {
     content: Arc<[u8]>,
-    /// Where its entries start, and where the last one ends.
+    /// The start of each entry, and the end of the last one.
     bounds: Vec<u32>,
     is_assumed: bool,
 }
@@ -68,8 +69,7 @@ impl MetTrees {
         self.trees.get(id).is_some_and(|tree| !tree.is_assumed)
     }
 
-    /// Remembers the tree `id`, whose entries need not be met. One that is malformed is as good as
-    /// none.
+    /// Remembers the tree `id`, whose entries need not be visited. A malformed tree is ignored.
     pub fn assume(&mut self, id: &ObjectId, content: &Arc<[u8]>) {
         let mut bounds = Vec::new();
         let mut entries = TreeEntries::new(content, id.kind());
@@ -97,7 +97,7 @@ impl MetTrees {
         let before = tree.like.and_then(|like| self.trees.get(like));
         let before = before.or_else(last).cloned().unwrap_or_default();
         let mut bounds = Vec::with_capacity(before.bounds.len() + 8);
-        // Both are at the start of an entry.
+        // Both positions are at the start of an entry.
         let (mut at, mut old) = (
             0,
             Cursor {
@@ -160,7 +160,7 @@ impl MetTree {
     }
 }
 
-/// A place in a tree.
+/// A position in a tree.
 struct Cursor<'p> {
     tree: &'p MetTree,
     /// The number of an entry.
@@ -168,8 +168,8 @@ struct Cursor<'p> {
 }
 
 impl<'p> Cursor<'p> {
-    /// Steps over the entries that `content` has from `at` on, too, and adds their places in it to
-    /// `bounds`. Returns their bytes.
+    /// Skips the entries that are the same in `content` from `at` on, and appends their positions
+    /// in it to `bounds`. Returns their length in bytes.
     fn skip_common(&mut self, content: &[u8], at: usize, bounds: &mut Vec<u32>) -> usize {
         let Some(start) = self.tree.bounds.get(self.row).copied() else {
             return 0;
@@ -178,7 +178,7 @@ impl<'p> Cursor<'p> {
         let common = common_length(old, content.split_at(at).1);
         let (_, rest) = self.tree.bounds.split_at(self.row);
         let limit = u64::from(start) + common as u64;
-        // The last bound within what is common; the first one is.
+        // The last entry boundary within the common bytes; the first boundary always is.
         let count = rest
             .partition_point(|bound| u64::from(*bound) <= limit)
             .saturating_sub(1);
@@ -189,7 +189,7 @@ impl<'p> Cursor<'p> {
         (end - start) as usize
     }
 
-    /// Steps over the entries before the place of `entry`, and over the one there, which it
+    /// Skips the entries that sort before `entry`, and the one with the same name, which it
     /// returns.
     fn pass(&mut self, entry: &TreeEntry<'_>, hash: Kind) -> Option<TreeEntry<'p>> {
         loop {
@@ -213,7 +213,7 @@ impl<'p> Cursor<'p> {
     }
 }
 
-/// How many bytes both start with.
+/// Length of the common prefix, in bytes.
 fn common_length(a: &[u8], b: &[u8]) -> usize {
     const STEP: usize = 64;
     let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP));

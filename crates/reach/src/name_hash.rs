@@ -1,5 +1,5 @@
-/// git's hash of a path, by which objects that were found at similar paths are put near each
-/// other: the last sixteen characters count, and the last ones most.
+/// git's hash of a path, which sorts objects with similar paths next to each other: only the last
+/// sixteen characters count, and the last ones most.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NameHash(u32);
 
@@ -11,7 +11,7 @@ impl NameHash {
         hash.value()
     }
 
-    /// Adds the next part of the path. Space does not count.
+    /// Adds the next part of the path. White space is ignored.
     pub fn add(&mut self, part: &[u8]) {
         for byte in part
             .iter()
@@ -21,7 +21,7 @@ impl NameHash {
         }
     }
 
-    /// The hash of the parts so far; 0 if there was none.
+    /// The hash of the parts so far; 0 if there were none.
     pub fn value(self) -> u32 {
         self.0
     }

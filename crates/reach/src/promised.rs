@@ -1,4 +1,5 @@
-//! Objects that the remote of a partial clone has promised: those it sent, and those they name.
+//! Objects promised by the remote of a partial clone: those that it sent, and those that they refer
+//! to.
 
 use crate::ids::IdSet;
 use crate::Result;
@@ -6,19 +7,19 @@ use gix_hash::ObjectId;
 use hedgerow_object::{CommitRef, TagRef, TreeEntries};
 use hedgerow_pack::{Location, ObjectKind, ObjectStore, Reader};
 
-/// What a reader keeps meanwhile, in bytes.
+/// Size of the reader's cache, in bytes.
 const RECENT_BYTES: usize = 32 << 20;
 
 /// The promised objects.
 #[derive(Debug, Default)]
 pub(crate) struct Promised {
-    /// Those that are here, and what they are.
+    /// The promised objects that exist here, with their kinds.
     held: Vec<(ObjectId, ObjectKind)>,
     all: IdSet,
 }
 
 impl Promised {
-    /// Reads all packs that came from such a remote.
+    /// Reads all packs that came from a promisor remote.
     pub fn read(store: &ObjectStore) -> Result<Self> {
         let mut promised = Promised::default();
         let mut reader = Reader::with_recent(store, RECENT_BYTES);
@@ -43,7 +44,7 @@ impl Promised {
         self.all.contains(id)
     }
 
-    /// Takes the list of those that are here.
+    /// Takes the list of promised objects that exist here.
     pub fn take_held(&mut self) -> Vec<(ObjectId, ObjectKind)> {
         std::mem::take(&mut self.held)
     }

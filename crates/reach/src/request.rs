@@ -1,4 +1,4 @@
-//! What is asked for.
+//! The parameters of a walk.
 
 use crate::Filter;
 use gix_hash::ObjectId;
@@ -6,15 +6,15 @@ use gix_hash::ObjectId;
 /// An object that a walk starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
-    /// The object, as it was named: a tag is not followed yet.
+    /// The object as it was named: a tag is not peeled yet.
     pub id: ObjectId,
-    /// Whether what it reaches is not wanted.
+    /// Whether what it reaches is excluded.
     pub is_uninteresting: bool,
     /// Whether it is the left side of `A...B`.
     pub is_left: bool,
-    /// Where it is, if it is a tree or a blob that was named by a path.
+    /// Its path, if it is a tree or a blob named by one.
     pub path: Vec<u8>,
-    /// How it was named, for messages.
+    /// The name as the user gave it, for messages.
     pub name: String,
 }
 
@@ -31,92 +31,91 @@ impl Tip {
     }
 }
 
-/// The order that commits are given out in.
+/// The order of commits in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// As they are met, newest first.
     #[default]
     Met,
-    /// No parent before its children, and lines of history not mixed.
+    /// No parent before its children, and without mixing lines of history.
     Topological,
-    /// No parent before its children, else newest first.
+    /// No parent before its children, otherwise newest first.
     Date,
 }
 
-/// What to do about objects that are nowhere.
+/// How to handle missing objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// Fail.
     #[default]
     Error,
-    /// Go on.
+    /// Continue.
     Allow,
-    /// Go on, and tell which they are.
+    /// Continue, and report them.
     Collect,
-    /// Go on where the remote of a partial clone has promised the object, else fail.
+    /// Continue if the remote of a partial clone has promised the object, else fail.
     AllowPromised,
 }
 
-/// Which objects beside commits are wanted.
+/// Which objects besides commits to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Objects {
     /// None.
     #[default]
     None,
-    /// Those of the commits that are given out, as far as the uninteresting commits next to them
-    /// do not have them.
+    /// The objects of the returned commits, except those that the adjacent uninteresting commits
+    /// have.
     All,
     /// The same, and those uninteresting commits, as edges.
     WithEdges,
 }
 
-/// A question.
+/// A request for a walk.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What to start from.
+    /// The objects to start from.
     pub tips: Vec<Tip>,
-    /// Which objects beside commits.
+    /// Which objects besides commits to return.
     pub objects: Objects,
-    /// What is left out of the objects that were not named as tips.
+    /// Filter for the objects that are not tips.
     pub filter: Option<Filter>,
     /// Whether the filter applies to the tips, too.
     pub filter_tips: bool,
-    /// Whether to tell what the filter left out.
+    /// Whether to report what the filter left out.
     pub keep_omitted: bool,
-    /// Give out the objects of each commit after it, not all objects after all commits.
+    /// Return the objects of each commit after it, instead of all objects after all commits.
     pub in_commit_order: bool,
     /// The order of commits.
     pub order: Order,
-    /// Last ones first.
+    /// Return the last commits first.
     pub is_reversed: bool,
-    /// How many commits at most.
+    /// Maximum number of commits.
     pub max_count: Option<u64>,
-    /// How many commits are passed over first.
+    /// Number of commits to skip first.
     pub skip: u64,
-    /// Commits that are older, in seconds since the epoch, end the walk.
+    /// Older commits end the walk; in seconds since the epoch.
     pub not_before: Option<u64>,
-    /// Commits that are newer are passed over.
+    /// Newer commits are skipped; in seconds since the epoch.
     pub not_after: Option<u64>,
     /// Follow first parents only.
     pub first_parent: bool,
-    /// Pass over commits with fewer parents.
+    /// Skip commits with fewer parents.
     pub min_parents: usize,
-    /// Pass over commits with more parents.
+    /// Skip commits with more parents.
     pub max_parents: Option<usize>,
-    /// Give out the commits where the walk ended, marked.
+    /// Return the commits where the walk ended, marked as boundary.
     pub boundary: bool,
-    /// Give out only commits reached from this side of `A...B`.
+    /// Return only commits reached from this side of `A...B`.
     pub side: Option<Side>,
-    /// Give out the tips alone: follow no parents. `sorted`: newest first.
+    /// Return only the tips, without following parents, in this order.
     pub no_walk: Option<NoWalk>,
-    /// What to do about missing objects.
+    /// How to handle missing objects.
     pub missing: Missing,
-    /// Objects that the remote of a partial clone has promised are not entered, and need not be
-    /// there.
+    /// Do not enter objects promised by the remote of a partial clone; they may be absent.
     pub exclude_promised: bool,
-    /// Pass over commits that are in packs, with their trees.
+    /// Skip commits that are in packs, with their trees.
     pub only_unpacked: bool,
-    /// Trees within trees deeper than this are refused.
+    /// Maximum depth of nested trees; deeper ones are an error.
     pub tree_depth: usize,
 }
 
@@ -129,12 +128,12 @@ pub enum Side {
     Right,
 }
 
-/// The order of tips that are not walked from.
+/// The order of tips without a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoWalk {
     /// Newest first.
     Sorted,
-    /// As they were given.
+    /// As given.
     Unsorted,
 }
 
@@ -168,7 +167,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Whether commits are all that is wanted.
+    /// Whether only commits are wanted.
     pub(crate) fn only_commits(&self) -> bool {
         self.objects == Objects::None
     }

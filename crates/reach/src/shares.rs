@@ -1,7 +1,7 @@
 use crate::{Error, Result};
 
-/// What `work` makes of all `items`, in their order: of a share each by up to `threads` threads, if
-/// there are more than `least` for each.
+/// The results of `work` on all `items`, in their order. Up to `threads` threads take a share each;
+/// only the last share may have fewer than `least` items.
 pub(crate) fn in_shares<T: Sync, R: Send>(
     items: &[T],
     least: usize,

@@ -1,31 +1,30 @@
-//! Where a walk reads: the store, and what changes what the objects in it say.
+//! The source of a walk's objects: the store, with grafts and replacements.
 
 use crate::ids::IdMap;
 use gix_hash::{oid, ObjectId};
 use hedgerow_pack::{CommitGraph, ObjectStore};
 use std::collections::HashMap;
 
-/// Replacements of replacements are followed this far.
+/// Maximum length of a chain of replacements.
 const REPLACEMENT_DEPTH: usize = 5;
 
-/// The objects of a repository, as a walk of them is to see them.
+/// The objects of a repository as a walk sees them.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'s> {
     /// The objects.
     pub store: &'s ObjectStore,
     /// The commit-graph, if it is to be used.
     pub graph: Option<&'s CommitGraph>,
-    /// Whether a commit of the commit-graph counts only if the store has it, too.
+    /// Whether a commit in the commit-graph must also exist in the store.
     pub checks_graph: bool,
-    /// Commits whose parents are others than they say: those at the boundary of a shallow clone
-    /// have none.
+    /// Replaced parents of commits. Commits at the boundary of a shallow clone have none.
     pub grafts: &'s IdMap<Vec<ObjectId>>,
-    /// What is read instead of what (git-replace(1)).
+    /// Objects and their replacements (git-replace(1)).
     pub replacements: &'s HashMap<ObjectId, ObjectId>,
 }
 
 impl<'s> Source<'s> {
-    /// What is read instead of `id`, if anything.
+    /// The object to read instead of `id`; `id` itself if it is not replaced.
     pub(crate) fn replacement(&self, id: &oid) -> ObjectId {
         let mut current = id.to_owned();
         if self.replacements.is_empty() {
@@ -40,7 +39,7 @@ impl<'s> Source<'s> {
         current
     }
 
-    /// The commit-graph, if nothing contradicts it: it knows of neither grafts nor replacements.
+    /// The commit-graph, unless there are grafts or replacements, which it does not include.
     pub(crate) fn usable_graph(&self) -> Option<&'s CommitGraph> {
         let is_plain = self.grafts.is_empty() && self.replacements.is_empty();
         self.graph.filter(|_| is_plain)

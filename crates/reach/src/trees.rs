@@ -4,10 +4,10 @@ use gix_hash::ObjectId;
 use hedgerow_pack::{ObjectKind, Reader};
 use std::sync::Arc;
 
-/// What a reader keeps of the trees it has built, in bytes.
+/// Size of a reader's cache of reconstructed trees, in bytes.
 pub(crate) const RECENT_BYTES: usize = 48 << 20;
 
-/// Reads trees; their contents outlive the reading of others.
+/// Reads trees; a content stays valid while others are read.
 #[derive(Debug)]
 pub(crate) struct TreeReader<'s> {
     source: Source<'s>,
@@ -22,7 +22,7 @@ impl<'s> TreeReader<'s> {
         }
     }
 
-    /// The content of the tree `id`; `None` if it is nowhere.
+    /// The content of the tree `id`; `None` if it is missing.
     pub fn read(&mut self, id: &ObjectId) -> Result<Option<Arc<[u8]>>> {
         let found = self.source.replacement(id);
         if found.is_empty_tree() {
@@ -41,7 +41,7 @@ impl<'s> TreeReader<'s> {
         }
     }
 
-    /// Bytes of the blob `id`; `None` if it is nowhere, or no blob.
+    /// Size of the blob `id` in bytes; `None` if it is missing or not a blob.
     pub fn blob_size(&mut self, id: &ObjectId) -> Result<Option<u64>> {
         let found = self.source.replacement(id);
         let Some(location) = self.source.store.locate(&found)? else {

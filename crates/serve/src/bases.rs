@@ -1,5 +1,5 @@
-//! What new deltas of a thin pack may be against: what its receiver has at the paths of what it
-//! gets, in commits next to those that it gets.
+//! Delta bases for thin packs: objects that the receiver has at the same paths, in commits adjacent
+//! to those it gets.
 
 use crate::{name_hash, Selected, Wanted};
 use hedgerow_object::{CommitRef, TagRef, TreeEntries, TreeEntry};
@@ -8,20 +8,20 @@ use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-/// How many commits are looked at for those next to what the receiver has.
+/// Number of commits examined for those adjacent to what the receiver has.
 const COMMITS: usize = 1 << 12;
-/// Bytes of trees that are kept.
+/// Maximum bytes of cached trees.
 const RECENT_BYTES: usize = 16 << 20;
-/// How many pairs of trees are compared: there may be as many as the product of their numbers.
+/// Maximum number of compared pairs of trees: there may be as many as the product of their numbers.
 const COMPARED: usize = 1 << 16;
-/// Annotated tags of annotated tags are followed this far.
+/// Maximum length of a chain of annotated tags.
 const TAG_DEPTH: usize = 16;
 
 impl Selected<'_, '_> {
-    /// Objects that the receiver has, to be [`crate::Contents::had`]: of at most `window` commits
-    /// that are parents of what `wants` reach; none unless something loose is sent, since what is
-    /// packed was compared with the like of it when that was done. What cannot be read is only no
-    /// base.
+    /// Objects that the receiver has, for [`crate::Contents::had`]. They are from at most `window`
+    /// commits that are parents of commits reachable from `wants`. The result is empty unless a
+    /// loose object is sent: packed objects were compared with similar ones when they were packed.
+    /// Unreadable objects are just not used as bases.
     pub fn bases(&self, store: &ObjectStore, wants: &[ObjectId], window: usize) -> Vec<Wanted> {
         if !self.sends_loose() {
             return Vec::new();
@@ -55,7 +55,7 @@ struct Search<'a, 'b, 's> {
     selected: &'a Selected<'b, 's>,
     store: &'a ObjectStore,
     reader: Reader<'a>,
-    /// Pairs of trees that were compared.
+    /// Pairs of trees that were compared already.
     compared: HashSet<(ObjectId, ObjectId)>,
     known: HashSet<ObjectId>,
     found: Vec<Wanted>,
@@ -82,7 +82,7 @@ impl Search<'_, '_, '_> {
         None
     }
 
-    /// The trees of commits that the receiver has, at most `window`; each with that of a child
+    /// The trees of commits that the receiver has, at most `window`, each with the tree of a child
     /// that it gets.
     fn edges(&mut self, tips: &[Commit], window: usize) -> Vec<(ObjectId, ObjectId)> {
         let mut edges = Vec::new();
@@ -117,7 +117,7 @@ impl Search<'_, '_, '_> {
         edges
     }
 
-    /// Adds what the tree `old` has at the paths of what is sent of the tree `new`.
+    /// Adds the objects of the tree `old` at the paths where objects of the tree `new` are sent.
     fn compare(&mut self, old: ObjectId, new: ObjectId) {
         let mut pending = vec![(old, new, Vec::new())];
         while let Some((old, new, path)) = pending.pop() {
@@ -180,7 +180,7 @@ fn commit(id: &ObjectId, content: &[u8]) -> Option<Commit> {
     })
 }
 
-/// Passes to `meet` the entries of two trees that have one name and are not the same.
+/// Passes to `meet` the entries of two trees that have the same name and differ.
 fn changed(
     mut old: TreeEntries<'_>,
     mut new: TreeEntries<'_>,

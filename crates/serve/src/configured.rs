@@ -1,4 +1,4 @@
-//! How the configuration of a repository has packs made: git-config(1) under `pack`.
+//! The configuration for making packs: git-config(1) under `pack`.
 
 use crate::{PackOptions, PackReuse, Result};
 use hedgerow_engine::{Execution, Jobs};
@@ -6,10 +6,10 @@ use hedgerow_git::repository::Repository;
 use std::num::NonZeroUsize;
 
 impl PackOptions {
-    /// What the configuration asks for, over git's defaults.
+    /// The configured options; git's defaults for others.
     ///
     /// # Errors
-    /// [`Error::Git`](crate::Error::Git) for values that make no sense.
+    /// [`Error::Git`](crate::Error::Git) for invalid values.
     pub fn configured(repository: &Repository) -> Result<Self> {
         let config = repository.config();
         let number = |key: &str| -> Result<Option<u64>> {
@@ -42,7 +42,7 @@ impl PackOptions {
 }
 
 impl PackReuse {
-    /// What `pack.allowPackReuse` says.
+    /// The value of `pack.allowPackReuse`.
     pub fn configured(repository: &Repository) -> Result<Self> {
         let config = repository.config();
         match config.string("pack.allowPackReuse").as_deref() {
@@ -56,7 +56,7 @@ impl PackReuse {
     }
 }
 
-/// The level of compression `level`, from -1 (the usual one) to 9.
+/// Checks the compression level `level`: -1 (default) to 9.
 pub fn compression_level(level: i64) -> Result<i32> {
     let checked = i32::try_from(level)
         .ok()

@@ -1,14 +1,15 @@
 use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
 
-/// What a pack is to hold, and what its receiver has.
+/// The contents of a pack, and what its receiver has.
 #[derive(Default)]
 pub struct Contents<'c> {
-    /// Entries that are copied as they are, first: of each pack once, and no object twice.
+    /// Entries that are copied as they are, first. Each pack is listed once, and no object occurs
+    /// twice.
     pub verbatim: Vec<Verbatim<'c>>,
     /// Objects to send, in the order of the walk that found them: the most recent first.
     pub wanted: Vec<Wanted>,
-    /// Objects that the receiver has and new deltas may be against, in thin packs. An object that
-    /// is here is not sent.
+    /// Objects that the receiver has and that may be bases of new deltas in thin packs. An object
+    /// listed here is not sent.
     pub had: Vec<Wanted>,
     /// Whether the receiver has an object: in thin packs, deltas against it are reused.
     pub has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>,
@@ -19,8 +20,8 @@ pub struct Contents<'c> {
 pub struct Verbatim<'c> {
     /// The number of the pack in the store.
     pub pack: u32,
-    /// A bit for each entry in the order of the pack, the lowest of the first word first. Bits
-    /// that are not there are zero.
+    /// A bit for each entry in the order of the pack, starting with the lowest bit of the first
+    /// word. Missing bits are zero.
     pub words: &'c [u64],
 }
 
@@ -29,17 +30,17 @@ pub struct Verbatim<'c> {
 pub struct Wanted {
     /// The object.
     pub id: ObjectId,
-    /// Where it is in the store.
+    /// Its location in the store.
     pub location: Location,
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
-    /// The [`name_hash`] of its path; 0 if it is not known.
+    /// The [`name_hash`] of its path; 0 if unknown.
     pub name_hash: u32,
 }
 
-/// A number that sorts paths by their last sixteen characters, the very last counting most: files
-/// of one name, and of one ending, come together. It is the number of the name-hash cache of a
-/// bitmap (gitformat-bitmap).
+/// A hash that sorts paths by their last sixteen characters, the last ones counting most: files
+/// with the same name, or the same extension, come together. It is the value stored in the
+/// name-hash cache of a bitmap (gitformat-bitmap).
 pub fn name_hash(path: &[u8]) -> u32 {
     hedgerow_reach::NameHash::of(path)
 }

@@ -1,4 +1,4 @@
-//! Which objects the receiver of a thin pack has at the paths of those it gets.
+//! Objects that the receiver of a thin pack has at the paths of those it gets.
 
 use crate::{name_hash, Error, Result, Wanted};
 use hedgerow_object::{CommitRef, TagRef, TreeEntries};
@@ -6,24 +6,24 @@ use hedgerow_pack::{oid, HashKind, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// How many trees are kept.
+/// Number of cached trees.
 const KEPT_TREES: usize = 256;
 
-/// The trees of commits that the receiver has, where delta bases are looked for by path.
+/// The trees of commits that the receiver has, in which delta bases are looked up by path.
 pub struct Edges<'s> {
     store: &'s ObjectStore,
     reader: Reader<'s>,
-    /// At most this many are of use: each object is tried against so many bases.
+    /// Maximum number of edges: an object is tried against no more bases than this.
     limit: usize,
     roots: Vec<ObjectId>,
-    /// The paths that were looked up, by their hashes.
+    /// The hashes of the paths that were looked up.
     seen: HashSet<u32>,
     trees: HashMap<ObjectId, Rc<[u8]>>,
     found: Vec<Wanted>,
 }
 
 impl<'s> Edges<'s> {
-    /// No edges yet. `window` is that of the search for deltas: no more edges than that are used.
+    /// No edges yet. `window` is that of the delta search: no more edges than that are used.
     pub fn new(store: &'s ObjectStore, window: usize) -> Self {
         Edges {
             store,
@@ -36,11 +36,11 @@ impl<'s> Edges<'s> {
         }
     }
 
-    /// Adds the commit, tag or tree `id`, which the receiver has with all that is reachable from
-    /// it.
+    /// Adds the commit, tag or tree `id`, which the receiver has along with everything reachable
+    /// from it.
     ///
     /// # Errors
-    /// [`Error::Edge`] if there is no such object, or it leads to no tree.
+    /// [`Error::Edge`] if there is no such object, or it does not lead to a tree.
     pub fn add(&mut self, id: &oid) -> Result<()> {
         if self.roots.len() >= self.limit {
             return Ok(());
@@ -55,22 +55,22 @@ impl<'s> Edges<'s> {
         Ok(())
     }
 
-    /// Looks `path` up in all edges. A path that was looked up before, or one with the same
-    /// [`name_hash`], is not looked up again.
+    /// Looks `path` up in all edges, unless it or a path with the same [`name_hash`] was looked up
+    /// before.
     pub fn look_up(&mut self, path: &[u8]) {
         let hash = name_hash(path);
         if self.roots.is_empty() || !self.seen.insert(hash) {
             return;
         }
         for root in self.roots.clone() {
-            // What cannot be read is only no base.
+            // Unreadable objects are just not used as bases.
             if let Some((id, kind)) = self.descend(root, path) {
                 self.push(id, kind, if path.is_empty() { 0 } else { hash });
             }
         }
     }
 
-    /// What was found, to be [`crate::Contents::had`].
+    /// The objects found, for [`crate::Contents::had`].
     pub fn into_found(self) -> Vec<Wanted> {
         self.found
     }
@@ -86,7 +86,7 @@ impl<'s> Edges<'s> {
         }
     }
 
-    /// The tree that `id` stands for, through tags and a commit. An error is a reason.
+    /// The tree of `id`, through tags and a commit. The error is a reason.
     fn tree_of(&mut self, id: &oid) -> Result<ObjectId, String> {
         let mut id = id.to_owned();
         loop {
@@ -104,7 +104,7 @@ impl<'s> Edges<'s> {
         }
     }
 
-    /// What is at `path` below the tree `root`.
+    /// The object at `path` below the tree `root`.
     fn descend(&mut self, root: ObjectId, path: &[u8]) -> Option<(ObjectId, ObjectKind)> {
         let mut found = (root, ObjectKind::Tree);
         if path.is_empty() {

@@ -12,7 +12,7 @@ pub enum Error {
     /// An object cannot be read.
     #[error(transparent)]
     Object(#[from] hedgerow_pack::Error),
-    /// What is reachable could not be found out.
+    /// The reachable objects could not be determined.
     #[error(transparent)]
     Reach(#[from] hedgerow_reach::Error),
     /// The repository, or its configuration, cannot be used.
@@ -21,15 +21,15 @@ pub enum Error {
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// A pack that is to be copied cannot be.
+    /// A pack cannot be copied.
     #[error("cannot copy from '{}': {fault}", pack.display())]
     Copy {
         /// The pack.
         pack: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         fault: Fault,
     },
-    /// A pack whose objects are to be taken cannot be used.
+    /// A pack whose objects are needed cannot be used.
     #[error("packfile {} cannot be accessed: {reason}", pack.display())]
     Unusable {
         /// The pack.
@@ -37,13 +37,13 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// The receiver of the pack failed.
+    /// The output of the pack cannot be written.
     #[error("cannot write the pack: {}", hedgerow_fs::reason(.0))]
     Write(#[from] std::io::Error),
     /// A pack holds at most 2^32 - 1 objects.
     #[error("{0} objects are too many for one pack")]
     TooMany(u64),
-    /// An edge is no commit, tag or tree that is there.
+    /// An edge is not an existing commit, tag or tree.
     #[error("cannot use {id} as an edge: {reason}")]
     Edge {
         /// The edge.
@@ -51,13 +51,13 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// A list of objects that cannot be read, in git's words.
+    /// A list of objects cannot be parsed; the message is git's.
     #[error("{0}")]
     List(String),
-    /// It was interrupted.
+    /// The operation was cancelled.
     #[error("interrupted")]
     Cancelled,
-    /// A defect.
+    /// An internal error.
     #[error("internal error: {0}")]
     Panicked(String),
 }

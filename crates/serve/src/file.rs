@@ -1,4 +1,4 @@
-//! A pack as a file, with the index and the reverse index that belong to it.
+//! A pack as a file, with its index and reverse index.
 
 use crate::{write_pack, Contents, PackOptions, PackWritten, Result};
 use hedgerow_fs::OutputFile;
@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 /// Packs are never changed in place.
 const READ_ONLY: u32 = 0o444;
 
-/// How the files of a pack are written.
+/// Options for writing the files of a pack.
 #[derive(Clone, Debug)]
 pub struct FileOptions {
-    /// The form of the index.
+    /// The format of the index.
     pub index: IndexLayout,
-    /// With a reverse index (`pack.writeReverseIndex`).
+    /// Whether to write a reverse index (`pack.writeReverseIndex`).
     pub reverse_index: bool,
-    /// Wait until the pack is on the disk (`pack` of `core.fsync`).
+    /// Whether to sync the pack to disk (`pack` of `core.fsync`).
     pub sync_pack: bool,
-    /// Wait for its indexes (`pack-metadata`).
+    /// Whether to sync its indexes (`pack-metadata`).
     pub sync_indexes: bool,
 }
 
@@ -36,20 +36,20 @@ impl Default for FileOptions {
     }
 }
 
-/// A pack and what belongs to it, whole but without names. Dropped without
-/// [`StagedPack::install`] they are gone.
+/// A pack and its auxiliary files, complete but with temporary names. If it is dropped without
+/// [`StagedPack::install`], they are deleted.
 #[derive(Debug)]
 pub struct StagedPack {
-    /// What was written; its index is in order of ids.
+    /// What was written; the index entries are in order of ids.
     pub written: PackWritten,
     base: PathBuf,
-    /// The files with their extensions, in the order that they get their names in. The index,
-    /// which makes the pack visible, comes last.
+    /// The files with their extensions, in the order in which they are renamed. The index, which
+    /// makes the pack visible, comes last.
     files: Vec<(&'static str, OutputFile)>,
 }
 
-/// Writes a pack of `contents` as [`write_pack`] does, to files whose names are going to be `base`,
-/// a dash, the checksum of the pack and their extension.
+/// Writes a pack of `contents` as [`write_pack`] does, to files whose final names are `base`, a
+/// dash, the checksum of the pack and their extension.
 ///
 /// # Errors
 /// As [`write_pack`]; [`crate::Error::Fs`] if a file cannot be written.
@@ -65,7 +65,7 @@ pub fn stage_pack(
         ..options.clone()
     };
     let mut file = PackFile {
-        // git-prune(1) clears away what is called so, should this process be killed.
+        // git-prune(1) removes files with this prefix, should this process be killed.
         file: OutputFile::create_with_prefix(&named(base, "pack", ""), "tmp_")?,
         written: 0,
     };
@@ -97,18 +97,18 @@ pub fn stage_pack(
 }
 
 impl StagedPack {
-    /// The name that the file with this extension is going to have.
+    /// The final name of the file with this extension.
     pub fn path(&self, extension: &str) -> PathBuf {
         named(&self.base, &self.written.checksum.to_string(), extension)
     }
 
-    /// Adds a file that belongs to the pack, to be named before its index is.
+    /// Adds an auxiliary file of the pack, to be renamed before the index.
     pub fn add(&mut self, extension: &'static str, file: OutputFile) {
         let at = self.files.len().saturating_sub(1);
         self.files.insert(at, (extension, file));
     }
 
-    /// The names of files that may belong to a pack, and do not belong to this one.
+    /// The names of auxiliary files that a pack may have, but this one does not.
     pub fn absent(&self) -> Vec<PathBuf> {
         let optional = OPTIONAL_EXTENSIONS.map(|extension| format!(".{extension}"));
         let is_there = |extension: &String| self.files.iter().any(|(other, _)| other == extension);
@@ -116,10 +116,10 @@ impl StagedPack {
         absent.map(|extension| self.path(extension)).collect()
     }
 
-    /// Gives the files their names. A file that has one already, of an equal pack, is replaced.
+    /// Renames the files to their final names. Existing files, of an equal pack, are replaced.
     ///
     /// # Errors
-    /// [`crate::Error::Fs`]; then those that are new are gone again.
+    /// [`crate::Error::Fs`]; then new files are removed again.
     pub fn install(self) -> Result<PackWritten> {
         let checksum = self.written.checksum.to_string();
         let mut named_files: Vec<PathBuf> = Vec::new();
@@ -129,7 +129,7 @@ impl StagedPack {
             file.set_target(&target);
             if let Err(error) = file.commit(true) {
                 for path in named_files.iter().rev() {
-                    // The first error is the one to tell.
+                    // The first error is reported.
                     let _ = hedgerow_fs::remove_file(path);
                 }
                 return Err(error.into());
@@ -156,7 +156,7 @@ struct PackFile {
 impl Write for PackFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write_at(bytes, self.written);
-        // The path in the error is that of a file without a name: its directory says enough.
+        // The path in the error is that of an unnamed file, so it names only the directory.
         written.map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
         self.written += bytes.len() as u64;
         Ok(bytes.len())

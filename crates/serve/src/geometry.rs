@@ -1,20 +1,20 @@
-//! Which packs are rolled up into one, so that each of the others has several times as many
-//! objects as the next smaller one: git-repack(1), `--geometric`.
+//! Which packs are combined into one, so that each of the others has several times as many objects
+//! as the next smaller one: git-repack(1), `--geometric`.
 
-/// A pack that has too many objects for that.
+/// A pack with too many objects for this computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
-    /// The one at this place, as a member of the progression.
+    /// The pack at this position, as a member of the progression.
     ToConsider(usize),
-    /// The one at this place, to be rolled up or to be above what is.
+    /// The pack at this position, to be combined or compared with the combined packs.
     ToRollUp(usize),
 }
 
-/// How many of the packs, whose numbers of objects are `counts`, ascending, are rolled up, so that
-/// what is left is a progression in which each has at least `factor` times as many objects as the
-/// one before. Numbers over 32 bits are refused, as git does.
+/// The number of packs to combine, where `counts` are the numbers of objects of all packs,
+/// ascending. The remaining ones form a progression in which each has at least `factor` times as
+/// many objects as the previous one. Numbers over 32 bits are refused, as in git.
 pub fn split(counts: &[u32], factor: u32) -> Result<usize, TooLarge> {
-    // From the largest down, as long as each pair is far enough apart.
+    // From the largest down, while each pair is far enough apart.
     let mut split = counts.len().saturating_sub(1);
     while split > 0 {
         let (larger, smaller) = (counts[split], counts[split - 1]);
@@ -26,10 +26,10 @@ pub fn split(counts: &[u32], factor: u32) -> Result<usize, TooLarge> {
         split -= 1;
     }
     if split > 0 {
-        // The larger one of the pair that is too close is rolled up, too.
+        // The larger pack of the pair that is too close is combined, too.
         split += 1;
     }
-    // The new pack may be too large for the smallest of the others: then that is rolled up, too.
+    // The new pack may be too large for the smallest remaining one: then that is combined, too.
     let mut total: u32 = 0;
     for (at, count) in counts.iter().enumerate().take(split) {
         total = total.checked_add(*count).ok_or(TooLarge::ToRollUp(at))?;
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(split(&[1, 2, 4, 8], 2), Ok(0));
         assert_eq!(split(&[3, 3], 2), Ok(2));
         assert_eq!(split(&[1, 1, 1, 100], 2), Ok(3));
-        // The sum of the small ones outgrows one that was far enough from each.
+        // The sum of the small packs outgrows one that was far enough from each.
         assert_eq!(split(&[3, 3, 6, 30], 2), Ok(3));
         assert_eq!(
             split(&[1, u32::MAX / 2 + 1, u32::MAX], 2),

@@ -1,9 +1,10 @@
-//! Makes packs out of what is reachable, for a receiver who may have some of it, and serves them
-//! to a stock git server.
+//! Makes packs of reachable objects, for a receiver that may have some of them, and serves them to
+//! a stock git server.
 //!
-//! [`write_pack`] takes [`Contents`], decides for each object whether it is copied from a pack of
-//! the store, as a delta or whole, or made anew, searches new deltas in parallel, and writes the
-//! pack to any sink. The same contents and options make the same bytes with any number of threads.
+//! [`write_pack`] takes [`Contents`] and decides for each object whether it is copied from a pack
+//! of the store, as a delta or whole, or compressed anew. It searches new deltas in parallel, and
+//! writes the pack to any sink. The same contents and options give the same bytes with any number
+//! of threads.
 
 mod bases;
 mod cache;
@@ -52,15 +53,15 @@ use plan::Plan;
 use std::io::Write;
 use verbatim::KeptPacks;
 
-/// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: [`PackWritten::index`] is
-/// wanted.
+/// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: return
+/// [`PackWritten::index`].
 ///
-/// What is copied is not inflated, let alone hashed: whoever receives the pack indexes it and sees
-/// what is wrong with it. With [`PackOptions::check_copies`], it is compared with its CRC-32.
+/// Copied entries are neither inflated nor hashed: the receiver indexes the pack and finds any
+/// damage. With [`PackOptions::check_copies`], they are compared with their CRC-32.
 ///
 /// # Errors
-/// [`Error::Object`] if an object cannot be read, [`Error::Copy`] if the pack that is copied
-/// cannot be, [`Error::Write`] if the sink fails, [`Error::TooMany`], [`Error::Cancelled`].
+/// [`Error::Object`] if an object cannot be read, [`Error::Copy`] if a pack cannot be copied,
+/// [`Error::Write`] if the sink fails, [`Error::TooMany`], [`Error::Cancelled`].
 pub fn write_pack(
     store: &ObjectStore,
     contents: &Contents<'_>,

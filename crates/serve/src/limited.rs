@@ -4,11 +4,11 @@ use crate::{stage_pack, Contents, FileOptions, PackOptions, Result, StagedPack, 
 use hedgerow_pack::ObjectStore;
 use std::path::Path;
 
-/// Writes `wanted` as [`stage_pack`] does, to as many packs as it takes for none to be longer than
-/// `limit_bytes`. A pack of one object may be.
+/// Writes `wanted` as [`stage_pack`] does, to as many packs as needed for none to be longer than
+/// `limit_bytes`. Only a pack of a single object may be longer.
 ///
-/// How long a pack becomes is known when it is written: one that is too long is written again in
-/// two parts. So the first parts are cut by what their objects take now.
+/// The length of a pack is known only after it is written: a pack that is too long is written again
+/// in two parts. The first division uses the sizes in which the objects are stored now.
 ///
 /// # Errors
 /// As [`stage_pack`].
@@ -20,7 +20,7 @@ pub fn stage_limited_packs(
     files: &FileOptions,
     base: &Path,
 ) -> Result<Vec<StagedPack>> {
-    // Objects of one kind and one name are deltas of each other, and are to stay together.
+    // Objects of the same kind and name are likely deltas of each other, and should stay together.
     wanted.sort_by_key(|object| (std::cmp::Reverse(object.kind as u8), object.name_hash));
     let mut parts = parts(store, wanted, limit_bytes);
     parts.reverse();

@@ -1,5 +1,5 @@
-//! The objects of packs and loose objects, whether anything reaches them or not, with the paths at
-//! which those that are reached are found.
+//! The objects of packs and loose objects, reachable or not, with the paths of those that are
+//! reachable from others in the list.
 
 use crate::{Error, Result, Wanted};
 use hedgerow_object::{CommitRef, TreeEntries};
@@ -7,12 +7,12 @@ use hedgerow_pack::{oid, Location, ObjectId, ObjectKind, ObjectStore, Reader};
 use hedgerow_reach::NameHash;
 use std::collections::HashMap;
 
-/// What the reader keeps of the trees it read last, in bytes.
+/// Size of the reader's cache of recently read trees, in bytes.
 const RECENT_BYTES: usize = 16 << 20;
-/// Trees nested deeper have no names here.
+/// Objects in trees nested deeper than this get no paths.
 const NESTING_LIMIT: usize = 2048;
 
-/// The objects of the pack `number` in their order there.
+/// The objects of the pack `number`, in pack order.
 ///
 /// # Errors
 /// [`Error::Unusable`] if the pack cannot be used.
@@ -45,7 +45,7 @@ pub fn objects_of_pack(store: &ObjectStore, number: u32) -> Result<Vec<Wanted>> 
     objects.ok_or_else(|| unusable("its index is damaged".into()))
 }
 
-/// The loose objects of the own directory of `store`. What cannot be read is passed to `warn` and
+/// The loose objects of the own directory of `store`. Unreadable objects are passed to `warn` and
 /// left out.
 ///
 /// # Errors
@@ -74,8 +74,9 @@ pub fn own_loose_objects(store: &ObjectStore, warn: &mut dyn FnMut(String)) -> R
     Ok(found)
 }
 
-/// Notes the paths of `wanted` that are without: each tree among them is read once, from those of
-/// the commits among them down. A hint for the search of deltas: what cannot be read has no name.
+/// Sets the path hashes of `wanted` objects that have none. Each tree in the list is read once,
+/// from the trees of its commits down. The paths only help the delta search: unreadable objects get
+/// none.
 pub fn name_objects(store: &ObjectStore, wanted: &mut [Wanted]) {
     let places: HashMap<ObjectId, usize> = wanted
         .iter()
@@ -119,7 +120,7 @@ impl Naming<'_> {
         Some(CommitRef::parse(&commit.id, content).ok()?.tree())
     }
 
-    /// Names what is in `tree`, if that is among the objects and not done with.
+    /// Names the entries of `tree`, if it is in the list and not done yet.
     fn enter(&mut self, tree: &oid, path: NameHash, depth: usize, wanted: &mut [Wanted]) {
         let Some(at) = self.meet(tree) else { return };
         let Some(object) = wanted.get_mut(at) else {
@@ -156,7 +157,7 @@ impl Naming<'_> {
         }
     }
 
-    /// Where the object is that is met for the first time.
+    /// The index of an object in the list, if it is met for the first time.
     fn meet(&mut self, id: &oid) -> Option<usize> {
         let at = *self.places.get(id)?;
         let met = self.is_met.get_mut(at)?;

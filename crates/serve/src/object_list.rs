@@ -1,23 +1,23 @@
-//! The list of objects that `pack-objects` reads: git-pack-objects(1).
+//! The list of objects on standard input of `pack-objects`: git-pack-objects(1).
 
 use crate::{name_hash, Edges, Error, Result, Selection, Selector, Wanted};
 use hedgerow_pack::{ObjectId, ObjectStore, Reader};
 use std::io::BufRead;
 
-/// What is to be packed, and what may be delta bases.
+/// Objects to pack, and possible delta bases.
 #[derive(Debug, Default)]
 pub struct ObjectList {
-    /// What is to be packed, in the order of the list.
+    /// The objects to pack, in the order of the list.
     pub wanted: Vec<Wanted>,
     /// What the receiver has: the objects of edges.
     pub had: Vec<Wanted>,
 }
 
-/// Reads lines of an object id and, after a space, its path; or of a dash and the id of a commit
-/// that the receiver has, before the objects whose bases it may have.
+/// Reads the list. A line is an object id, optionally with a space and its path; or a dash and the
+/// id of a commit that the receiver has, before the objects that may use bases from it.
 ///
 /// # Errors
-/// [`Error::List`] for a line that is neither, or if the list cannot be read.
+/// [`Error::List`] for any other line, or if the list cannot be read.
 pub fn read_object_list(
     mut input: impl BufRead,
     store: &ObjectStore,
@@ -57,7 +57,7 @@ pub fn read_object_list(
     }
 }
 
-/// The id at the start of `text`, and what follows it.
+/// The id at the start of `text`, and the rest.
 fn parse<'t>(text: &'t [u8], store: &ObjectStore) -> Option<(ObjectId, &'t [u8])> {
     let (hex, rest) = text.split_at_checked(store.hash_kind().len_in_hex())?;
     Some((ObjectId::from_hex(hex).ok()?, rest))

@@ -1,35 +1,36 @@
 use hedgerow_engine::Execution;
 use std::num::NonZeroUsize;
 
-/// How a pack is made: git-pack-objects(1), git-config(1) under `pack`.
+/// Options for making a pack: git-pack-objects(1), git-config(1) under `pack`.
 #[derive(Clone, Debug)]
 pub struct PackOptions {
-    /// How many objects a delta is tried against (`pack.window`); 0: no new deltas.
+    /// Number of objects that a delta is tried against (`pack.window`); 0: no new deltas.
     pub window: usize,
-    /// The longest chain of deltas (`pack.depth`); 0: no new deltas.
+    /// Maximum length of a delta chain (`pack.depth`); 0: no new deltas.
     pub depth: u32,
-    /// The most memory of one thread's window in bytes (`pack.windowMemory`); 0: no limit.
+    /// Maximum memory of one thread's window, in bytes (`pack.windowMemory`); 0: no limit.
     pub window_memory_bytes: u64,
-    /// The most memory for deltas from when they are found to when they are written, in bytes
-    /// (`pack.deltaCacheSize`); 0: no limit. What does not fit is made again.
+    /// Maximum memory for found deltas that are not written yet, in bytes (`pack.deltaCacheSize`);
+    /// 0: no limit. Deltas that do not fit are computed again.
     pub delta_cache_bytes: u64,
-    /// Larger objects are neither deltified nor held in memory (`core.bigFileThreshold`).
+    /// Objects larger than this, in bytes, are neither deltified nor held in memory
+    /// (`core.bigFileThreshold`).
     pub big_file_bytes: u64,
-    /// The level of compression (`pack.compression`): 0 to 9, or -1 for the usual one.
+    /// Compression level (`pack.compression`): 0 to 9, or -1 for the default.
     pub level: i32,
-    /// Bases are named by their offset, which is shorter, and not by their id.
+    /// Whether to name delta bases by their offset, which is shorter, instead of by their id.
     pub delta_base_offset: bool,
-    /// Deltas may be against objects that are not sent but had.
+    /// Whether deltas may be against objects that the receiver has and that are not sent.
     pub thin: bool,
-    /// Deltas of the store's packs are sent as they are.
+    /// Whether to send deltas of the store's packs as they are.
     pub reuse_deltas: bool,
-    /// Compressed objects of the store's packs are sent as they are.
+    /// Whether to send compressed objects of the store's packs as they are.
     pub reuse_objects: bool,
-    /// What is copied is compared with the CRC-32 in its index, and what is read to be compressed
-    /// with its id: for packs that stay, whose receiver does not check everything.
+    /// Whether to compare copied entries with the CRC-32 in their index, and objects read for
+    /// compression with their id. This is for packs that are kept and not checked by a receiver.
     pub check_copies: bool,
-    /// How it is run. The pack is the same for any number of threads (`pack.threads`).
-    /// [`Stage::Counting`], [`Stage::Compressing`] and [`Stage::Writing`] say how far it is.
+    /// How to run. The pack is the same for any number of threads (`pack.threads`). Progress is
+    /// reported in [`Stage::Counting`], [`Stage::Compressing`] and [`Stage::Writing`].
     ///
     /// [`Stage::Counting`]: hedgerow_engine::Stage::Counting
     /// [`Stage::Compressing`]: hedgerow_engine::Stage::Compressing

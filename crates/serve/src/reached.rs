@@ -1,5 +1,5 @@
-//! The objects of a pack that stays: all that some objects reach, in the order that they are to be
-//! in.
+//! The objects of a pack that is kept: everything that some objects reach, in the order for the
+//! pack.
 
 use crate::{Error, Result, Wanted};
 use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
@@ -9,12 +9,12 @@ use hedgerow_reach::{
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// What `tips` reach, found by `threads` threads and without bitmaps: one that is wrong would lose
-/// what it does not know of. Commits come newest first, then loose objects by name, then those of
-/// packs, the newest first, in their order.
+/// The objects reachable from `tips`, found by `threads` threads and without bitmaps: with a wrong
+/// bitmap, objects would be lost. Commits come newest first, then loose objects by name, then those
+/// of packs, the newest pack first, in pack order.
 ///
 /// # Errors
-/// [`Error::Reach`] if something that is reachable is missing or damaged.
+/// [`Error::Reach`] if a reachable object is missing or damaged.
 pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<Wanted>> {
     let request = Request {
         tips: tips.to_vec(),
@@ -36,7 +36,7 @@ pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<W
                 kind,
                 name_hash,
             }),
-            // Git knows it by heart.
+            // Git always knows the empty tree.
             None if id.is_empty_tree() => {}
             None => return Err(Error::Object(hedgerow_pack::Error::Missing { id })),
         }
@@ -46,10 +46,10 @@ pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<W
     Ok(wanted)
 }
 
-/// How many parts of the set are locked apart.
+/// Number of shards of the set, each with a lock of its own.
 const SHARDS: usize = 64;
 
-/// An object and how it was met first.
+/// An object with its path hash when it was first met.
 #[derive(Clone, Copy)]
 struct Met {
     id: ObjectId,
@@ -57,10 +57,10 @@ struct Met {
     name_hash: u32,
 }
 
-/// The set that threads put what they meet into.
+/// The set into which threads insert the objects they meet.
 struct Gathered {
     seen: SeenIds,
-    /// One thread meets the commits, newest first.
+    /// A single thread meets the commits, newest first.
     commits: Mutex<Vec<Met>>,
     others: Vec<Mutex<Vec<Met>>>,
 }
@@ -108,8 +108,8 @@ impl Seen for Gathered {
     }
 }
 
-/// What the walk that `request` describes gives out, in its order: for questions that depend on
-/// how objects are met.
+/// The objects that the walk described by `request` returns, in its order: for requests whose
+/// answer depends on how objects are met.
 ///
 /// # Errors
 /// As [`reached`].
@@ -130,9 +130,9 @@ pub fn walked(source: Source<'_>, request: Request) -> Result<Vec<Wanted>> {
     }
 }
 
-/// Sorts all but commits, which stay in the order they are in and come first, by where they are:
-/// loose ones, by name, are the newest; then come packs, the newest first, in their order. So the
-/// order does not depend on which thread found what.
+/// Sorts all objects but commits by their location; commits stay in their order and come first.
+/// Loose objects, by name, count as the newest; then come packs, the newest first, in pack order.
+/// So the order does not depend on which thread found an object.
 fn sort_by_place(wanted: &mut [Wanted]) {
     wanted.sort_by_key(|object| match (object.kind, object.location) {
         (ObjectKind::Commit, _) => (0, 0, 0, None),
@@ -141,7 +141,7 @@ fn sort_by_place(wanted: &mut [Wanted]) {
     });
 }
 
-/// Notes the paths of those of `tips` that have one.
+/// Sets the paths of the `tips` that have one.
 fn name_tips(tips: &[Tip], wanted: &mut [Wanted]) {
     let named = tips.iter().filter(|tip| !tip.path.is_empty());
     let mut named: Vec<(ObjectId, u32)> =

@@ -1,28 +1,28 @@
-//! What a pack is asked for: objects by what they are reachable from.
+//! A request for a pack: objects selected by reachability.
 
 use crate::spread::Spread;
 use crate::{Contents, Error, Result, Wanted};
 use hedgerow_pack::{oid, Bitmaps, Location, ObjectId, ObjectStore};
 use hedgerow_reach::{reachable, Extra, ObjectSet, Question, Source, Trace};
 
-/// An annotated tag that goes along with what it is of.
+/// An annotated tag that is sent along with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// The tag.
     pub id: ObjectId,
-    /// What it is of, past all tags.
+    /// Its target, with all tags peeled.
     pub target: ObjectId,
 }
 
-/// Of which packs that bitmaps are of entries are copied as they are: `pack.allowPackReuse`.
+/// The packs with bitmaps whose entries are copied as they are: `pack.allowPackReuse`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PackReuse {
-    /// Of none.
+    /// No pack.
     None,
-    /// Of the only one, or the one that a multi-pack-index prefers.
+    /// The only pack, or the preferred pack of a multi-pack-index.
     #[default]
     Single,
-    /// Of all that a multi-pack-index lists.
+    /// All packs of a multi-pack-index.
     Multi,
 }
 
@@ -31,20 +31,20 @@ pub enum PackReuse {
 pub struct Selected<'b, 's> {
     objects: ObjectSet<'b, 's>,
     had: Option<ObjectSet<'b, 's>>,
-    /// Those in the order of bitmaps.
+    /// The objects in the order of the bitmaps.
     spread: Spread,
-    /// The others.
+    /// The other objects.
     wanted: Vec<Wanted>,
     /// How they were found.
     pub trace: Trace,
 }
 
 impl<'b, 's> Selected<'b, 's> {
-    /// Finds the objects of `question`, with `bitmaps` as far as they go, and those of `tags`
-    /// whose targets are among them. Those of packs that `reuse` says are copied as they are.
+    /// Finds the objects of `question`, with `bitmaps` as far as they go, and those of `tags` whose
+    /// targets are among them. Entries of the packs that `reuse` permits are copied as they are.
     ///
     /// # Errors
-    /// [`Error::Reach`] if something that is reachable is missing or damaged.
+    /// [`Error::Reach`] if a reachable object is missing or damaged.
     pub fn find(
         source: Source<'s>,
         bitmaps: Option<&'b Bitmaps<'s>>,
@@ -84,12 +84,12 @@ impl<'b, 's> Selected<'b, 's> {
         Ok(selected)
     }
 
-    /// How many objects there are.
+    /// Number of objects.
     pub fn count(&self) -> u64 {
         self.objects.count()
     }
 
-    /// Whether the receiver has an object, as far as that is known.
+    /// Whether the receiver has an object, as far as is known.
     pub fn receiver_has(&self, id: &oid) -> bool {
         self.had.as_ref().is_some_and(|had| had.contains(id))
     }
@@ -105,8 +105,8 @@ impl<'b, 's> Selected<'b, 's> {
         self.objects.contains(id)
     }
 
-    /// The contents of a pack of them. For thin packs, `has` is [`Selected::receiver_has`], and
-    /// `had` are [`Selected::bases`].
+    /// The contents of a pack of these objects. For thin packs, `has` is
+    /// [`Selected::receiver_has`], and `had` are [`Selected::bases`].
     pub fn contents<'c>(
         &'c self,
         has: Option<&'c (dyn Fn(&oid) -> bool + Sync)>,
@@ -128,7 +128,7 @@ impl<'b, 's> Selected<'b, 's> {
         }
     }
 
-    /// Finds the objects that are not in the order of the bitmaps.
+    /// Locates the objects that are not in the order of the bitmaps.
     fn locate(&mut self, store: &ObjectStore) -> Result<()> {
         let ids: Vec<ObjectId> = self.objects.extra().iter().map(|extra| extra.id).collect();
         let locations = store.locate_all(&ids).map_err(Error::Object)?;

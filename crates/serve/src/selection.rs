@@ -2,16 +2,16 @@ use crate::{Result, Wanted};
 use hedgerow_pack::{oid, Location, ObjectStore};
 use std::collections::HashSet;
 
-/// Which objects are left out of a pack because of where they are: git-pack-objects(1).
+/// Which objects are left out of a pack because of their location: git-pack-objects(1).
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Leave out what is in a pack already.
+    /// Leave out objects that are in any pack.
     pub incremental: bool,
     /// Leave out objects of alternates.
     pub local: bool,
-    /// Leave out what is in a pack of the own directory that has a `.keep` file.
+    /// Leave out objects in packs of the own directory that have a `.keep` file.
     pub honor_pack_keep: bool,
-    /// Leave out what is in these packs, by their numbers in the store.
+    /// Leave out objects in these packs, by their numbers in the store.
     pub left_out: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ pub struct Selector<'s> {
 }
 
 impl<'s> Selector<'s> {
-    /// A selector for `store`, by its packs as they are now.
+    /// A selector for `store` with its current packs.
     pub fn new(store: &'s ObjectStore, selection: &Selection) -> Self {
         let mut packs: HashSet<u32> = selection.left_out.iter().copied().collect();
         for (number, path, _) in store.pack_files() {
@@ -59,10 +59,10 @@ impl<'s> Selector<'s> {
             || self.local && self.is_borrowed(id)
     }
 
-    /// Where the object `id` is, unless it is left out.
+    /// The location of the object `id`, unless it is left out.
     ///
     /// # Errors
-    /// [`crate::Error::Object`] if it is nowhere.
+    /// [`crate::Error::Object`] if it is missing.
     pub fn select(&self, id: &oid) -> Result<Option<Location>> {
         if self.leaves_out(id) {
             return Ok(None);
@@ -71,7 +71,7 @@ impl<'s> Selector<'s> {
         Ok(Some(self.store.locate(id)?.ok_or_else(missing)?))
     }
 
-    /// Drops from `wanted` what is left out. Returns whether there was any.
+    /// Removes from `wanted` what is left out. Returns whether there was any.
     pub fn retain(&self, wanted: &mut Vec<Wanted>) -> bool {
         if self.takes_all() {
             return false;

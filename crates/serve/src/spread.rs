@@ -1,21 +1,21 @@
-//! What is copied from which pack, where bitmaps are of the objects of many.
+//! Distributes selected objects over packs, if the bitmaps cover several packs.
 
 use crate::{Error, PackReuse, Result, Verbatim, Wanted};
 use hedgerow_pack::{Bitmaps, Location, ObjectStore, OrderPart, Words};
 
-/// How the selected objects that are in the order of bitmaps are sent.
+/// How the selected objects in the order of the bitmaps are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Spread {
-    /// The pack whose entries the first bits are, all of them and in its order.
+    /// The pack whose entries, all of them and in pack order, correspond to the first bits.
     first: Option<u32>,
     /// The selected entries of further packs, a bit for each entry in the order of its pack.
     others: Vec<(u32, Words)>,
-    /// What is sent one by one.
+    /// The objects that are sent one by one.
     pub wanted: Vec<Wanted>,
 }
 
 impl Spread {
-    /// Spreads `bits`, objects in the order of `bitmaps`.
+    /// Distributes `bits`, objects in the order of `bitmaps`.
     pub fn new(
         store: &ObjectStore,
         bitmaps: &Bitmaps<'_>,
@@ -47,7 +47,7 @@ impl Spread {
         Ok(spread)
     }
 
-    /// What is copied; `bits` is what was spread.
+    /// The entries to copy; `bits` are those given to [`Spread::new`].
     pub fn verbatim<'c>(&'c self, bits: &'c Words) -> Vec<Verbatim<'c>> {
         let first = self.first.map(|pack| (pack, bits));
         let others = self.others.iter().map(|(pack, words)| (*pack, words));
@@ -59,8 +59,8 @@ impl Spread {
         .collect()
     }
 
-    /// Finds the entries that the selected bits of `part` are: both are in the order of offsets.
-    /// Those that are none go to `rest`.
+    /// Finds the entries for the selected bits of `part`: both are in the order of offsets. Objects
+    /// without an entry go to `rest`.
     fn add_entries(
         &mut self,
         store: &ObjectStore,
@@ -71,7 +71,7 @@ impl Spread {
     ) {
         let selected = bits.range(part.bits.clone());
         let Ok(entries) = store.pack_entries(part.pack) else {
-            // What it has may be elsewhere, too.
+            // Its objects may be elsewhere, too.
             return rest.extend(selected);
         };
         let mut words = Words::with_bits(entries.count() as usize);
@@ -82,7 +82,7 @@ impl Spread {
                 _ => None,
             };
             let is_at = |entry| offset.is_some() && entries.offset(entry) == offset;
-            // Neighbours are often selected together.
+            // Adjacent entries are often selected together.
             let entry = if is_at(next) {
                 Some(next)
             } else {

@@ -1,4 +1,4 @@
-//! Tags that go along with what they are of.
+//! Tags that are sent along with their targets.
 
 use crate::{Result, Tag};
 use bstr::BStr;
@@ -6,24 +6,24 @@ use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectId;
 use std::collections::HashSet;
 
-/// The annotated tags among the references, with what they are of.
+/// The annotated tags among the references, with their targets.
 pub fn tags(repository: &Repository) -> Result<Vec<Tag>> {
     Ok(annotated(repository, &tagged(repository)?))
 }
 
-/// What the references to tags are: annotated tags, and whatever else is tagged.
+/// The objects that tag references point to: annotated tags and others.
 pub(crate) fn tagged(repository: &Repository) -> Result<Vec<ObjectId>> {
     let references = repository.references_below(BStr::new(b"refs/tags/"))?;
     Ok(references.into_iter().filter_map(|tag| tag.id).collect())
 }
 
-/// The annotated tags among `ids` and the tags that those are of, each once, with what they are of
-/// past all tags: who gets a tag of a tag gets both.
+/// The annotated tags among `ids` and the tags that they point to, each once, with their peeled
+/// targets: a receiver of a tag of a tag gets both.
 pub(crate) fn annotated(repository: &Repository, ids: &[ObjectId]) -> Vec<Tag> {
     let mut known = HashSet::new();
     let mut tags = Vec::new();
     for id in ids {
-        // What is broken goes with nothing.
+        // Broken tags are ignored.
         let Ok((chain, target)) = repository.tag_chain(id) else {
             continue;
         };

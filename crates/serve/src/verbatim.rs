@@ -1,4 +1,4 @@
-//! Entries of packs that are sent as they are.
+//! Entries of packs that are copied as they are.
 
 use crate::{Contents, Error, PackOptions, Result, Verbatim, Wanted};
 use hedgerow_pack::{
@@ -6,15 +6,15 @@ use hedgerow_pack::{
 };
 use std::collections::HashMap;
 
-/// What is copied, pack by pack.
+/// The entries to copy, by pack.
 pub(crate) struct KeptPacks<'s> {
     packs: Vec<Kept<'s>>,
-    /// Their places, by the numbers of the packs.
+    /// Indexes into `packs`, by pack number.
     places: HashMap<u32, usize>,
 }
 
 impl<'s> KeptPacks<'s> {
-    /// What of the verbatim part of `contents` can be copied.
+    /// The verbatim part of `contents` without the entries that cannot be copied.
     pub fn new(
         store: &'s ObjectStore,
         contents: &Contents<'_>,
@@ -31,12 +31,12 @@ impl<'s> KeptPacks<'s> {
         self.packs.iter()
     }
 
-    /// How many entries are copied.
+    /// Number of copied entries.
     pub fn count(&self) -> u64 {
         self.packs.iter().map(|kept| u64::from(kept.count)).sum()
     }
 
-    /// What was selected and cannot be copied.
+    /// The selected entries that cannot be copied.
     pub fn rejected(&self) -> impl Iterator<Item = &Wanted> + '_ {
         self.packs.iter().flat_map(|kept| &kept.rejected)
     }
@@ -50,32 +50,32 @@ impl<'s> KeptPacks<'s> {
         kept.is_some_and(|kept| kept.has(location))
     }
 
-    /// Where the object `id` is copied from: the pack, and where it is in it.
+    /// Where the object `id` is copied from: the number of the pack, and the offset in it.
     pub fn find(&self, id: &ObjectId) -> Option<(u32, u64)> {
         let find = |kept: &Kept<'_>| Some((kept.pack, kept.offset_of(id)?));
         self.packs.iter().find_map(find)
     }
 }
 
-/// The selection of a [`Verbatim`] without those that cannot be copied: a delta whose base is not
-/// copied too.
+/// The selection of a [`Verbatim`] without the entries that cannot be copied: deltas whose base is
+/// not copied too.
 pub(crate) struct Kept<'s> {
     pub entries: PackEntries<'s>,
     store: &'s ObjectStore,
     /// The number of the pack.
     pub pack: u32,
     words: Vec<u64>,
-    /// How many entries are copied.
+    /// Number of copied entries.
     pub count: u32,
-    /// How many of them are the first of the pack, without a gap: what is between them stays the
-    /// same wherever they go.
+    /// Number of copied entries at the start of the pack, before the first gap: the distances
+    /// between them stay the same.
     pub leading: u32,
-    /// What was selected and cannot be copied.
+    /// The selected entries that cannot be copied.
     pub rejected: Vec<Wanted>,
 }
 
 impl<'s> Kept<'s> {
-    /// Goes through the headers of the selected entries, once, in order.
+    /// Reads the headers of the selected entries once, in order.
     fn new(store: &'s ObjectStore, verbatim: &Verbatim<'_>, options: &PackOptions) -> Result<Self> {
         let Verbatim { pack, words } = *verbatim;
         let failed = |fault| copy_error(store, pack, fault);
@@ -99,13 +99,13 @@ impl<'s> Kept<'s> {
         Ok(kept)
     }
 
-    /// Clears the bits of what cannot be copied. The base of an offset delta comes before it, so
-    /// that one pass settles those; reference deltas, which git writes only where it must, are
-    /// looked at until nothing changes.
+    /// Clears the bits of entries that cannot be copied. The base of an offset delta precedes it,
+    /// so that one pass decides these. Reference deltas, which git writes only where it must, are
+    /// checked repeatedly until nothing changes.
     fn reject(&mut self, options: &PackOptions) -> Result<()> {
         self.leading = self.leading_ones();
         if self.leading == self.entries.count() && options.reuse_deltas {
-            // A whole pack stands by itself: every base is in it.
+            // A whole pack contains every base.
             return Ok(());
         }
         let mut references = Vec::new();
@@ -143,8 +143,8 @@ impl<'s> Kept<'s> {
         Ok(())
     }
 
-    /// Clears the bits of all deltas that do not stand on whole copied objects through copied
-    /// deltas: round after round, until a round clears none.
+    /// Clears the bits of all deltas whose chain of copied deltas does not end in a copied whole
+    /// object, in rounds until one clears none.
     fn reject_without_base(&mut self) -> Result<()> {
         loop {
             let mut cleared = false;
@@ -191,7 +191,7 @@ impl<'s> Kept<'s> {
         Ok(())
     }
 
-    /// The first entry from `order` on that is copied.
+    /// The first copied entry from `order` on.
     pub fn next_selected(&self, order: u32) -> Option<u32> {
         let mut at = (order / 64) as usize;
         let mut word = self.words.get(at)? & (u64::MAX << (order % 64));
@@ -219,7 +219,7 @@ impl<'s> Kept<'s> {
         }
     }
 
-    /// Where the object `id` is in the pack, if it is copied.
+    /// The offset of the object `id` in the pack, if it is copied.
     pub fn offset_of(&self, id: &ObjectId) -> Option<u64> {
         let offset = self.entries.offset_of(id)?;
         let pack = self.pack;
@@ -233,7 +233,7 @@ impl<'s> Kept<'s> {
         entry.map_err(|fault| copy_error(self.store, self.pack, fault))
     }
 
-    /// What is said of a pack that cannot be copied.
+    /// The error for a pack that cannot be copied.
     pub fn fault(&self, fault: Fault) -> Error {
         copy_error(self.store, self.pack, fault)
     }

@@ -1,4 +1,4 @@
-//! What the tools say, and how they end.
+//! Output and exit codes of the tools.
 
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::sink::write;
@@ -10,10 +10,10 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-/// What the tools say of their version, behind their name.
+/// The version that the tools print after their name.
 pub const VERSION: &str = concat!("(hedgerow) ", env!("CARGO_PKG_VERSION"));
 
-/// Why an image cannot be read, in one sentence that names it.
+/// The message for an image that cannot be read, with the name that the user gave.
 pub fn unreadable(image: &Path, error: Error) -> String {
     match error {
         Error::Fs(error) => error.to_string(),
@@ -21,22 +21,22 @@ pub fn unreadable(image: &Path, error: Error) -> String {
     }
 }
 
-/// Writes data to standard output; nobody to read the rest of it is no error.
+/// Writes data to standard output; a closed pipe is not an error.
 pub fn print(bytes: impl AsRef<[u8]>) -> Result<(), String> {
     let written = write(bytes.as_ref()).or_else(closed_pipe_is_fine);
     written.map_err(|error| hedgerow_fs::Error::new("write", "standard output", error).to_string())
 }
 
-/// A tool by its name.
+/// A tool with its name and exit code.
 #[derive(Clone, Copy)]
 pub struct Console {
     pub name: &'static str,
-    /// The exit code for whatever goes wrong.
+    /// The exit code for any failure.
     pub failed: u8,
 }
 
 impl Console {
-    /// The options of the command line; else the exit code, help being one of these.
+    /// Parses the command line; on an error or a request for help, returns the exit code.
     pub fn parse<T: Parser>(self, words: Vec<OsString>) -> Result<T, u8> {
         let own = OsString::from(self.name);
         let parsed = T::try_parse_from([own].into_iter().chain(words));
@@ -49,7 +49,7 @@ impl Console {
         })
     }
 
-    /// A line to standard error. What comes from trees of strangers must not drive the terminal.
+    /// A line to standard error. Names from untrusted trees must not control the terminal.
     pub fn complain(self, message: impl Display) {
         let control = |character: char| character.is_ascii_control() && character != '\n';
         let message = message.to_string().replace(control, "?");
@@ -58,7 +58,7 @@ impl Console {
 
     /// Lines to standard output.
     pub fn say(self, text: impl Display) {
-        // That it did not arrive is told at the end.
+        // A failed write is reported at the end.
         let _ = StandardOutput.write_all(format!("{text}\n").as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! `gensquashfs`: an image of a directory, or of what a description says.
+//! `gensquashfs`: an image of a directory or of a description.
 
 use super::console::Console;
 use super::packing::{number, Packing};
@@ -16,7 +16,7 @@ pub const CONSOLE: Console = Console {
     failed: 1,
 };
 
-/// Makes a SquashFS image of a directory, or of what a description says
+/// Create a SquashFS image of a directory or of a description
 #[derive(Debug, Parser)]
 #[command(
     name = "gensquashfs",
@@ -26,7 +26,8 @@ pub const CONSOLE: Console = Console {
     after_long_help = FORMATS
 )]
 struct Arguments {
-    /// Pack what FILE describes; its inputs are relative to DIRECTORY, or to where FILE is
+    /// Pack the files that FILE describes; inputs are relative to DIRECTORY, else to FILE's
+    /// directory
     #[arg(short = 'F', long, value_name = "FILE")]
     pack_file: Option<PathBuf>,
     /// Pack DIRECTORY; with a description, the directory of its inputs
@@ -34,22 +35,22 @@ struct Arguments {
     pack_dir: Option<PathBuf>,
     #[command(flatten)]
     packing: Packing,
-    /// Everything belongs to this user
+    /// Set the owner of everything
     #[arg(short = 'u', long, value_name = "NUMBER", value_parser = owner)]
     set_uid: Option<u32>,
-    /// Everything belongs to this group
+    /// Set the group of everything
     #[arg(short = 'g', long, value_name = "NUMBER", value_parser = owner)]
     set_gid: Option<u32>,
-    /// Everything belongs to root
+    /// Set the owner and group of everything to root
     #[arg(long)]
     all_root: bool,
-    /// Store contents in the order and in the way that FILE says
+    /// Store contents in the order and manner given in FILE
     #[arg(short = 'S', long, value_name = "FILE")]
     sort_file: Option<PathBuf>,
-    /// Set the security contexts that FILE says, in the form of SELinux's file_contexts
+    /// Set the security contexts given in FILE, in the format of SELinux's file_contexts
     #[arg(short = 's', long, value_name = "FILE")]
     selinux: Option<PathBuf>,
-    /// Set the extended attributes that FILE says, in the form of 'getfattr --dump'
+    /// Set the extended attributes given in FILE, in the format of 'getfattr --dump'
     #[arg(short = 'A', long, value_name = "FILE")]
     xattr_file: Option<PathBuf>,
     /// Keep the times of the directory's entries
@@ -78,7 +79,7 @@ Options of glob: -type b|c|d|f|l|p|s, -name PATTERN, -path PATTERN, -xdev, -moun
 A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'; low priorities are stored first, others have 0.
 Flags: glob, glob_no_path, dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
 
-/// The options.
+/// The definition of the options.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
@@ -133,7 +134,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Where a file is.
+/// The directory that contains a file.
 fn directory_of(file: &Path) -> PathBuf {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -141,11 +142,11 @@ fn directory_of(file: &Path) -> PathBuf {
     }
 }
 
-/// An entry as the command line wants it. Of a directory that is packed, the root is not what it is
-/// there, but what the defaults say.
+/// An entry with the changes that the options ask for. The root of a packed directory gets its
+/// metadata from the defaults, not from the directory.
 fn changed(mut node: Node, arguments: &Arguments, defaults: Defaults) -> Node {
     if arguments.pack_file.is_none() {
-        // The names of one file become files with the same content.
+        // Hard links become separate files with the same content.
         node.link = None;
         if !arguments.keep_time || node.path.is_empty() {
             node.mtime_s = defaults.mtime_s;

@@ -1,5 +1,5 @@
-//! The tools of squashfs-tools-ng, by their names and with their options: what is called `tar2sqfs`
-//! behaves as that.
+//! The tools of squashfs-tools-ng, with their names and options: called as `tar2sqfs`, the program
+//! behaves like that tool.
 
 mod console;
 mod gensquashfs;
@@ -13,12 +13,12 @@ use console::Console;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// A tool, and what it does with the words behind its name.
+/// A tool and its entry point.
 pub struct Tool {
     console: Console,
-    /// Its options.
+    /// The definition of its options.
     command: fn() -> clap::Command,
-    /// Returns the exit code, or why it cannot go on.
+    /// Returns the exit code, or the message of a fatal error.
     start: fn(Vec<OsString>) -> Result<u8, String>,
 }
 
@@ -50,7 +50,7 @@ const TOOLS: [Tool; 5] = [
     },
 ];
 
-/// The tool that the first of `words` names, if it is one, and the words for it.
+/// The tool named by the first of `words`, if it is one, and the words for it.
 pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> {
     let own = words.first()?;
     let name = Path::new(own).file_name()?;
@@ -59,14 +59,14 @@ pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> 
     Some((tool, words))
 }
 
-/// The options of the tool called `name`.
+/// The option definition of the tool called `name`.
 pub fn command(name: &str) -> Option<clap::Command> {
     let tool = TOOLS.iter().find(|tool| tool.console.name == name)?;
     Some((tool.command)())
 }
 
 impl Tool {
-    /// Does what it is to do, and returns the exit code.
+    /// Runs the tool; returns the exit code.
     pub fn run(&self, words: Vec<OsString>) -> u8 {
         let outcome = crate::ending::outcome(|| (self.start)(words), |message| message);
         outcome.unwrap_or_else(|message| {

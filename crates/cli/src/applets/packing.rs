@@ -1,4 +1,4 @@
-//! Options that the tools have which make images.
+//! Options shared by the tools that create images.
 
 use super::console::Console;
 use crate::image::create::{block_bytes, clamped, hole_limit_bytes};
@@ -13,7 +13,7 @@ use hedgerow_fs::Destination;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The tools take no less for the size of a device's blocks, in bytes.
+/// The smallest device block size that the tools accept, in bytes.
 const LEAST_PADDING_BYTES: u64 = 1024;
 
 #[derive(Debug, Args)]
@@ -21,31 +21,31 @@ pub struct Packing {
     /// The compressor: gzip, lzma, lzo, xz, lz4 or zstd
     #[arg(short, long, value_name = "NAME", default_value = "xz")]
     pub compressor: String,
-    /// Settings of the compressor, with commas between them; 'help' lists them
+    /// Compressor settings, separated by commas; 'help' lists them
     #[arg(short = 'X', long, value_name = "OPTIONS")]
     pub comp_extra: Option<String>,
-    /// How many blocks are compressed at a time
+    /// Number of blocks compressed at a time
     #[arg(short = 'j', long, value_name = "COUNT")]
     pub num_jobs: Option<usize>,
-    /// Accepted for the sake of scripts: what waits is bounded in bytes
+    /// Accepted for compatibility; the queue is bounded in bytes
     #[arg(short = 'Q', long, value_name = "COUNT")]
     pub queue_backlog: Option<usize>,
-    /// Bytes of a block: a power of two from 4K to 1M
+    /// Block size in bytes: a power of two from 4K to 1M
     #[arg(short, long, value_name = "SIZE", default_value = "128K")]
     pub block_size: String,
-    /// Bytes of holes that large files may have together, such as 20T; by default 2^25 blocks
+    /// Maximum total size of holes in large files, such as 20T; by default 2^25 blocks
     #[arg(long, value_name = "SIZE")]
     pub max_holes: Option<String>,
-    /// The image is padded to a multiple of so many bytes
+    /// Pad the image to a multiple of SIZE bytes
     #[arg(short = 'B', long, value_name = "SIZE", default_value = "4096")]
     pub dev_block_size: String,
-    /// What directories are like that nobody describes: uid=N,gid=N,mode=N,mtime=N
+    /// Metadata of directories that are not described: uid=N,gid=N,mode=N,mtime=N
     #[arg(short, long, value_name = "OPTIONS")]
     pub defaults: Option<String>,
     /// Make the image usable for NFS exports
     #[arg(short, long)]
     pub exportable: bool,
-    /// Put no ends of files that are larger than a block together with others
+    /// Do not pack tails of files larger than a block into fragment blocks
     #[arg(short = 'T', long)]
     pub no_tail_packing: bool,
     /// Replace the image if it exists
@@ -54,13 +54,13 @@ pub struct Packing {
     /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// The image
+    /// The image file
     #[arg(value_name = "SQFSFILE")]
     image: Option<PathBuf>,
 }
 
 impl Packing {
-    /// Lists the settings of the compressor, if that is what was asked for.
+    /// Lists the settings of the compressor, if requested.
     pub fn help(&self, console: Console) -> Result<bool, String> {
         if self.comp_extra.as_deref() != Some("help") {
             return Ok(false);
@@ -71,7 +71,7 @@ impl Packing {
         Ok(true)
     }
 
-    /// Where the image is to be. Fails if something is there that may not be replaced.
+    /// The path of the image. Fails if a file there may not be replaced.
     pub fn image(&self) -> Result<PathBuf, String> {
         let image = self
             .image
@@ -90,7 +90,7 @@ impl Packing {
         Compressor::from_name(&self.compressor).map_err(|error| error.to_string())
     }
 
-    /// How the image is to be written.
+    /// The options for writing the image.
     pub fn options(
         &self,
         cancel: &CancelToken,
@@ -136,7 +136,7 @@ impl Packing {
         let compressor = self.compressor()?;
         let words = self.comp_extra.as_deref().unwrap_or_default().split(',');
         let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        // The tools pass over a level where it means nothing.
+        // The tools ignore a level where it has no meaning.
         let is_fast = |word: &&str| word.starts_with("algorithm=lzo1x_1");
         if compressor == Compressor::Lzo && words.iter().any(is_fast) {
             words.retain(|word| !word.starts_with("level="));
@@ -145,7 +145,7 @@ impl Packing {
         settings.map_err(|error| error.to_string())
     }
 
-    /// What directories are like that nobody describes; `epoch` is their time unless told.
+    /// The metadata of directories that are not described; their time is `epoch` unless given.
     pub fn defaults(&self, epoch: Option<u32>) -> Result<Defaults, String> {
         let mut defaults = Defaults {
             mtime_s: epoch.unwrap_or_default().into(),
@@ -170,7 +170,7 @@ impl Packing {
         Ok(defaults)
     }
 
-    /// Says what was written and what was not.
+    /// Reports what was written and what was left out.
     pub fn tell(&self, created: &Created, console: Console) {
         if let Some(warning) = clamped(created) {
             console.complain(warning);
@@ -216,7 +216,7 @@ fn settings_of(compressor: Compressor) -> &'static str {
     }
 }
 
-/// A number as C writes it: `0755` is octal, `0x1ed` hexadecimal.
+/// Parses a number in C syntax: `0755` is octal, `0x1ed` hexadecimal.
 pub fn number(word: &str) -> Option<u32> {
     u32::try_from(c_number(word.as_bytes())?).ok()
 }

@@ -1,4 +1,4 @@
-//! `sqfs2tar`: an archive of what is in an image, on standard output.
+//! `sqfs2tar`: converts an image to an archive on standard output.
 
 use super::console::{unreadable, Console};
 use clap::{CommandFactory, Parser, ValueEnum};
@@ -18,33 +18,33 @@ pub const CONSOLE: Console = Console {
     failed: 1,
 };
 
-/// Writes what is in a SquashFS image to standard output as a tar archive
+/// Convert a SquashFS image to a tar archive on standard output
 #[derive(Debug, Parser)]
 #[command(name = "sqfs2tar", version = super::console::VERSION)]
 struct Arguments {
     /// Compress the archive
     #[arg(short, long, value_name = "NAME")]
     compressor: Option<Name>,
-    /// Only this directory of the image, which becomes the root; several stay where they are
+    /// Convert only this directory, which becomes the root; several directories keep their paths
     #[arg(short = 'd', long, value_name = "DIR")]
     subdir: Vec<OsString>,
-    /// Put everything below a directory of this name, which is the root; with '.', names begin with
-    /// './'. Without it, the archive does not have the root itself
+    /// Put everything below a root directory of this name; with '.', names begin with './'. Without
+    /// this option, the archive has no entry for the root
     #[arg(short, long, value_name = "DIR")]
     root_becomes: Option<OsString>,
-    /// With one --subdir: it stays where it is
+    /// With one --subdir: keep its path
     #[arg(short, long)]
     keep_as_dir: bool,
-    /// Archive no extended attributes
+    /// Do not archive extended attributes
     #[arg(short = 'X', long)]
     no_xattr: bool,
-    /// Archive files of several names several times
+    /// Archive hard links as separate files
     #[arg(short = 'L', long)]
     no_hard_links: bool,
-    /// Fail if something cannot be in an archive, instead of leaving it out
+    /// Fail if an entry cannot be archived, instead of leaving it out
     #[arg(short = 's', long)]
     no_skip: bool,
-    /// The image
+    /// The image file
     #[arg(value_name = "SQFSFILE")]
     image: PathBuf,
 }
@@ -56,7 +56,7 @@ enum Name {
     Zstd,
 }
 
-/// The options.
+/// The definition of the options.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
@@ -129,7 +129,7 @@ fn options(arguments: &Arguments, cancel: CancelToken) -> SinkOptions {
     }
 }
 
-/// A name as paths are in an image: without slashes at its ends, and without `.`.
+/// A name in the form of paths in an image: without slashes at its ends, and without `.`.
 fn path(name: &std::ffi::OsStr) -> Vec<u8> {
     let names = name.as_bytes().split(|byte| *byte == b'/');
     let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b".")).collect();

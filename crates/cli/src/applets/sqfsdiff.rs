@@ -1,4 +1,4 @@
-//! `sqfsdiff`: how two images differ.
+//! `sqfsdiff`: compares two images.
 
 use super::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
@@ -20,7 +20,7 @@ pub const CONSOLE: Console = Console {
 const DIFFERENT: u8 = 1;
 const TROUBLE: u8 = 2;
 
-/// Tells how two SquashFS images differ
+/// Compare two SquashFS images
 ///
 /// Prints a line for each difference. The exit code is 0 if there is none, 1 if there are some, and
 /// 2 if something goes wrong.
@@ -51,12 +51,12 @@ struct Arguments {
     /// Compare the superblocks too
     #[arg(short = 'S', long = "super")]
     superblock: bool,
-    /// Extract files that differ to the directories 'old' and 'new' below this one
+    /// Extract differing files to the directories 'old' and 'new' below PATH
     #[arg(short, long, value_name = "PATH")]
     extract: Option<PathBuf>,
 }
 
-/// The options.
+/// The definition of the options.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
@@ -150,7 +150,7 @@ fn line(path: &[u8], difference: &Difference) -> Vec<u8> {
     [before, path, behind, b"\n"].concat()
 }
 
-/// What the superblocks do not have in common, a line for each field.
+/// The differences between the superblocks, a line for each field.
 fn superblocks(first: &Superblock, second: &Superblock) -> String {
     let fields = |block: &Superblock| {
         [

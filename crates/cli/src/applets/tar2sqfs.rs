@@ -1,4 +1,4 @@
-//! `tar2sqfs`: an image of the archive that comes on standard input.
+//! `tar2sqfs`: an image of the archive on standard input.
 
 use super::console::Console;
 use super::packing::Packing;
@@ -18,36 +18,36 @@ pub const CONSOLE: Console = Console {
     failed: 1,
 };
 
-/// Makes a SquashFS image of the tar archive on standard input
+/// Create a SquashFS image of the tar archive on standard input
 ///
-/// The archive may be compressed with gzip, bzip2, xz or zstd. Of members that have the same name
-/// the last one counts.
+/// The archive may be compressed with gzip, bzip2, xz or zstd. If several members have the same
+/// name, the last one wins.
 ///
-/// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that the archive does
-/// not have.
+/// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that are missing in the
+/// archive.
 #[derive(Debug, Parser)]
 #[command(name = "tar2sqfs", version = super::console::VERSION)]
 struct Arguments {
     #[command(flatten)]
     packing: Packing,
-    /// This directory of the archive becomes the root; what is outside is left out
+    /// Use this directory of the archive as the root; leave out everything outside it
     #[arg(short, long, value_name = "DIR")]
     root_becomes: Option<OsString>,
-    /// With --root-becomes: leave the targets of symbolic links as they are
+    /// With --root-becomes: do not change the targets of symbolic links
     #[arg(short = 'S', long)]
     no_symlink_retarget: bool,
-    /// Fail if something of the archive cannot be stored, instead of leaving it out
+    /// Fail if an entry cannot be stored, instead of leaving it out
     #[arg(short = 's', long)]
     no_skip: bool,
-    /// Store no extended attributes
+    /// Do not store extended attributes
     #[arg(short = 'x', long)]
     no_xattr: bool,
-    /// Everything has the time of --defaults
+    /// Set the time of everything to that of --defaults
     #[arg(short = 'k', long)]
     no_keep_time: bool,
 }
 
-/// The options.
+/// The definition of the options.
 pub fn command() -> clap::Command {
     Arguments::command()
 }

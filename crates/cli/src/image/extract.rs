@@ -51,7 +51,7 @@ pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Fa
     Ok(if extracted.failed == 0 { 0 } else { PARTIAL })
 }
 
-/// What helps against `error`.
+/// The hint for `error`.
 fn hint(error: &ExtractError) -> Option<&'static str> {
     match error {
         ExtractError::NotEmpty { .. } => {

@@ -12,12 +12,12 @@ struct Document {
     compressor: &'static str,
     /// The compressor and its options, as `image create` takes them.
     settings: String,
-    /// Whether the options stand in the image; they are the defaults otherwise.
+    /// Whether the image contains the options; otherwise they are the defaults.
     options_recorded: bool,
     block_size_bytes: u32,
-    /// Without padding.
+    /// Size of the image without padding.
     image_bytes: u64,
-    /// When it was made, in seconds since the epoch.
+    /// Creation time, in seconds since the epoch.
     mod_time_s: u32,
     flags: u16,
     inodes: u32,
@@ -25,7 +25,7 @@ struct Document {
     ids: u16,
     xattr_sets: u32,
     exportable: bool,
-    /// Of the compressed tables.
+    /// Sizes of the compressed tables.
     inode_table_bytes: u64,
     directory_table_bytes: u64,
 }
@@ -52,7 +52,7 @@ pub fn run(command: &Info, global: &Global) -> Result<u8, Failure> {
         directory_table_bytes: info.directory_table_bytes,
     };
     let text = if global.json {
-        // Nothing in it can fail to become JSON.
+        // This document can always be serialized.
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     } else {
         document.lines()

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 const SCHEMA: &str = "hedgerow.image.list.v1";
-/// So much is collected before it is written.
+/// Output is buffered up to this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
 pub fn run(command: &List, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -66,7 +66,7 @@ fn list(image: &Image, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, 
                 kind: inode.kind,
                 metadata: Some(&metadata),
             };
-            // It is all there is: whether somebody wants more does not matter.
+            // This is the only line: whether the reader wants more does not matter.
             let _ = lines.add(entry, &inode);
             return Ok(Vec::new());
         }
@@ -78,7 +78,7 @@ fn list(image: &Image, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, 
     Ok(source.entries(&mut |found| lines.add(found.entry, found.inode)))
 }
 
-/// What is printed.
+/// The lines to print.
 struct Lines {
     form: Form,
     long: bool,

@@ -43,7 +43,7 @@ fn open(place: &Place, global: &Global) -> Result<hedgerow::image::Image, Failur
     opened.map_err(|error| unreadable(&place.image, error))
 }
 
-/// An error about an image as it was named.
+/// An error about an image, with the name that the user gave.
 fn unreadable(image: &Path, error: Error) -> Failure {
     match error {
         Error::Fs(error) => {
@@ -54,7 +54,7 @@ fn unreadable(image: &Path, error: Error) -> Failure {
     }
 }
 
-/// Where an output goes that is called `named`; a file only if nothing is there that may not be
+/// The destination of an output named `named`. An existing regular file is refused unless it may be
 /// replaced.
 fn place(named: &Path, global: &Global, may_replace: bool) -> Result<Destination, Failure> {
     let refused = |reason| format!("cannot create '{}': {reason}", named.display());
@@ -74,7 +74,7 @@ fn place(named: &Path, global: &Global, may_replace: bool) -> Result<Destination
     Ok(place)
 }
 
-/// The file that an image becomes: its beginning is written last, which no stream takes.
+/// The file to write an image to. A stream will not do, because the superblock is written last.
 pub fn image_file(place: Destination, named: &Path) -> Result<PathBuf, String> {
     match place {
         Destination::File(path) => Ok(path),
@@ -85,7 +85,7 @@ pub fn image_file(place: Destination, named: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Writes data; nobody to read the rest of it is no error.
+/// Writes data; a closed pipe is not an error.
 fn print(bytes: &[u8]) -> Result<(), Failure> {
     let written = write(bytes).or_else(crate::walk::closed_pipe_is_fine);
     written.map_err(unwritable)

@@ -1,4 +1,4 @@
-//! `hedgerow image to-tar`: an archive of what is in an image.
+//! `hedgerow image to-tar`: converts an image to an archive.
 
 use super::arguments::ToTar;
 use super::unreadable;
@@ -54,6 +54,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
                 let mut stream = sink.open().map_err(not_started)?;
                 let skipped = to_archive(&image, ArchiveOutput::Stream(&mut stream), &options);
                 skipped.and_then(|skipped| match stream.close() {
+                    // A closed pipe is not an error: the reader wants no more.
                     Err(error) if error.source.kind() != io::ErrorKind::BrokenPipe => {
                         Err(SinkError::Archive(Error::Write(error.source)).into())
                     }
@@ -87,7 +88,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
 }
 
 fn unwritable(archive: Option<&Path>, error: io::Error) -> Failure {
-    // What the system said at the end has its own sentence already.
+    // An error of the system already has a complete message.
     match error.downcast::<hedgerow_fs::Error>() {
         Ok(error) => not_started(error),
         Err(error) => {

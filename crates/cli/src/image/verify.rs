@@ -12,7 +12,7 @@ use hedgerow::image::{verify, Coverage, Damage, Report, VerifyError};
 use hedgerow_fs::ReadFile;
 use serde::Serialize;
 
-/// The exit code for an image in which something is wrong.
+/// The exit code for an image with errors.
 const WRONG: u8 = 1;
 
 /// The JSON document of `hedgerow image verify --json`. Fields are only ever added.
@@ -20,25 +20,25 @@ const WRONG: u8 = 1;
 struct Document<'r> {
     /// The name and version of this schema.
     schema: &'static str,
-    /// Whether nothing is wrong.
+    /// Whether the image has no errors.
     sound: bool,
     findings: Vec<Finding<'r>>,
-    /// Findings that are not listed, because there are so many.
+    /// Number of findings that are not listed because there are too many.
     omitted: u64,
-    /// What checksums cover.
+    /// Which parts have checksums.
     parts: Vec<Covered>,
     inodes: u64,
     /// Bytes of data and fragment blocks, decompressed.
     content_bytes: u64,
 }
 
-/// Something that is wrong.
+/// An error in the image.
 #[derive(Debug, Serialize)]
 struct Finding<'r> {
     part: &'static str,
     /// Bytes from the start of the image.
     position: u64,
-    /// The entry that it is about, if that is known.
+    /// The entry concerned, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<Path<'r>>,
     what: &'r str,
@@ -63,7 +63,7 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
         VerifyError::Panicked(message) => not_started(message),
     })?;
     if global.json {
-        // Nothing in it can fail to become JSON.
+        // This document can always be serialized.
         let text = serde_json::to_string_pretty(&Document::from(&report));
         print((text.unwrap_or_default() + "\n").as_bytes())?;
     } else {

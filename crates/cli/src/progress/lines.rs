@@ -1,4 +1,4 @@
-//! Progress as git shows it: for each phase a line that is written anew, and in the end is "done".
+//! Progress as git shows it: a line for each phase, rewritten until it ends with "done".
 
 use super::is_wanted;
 use crate::environment;
@@ -14,21 +14,21 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const INTERVAL: Duration = Duration::from_millis(250);
-/// What is short as a rule is shown after so many seconds.
+/// Delay before progress of usually short phases is shown, in seconds.
 const DELAY_SECONDS: u64 = 2;
 
-/// How far a phase of a command is.
+/// The progress of one phase of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Phase {
-    /// What git calls it.
+    /// Its title in git.
     pub title: Cow<'static, str>,
-    /// Steps that are done. A phase that is over without any is not shown.
+    /// Completed steps. A phase that ends with none is not shown.
     pub done: u64,
-    /// Steps there are, if that is known.
+    /// The total number of steps, if known.
     pub total: Option<u64>,
-    /// Bytes that went through, if they are to be shown.
+    /// Bytes transferred, if they are to be shown.
     pub bytes: Option<u64>,
-    /// Whether there is nothing more to do.
+    /// Whether the phase has ended.
     pub is_over: bool,
 }
 
@@ -38,12 +38,12 @@ pub enum Showing {
     No,
     /// From the start.
     AtOnce,
-    /// After the seconds that `GIT_PROGRESS_DELAY` says, or else two.
+    /// After `GIT_PROGRESS_DELAY` seconds, two by default.
     Delayed,
 }
 
 impl Showing {
-    /// At once, if the user wants to see it at all.
+    /// At once, if the user wants progress at all.
     pub fn at_once(global: &Global) -> Self {
         if is_wanted(global) {
             Showing::AtOnce
@@ -52,7 +52,7 @@ impl Showing {
         }
     }
 
-    /// After a while, if the user wants to see it at all.
+    /// Delayed, if the user wants progress at all.
     pub fn delayed(global: &Global) -> Self {
         if is_wanted(global) {
             Showing::Delayed
@@ -70,7 +70,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// `phases` tells how far they are, always the same ones.
+    /// `phases` returns the current state, always of the same phases.
     pub fn start(showing: Showing, phases: impl Fn() -> Vec<Phase> + Send + 'static) -> Lines {
         let delay = match showing {
             Showing::No => return Lines::default(),
@@ -80,15 +80,15 @@ impl Lines {
         let (stop, stopped) = channel();
         Lines {
             stop: Some(stop),
-            // Without a thread, nothing is shown.
+            // If no thread can be started, nothing is shown.
             thread: start("progress", move || show(&phases, delay, &stopped)).ok(),
         }
     }
 
-    /// What was to be done is done, and the last lines tell so.
+    /// The work is complete: shows the final lines.
     pub fn finish(mut self) {
         if let Some(stop) = self.stop.take() {
-            // A thread that failed has nothing to tell.
+            // A failed thread has nothing more to show.
             let _ = stop.send(());
         }
     }
@@ -152,14 +152,14 @@ fn show(phases: &dyn Fn() -> Vec<Phase>, delay: Duration, stopped: &Receiver<()>
 }
 
 struct Screen {
-    /// How many phases have got their last line.
+    /// The number of phases whose last line was printed.
     over: usize,
-    /// When the first of the others started.
+    /// Start time of the first of the other phases.
     start: Instant,
 }
 
 impl Screen {
-    /// Shows the phases that have not got their last line, up to one that is not over.
+    /// Shows the phases without a last line, up to the first that has not ended.
     fn show(&mut self, phases: &[Phase], is_end: bool) {
         let mut text = String::new();
         for phase in phases.iter().skip(self.over) {
@@ -174,7 +174,7 @@ impl Screen {
             self.over += 1;
             self.start = Instant::now();
         }
-        // There is nowhere left to tell that standard error is gone.
+        // If standard error is gone, there is nowhere left to report it.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 }

@@ -1,5 +1,4 @@
-//! Showing how far a command is, on a terminal or if asked: as git does (`lines`), or with a bar
-//! after one second.
+//! Progress on a terminal or on request: in git's format (`lines`), or as a bar after one second.
 
 pub mod lines;
 
@@ -26,7 +25,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// `what` is what is being done, as in `Updating files`.
+    /// `what` describes the work, as in `Updating files`.
     pub fn start(global: &Global, what: &str, progress: &Arc<Progress>, stage: Stage) -> Meter {
         if !is_wanted(global) {
             return Meter {
@@ -58,13 +57,13 @@ impl Meter {
         };
         Meter {
             stop: Some(stop),
-            // Without a thread, nothing is shown.
+            // If no thread can be started, nothing is shown.
             thread: hedgerow_fs::threads::start("progress", show).ok(),
         }
     }
 }
 
-/// Whether the user wants to see how far it is.
+/// Whether the user wants to see progress.
 pub fn is_wanted(global: &Global) -> bool {
     let is_watched = global.progress || std::io::stderr().is_terminal();
     is_watched && !global.no_progress && !global.quiet
@@ -76,7 +75,7 @@ fn bar(what: &str, total: Option<u64>) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(&template(what, total)) {
         let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             let rate = per_second(state.pos(), state.elapsed());
-            // There is nobody to be told that a line cannot be made.
+            // A line that cannot be formatted is not reported.
             let _ = write!(out, "{}/s", HumanCount(rate));
         };
         let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -86,7 +85,7 @@ fn bar(what: &str, total: Option<u64>) -> ProgressBar {
         };
         bar.set_style(style.with_key("rate", rate).with_key("left", left));
     }
-    // What is done by now took that long.
+    // The work done by now took that long.
     bar.with_elapsed(DELAY)
 }
 
@@ -94,7 +93,7 @@ fn per_second(done: u64, elapsed: Duration) -> u64 {
     (done as f64 / elapsed.as_secs_f64().max(0.001)) as u64
 }
 
-/// At the pace so far, in whole seconds: none only if all is done.
+/// Estimated from the average pace, in whole seconds: zero only if all is done.
 fn time_left(done: u64, total: u64, elapsed: Duration) -> Duration {
     let rest = total.saturating_sub(done) as f64;
     let seconds = elapsed.as_secs_f64() * rest / done.max(1) as f64;
@@ -113,7 +112,7 @@ impl Drop for Meter {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A meter that failed has nothing to tell.
+            // A failed meter has nothing more to show.
             let _ = thread.join();
         }
     }

@@ -5,50 +5,50 @@ use std::ffi::OsString;
 
 /// Show the working tree status
 ///
-/// Of options that contradict each other the last one counts. Those that are listed without a
-/// counterpart are taken back by no- before their long name, as in --no-short or --no-ignored.
+/// If options contradict each other, the last one wins. Options listed without a counterpart are
+/// negated by a no- prefix, as in --no-short or --no-ignored.
 #[derive(Debug, Args)]
 #[command(args_override_self = true, infer_long_args = true)]
 pub struct Status {
-    /// Two letters and a path a line
+    /// Use the short format: two letters and a path per line
     #[arg(short, long, overrides_with_all = ["long", "porcelain", "no_form"])]
     pub short: bool,
-    /// The long form, for people; the default
+    /// Use the long format (default)
     #[arg(long, overrides_with_all = ["short", "porcelain", "no_form"])]
     pub long: bool,
-    /// A form for programs that never changes: v1 or v2
+    /// Use a stable format for programs: v1 or v2
     #[arg(long, value_name = "VERSION", num_args = 0..=1, require_equals = true,
         default_missing_value = "v1", overrides_with_all = ["short", "long", "no_form"])]
     pub porcelain: Option<OsString>,
-    /// Whatever form is the default, unless status.short asks for another one
+    /// Use the default format, unless status.short selects another
     #[arg(long = "no-short", aliases = ["no-long", "no-porcelain"], hide = true)]
     pub no_form: bool,
-    /// Show the branch and how it stands to its upstream, in the short forms
+    /// Show the branch and its relation to the upstream, in the short formats
     #[arg(short, long, overrides_with = "no_branch")]
     pub branch: bool,
-    /// Show no branch, even if status.branch asks for it
+    /// Do not show the branch, even if status.branch is set
     #[arg(long)]
     pub no_branch: bool,
-    /// Show how many entries the stash has
+    /// Show the number of stash entries
     #[arg(long, overrides_with = "no_show_stash")]
     pub show_stash: bool,
-    /// Show nothing of the stash, even if status.showStash asks for it
+    /// Do not show the stash, even if status.showStash is set
     #[arg(long)]
     pub no_show_stash: bool,
-    /// Count the commits between the branch and its upstream; the default
+    /// Count the commits between the branch and its upstream (default)
     #[arg(long, overrides_with = "no_ahead_behind")]
     pub ahead_behind: bool,
     /// Only say whether the branch and its upstream differ
     #[arg(long)]
     pub no_ahead_behind: bool,
-    /// End entries with NUL instead of a newline, and quote no path
+    /// End entries with NUL instead of a newline, and do not quote paths
     #[arg(short = 'z', long, overrides_with = "no_null")]
     pub null: bool,
     /// End entries with a newline
     #[arg(long, hide = true)]
     pub no_null: bool,
-    /// Which untracked files to show: no, normal (directories as one) or all; without MODE, all.
-    /// After the letter MODE stands alone: -uno
+    /// Which untracked files to show: no, normal (a directory as one entry) or all; without MODE,
+    /// all. MODE is attached to the short option: -uno
     #[arg(short, long, value_name = "MODE", num_args = 0..=1, default_missing_value = "all",
         require_equals = true, overrides_with = "no_untracked_files")]
     pub untracked_files: Option<OsString>,
@@ -66,32 +66,32 @@ pub struct Status {
     #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
         default_missing_value = "all", overrides_with = "no_ignore_submodules")]
     pub ignore_submodules: Option<OsString>,
-    /// Compare submodules as configured
+    /// Ignore submodule changes as configured
     #[arg(long, hide = true)]
     pub no_ignore_submodules: bool,
-    /// Lay untracked and ignored files out in columns, in the long form. MODES, with commas between
-    /// them: always, never or auto; column, row or plain; dense or nodense. --no-column: one path a
-    /// line
+    /// Lay out untracked and ignored files in columns, in the long format. MODES is a
+    /// comma-separated list of: always, never or auto; column, row or plain; dense or nodense.
+    /// --no-column: one path per line
     #[arg(long, value_name = "MODES", num_args = 0..=1, require_equals = true,
         default_missing_value = "", action = clap::ArgAction::Append)]
     pub column: Vec<OsString>,
-    /// Look for renames, whatever the configuration says
+    /// Detect renames, whatever the configuration says
     #[arg(long, alias = "no-no-renames", overrides_with = "no_renames")]
     pub renames: bool,
-    /// Look for no renames
+    /// Do not detect renames
     #[arg(long)]
     pub no_renames: bool,
-    /// Look for renames of files of which at least N is the same; without N, 50%. After the letter N
-    /// stands alone: -M90%
+    /// Detect renames of files with at least N similarity; without N, 50%. N is attached to the
+    /// short option: -M90%
     #[arg(short = 'M', long, value_name = "N", num_args = 0..=1, require_equals = true)]
     pub find_renames: Option<Option<OsString>>,
-    /// Do not lock the index to write down what was found out about its files
+    /// Do not lock the index to store refreshed stat data
     #[arg(long)]
     pub no_optional_locks: bool,
-    /// Say no more than usual
+    /// Be no more verbose than usual
     #[arg(long, hide = true)]
     pub no_verbose: bool,
-    /// Only these paths
+    /// Show only these paths
     #[arg(value_name = "PATHSPEC")]
     pub paths: Vec<OsString>,
 }

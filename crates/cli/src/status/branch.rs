@@ -1,22 +1,22 @@
-//! What is checked out and how it stands to its upstream, as all formats need it.
+//! The current branch and its relation to the upstream, as all formats need it.
 
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow::repository::Result;
 use hedgerow::repository::{Head, Repository, Tracking};
 use hedgerow::ObjectId;
 
-/// What is checked out.
+/// The state of HEAD.
 #[derive(Debug)]
 pub struct Branch {
-    /// The commit, unless there is none yet.
+    /// The current commit; `None` if there is none yet.
     pub id: Option<ObjectId>,
-    /// The branch by its full name, unless HEAD is detached.
+    /// The full name of the branch; `None` if HEAD is detached.
     pub name: Option<BString>,
-    /// How it stands to the branch it follows, if it follows one.
+    /// The relation to the upstream branch, if there is one.
     pub tracking: Option<Tracking>,
-    /// That branch by the shortest name that means it.
+    /// The shortest unambiguous name of the upstream branch.
     pub upstream: BString,
-    /// Commits were not counted, only compared: `--no-ahead-behind`.
+    /// Whether commits were only compared, not counted: `--no-ahead-behind`.
     pub uncounted: bool,
 }
 

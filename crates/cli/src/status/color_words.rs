@@ -1,4 +1,4 @@
-//! The words for a color: git-config(1), section "color" of "Values".
+//! Parses color values: git-config(1), section "color" of "Values".
 
 use bstr::{BStr, ByteSlice};
 
@@ -16,8 +16,8 @@ const NAMES: [&str; 8] = [
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 ];
 
-/// The sequence that `words` stand for, such as `red bold` or `normal #00ff00 ul`; `None` if one is
-/// no color, or if they are more than two colors.
+/// The escape sequence for `words` such as `red bold` or `normal #00ff00 ul`; `None` if one of them
+/// is not a color or attribute, or if there are more than two colors.
 pub fn sequence(words: &BStr) -> Option<String> {
     let mut has_reset = false;
     let mut colors = Vec::new();
@@ -58,14 +58,14 @@ fn attribute(word: &[u8]) -> Option<u32> {
     Some(if negated { *unset } else { *set })
 }
 
-/// One color, of letters or of what is behind them.
+/// A foreground or background color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Color {
-    /// As it is.
+    /// Unchanged.
     Normal,
-    /// The number of ECMA-48 for letters: 30 to 37, 39, 90 to 97.
+    /// The ECMA-48 parameter for a foreground color: 30 to 37, 39, 90 to 97.
     Ansi(u32),
-    /// One of 256.
+    /// One of the 256 palette colors.
     Palette(u32),
     Rgb(u8, u8, u8),
 }
@@ -107,7 +107,7 @@ impl Color {
         }
     }
 
-    /// The parameters of the sequence; `offset` is 10 for what is behind letters.
+    /// The parameters of the sequence; `offset` is 10 for a background color.
     fn parameters(self, offset: u32) -> Option<String> {
         let extended = 38 + offset;
         match self {
@@ -119,7 +119,7 @@ impl Color {
     }
 }
 
-/// Two hexadecimal digits a part, or one that stands for two of it.
+/// Two hexadecimal digits per component, or one that is doubled.
 fn rgb(digits: &[u8]) -> Option<Color> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|value| value as u8);
     let values: Vec<u8> = digits.iter().map(digit).collect::<Option<_>>()?;

@@ -1,19 +1,19 @@
-//! The colors of the forms for people: git-config(1) under `color.status.<slot>`.
+//! The colors of the formats for people: git-config(1) under `color.status.<slot>`.
 
 use super::color_words::sequence;
 use super::when::When;
 use hedgerow::repository::Config;
 use hedgerow::repository::{Error, Result};
 
-/// What follows a colored text.
+/// The sequence after a colored text.
 pub const RESET: &str = "\x1b[m";
 const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[31m";
 
-/// What a terminal is sent before each kind of text; nothing without colors.
+/// The escape sequence before each kind of text; empty without colors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Colors {
-    /// Headers, hints and whatever has no color of its own.
+    /// Headers, hints and all text without a color of its own.
     pub header: String,
     /// Paths that are added or updated in the index.
     pub updated: String,
@@ -23,20 +23,20 @@ pub struct Colors {
     pub untracked: String,
     /// Paths in conflict.
     pub unmerged: String,
-    /// The name of what is checked out, in the long form.
+    /// The name of the current branch, in the long format.
     pub branch: String,
-    /// The words that say that HEAD is detached.
+    /// The message that HEAD is detached.
     pub no_branch: String,
-    /// The branch, and how far it is ahead, in the short form.
+    /// The branch and its ahead count, in the short format.
     pub local_branch: String,
-    /// The branch it follows, and how far it is behind, in the short form.
+    /// The upstream branch and the behind count, in the short format.
     pub remote_branch: String,
 }
 
 impl Colors {
-    /// The colors that the configuration asks for.
+    /// The configured colors.
     ///
-    /// A word that is no color is an error.
+    /// An invalid color is an error.
     pub fn of(config: &Config) -> Result<Self> {
         let slot = |name: &str, default: &str| of_slot(config, name, default);
         let header = slot("header", "")?;
@@ -69,9 +69,9 @@ fn of_slot(config: &Config, slot: &str, default: &str) -> Result<String> {
     Ok(default.to_owned())
 }
 
-/// When there are colors: what `color.status` says, or else `color.ui`.
+/// When to use colors: `color.status`, or else `color.ui`.
 ///
-/// A word that either does not know is an error, whether it would be used or not.
+/// An invalid value of either is an error, whether it is used or not.
 pub fn when(config: &Config) -> Result<When> {
     let status = when_of_key(config, "color.status")?;
     let older = when_of_key(config, "status.color")?;
@@ -91,7 +91,7 @@ fn when_of_key(config: &Config, key: &str) -> Result<Option<When>> {
     })
 }
 
-/// Adds a text in a color.
+/// Appends a text in a color.
 pub fn paint(text: &mut Vec<u8>, color: &str, parts: &[&[u8]]) {
     text.extend_from_slice(color.as_bytes());
     parts.iter().for_each(|part| text.extend_from_slice(part));

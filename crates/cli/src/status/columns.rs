@@ -1,4 +1,4 @@
-//! Whether paths are laid out in columns, and how: git-config(1) under `column.ui`.
+//! The layout of paths in columns: git-config(1) under `column.ui`.
 
 use super::when::When;
 use crate::failure::Failure;
@@ -12,26 +12,26 @@ use std::os::unix::ffi::OsStrExt;
 pub struct Columns {
     pub when: When,
     pub layout: Layout,
-    /// Columns are as narrow as their paths, not all of one width.
+    /// Whether columns are as narrow as their paths, instead of all having one width.
     pub dense: bool,
 }
 
-/// Where the next path goes.
+/// The order of paths in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// Below the last one.
+    /// Down the columns.
     #[default]
     Column,
-    /// Beside it.
+    /// Along the rows.
     Row,
-    /// There is only one column.
+    /// In a single column.
     Plain,
 }
 
 const KEYS: [&str; 2] = ["ui", "status"];
 
 impl Columns {
-    /// What `column.ui` and `column.status` say; whichever is written later has the last word.
+    /// Reads `column.ui` and `column.status`; the one that is written later wins.
     pub fn of(config: &Config) -> Result<Self, Failure> {
         let mut columns = Columns::default();
         for (key, words) in settings(config) {
@@ -46,7 +46,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// The same with what `--column` says, each time it is given.
+    /// The same, modified by each `--column` option.
     pub fn with(mut self, given: &[OsString]) -> Result<Self, Failure> {
         for words in given {
             self.when = When::Always;
@@ -57,8 +57,8 @@ impl Columns {
         Ok(self)
     }
 
-    /// Reads words with spaces or commas between them. If they say where paths go but not when, they
-    /// mean always. Fails with the text from the first unknown word on.
+    /// Reads words separated by spaces or commas. A layout without always, never or auto implies
+    /// always. Fails with the rest of the text from the first unknown word on.
     fn read<'a>(&mut self, words: &'a BStr) -> Result<(), &'a BStr> {
         let (mut when, mut layout) = (None, None);
         let mut rest = words.as_bytes();
@@ -85,7 +85,7 @@ impl Columns {
     }
 }
 
-/// The values of all keys in the order they are written in; without `=` they have no text.
+/// The values of all keys in the order in which they are written; a key without `=` has no value.
 fn settings(config: &Config) -> Vec<(&'static str, Option<BString>)> {
     let mut settings = Vec::new();
     for section in config.file().sections() {
@@ -102,7 +102,7 @@ fn settings(config: &Config) -> Vec<(&'static str, Option<BString>)> {
                 continue;
             };
             let values = body.values(KEYS[at]);
-            // Only of a single value one can tell that it has no `=`.
+            // Only for a single value can a missing `=` be detected.
             let value = match values.len() {
                 1 => body.value_implicit(KEYS[at]).flatten(),
                 _ => values.into_iter().nth(seen[at]),

@@ -1,4 +1,4 @@
-//! What the configuration asks of a status: git-config(1) under "status", "color" and "column".
+//! Configuration of a status: git-config(1) under "status", "color" and "column".
 
 use super::colors::{self, Colors};
 use super::columns::Columns;
@@ -9,8 +9,7 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow::repository::{boolean, Config, Repository};
 use hedgerow::status::{IgnoreSubmodules, UntrackedFiles};
 
-/// What the configuration asks for. Where the command line, or the form, says otherwise, that
-/// counts.
+/// The configured settings. The command line and the format override them.
 #[derive(Debug)]
 pub struct Configuration {
     pub short: Option<bool>,
@@ -18,27 +17,27 @@ pub struct Configuration {
     pub ahead_behind: Option<bool>,
     pub show_stash: Option<bool>,
     pub relative_paths: bool,
-    /// What lines of the long form begin with, if they are to begin as comments do.
+    /// The comment prefix for lines of the long format, if they are to be comments.
     pub comment: Option<BString>,
-    /// The commits of changed submodules are to be told.
+    /// Whether to list the commits of changed submodules.
     pub submodule_summary: bool,
     /// `advice.statusHints`.
     pub hints: bool,
     pub untracked: UntrackedFiles,
     pub color: When,
-    /// Whether a pager that git has started shows colors.
+    /// Whether colors are used in a pager started by git.
     pub color_in_pager: bool,
     pub colors: Colors,
     pub columns: Columns,
 }
 
 impl Configuration {
-    /// Reads all of it: what makes no sense is an error even where it has no say.
+    /// Reads all of it: an invalid value is an error even where it is not used.
     pub fn read(repository: &Repository) -> Result<Self, Failure> {
         let config = repository.config();
         let in_pager = config.bool("color.pager")?;
         if let Some(when) = config.text("diff.ignoreSubmodules")? {
-            // It is the default of each submodule, and is read again where that is known.
+            // The default for all submodules; it is read again where each submodule is known.
             ignored_in_submodules(when.as_ref())?;
         }
         Ok(Configuration {
@@ -58,15 +57,15 @@ impl Configuration {
         })
     }
 
-    /// Whether there are colors.
+    /// Whether to use colors.
     pub fn is_colored(&self) -> bool {
         let takes_colors = environment::output_takes_colors(self.color_in_pager);
         self.color.applies(takes_colors)
     }
 }
 
-/// What comments begin with, if `status.displayCommentPrefix` asks for it: `core.commentString` or its
-/// older name.
+/// The comment prefix, if `status.displayCommentPrefix` is set: `core.commentString` or its older
+/// name.
 fn comment(config: &Config) -> Result<Option<BString>, Failure> {
     let is_wanted = config.bool("status.displayCommentPrefix")? == Some(true);
     let mut mark = BString::from("#");
@@ -105,12 +104,12 @@ fn submodule_summary(config: &Config) -> Result<bool, Failure> {
 fn untracked(config: &Config) -> Result<UntrackedFiles, Failure> {
     match config.string("status.showUntrackedFiles") {
         Some(mode) => untracked_mode(mode.as_ref()),
-        // A name without a value is a boolean that is on.
+        // A key without a value is a boolean that is true.
         None => Ok(UntrackedFiles::Normal),
     }
 }
 
-/// Reads the value of `-u` or `status.showUntrackedFiles`.
+/// Parses the value of `-u` or `status.showUntrackedFiles`.
 pub fn untracked_mode(mode: &BStr) -> Result<UntrackedFiles, Failure> {
     match (boolean(mode), mode.as_bytes()) {
         (Some(true), _) | (_, b"normal") => Ok(UntrackedFiles::Normal),
@@ -123,7 +122,7 @@ pub fn untracked_mode(mode: &BStr) -> Result<UntrackedFiles, Failure> {
     }
 }
 
-/// Reads the value of `--ignore-submodules` or `diff.ignoreSubmodules`.
+/// Parses the value of `--ignore-submodules` or `diff.ignoreSubmodules`.
 pub fn ignored_in_submodules(when: &BStr) -> Result<IgnoreSubmodules, Failure> {
     match when.as_bytes() {
         b"all" => Ok(IgnoreSubmodules::All),

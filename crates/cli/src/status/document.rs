@@ -7,27 +7,27 @@ use bstr::BString;
 use hedgerow::status::{Change, Status, SubmoduleState};
 use serde::Serialize;
 
-/// The document. Fields are only ever added. Paths begin at the top of the working tree; one that is
-/// not UTF-8 is an object `{"bytes": [..]}`.
+/// The document. Fields are only ever added. Paths are relative to the top of the working tree; a
+/// path that is not UTF-8 is an object `{"bytes": [..]}`.
 #[derive(Debug, Serialize)]
 pub struct Document<'a> {
     /// The name and version of this schema.
     schema: &'static str,
-    /// The commit that is checked out; null if there is none yet.
+    /// The current commit; null if there is none yet.
     commit: Option<String>,
-    /// The branch that is checked out; null if none is.
+    /// The current branch; null if HEAD is detached.
     branch: Option<String>,
-    /// The branch that it follows, if any.
+    /// The upstream branch, if any.
     upstream: Option<Upstream>,
     /// Tracked paths that differ or are in conflict.
     changes: Vec<Changed<'a>>,
-    /// Untracked files, and directories with a slash at their end.
+    /// Untracked files and directories; a directory ends with a slash.
     untracked: Vec<Path<'a>>,
-    /// Ignored ones, if they were asked for.
+    /// Ignored files and directories, if requested.
     ignored: Vec<Path<'a>>,
-    /// What could not be looked at.
+    /// What could not be examined.
     warnings: &'a [String],
-    /// What the system did not tell: nothing is said of it.
+    /// Failed system calls: the status says nothing about these paths.
     failures: &'a [String],
 }
 
@@ -42,13 +42,13 @@ struct Upstream {
 #[derive(Debug, Serialize)]
 struct Changed<'a> {
     path: Path<'a>,
-    /// HEAD against the index: A, D, M, T, R, C; null if equal. Of a conflict, our side.
+    /// HEAD against the index: A, D, M, T, R, C; null if equal. In a conflict, our side.
     staged: Option<char>,
-    /// The index against the working tree. Of a conflict, their side.
+    /// The index against the working tree. In a conflict, their side.
     unstaged: Option<char>,
     /// Whether the path is in conflict.
     conflict: bool,
-    /// Where it was renamed or copied from, and how alike both are in percent.
+    /// The source of a rename or copy, and the similarity in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Path<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ impl<'a> Document<'a> {
 
     /// The document, with a newline at its end.
     pub fn to_json(&self) -> String {
-        // Nothing in it can fail to become JSON: no maps with odd keys, no own serializers.
+        // This cannot fail: there are no maps with odd keys and no custom serializers.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }

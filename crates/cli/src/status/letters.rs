@@ -1,9 +1,9 @@
-//! The two letters that stand for a change.
+//! The two status letters of a change.
 
 use hedgerow::status::{Change, Conflict};
 
-/// The letters of a change for HEAD against the index and the index against the working tree; a
-/// space stands for no difference.
+/// The letters for HEAD against the index and for the index against the working tree; a space means
+/// no difference.
 pub fn letters(change: &Change) -> (char, char) {
     if let Some(conflict) = &change.conflict {
         return of_conflict(conflict);
@@ -12,7 +12,7 @@ pub fn letters(change: &Change) -> (char, char) {
     (letter(change.staged), letter(change.unstaged))
 }
 
-/// The same with what is different in a submodule told apart, as the short format has it.
+/// The same, but changes inside a submodule have letters of their own, as in the short format.
 pub fn letters_of_short(change: &Change) -> (char, char) {
     let (staged, unstaged) = letters(change);
     match &change.submodule {

@@ -1,4 +1,4 @@
-//! `hedgerow status`: which form is meant, running it, and how the result is written.
+//! `hedgerow status`: chooses the format, runs the status, and prints it.
 
 mod arguments;
 mod branch;
@@ -83,7 +83,7 @@ fn is_of_submodule(change: &Change) -> bool {
     sides.any(|side| side.mode == Mode::Gitlink)
 }
 
-/// The status in the form that is wanted.
+/// The status in the requested format.
 fn text(
     repository: &Repository,
     found: &Found,

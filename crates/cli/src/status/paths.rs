@@ -1,8 +1,8 @@
-//! Paths as a status shows them: relative to where the user is, quoted where needed.
+//! Paths in a status: relative to the user's directory, quoted where needed.
 
 use crate::quote::{quoted, quoted_with_spaces};
 
-/// How paths are shown.
+/// How to show paths.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// The directory they are relative to, ending in a slash; empty for the top.
@@ -17,13 +17,13 @@ impl Shown<'_> {
         quoted(&relative(path, self.prefix), self.high)
     }
 
-    /// The same in quotes also if it has a space, as the short format has it.
+    /// The same; a path with a space is quoted, too, as in the short format.
     pub fn path_of_short(&self, path: &[u8]) -> Vec<u8> {
         quoted_with_spaces(&relative(path, self.prefix), self.high)
     }
 }
 
-/// The way from the directory `prefix` to `path`, both from the same top.
+/// The relative path from the directory `prefix` to `path`; both are relative to the same root.
 pub fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
     let is_within = |end: &usize| path.get(..*end) == prefix.get(..*end);
     let ends = prefix.iter().enumerate().filter(|(_, byte)| **byte == b'/');

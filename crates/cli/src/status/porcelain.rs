@@ -7,19 +7,19 @@ use hedgerow::repository::Mode;
 use hedgerow::status::{Change, Conflict, Status, Version};
 use hedgerow::ObjectId;
 
-/// How porcelain version 2 is written.
+/// Options of porcelain version 2.
 #[derive(Debug)]
 pub struct PorcelainOptions<'a> {
     pub shown: Shown<'a>,
-    /// `-z`: NUL ends entries, and paths are whole and unquoted.
+    /// `-z`: entries end with NUL, and paths are relative to the root and unquoted.
     pub null: bool,
-    /// How many entries the stash has, if that is wanted.
+    /// The number of stash entries, if it is to be shown.
     pub stash: Option<usize>,
-    /// The id that stands for nothing.
+    /// The id of all zeros.
     pub null_id: ObjectId,
 }
 
-/// The status, a line for each path, after lines for the branch if that is wanted.
+/// The status, a line for each path, after header lines for the branch if requested.
 pub fn porcelain(
     status: &Status,
     branch: Option<&Branch>,
@@ -133,7 +133,7 @@ impl Lines<'_> {
         self.end();
     }
 
-    /// A field and the space behind it.
+    /// Appends a field and a space.
     fn add(&mut self, field: &str) {
         self.text.extend_from_slice(field.as_bytes());
         self.text.push(b' ');

@@ -1,4 +1,4 @@
-//! What the command line and the configuration together ask of a status: git-status(1) under
+//! The settings of a status, from the command line and the configuration: git-status(1) under
 //! "CONFIGURATION".
 
 use super::arguments::Status as Command;
@@ -16,7 +16,7 @@ use hedgerow::Execution;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// The form in which a status is written.
+/// The output format of a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Long,
@@ -25,33 +25,34 @@ pub enum Form {
     PorcelainV2,
 }
 
-/// Everything that is decided before anything is looked at.
+/// All settings that are decided before the repository is examined.
 #[derive(Debug)]
 pub struct Settings {
     pub form: Form,
     pub null: bool,
-    /// Tell of the branch, in the forms that need not.
+    /// Whether to show the branch, in the formats where that is optional.
     pub branch: bool,
     pub show_stash: bool,
-    /// Count commits between the branch and its upstream.
+    /// Whether to count commits between the branch and its upstream.
     pub ahead_behind: bool,
-    /// The directory that paths are shown relative to, with a slash at its end.
+    /// The directory that shown paths are relative to, with a slash at its end.
     pub prefix: BString,
     pub options: Options,
-    /// Colors, where the form has them; `None` if there are to be none.
+    /// The colors; `None` without colors.
     pub colors: Option<Colors>,
-    /// The layout of untracked and ignored paths in the long form; `None`: one a line.
+    /// The layout of untracked and ignored paths in the long format; `None`: one per line.
     pub columns: Option<Columns>,
-    /// `advice.statusHints`: tell what can be done next.
+    /// `advice.statusHints`: show hints.
     pub hints: bool,
-    /// What lines of the long form begin with, if they are to begin as comments do.
+    /// The comment prefix for lines of the long format, if they are to be comments.
     pub comment: Option<BString>,
-    /// `status.submoduleSummary`: tell the commits of changed submodules, in the long form.
+    /// `status.submoduleSummary`: list the commits of changed submodules, in the long format.
     pub submodule_summary: bool,
 }
 
 impl Settings {
-    /// Decides. Of the configuration, colors and much else only count in the forms for people.
+    /// Resolves the settings. Colors and many other configured values only apply to the formats for
+    /// people.
     pub fn resolve(
         repository: &Repository,
         command: &Command,
@@ -101,7 +102,7 @@ impl Settings {
     }
 }
 
-/// The form that the command line asks for.
+/// The format selected on the command line.
 fn asked_form(command: &Command) -> Result<Option<Form>, Failure> {
     if let Some(version) = &command.porcelain {
         return match version.as_bytes() {
@@ -121,7 +122,7 @@ fn asked_form(command: &Command) -> Result<Option<Form>, Failure> {
     }
 }
 
-/// What two options say that contradict each other.
+/// The value that two contradicting options give, if either is set.
 fn wish(yes: bool, no: bool) -> Option<bool> {
     match (yes, no) {
         (true, _) => Some(true),
@@ -168,7 +169,7 @@ fn renames(command: &Command) -> RenameWish {
         Some(Score::from_words(words.as_bytes()))
     };
     match &command.find_renames {
-        // To want renames, or none, says also that the configuration's copies are not wanted.
+        // --renames and --no-renames also override configured copy detection.
         Some(words) if command.renames || command.no_renames => RenameWish::Renames {
             minimum: minimum(words),
         },

@@ -6,18 +6,18 @@ use super::letters::{letters, letters_of_short};
 use super::paths::Shown;
 use hedgerow::status::{Change, Status};
 
-/// How the short format is written.
+/// Options of the short format.
 #[derive(Debug)]
 pub struct ShortOptions<'a> {
     pub shown: Shown<'a>,
-    /// `-z`: NUL ends entries, and paths are whole and unquoted.
+    /// `-z`: entries end with NUL, and paths are relative to the root and unquoted.
     pub null: bool,
-    /// Version 1 for programs: letters that never change.
+    /// Whether to write porcelain version 1, whose letters never change.
     pub porcelain: bool,
     pub colors: &'a Colors,
 }
 
-/// The status, a line for each path, after a line for the branch if there is one.
+/// The status, a line for each path, after a line for the branch if it is given.
 pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_>) -> Vec<u8> {
     let mut text = Vec::new();
     if let Some(branch) = branch {
@@ -27,7 +27,8 @@ pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_
     for change in &status.changes {
         changed(change, options, &mut text);
     }
-    // Git 2.47 colors neither where NUL ends entries, though it colors all others there.
+    // With `-z`, Git 2.47 colors neither untracked nor ignored paths, though it colors all other
+    // entries.
     let color = if options.null {
         ""
     } else {

@@ -1,4 +1,4 @@
-/// When something is done that only people want.
+/// When to use a feature meant for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     Always,
@@ -9,7 +9,7 @@ pub enum When {
 }
 
 impl When {
-    /// Whether it is done where `is_read` says whether somebody is reading.
+    /// Whether to use it; `is_read` says whether somebody is reading.
     pub fn applies(self, is_read: bool) -> bool {
         match self {
             When::Always => true,

@@ -5,41 +5,41 @@ use std::path::PathBuf;
 
 /// List a directory tree, in parallel
 ///
-/// Prints the path of everything below DIR, in no order and as it is found. Links are not followed.
-/// What cannot be read is named on standard error and passed over (exit code 3); what is deleted
-/// meanwhile is simply not there. Names are bytes; on a terminal control characters are shown
-/// as '?'.
+/// Prints the path of everything below DIR as it is found, in no particular order. Symbolic links
+/// are not followed. Unreadable entries are reported on standard error and skipped (exit code 3);
+/// entries deleted meanwhile are omitted. Names are bytes; on a terminal control characters are
+/// shown as '?'.
 #[derive(Debug, Args)]
 #[command(after_long_help = FORMATS)]
 pub struct Walk {
     /// Print type, mode, links, uid, gid, size, mtime and inode before each path
     #[arg(long)]
     pub stat: bool,
-    /// Print totals in place of the entries: hard links count once for bytes
+    /// Print totals instead of entries; the bytes of hard links count once
     #[arg(long)]
     pub summary: bool,
-    /// Print in canonical order: by the bytes of the names, contents behind their directory
+    /// Print in canonical order: by the bytes of the names, a directory before its contents
     #[arg(long)]
     pub sort: bool,
     /// End each entry with NUL instead of a newline
     #[arg(short = '0', long = "null")]
     pub null: bool,
-    /// Leave out what fits the pattern of gitignore(5), and what is below it
+    /// Exclude entries that match the gitignore(5) pattern, and everything below them
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<OsString>,
-    /// Leave out '.git' and what .gitignore files exclude, from the repository's root downwards
+    /// Exclude '.git' and whatever .gitignore files exclude, from the repository's root downwards
     #[arg(long)]
     pub gitignore: bool,
     /// Do not enter directories of other file systems
     #[arg(short = 'x', long)]
     pub one_file_system: bool,
-    /// Print nothing deeper than N; 1 is what stands in DIR itself
+    /// Print nothing deeper than N; 1 is the entries of DIR itself
     #[arg(long, value_name = "N")]
     pub max_depth: Option<usize>,
-    /// Print only these types
+    /// Print only entries of these types
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<Type>,
-    /// The directory; without it the current one, and paths begin with what stands in it
+    /// The directory to list; without it, the current one, and paths have no prefix
     #[arg(value_name = "DIR")]
     pub walked: Option<PathBuf>,
 }
@@ -64,7 +64,7 @@ directories, symlinks, others, bytes (of files and links), allocated_bytes (of a
 repeated_links (further names of files that were counted already; their bytes count once) and
 omitted (what was named on standard error).";
 
-/// A type of entry, by the letter that find(1) has for it.
+/// A type of entry, by its letter in find(1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Type {
     /// Regular files

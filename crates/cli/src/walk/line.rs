@@ -13,16 +13,16 @@ pub struct Form {
     pub schema: &'static str,
     /// As JSON, one object a line.
     pub json: bool,
-    /// The byte behind each entry that is not JSON.
+    /// The byte after each entry that is not JSON.
     pub end: u8,
-    /// Control characters must not reach whoever reads it.
+    /// Whether to replace control characters, because the output goes to a terminal.
     pub terminal: bool,
-    /// What stands before every path.
+    /// The prefix of every path.
     pub prefix: Vec<u8>,
 }
 
 impl Form {
-    /// Appends an entry, with its state and the target of a link if they are known.
+    /// Appends an entry, with its metadata and the target of a link if they are known.
     pub fn append(&self, entry: &Entry<'_>, target: Option<&[u8]>, line: &mut Vec<u8>) {
         if self.json {
             self.append_json(entry, target, line)
@@ -74,7 +74,7 @@ impl Form {
         line.extend_from_slice(self.schema.as_bytes());
         line.extend_from_slice(b"\",\"path\":");
         let path = [&self.prefix, entry.path].concat();
-        // Writing to memory does not fail, and neither do strings and bytes.
+        // Writing to memory does not fail, and neither does serializing strings and bytes.
         let _ = serde_json::to_writer(&mut *line, &Path::from(path.as_slice()));
         line.extend_from_slice(b",\"type\":\"");
         line.extend_from_slice(word(entry.kind).as_bytes());
@@ -125,7 +125,7 @@ pub fn word(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Seconds with nine decimals. What was before the epoch counts backwards from it.
+/// Seconds with nine decimals. Times before the epoch are negative.
 fn append_time(metadata: &Metadata, line: &mut Vec<u8>) {
     let (mut seconds, mut nanoseconds) = (metadata.mtime_s, metadata.mtime_ns);
     if seconds < 0 {
@@ -142,14 +142,14 @@ fn append_time(metadata: &Metadata, line: &mut Vec<u8>) {
     line.extend_from_slice(&digits);
 }
 
-/// Much faster than going through `fmt`, which matters for ten numbers an entry.
+/// Much faster than `fmt`, which matters with ten numbers per entry.
 fn append_number(number: u64, line: &mut Vec<u8>) {
     let mut digits = [b'0'; 20];
     let start = write_backwards(number, &mut digits).min(digits.len() - 1);
     line.extend_from_slice(&digits[start..]);
 }
 
-/// Writes a number to the end of `digits`; returns where it begins.
+/// Writes a number to the end of `digits`; returns its first position.
 fn write_backwards(mut number: u64, digits: &mut [u8]) -> usize {
     let mut start = digits.len();
     for (at, digit) in digits.iter_mut().enumerate().rev() {

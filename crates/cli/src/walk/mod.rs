@@ -24,7 +24,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use summary::summary;
 
-/// The exit code of what cannot even start.
+/// The exit code of a command that cannot even start.
 pub const NOT_STARTED: u8 = 2;
 
 pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -60,7 +60,7 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
             Ok(())
         }
     });
-    // A closed pipe is no error: nobody wants the rest.
+    // A closed pipe is no error: the reader wants no more.
     if let Err(error) = written.or_else(closed_pipe_is_fine) {
         let error = hedgerow_fs::Error::new("write", "standard output", error);
         return Err(not_started(error));

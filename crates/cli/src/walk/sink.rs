@@ -1,4 +1,4 @@
-//! Where entries go: as lines to standard output, or into totals.
+//! The destination of entries: lines on standard output, or totals.
 
 use super::line::Form;
 use crate::output::Output;
@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So much is collected before it is written, unless that takes too long.
+/// Output is buffered up to this many bytes, or for at most `PATIENCE`.
 const BUFFER_BYTES: usize = 64 << 10;
-/// What was found is not kept longer than this while the walk goes on.
+/// The longest time that found entries stay in the buffer while the walk goes on.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What is done with entries.
+/// Receives the entries of all workers.
 pub struct Sink<'o> {
     form: Form,
-    /// Only totals are wanted.
+    /// Whether to collect only totals.
     summary: bool,
-    /// The tree's directory as it was named.
+    /// The root of the tree as the user named it.
     root: Vec<u8>,
     output: &'o Output,
     links: CountedLinks,
@@ -63,7 +63,7 @@ impl<'o> Sink<'o> {
         }
     }
 
-    /// Names what was passed over on standard error.
+    /// Reports an omitted entry on standard error.
     pub fn omit(&self, omission: Omission) {
         self.omitted.fetch_add(1, Ordering::Relaxed);
         let path = if omission.path.is_empty() {
@@ -80,13 +80,13 @@ impl<'o> Sink<'o> {
         self.omitted.load(Ordering::Relaxed)
     }
 
-    /// What all workers have counted, when they have ended.
+    /// The totals of all workers, after they have ended.
     pub fn totals(&self) -> Totals {
         let totals = self.totals.lock();
         totals.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why something could not be written when its worker had ended.
+    /// The error if a worker's last buffer could not be written.
     pub fn failure(&self) -> Option<io::Error> {
         let failure = self.failure.lock();
         failure.unwrap_or_else(PoisonError::into_inner).take()
@@ -107,7 +107,7 @@ impl Collected<'_, '_> {
         }
     }
 
-    /// Writes what has waited long enough.
+    /// Writes the buffer if it has waited long enough.
     pub fn pause(&mut self) -> io::Result<()> {
         if self.lines.is_empty() || self.since.elapsed() < PATIENCE {
             Ok(())
@@ -124,7 +124,7 @@ impl Collected<'_, '_> {
     }
 }
 
-/// Writes to standard output, at once.
+/// Writes to standard output immediately.
 pub fn write(bytes: &[u8]) -> io::Result<()> {
     StandardOutput.write_all(bytes)
 }

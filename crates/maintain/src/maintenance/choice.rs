@@ -1,29 +1,29 @@
-//! What a repository needs, by what there is.
+//! Chooses the maintenance that a repository needs from its state.
 
 use super::state::State;
 
-/// What can be done.
+/// A maintenance task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Everything into one pack, with bitmaps where they are wanted.
+    /// Pack everything into one pack, with bitmaps if they are wanted.
     FullRepack,
-    /// The smallest packs and loose objects into one.
+    /// Pack the smallest packs and the loose objects into one.
     GeometricRepack,
 }
 
-/// What is to be done.
+/// The result of the choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Nothing.
     Nothing {
-        /// The reason, for a person.
+        /// The reason, for the user.
         why: String,
     },
-    /// A task.
+    /// Do a task.
     Do {
         /// The task.
         task: Task,
-        /// The reason, for a person.
+        /// The reason, for the user.
         why: String,
     },
 }
@@ -36,7 +36,7 @@ impl Task {
             .find(|task| task.name() == name)
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Task::FullRepack => "full-repack",
@@ -45,7 +45,7 @@ impl Task {
     }
 }
 
-/// What a repository in this state needs.
+/// Chooses what a repository in this state needs.
 pub fn choose(state: &State) -> Choice {
     let has_many_loose = state.loose >= state.many_loose;
     let is_empty = state.packs == 0 && !has_many_loose;

@@ -1,4 +1,5 @@
-//! What a repository needs, by what there is: git-maintenance(1), as far as it is about packs.
+//! Chooses maintenance by the state of a repository: the part of git-maintenance(1) that is about
+//! packs.
 
 mod choice;
 mod state;

@@ -1,4 +1,4 @@
-//! What there is to choose by.
+//! The state by which maintenance is chosen.
 
 use crate::new_packs::repository_now;
 use crate::repack::{
@@ -9,31 +9,31 @@ use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::Bitmaps;
 
-/// From how many loose objects on they are many (`maintenance.geometric-repack.auto`).
+/// Number of loose objects that counts as many, by default (`maintenance.geometric-repack.auto`).
 const MANY_LOOSE: i64 = 100;
 const FACTOR: i64 = 2;
 
 /// The state of the packs of a repository.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// The packs of the own directory that may be repacked.
+    /// Number of packs of the own directory that may be repacked.
     pub packs: usize,
-    /// How many of them a geometric repack would join.
+    /// Number of packs that a geometric repack would combine.
     pub joined: usize,
-    /// All objects in packs, copies counted.
+    /// Number of objects in packs, including duplicates.
     pub packed: u64,
-    /// Loose objects of the own directory.
+    /// Number of loose objects of the own directory.
     pub loose: u64,
-    /// From how many on they are to be packed (`maintenance.geometric-repack.auto`).
+    /// Number of loose objects from which they are packed (`maintenance.geometric-repack.auto`).
     pub many_loose: u64,
-    /// Whether bitmaps are wanted, and possible.
+    /// Whether bitmaps are wanted and possible.
     pub wants_bitmaps: bool,
-    /// How many objects the packs have that have bitmaps.
+    /// Number of objects in the packs that have bitmaps.
     pub with_bitmaps: Option<u64>,
 }
 
 impl State {
-    /// The state that `repository` is in.
+    /// Determines the state of `repository`.
     pub fn look(repository: &Repository, observer: &dyn Observer) -> Result<Self> {
         let settings = Settings::resolve(&geometric(repository)?, repository, observer)?;
         let existing = ExistingPacks::collect(repository, &settings)?;
@@ -43,7 +43,7 @@ impl State {
         let (mut joined, _) = divide(plain, factor)?;
         joined.extend(divide(promisor, factor)?.0);
         let store = repository.objects();
-        // What deletes believes no accelerator; here it is only asked which there are.
+        // Code that deletes trusts no accelerator; this only asks which ones exist.
         let aided = repository_now(repository)?;
         let bitmaps = Bitmaps::open(aided.objects());
         let many = repository
@@ -58,7 +58,7 @@ impl State {
                 .map(|pack| u64::from(pack.objects))
                 .sum(),
             loose: count_loose(store)?,
-            // As with git, 0 means never, and less always.
+            // As in git, 0 means never, and a negative value always.
             many_loose: match many.unwrap_or(MANY_LOOSE) {
                 0 => u64::MAX,
                 many => u64::try_from(many).unwrap_or(1),
@@ -69,7 +69,7 @@ impl State {
     }
 }
 
-/// Whether bitmaps are to be written: of one pack, which has everything, or of all packs.
+/// Whether to write bitmaps: of a single pack that contains everything, or of all packs.
 pub fn wants_bitmaps(repository: &Repository) -> Result<bool> {
     let config = repository.config();
     let configured = match config.bool("repack.writeBitmaps")? {
@@ -80,7 +80,7 @@ pub fn wants_bitmaps(repository: &Repository) -> Result<bool> {
     Ok(is_possible && configured.unwrap_or(repository.is_bare()))
 }
 
-/// A geometric repack, as it is asked for.
+/// The request for a geometric repack.
 pub fn geometric(repository: &Repository) -> Result<Request> {
     let has_midx = repository.config().bool("core.multiPackIndex")?;
     let has_midx = has_midx.unwrap_or(true);
@@ -104,7 +104,8 @@ fn factor(repository: &Repository) -> Result<i64> {
     Ok(factor.filter(|factor| *factor > 1).unwrap_or(FACTOR))
 }
 
-/// A repack into one pack of all that is reachable, and one of what was lately.
+/// The request for a full repack: one pack of all reachable objects, and one of recently
+/// unreachable ones.
 pub fn full(repository: &Repository) -> Result<Request> {
     const EXPIRY: &str = "2.weeks.ago";
     let expiry = repository.config().string("gc.pruneExpire");

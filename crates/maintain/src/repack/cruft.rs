@@ -1,4 +1,4 @@
-//! Objects that nothing reaches, with their ages: `--cruft`.
+//! Unreachable objects and their ages: `--cruft`.
 
 use super::existing::Role;
 use super::plan::{NewPack, NewRole, Plan};
@@ -13,11 +13,11 @@ use hedgerow_serve::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// When objects were last known to be of use, in seconds since 1970.
+/// When each object was last known to be in use, in seconds since 1970.
 pub type Ages = HashMap<ObjectId, u32>;
 
-/// Plans the pack of what nothing reaches. What is older than `expiry`, and nothing younger
-/// reaches, is left out, and gone with its pack.
+/// Plans the pack of unreachable objects. Objects older than `expiry` that no younger one reaches
+/// are left out, and are deleted with their packs.
 pub fn plan(
     plan: &Plan,
     repository: &Repository,
@@ -42,7 +42,7 @@ pub fn plan(
         unreachable::follow(store, young, &Limits::default(), &mut kept)?;
         kept.retain(|object| !packed.contains(&object.id));
         for object in &kept {
-            // Older ones count as just old enough to go the next time.
+            // Older objects get the age at which they expire next time.
             let oldest = u32::try_from(expiry).unwrap_or(0);
             let age = ages.entry(object.id).or_insert(oldest);
             *age = (*age).max(oldest);
@@ -61,8 +61,8 @@ pub fn plan(
     Ok((!wanted.is_empty()).then_some(NewPack { wanted, role }))
 }
 
-/// The objects that are younger than `expiry` or reached by such, among those that are in no new
-/// pack.
+/// The objects younger than `expiry`, and those that they reach, among the objects that are in no
+/// new pack.
 pub fn recent(
     plan: &Plan,
     repository: &Repository,
@@ -81,8 +81,8 @@ pub fn recent(
     Ok(reached.iter().map(|object| object.id).collect())
 }
 
-/// The objects of packs that may go, and loose ones, that are in no new pack, with their ages: the
-/// youngest of those of all copies.
+/// Unreachable loose objects and objects of packs that may be deleted, without those in new packs.
+/// Each has the age of its youngest copy.
 fn gather(
     plan: &Plan,
     store: &ObjectStore,
@@ -124,7 +124,7 @@ fn gather(
     Ok((found, ages))
 }
 
-/// What the `.mtimes` file of a pack says.
+/// The content of a pack's `.mtimes` file.
 fn table(store: &ObjectStore, number: u32) -> Result<Ages> {
     let path = store.pack_path(number).unwrap_or("".as_ref());
     let path = path.with_extension("mtimes");

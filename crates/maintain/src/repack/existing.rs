@@ -1,4 +1,4 @@
-//! The packs that there are before anything is done.
+//! The packs that exist before a repack.
 
 use super::settings::Settings;
 use crate::error::refused;
@@ -7,49 +7,49 @@ use hedgerow_git::repository::Repository;
 use hedgerow_pack::{midx_packs, ObjectStore, PACK_EXTENSIONS};
 use std::path::PathBuf;
 
-/// What a pack of the own directory is.
+/// The role of a pack in the own directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It may be repacked.
     Plain,
-    /// It stays: it has a `.keep` file, or was named.
+    /// It stays: it has a `.keep` file or was named.
     Kept,
-    /// Of objects that nothing reached, with their ages.
+    /// It contains unreachable objects with their ages.
     Cruft,
 }
 
-/// A pack that is there.
+/// An existing pack.
 #[derive(Clone, Debug)]
 pub struct ExistingPack {
     /// Its number in the store.
     pub number: u32,
-    /// Its file.
+    /// The path of the pack file.
     pub path: PathBuf,
-    /// Its name without an extension.
+    /// Its file name without an extension.
     pub stem: String,
-    /// What it is, if it is of the own directory.
+    /// Its role, if it is in the own directory.
     pub role: Role,
-    /// Whether it is named on the command line as one to keep.
+    /// Whether the command line names it as a pack to keep.
     pub is_named: bool,
     /// Whether it came from the remote of a partial clone.
     pub is_promisor: bool,
     /// Whether it is in the own object directory, not in an alternate's.
     pub is_local: bool,
-    /// How many objects it has.
+    /// Number of objects.
     pub objects: u32,
 }
 
-/// All packs that are there.
+/// All existing packs.
 #[derive(Debug)]
 pub struct ExistingPacks {
     /// In the order of the store.
     pub packs: Vec<ExistingPack>,
-    /// Those that the multi-pack-index lists, by the names of their indexes.
+    /// The packs that the multi-pack-index lists, by the names of their indexes.
     pub in_midx: Vec<String>,
 }
 
 impl ExistingPacks {
-    /// Looks at the packs of `repository`; `settings` name some that stay.
+    /// Lists the packs of `repository`; `settings` name some to keep.
     pub fn collect(repository: &Repository, settings: &Settings) -> Result<Self> {
         let store = repository.objects();
         let mut packs = Vec::new();
@@ -63,7 +63,7 @@ impl ExistingPacks {
             let is_named = settings.keep_packs.contains(&format!("{stem}.pack"));
             let is_local = store.is_local_pack(number);
             if hedgerow_fs::lstat(path)?.is_none() {
-                // Somebody else has just deleted it.
+                // Another process has just deleted it.
                 continue;
             }
             let unusable = || refused(format_args!("cannot open index for {}", path.display()));
@@ -92,14 +92,14 @@ impl ExistingPacks {
         self.packs.iter().filter(is_one)
     }
 
-    /// The packs of the own directory that may go.
+    /// The packs of the own directory that may be deleted.
     pub fn not_kept(&self) -> impl Iterator<Item = &ExistingPack> + '_ {
         let is_one = |pack: &&ExistingPack| pack.is_local && pack.role != Role::Kept;
         self.packs.iter().filter(is_one)
     }
 
-    /// The numbers of the packs whose objects are left out of new ones: those that were named
-    /// always, others that are to stay if `settings` say so.
+    /// The numbers of the packs whose objects are left out of new ones: always those that were
+    /// named, and other kept packs if `settings` say so.
     pub fn left_out(&self, settings: &Settings) -> Vec<u32> {
         let kept = self.with_role(Role::Kept);
         let kept = kept.filter(|pack| pack.is_named || !settings.packs_kept);
@@ -108,7 +108,7 @@ impl ExistingPacks {
 }
 
 impl ExistingPack {
-    /// Whether a new pack with that checksum is this one.
+    /// Whether a new pack with that checksum is identical to this one.
     pub fn is_same(&self, checksum: &str) -> bool {
         self.stem.ends_with(checksum)
     }
@@ -118,7 +118,7 @@ impl ExistingPack {
         format!("{}.idx", self.stem)
     }
 
-    /// Bytes that it and all that belongs to it take.
+    /// The size of the pack and its auxiliary files, in bytes.
     pub fn bytes(&self) -> u64 {
         let size = |extension| {
             let stat = hedgerow_fs::stat(&self.path.with_extension(extension));
@@ -128,7 +128,7 @@ impl ExistingPack {
     }
 }
 
-/// How many loose objects the own directory has.
+/// Number of loose objects in the own directory.
 pub fn count_loose(store: &ObjectStore) -> Result<u64> {
     let mut count = 0;
     for byte in 0..=u8::MAX {

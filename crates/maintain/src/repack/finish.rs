@@ -1,5 +1,5 @@
-//! Carrying out a plan. New packs are whole before the first has a name, and what they replace is
-//! deleted when they, and what is found by them, are in place.
+//! Carries out a plan. All new packs are complete before the first gets its final name. The packs
+//! that they replace are deleted when the new ones, with their indexes and bitmaps, are in place.
 
 use super::existing::ExistingPack;
 use super::midx;
@@ -19,10 +19,10 @@ use hedgerow_serve::{stage_limited_packs, stage_pack, Contents, PackOptions, Sta
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A pack that was written and has its name.
+/// A new pack under its final name.
 pub struct NewFile {
     pub path: PathBuf,
-    /// Its checksum in digits, which its name ends with.
+    /// Its checksum in hexadecimal digits, the end of its name.
     pub checksum: String,
     pub is_cruft: bool,
     gets_bitmaps: bool,
@@ -31,7 +31,7 @@ pub struct NewFile {
 /// Carries out `plan`.
 ///
 /// # Errors
-/// What fails before anything is deleted leaves everything that was there.
+/// If it fails before anything is deleted, all existing packs remain.
 pub fn carry_out(
     repository: &Repository,
     mut plan: Plan,
@@ -61,20 +61,20 @@ pub fn carry_out(
         delete(repository, &plan, replaced, settings, observer)?;
     }
     if settings.server_info {
-        // Packs and references as they are now.
+        // The current packs and references.
         server_info::update(&Repository::discover(repository.environment())?)?;
     }
     Ok(())
 }
 
-/// A pack that was written and has no name yet.
+/// A new pack that has no final name yet.
 struct Staged {
     pack: StagedPack,
     is_cruft: bool,
     gets_bitmaps: bool,
 }
 
-/// Writes the new packs, without names.
+/// Writes the new packs under temporary names.
 fn stage(
     repository: &Repository,
     plan: &mut Plan,
@@ -118,7 +118,7 @@ fn write(
         NewRole::Cruft(_) => &settings.cruft_options,
         _ => &settings.options,
     };
-    // Each pack has a progress of its own.
+    // Each pack has its own progress.
     let options = PackOptions {
         execution: options.execution.with_own_progress(),
         ..options.clone()
@@ -140,7 +140,7 @@ fn write(
     Ok(vec![pack])
 }
 
-/// Adds the file that says what a pack is.
+/// Adds the file that marks the role of a pack.
 fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<()> {
     match role {
         NewRole::Plain { .. } => {}
@@ -198,7 +198,8 @@ fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>>
         let path = pack.path(".pack");
         let stale = pack.absent();
         let written = pack.install()?;
-        // What belonged to an equal pack with other objects around it may be wrong now.
+        // Auxiliary files of an identical pack may be wrong if other objects around it have
+        // changed.
         for path in stale {
             hedgerow_fs::remove_file(&path)?;
         }
@@ -213,8 +214,8 @@ fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>>
     Ok(new)
 }
 
-/// Waits until the names of what takes the place of others are on the disk: of packs, which loose
-/// objects are deleted for, too, and of objects that were made loose.
+/// Waits until the names of new files are on disk before the old ones are deleted: those of packs,
+/// which also replace loose objects, and those of objects that were made loose.
 fn sync_names(plan: &Plan, objects: &Path, settings: &Settings) -> Result<()> {
     if !settings.files.sync_pack {
         return Ok(());
@@ -265,7 +266,7 @@ fn delete(
     for pack in &replaced {
         delete_pack(&pack.path)?;
     }
-    // What is in packs is asked of those that are there now.
+    // Asks for the packs that exist now.
     let now = Repository::discover(repository.environment())?;
     prune::prune_packed(now.objects())?;
     let keeps_all = matches!(

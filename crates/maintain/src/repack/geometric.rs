@@ -1,4 +1,4 @@
-//! Rolling up the smallest packs: `--geometric`.
+//! Combines the smallest packs: `--geometric`.
 
 use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::plan::{NewPack, NewRole, Plan};
@@ -14,8 +14,8 @@ use hedgerow_serve::{
 };
 use std::collections::HashSet;
 
-/// Plans which packs go into one, with all loose objects. Those of a partial clone's remote are a
-/// progression of their own.
+/// Plans which packs are combined into one, with all loose objects. Packs from a promisor remote
+/// are a progression of their own.
 pub fn plan(
     plan: &mut Plan,
     repository: &Repository,
@@ -48,14 +48,14 @@ pub fn plan(
     let role = NewRole::Plain { is_closed: false };
     plan.packs.push(NewPack { wanted, role });
     plan.replaced.extend(rolled_up);
-    // What another object directory has is none of ours to delete, and neither is what stays.
+    // Packs of other object directories and kept packs must not be deleted.
     let may_go = |pack: &ExistingPack| pack.is_local && pack.role != Role::Kept;
     plan.replaced.retain(may_go);
     plan.above = Some(above);
     Ok(())
 }
 
-/// The packs that are to be a progression: those of a partial clone's remote, and the others.
+/// The packs of one progression: those from a promisor remote, or the others.
 pub fn members(
     existing: &ExistingPacks,
     settings: &Settings,
@@ -69,7 +69,7 @@ pub fn members(
     members.partition(|pack| pack.is_promisor)
 }
 
-/// The packs to roll up, and those above, the smallest first.
+/// The packs to combine, and the larger ones, smallest first.
 pub fn divide(
     mut packs: Vec<ExistingPack>,
     factor: u32,
@@ -88,7 +88,7 @@ pub fn divide(
     Ok((packs, above))
 }
 
-/// The objects of `packs`, the newest first, each once.
+/// The objects of `packs`, the newest pack first, each once.
 fn objects(store: &ObjectStore, packs: &[ExistingPack]) -> Result<Vec<Wanted>> {
     let mut numbers: Vec<u32> = packs.iter().map(|pack| pack.number).collect();
     numbers.sort_unstable();
@@ -101,7 +101,7 @@ fn objects(store: &ObjectStore, packs: &[ExistingPack]) -> Result<Vec<Wanted>> {
     Ok(wanted)
 }
 
-/// Leaves out what is in packs that stay.
+/// Removes objects that are in remaining packs.
 fn without(
     store: &ObjectStore,
     mut wanted: Vec<Wanted>,
@@ -124,8 +124,9 @@ fn without(
     wanted
 }
 
-/// Adds what only cruft packs have and something else reaches: the multi-pack-index is not to list
-/// them. Packs that it lists are closed; others need not be.
+/// Adds objects that only cruft packs have and other objects reach, since the multi-pack-index is
+/// not to list cruft packs. The packs that it lists are closed under reachability; others need not
+/// be.
 fn follow(
     plan: &Plan,
     store: &ObjectStore,

@@ -1,4 +1,4 @@
-//! The multi-pack-index of what there is after a repack: `--write-midx`.
+//! The multi-pack-index of the packs after a repack: `--write-midx`.
 
 use super::existing::{ExistingPack, Role};
 use super::finish::NewFile;
@@ -13,7 +13,7 @@ use hedgerow_git::repository::Repository;
 use hedgerow_pack::{write_midx, MidxOptions};
 use std::collections::BTreeSet;
 
-/// Writes it. `replaced` are the packs that are going to be deleted.
+/// Writes it. `replaced` are the packs that will be deleted.
 pub fn write(
     repository: &Repository,
     plan: &Plan,
@@ -58,7 +58,7 @@ pub fn write(
     if !with_bitmap {
         return Ok(written.commit()?);
     }
-    // The store of the repository was opened before there were the new packs.
+    // The repository's store was opened before the new packs existed.
     let now = repository_now(repository)?;
     let building = BitmapRequest {
         execution: settings.options.execution.clone(),
@@ -66,7 +66,7 @@ pub fn write(
     };
     let building = building.options(&now, observer)?;
     commit_with_bitmap(written, now.objects(), building, options.sync, observer)?;
-    // What the multi-pack-index has bitmaps of needs no others.
+    // Packs covered by the bitmaps of the multi-pack-index need none of their own.
     for name in options.packs.iter().flatten() {
         let path = objects.join("pack").join(name).with_extension("bitmap");
         hedgerow_fs::remove_file(&path)?;
@@ -101,7 +101,8 @@ fn included(
         let was_rolled_up = replaced.iter().any(|pack| pack.index_name() == *name);
         included.contains(name) || was_rolled_up
     };
-    // Without one there is nothing that says that the other packs are closed.
+    // Without an earlier multi-pack-index, it is unknown whether the other packs are closed under
+    // reachability.
     let must = settings.midx_with_cruft
         || new.is_empty() && existing.in_midx.is_empty()
         || !existing.in_midx.iter().all(is_gone);

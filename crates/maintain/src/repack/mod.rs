@@ -1,6 +1,6 @@
-//! Instead of the packs there are, others: git-repack(1). A repack is a [`Plan`], made before anything
-//! is touched, and its execution, which deletes what is replaced when the new packs, and what is
-//! found by them, are in place.
+//! Replaces packs by others: git-repack(1). A repack is a [`Plan`], made before anything is
+//! changed, and its execution, which deletes the replaced packs when the new ones, with their
+//! indexes and bitmaps, are in place.
 
 mod cruft;
 mod existing;

@@ -1,4 +1,4 @@
-//! What a repack is going to do, found out before anything is touched.
+//! The plan of a repack, made before anything is changed.
 
 use super::cruft::{self, Ages};
 use super::existing::{ExistingPack, ExistingPacks, Role};
@@ -15,48 +15,48 @@ use hedgerow_reach::{Request, Tip};
 use hedgerow_serve::{objects_of_pack, reached, walked, Selection, Selector, Wanted};
 use std::collections::HashSet;
 
-/// What a new pack is.
+/// The role of a new pack.
 #[derive(Debug)]
 pub enum NewRole {
-    /// Of objects that are in use.
+    /// A pack of objects in use.
     Plain {
-        /// Whether all that its objects reach is in it.
+        /// Whether it contains everything that its objects reach.
         is_closed: bool,
     },
-    /// Of objects that the remote of a partial clone has sent.
+    /// A pack of objects from a promisor remote.
     Promisor,
-    /// Of objects that nothing reaches.
+    /// A pack of unreachable objects.
     Cruft(Ages),
 }
 
-/// A pack that is to be made, unless there is nothing in it.
+/// A pack to make, unless it would be empty.
 #[derive(Debug)]
 pub struct NewPack {
     /// Its objects, each once.
     pub wanted: Vec<Wanted>,
-    /// What it is.
+    /// Its role.
     pub role: NewRole,
 }
 
-/// What a repack is going to do.
+/// The plan of a repack.
 #[derive(Debug)]
 pub struct Plan {
-    /// The packs that are there.
+    /// The packs that exist.
     pub existing: ExistingPacks,
-    /// What was known to be in use.
+    /// The tips that were known to be in use.
     pub tips: HashSet<ObjectId>,
     /// The packs to make, in this order.
     pub packs: Vec<NewPack>,
-    /// The packs that may go then.
+    /// The packs that may be deleted afterwards.
     pub replaced: Vec<ExistingPack>,
-    /// The packs above the rolled up ones, the smallest first; only of a geometric repack.
+    /// The packs larger than the combined ones, smallest first; only for a geometric repack.
     pub above: Option<Vec<ExistingPack>>,
-    /// What is to be made loose, and how old it is.
+    /// The objects to make loose, and their ages.
     pub loosened: Vec<(Wanted, Timestamp)>,
 }
 
 impl Plan {
-    /// The packs are listed first: what appears later stays.
+    /// Makes a plan. The packs are listed first: packs that appear later are not deleted.
     pub fn make(
         repository: &Repository,
         settings: &Settings,
@@ -91,7 +91,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What of new packs is left out because of where it is.
+    /// Which objects new packs leave out because of their location.
     fn selection(&self, settings: &Settings) -> Selection {
         Selection {
             incremental: settings.extent == Extent::Loose,
@@ -101,6 +101,7 @@ impl Plan {
         }
     }
 
+    /// Plans the pack of reachable objects.
     fn add_reachable(
         &mut self,
         repository: &Repository,
@@ -116,6 +117,7 @@ impl Plan {
         }
         let excludes = has_promisor_remote(repository)?;
         let source = sources.as_stored(repository);
+        // Only a walk in order can leave out promised or packed objects.
         let mut wanted = if !excludes && is_whole {
             reached(source, &tips, settings.options.execution.threads().get())?
         } else {
@@ -137,7 +139,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What came from the remote of a partial clone goes into a pack of its own.
+    /// Adds a separate pack for objects from a promisor remote.
     fn add_promised(&mut self, repository: &Repository, selector: &Selector<'_>) -> Result<()> {
         let mut wanted = Vec::new();
         for pack in self.existing.packs.iter().filter(|pack| pack.is_promisor) {
@@ -194,7 +196,7 @@ impl Plan {
         });
         let is_more = main.wanted.len() > before;
         if let (NewRole::Plain { is_closed }, true) = (&mut main.role, is_more) {
-            // What is unreachable may reach what is gone.
+            // Unreachable objects may refer to objects that are gone.
             *is_closed = false;
         }
         Ok(())
@@ -231,7 +233,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The objects of the new packs of some roles.
+    /// The objects of the new packs with certain roles.
     pub fn objects_of(&self, is_one: impl Fn(&NewRole) -> bool) -> HashSet<ObjectId> {
         let packs = self.packs.iter().filter(|pack| is_one(&pack.role));
         packs
@@ -241,7 +243,7 @@ impl Plan {
     }
 }
 
-/// Whether there is a remote that has promised to have what is missing here.
+/// Whether there is a promisor remote, which has the objects that are missing here.
 pub fn has_promisor_remote(repository: &Repository) -> Result<bool> {
     let config = repository.config();
     let is_one = |name: &bstr::BString| {

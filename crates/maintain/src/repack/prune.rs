@@ -1,4 +1,4 @@
-//! Deleting what is not needed any more.
+//! Deletes redundant loose objects.
 
 use crate::Result;
 use hedgerow_pack::ObjectStore;

@@ -1,5 +1,5 @@
-//! What came into use while the new packs were made: it may need objects that nothing reached
-//! before, and that only a pack has which is to be deleted.
+//! Finds objects that came into use while the new packs were made, and that only a pack to be
+//! deleted contains.
 
 use super::existing::ExistingPack;
 use super::plan::Plan;
@@ -12,8 +12,8 @@ use hedgerow_pack::{Location, ObjectId, Reader};
 use hedgerow_serve::Wanted;
 use std::collections::HashSet;
 
-/// Those of the packs `replaced` that are needed. `now` is the repository, opened since the new
-/// packs are there.
+/// The packs among `replaced` that are still needed. `now` is the repository, opened after the new
+/// packs were in place.
 pub fn still_needed(
     now: &Repository,
     plan: &Plan,
@@ -40,7 +40,7 @@ pub fn still_needed(
     if starts.is_empty() {
         return Ok(Vec::new());
     }
-    // The new packs have all that what they have reaches.
+    // The new packs contain everything that their objects reach.
     let packed = plan.objects_of(|_| true);
     let is_open = |object: &Wanted| !packed.contains(&object.id);
     let starts: Vec<Wanted> = starts.into_iter().filter(is_open).collect();
@@ -63,7 +63,7 @@ pub fn still_needed(
     Ok(replaced.iter().filter(has_one).cloned().collect())
 }
 
-/// The numbers that packs have now.
+/// The current numbers of packs.
 fn numbers(now: &Repository, packs: &[ExistingPack]) -> HashSet<u32> {
     let files = now.objects().pack_files();
     let found = files.filter(|(_, path, _)| packs.iter().any(|pack| pack.path == *path));

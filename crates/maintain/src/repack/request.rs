@@ -1,51 +1,51 @@
 use hedgerow_engine::Execution;
 
-/// What a repack is asked to do: the options of git-repack(1). What is `None` is as the configuration
-/// says.
+/// A request for a repack: the options of git-repack(1). Where a field is `None`, the configuration
+/// applies.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// All that is reachable goes into one pack (`-a`).
+    /// Pack all reachable objects into one pack (`-a`).
     pub all: bool,
-    /// The same, and what nothing reaches becomes loose (`-A`).
+    /// The same, and make unreachable objects loose (`-A`).
     pub all_and_loosen: bool,
-    /// What is not needed any more is deleted (`-d`).
+    /// Delete packs and loose objects that are no longer needed (`-d`).
     pub delete: bool,
-    /// All deltas are searched anew (`-f`).
+    /// Compute all deltas anew (`-f`).
     pub no_reuse_delta: bool,
-    /// All objects are compressed anew, too (`-F`).
+    /// Compress all objects anew, too (`-F`).
     pub no_reuse_object: bool,
-    /// What dumb servers need is not updated (`-n`).
+    /// Do not update the files for dumb servers (`-n`).
     pub no_server_info: bool,
-    /// What an alternate has is left out (`--local`).
+    /// Leave out objects of alternates (`--local`).
     pub local: bool,
-    /// Whether bitmaps are written (`--write-bitmap-index`).
+    /// Whether to write bitmaps (`--write-bitmap-index`).
     pub write_bitmaps: Option<bool>,
-    /// What nothing reaches goes into a pack of its own (`--cruft`).
+    /// Put unreachable objects into a separate pack (`--cruft`).
     pub cruft: bool,
-    /// From when on that is dropped, as git understands dates (`--cruft-expiration`).
+    /// The age at which these are deleted, in git's date formats (`--cruft-expiration`).
     pub cruft_expiration: Option<String>,
-    /// From when on it does not become loose (`--unpack-unreachable`).
+    /// The age from which objects are not made loose (`--unpack-unreachable`).
     pub unpack_unreachable: Option<String>,
-    /// What nothing reaches is packed, too (`--keep-unreachable`).
+    /// Pack unreachable objects, too (`--keep-unreachable`).
     pub keep_unreachable: bool,
-    /// How many objects a delta is tried against (`--window`).
+    /// Number of objects that a delta is tried against (`--window`).
     pub window: Option<u32>,
-    /// The most memory of one thread's window in bytes (`--window-memory`).
+    /// Maximum memory of one thread's window, in bytes (`--window-memory`).
     pub window_memory_bytes: Option<u64>,
-    /// The longest chain of deltas (`--depth`).
+    /// Maximum length of a delta chain (`--depth`).
     pub depth: Option<u32>,
-    /// How long a pack may be, in bytes (`--max-pack-size`).
+    /// Maximum length of a pack, in bytes (`--max-pack-size`).
     pub max_pack_bytes: Option<u64>,
-    /// Whether packs with a `.keep` file are repacked, too (`--pack-kept-objects`).
+    /// Whether to repack packs with a `.keep` file, too (`--pack-kept-objects`).
     pub pack_kept_objects: Option<bool>,
-    /// The packs that stay as they are, by their files (`--keep-pack`).
+    /// Packs to keep, by file name (`--keep-pack`).
     pub keep_packs: Vec<String>,
-    /// Small packs are joined, so that each has at least so many times as many objects as the next
+    /// Combine small packs, so that each has at least this many times as many objects as the next
     /// smaller one (`--geometric`).
     pub geometric: Option<u32>,
-    /// A multi-pack-index is written (`--write-midx`).
+    /// Write a multi-pack-index (`--write-midx`).
     pub write_midx: bool,
-    /// How it is run; [`Jobs::Auto`](hedgerow_engine::Jobs::Auto) is what `pack.threads` says
+    /// How to run; [`Jobs::Auto`](hedgerow_engine::Jobs::Auto) means the value of `pack.threads`
     /// (`--threads`).
     pub execution: Execution,
 }

@@ -1,4 +1,4 @@
-//! What clients of dumb servers read: git-update-server-info(1).
+//! The files that clients of dumb servers read: git-update-server-info(1).
 
 use crate::Result;
 use bstr::{BString, ByteSlice};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const LIMIT_BYTES: u64 = 1 << 30;
 
-/// Writes `info/refs` and `objects/info/packs`, where they have changed.
+/// Writes `info/refs` and `objects/info/packs` if they have changed.
 pub fn update(repository: &Repository) -> Result<()> {
     let mut references = BString::default();
     for reference in repository.references_below("refs/".into())? {
@@ -32,8 +32,8 @@ pub fn update(repository: &Repository) -> Result<()> {
     replace(&path, &packs(repository, &path)?)
 }
 
-/// A line for each pack of the own directory: those that were in the file before come first, in
-/// their order there.
+/// A line for each pack of the own directory. Packs that the existing file lists come first, in its
+/// order.
 fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>> {
     let store = repository.objects();
     let files = store
@@ -46,7 +46,7 @@ fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>> {
     let before = before.unwrap_or_default();
     let lines = before.lines().filter_map(|line| line.strip_prefix(b"P "));
     let before: Vec<String> = lines.map(|name| name.to_str_lossy().into_owned()).collect();
-    // A list that names what is gone says nothing about the order either.
+    // If the list names packs that are gone, its order is ignored too.
     if before.iter().all(|name| names.contains(name)) {
         names.sort_by_key(|name| {
             before

@@ -1,4 +1,4 @@
-//! What is to be done: the command line over the configuration over git's defaults.
+//! The settings of a repack: the command line, then the configuration, then git's defaults.
 
 use super::Request;
 use crate::error::refused;
@@ -11,86 +11,86 @@ use hedgerow_git::repository::Repository;
 use hedgerow_serve::{FileOptions, PackOptions};
 use std::num::NonZeroUsize;
 
-/// What becomes of the objects that there are.
+/// What to pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// What is loose and reachable goes into a pack.
+    /// Reachable loose objects, into a pack.
     Loose,
-    /// All that is reachable goes into one pack.
+    /// All reachable objects, into one pack.
     All,
-    /// The smallest packs, and what is loose, go into one.
+    /// The smallest packs and loose objects, into one pack.
     Geometric(u32),
 }
 
-/// What becomes of the objects that nothing reaches, when their packs are deleted.
+/// What to do with unreachable objects whose packs are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreachable {
-    /// They are gone.
+    /// Delete them.
     Dropped,
-    /// They become loose, unless they are older, in seconds since 1970.
+    /// Make them loose, unless they are older than the time.
     Loosened {
-        /// The time, if there is one.
+        /// The time, in seconds since 1970, if there is one.
         expiry: Option<i64>,
     },
-    /// They go into the pack with the others.
+    /// Put them into the pack with the others.
     Kept,
-    /// They go into a pack of their own, unless they are older.
+    /// Put them into a pack of their own, unless they are older than the time.
     Cruft {
         /// The time, in seconds since 1970, if there is one.
         expiry: Option<i64>,
     },
 }
 
-/// Whether bitmaps are written.
+/// Whether to write bitmaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bitmaps {
-    /// They are not.
+    /// No.
     Never,
-    /// Without a word where they are not possible.
+    /// If possible; otherwise silently not.
     IfPossible,
-    /// With a warning where they are not possible.
+    /// If possible; otherwise with a warning.
     Asked,
 }
 
-/// How a repository is repacked: a [`Request`] over its configuration over git's defaults.
+/// The settings of a repack: a [`Request`], completed by the configuration and git's defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What goes into new packs.
+    /// What to pack.
     pub extent: Extent,
-    /// What becomes of objects that nothing reaches.
+    /// What to do with unreachable objects.
     pub unreachable: Unreachable,
-    /// Whether what is replaced is deleted.
+    /// Whether to delete replaced packs.
     pub deletes: bool,
-    /// Whether bitmaps are written.
+    /// Whether to write bitmaps.
     pub bitmaps: Bitmaps,
-    /// Whether a multi-pack-index is written.
+    /// Whether to write a multi-pack-index.
     pub midx: bool,
     /// Whether a multi-pack-index lists cruft packs (`repack.midxMustContainCruft`).
     pub midx_with_cruft: bool,
-    /// Whether what an alternate has is left out.
+    /// Whether to leave out objects of alternates.
     pub local: bool,
-    /// Whether packs with a `.keep` file are repacked, too.
+    /// Whether to repack packs with a `.keep` file, too.
     pub packs_kept: bool,
-    /// The packs that stay, by their files.
+    /// Packs to keep, by file name.
     pub keep_packs: Vec<String>,
-    /// Whether what dumb servers need is updated.
+    /// Whether to update the files for dumb servers.
     pub server_info: bool,
-    /// How long a pack may be, in bytes.
+    /// Maximum length of a pack, in bytes.
     pub max_pack_bytes: Option<u64>,
-    /// How packs are made.
+    /// Options for making packs.
     pub options: PackOptions,
-    /// How packs of unreachable objects are made (`repack.cruftWindow` and the like).
+    /// Options for packs of unreachable objects (`repack.cruftWindow` and the like).
     pub cruft_options: PackOptions,
-    /// How the files of packs are written.
+    /// Options for writing the files of packs.
     pub files: FileOptions,
 }
 
 impl Settings {
-    /// What `request` and the configuration of `repository` ask for. `observer` is told what git
-    /// would warn of.
+    /// Resolves `request` and the configuration of `repository`. `observer` receives git's
+    /// warnings.
     ///
     /// # Errors
-    /// [`Error::Refused`] for what contradicts itself.
+    /// [`Error::Refused`] for contradicting options.
     pub fn resolve(
         request: &Request,
         repository: &Repository,
@@ -119,7 +119,7 @@ impl Settings {
         let bitmaps = bitmaps(request, repository, extent, midx, observer)?;
         let packs_kept = match request.pack_kept_objects {
             Some(packs_kept) => packs_kept,
-            // The pack of a bitmap has to be closed.
+            // A pack with a bitmap must be closed under reachability.
             None => flag("repack.packKeptObjects")?.unwrap_or(bitmaps == Bitmaps::Asked && !midx),
         };
         let limit = request.max_pack_bytes;
@@ -169,6 +169,8 @@ fn unreachable(request: &Request) -> Result<Unreachable> {
     })
 }
 
+/// Whether to write bitmaps: by the request, else by the configuration, else only for full repacks
+/// of bare repositories without a multi-pack-index.
 fn bitmaps(
     request: &Request,
     repository: &Repository,
@@ -256,7 +258,7 @@ fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOpt
     })
 }
 
-/// The time that `text` means, in seconds since 1970; `None` for never.
+/// Parses a time, in seconds since 1970; `None` for never.
 fn expiry(text: &str) -> Result<Option<i64>> {
     match Expiry::parse(text.into()) {
         Some(Expiry::Never) => Ok(None),

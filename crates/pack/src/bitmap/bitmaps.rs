@@ -8,7 +8,8 @@ use hedgerow_object::ObjectKind;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The reachability bitmaps of a store: for some commits, all that is reachable from them.
+/// The reachability bitmaps of a store: for some commits, the set of all objects reachable from
+/// them.
 #[derive(Debug)]
 pub struct Bitmaps<'s> {
     order: BitOrder<'s>,
@@ -16,14 +17,14 @@ pub struct Bitmaps<'s> {
     kinds: [OnceLock<Option<Words>>; 4],
 }
 
-/// A bitmap could not be read: what was asked has to be found out in another way.
+/// A bitmap could not be read: the caller must get the answer in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a bitmap is damaged")]
 pub struct DamagedBitmap;
 
 impl<'s> Bitmaps<'s> {
     /// The bitmaps of `store`: those of its multi-pack-index, else those of the first of its packs
-    /// that has any. Files that cannot be used are among the warnings of the store.
+    /// that has any. Unusable files are reported in the warnings of the store.
     pub fn open(store: &'s ObjectStore) -> Option<Self> {
         let of_midx = store.multi_indexes().filter(|midx| !midx.is_layer());
         let mut of_midx = of_midx.map(|midx| {
@@ -39,7 +40,7 @@ impl<'s> Bitmaps<'s> {
         found.or_else(|| of_packs.find_map(|found| found))
     }
 
-    /// The bitmaps in the file at `path`, if it is there and can be used.
+    /// The bitmaps in the file at `path`, if it exists and can be used.
     fn of(
         store: &'s ObjectStore,
         path: &Path,
@@ -72,22 +73,22 @@ impl<'s> Bitmaps<'s> {
         &self.order
     }
 
-    /// How many commits have one.
+    /// Number of commits with a bitmap.
     pub fn commit_count(&self) -> u32 {
         self.file.entry_count()
     }
 
-    /// Whether entries are found without stepping over all of them.
+    /// Whether entries can be found without reading all of them.
     pub fn has_lookup_table(&self) -> bool {
         self.file.has_lookup_table()
     }
 
-    /// Whether [`Bitmaps::name_hash`] knows anything.
+    /// Whether [`Bitmaps::name_hash`] knows any hashes.
     pub fn has_name_hashes(&self) -> bool {
         self.file.has_name_hashes()
     }
 
-    /// The bits of the commits that have one, in order of their ids.
+    /// The bits of the commits with a bitmap, in order of their ids.
     pub fn commits(&self) -> Result<Vec<u32>, DamagedBitmap> {
         let rows = self.file.rows().ok_or(DamagedBitmap)?;
         let bits = rows.into_iter().map(|row| self.order.bit_of_row(row));
@@ -122,20 +123,20 @@ impl<'s> Bitmaps<'s> {
         Err(DamagedBitmap)
     }
 
-    /// git's hash of the path at which the object with this bit was found; 0 if not known.
+    /// git's hash of the path at which the object with this bit was found; 0 if unknown.
     pub fn name_hash(&self, bit: u32) -> u32 {
         self.order
             .row(bit)
             .map_or(0, |row| self.file.name_hash(row))
     }
 
-    /// The empty set, with room for all objects.
+    /// The empty set, with room for the bits of all objects.
     pub fn empty(&self) -> Words {
         Words::with_bits(self.order.count() as usize)
     }
 
-    /// Adds to `reached`, a set with room for all objects, what is reachable from the commit
-    /// `id`. `Ok(false)` if it has no bitmap.
+    /// Adds the objects reachable from the commit `id` to `reached`, a set with room for all
+    /// objects. `Ok(false)` if the commit has no bitmap.
     pub fn add_reachable(&self, id: &oid, reached: &mut Words) -> Result<bool, DamagedBitmap> {
         match self.order.bit(id) {
             Some(bit) => self.add_reachable_from(bit, reached),
@@ -157,7 +158,7 @@ impl<'s> Bitmaps<'s> {
         } else {
             reached.union(&self.combined(entry)?);
         }
-        // What a commit reaches includes itself; if not, this is not its bitmap.
+        // A commit reaches itself; otherwise this is not its bitmap.
         if reached.contains(bit) {
             Ok(true)
         } else {
@@ -165,7 +166,7 @@ impl<'s> Bitmaps<'s> {
         }
     }
 
-    /// Adds to `reached` what pseudo-merges reach all of whose commits are there or among `tips`.
+    /// ORs into `reached` each pseudo-merge whose commits are all in `reached` or among `tips`.
     /// Returns how many of them added anything.
     pub fn add_pseudo_merges(
         &self,
@@ -191,7 +192,7 @@ impl<'s> Bitmaps<'s> {
         Ok(added)
     }
 
-    /// How many pseudo-merges there are.
+    /// Number of pseudo-merges.
     pub fn pseudo_merge_count(&self) -> u32 {
         self.file.pseudo_merge_count()
     }
@@ -203,8 +204,8 @@ impl<'s> Bitmaps<'s> {
         Ok(words)
     }
 
-    /// The set of `entry`: combined with its base, that with its own, and so on. The order does
-    /// not matter, so nothing in between is built.
+    /// The set of `entry`, XORed with that of its base, and so on. The order does not matter, so no
+    /// intermediate set is built.
     fn combined(&self, entry: Entry<'_>) -> Result<Words, DamagedBitmap> {
         let mut words = self.empty();
         let mut current = entry;

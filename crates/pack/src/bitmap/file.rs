@@ -10,14 +10,15 @@ use hedgerow_object::ObjectKind;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Signature, version, flags and the count of entries, before the checksum.
+/// Length of the signature, version, flags and number of entries, before the checksum.
 const HEADER_BYTES: usize = 12;
-/// The row of the commit, the distance to the base, and flags, before the bitmap of an entry.
+/// Length of the row of the commit, the distance to the base, and the flags, before the bitmap of
+/// an entry.
 const ENTRY_HEADER_BYTES: usize = 6;
 const LOOKUP_ROW_BYTES: usize = 16;
-/// The numbers at the end of the section of pseudo-merges.
+/// Length of the numbers at the end of the pseudo-merge section.
 const PSEUDO_TAIL_BYTES: usize = 24;
-/// In a row of the lookup table: no base.
+/// In a row of the lookup table: the entry has no base.
 pub(crate) const NO_BASE: u32 = u32::MAX;
 
 const FULL_DAG: u16 = 0x1;
@@ -35,39 +36,39 @@ pub(crate) const KINDS: [ObjectKind; 4] = [
 
 /// A file of reachability bitmaps (`.bitmap`), version 1: gitformat-bitmap(5).
 ///
-/// Its rows are those of the index whose objects it is about, in order of ids; its bits are in
-/// the order of their offsets.
+/// Rows are positions in the index of the covered objects, in order of ids; bits are in the order
+/// of offsets.
 #[derive(Debug)]
 pub(crate) struct BitmapFile {
     map: Map,
     entry_count: u32,
-    /// Where the bitmaps of the four kinds start, and where the first entry does.
+    /// Offsets of the bitmaps of the four kinds, and of the first entry.
     kinds: [usize; 4],
     entries: usize,
-    /// Where the entries end and the optional sections start.
+    /// The end of the entries, where the optional sections start.
     end: usize,
     name_hashes: Option<usize>,
     lookup_table: Option<usize>,
     pseudo_merges: Option<PseudoMerges>,
-    /// All entries, if there is no lookup table.
+    /// All entries, read when needed if there is no lookup table.
     listing: OnceLock<Option<Listing>>,
 }
 
-/// The section of pseudo-merges: each is a set of commits with what they reach.
+/// The pseudo-merge section: each pseudo-merge is a set of commits with the set that they reach.
 #[derive(Clone, Copy, Debug)]
 struct PseudoMerges {
     start: usize,
-    /// Where the table of their offsets starts.
+    /// The start of the table of their offsets.
     offsets: usize,
     count: u32,
 }
 
-/// What a lookup table would say.
+/// The equivalent of a lookup table.
 #[derive(Debug)]
 struct Listing {
-    /// In the order of the file.
+    /// In file order.
     entries: Vec<Listed>,
-    /// Rows of commits, ascending, with the numbers of their entries.
+    /// Rows of commits, ascending, with their entry numbers.
     by_row: Vec<(u32, u32)>,
 }
 
@@ -75,30 +76,30 @@ struct Listing {
 struct Listed {
     row: u32,
     offset: usize,
-    /// The number of the entry whose bitmap this one was combined with.
+    /// The entry number of the base that this bitmap is XORed with.
     base: Option<u32>,
 }
 
-/// One entry: the bitmap of a commit, combined with that of its base.
+/// An entry: the bitmap of a commit, XORed with that of its base.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'f> {
-    /// What to ask for the base, if there is one.
+    /// Where to find the base, if there is one.
     pub base: Option<Base>,
     pub set: Ewah<'f>,
 }
 
-/// The entry that another one is combined with.
+/// The entry that another one is XORed with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Base {
     LookupRow(u32),
-    /// Its number in the file.
+    /// Its number in file order.
     Entry(u32),
 }
 
 impl BitmapFile {
-    /// Maps the file at `path`, which is to be about `objects` objects of the pack or
-    /// multi-pack-index with the trailer `checksum`. It is hashed, since a single wrong bit would
-    /// be a wrong answer, and read through, unless it was `verified` before. An error is a reason.
+    /// Maps the file at `path`, which must cover `objects` objects of the pack or multi-pack-index
+    /// with the trailer `checksum`. Unless it was `verified` before, it is hashed and read in full,
+    /// since a single wrong bit would be a wrong answer. The error is a reason.
     pub fn open(
         path: &Path,
         checksum: &[u8],
@@ -124,8 +125,9 @@ impl BitmapFile {
         }
     }
 
-    /// Whether each of `objects` objects is of one kind, and all entries are there to the last byte:
-    /// a file with a place that is wrong is wrong in what follows it, too, whatever its checksum.
+    /// Whether each of `objects` objects has exactly one kind, and all entries are complete to the
+    /// last byte. A file may be wrong although its checksum is right: if one position is wrong, all
+    /// later data is wrong too.
     fn is_consistent(&self, objects: u32) -> bool {
         let mut seen = vec![0_u64; (objects as usize).div_ceil(WORD_BITS)];
         let mut ones = 0;
@@ -143,7 +145,8 @@ impl BitmapFile {
         ones == count && count_ones(&seen) == count && self.are_entries_consistent(objects)
     }
 
-    /// Whether each entry is of another object, and the lookup table says where they are.
+    /// Whether each entry belongs to a different object, and the lookup table gives their
+    /// positions.
     fn are_entries_consistent(&self, objects: u32) -> bool {
         let Some(listing) = self.list() else {
             return false;
@@ -196,7 +199,7 @@ impl BitmapFile {
         })
     }
 
-    /// How many commits have a bitmap.
+    /// Number of commits with a bitmap.
     pub fn entry_count(&self) -> u32 {
         self.entry_count
     }
@@ -209,20 +212,20 @@ impl BitmapFile {
         self.name_hashes.is_some()
     }
 
-    /// Adds the objects of one of [`KINDS`] to `target`; `None` if the bitmap is broken.
+    /// Adds the objects of one of [`KINDS`] to `target`; `None` if the bitmap is damaged.
     pub fn add_kind(&self, kind: usize, target: &mut [u64]) -> Option<()> {
         let (set, _) = Ewah::parse(self.map.get(*self.kinds.get(kind)?..self.end)?)?;
         set.apply(Change::Or, target)
     }
 
-    /// The hash of the path at which the object in a row was found; 0 if that is not known.
+    /// The hash of the path at which the object in a row was found; 0 if unknown.
     pub fn name_hash(&self, row: u32) -> u32 {
         self.name_hashes
             .and_then(|start| number_at(&self.map, start, row))
             .unwrap_or_default()
     }
 
-    /// The entry of the commit in a row; `None` if it has none, or if that is broken.
+    /// The entry of the commit in a row; `None` if it has none, or if the entry is damaged.
     pub fn entry_of(&self, row: u32) -> Option<Entry<'_>> {
         match self.lookup_table {
             Some(table) => {
@@ -246,7 +249,7 @@ impl BitmapFile {
         }
     }
 
-    /// The entry that another one names.
+    /// The entry that a base reference denotes.
     pub fn base(&self, base: Base) -> Option<Entry<'_>> {
         match base {
             Base::LookupRow(at) if at < self.entry_count => {
@@ -265,7 +268,7 @@ impl BitmapFile {
         }
     }
 
-    /// The rows of all commits that have an entry, ascending; `None` if the entries are broken.
+    /// The rows of all commits with an entry, ascending; `None` if the entries are damaged.
     pub fn rows(&self) -> Option<Vec<u32>> {
         match self.lookup_table {
             Some(table) => {
@@ -278,12 +281,12 @@ impl BitmapFile {
         }
     }
 
-    /// How many pseudo-merges there are.
+    /// Number of pseudo-merges.
     pub fn pseudo_merge_count(&self) -> u32 {
         self.pseudo_merges.map_or(0, |section| section.count)
     }
 
-    /// The commits of a pseudo-merge, and what they reach.
+    /// The commits of a pseudo-merge, and the set that they reach.
     pub fn pseudo_merge(&self, number: u32) -> Option<(Ewah<'_>, Ewah<'_>)> {
         let section = self
             .pseudo_merges
@@ -299,7 +302,7 @@ impl BitmapFile {
         Some((commits, reached))
     }
 
-    /// The entry at `offset`, which must be that of the commit in `row`.
+    /// The entry at `offset`, which must belong to the commit in `row`.
     fn entry_at(&self, offset: usize, row: u32, base: Option<Base>) -> Option<Entry<'_>> {
         if offset < self.entries || offset >= self.end || u32_at(&self.map, offset)? != row {
             return None;
@@ -308,12 +311,12 @@ impl BitmapFile {
         Some(Entry { base, set })
     }
 
-    /// All entries.
+    /// The list of all entries, read once.
     fn listing(&self) -> Option<&Listing> {
         self.listing.get_or_init(|| self.list()).as_ref()
     }
 
-    /// Steps over all entries.
+    /// Reads through all entries.
     fn list(&self) -> Option<Listing> {
         let (mut entries, mut by_row) = (Vec::new(), Vec::new());
         let mut offset = self.entries;
@@ -338,7 +341,7 @@ fn count_ones(words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The optional sections, which are found from the end of the file.
+/// The optional sections, located from the end of the file.
 struct Found {
     end: usize,
     name_hashes: Option<usize>,
@@ -407,7 +410,7 @@ impl Found {
     }
 }
 
-/// Which optional sections a file has.
+/// The optional sections of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sections {
     pub name_hashes: bool,
@@ -415,8 +418,8 @@ pub(crate) struct Sections {
     pub pseudo_merges: bool,
 }
 
-/// The start of a file of `entry_count` entries for the pack or multi-pack-index with the trailer
-/// `checksum`.
+/// The header of a file with `entry_count` entries for the pack or multi-pack-index with the
+/// trailer `checksum`.
 pub(crate) fn header(checksum: &[u8], entry_count: u32, sections: Sections) -> Vec<u8> {
     let mut flags = FULL_DAG;
     for (has, flag) in [
@@ -435,7 +438,7 @@ pub(crate) fn header(checksum: &[u8], entry_count: u32, sections: Sections) -> V
     bytes
 }
 
-/// Where the bitmaps of the four kinds start, and what follows them.
+/// Offsets of the bitmaps of the four kinds, and of the data after them.
 fn kinds_at(data: &[u8], first: usize, end: usize) -> Result<([usize; 4], usize), &'static str> {
     let mut at = first;
     let mut kinds = [0; 4];

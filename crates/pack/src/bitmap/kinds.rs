@@ -1,4 +1,4 @@
-//! The kinds of all objects that bitmaps are of, by the headers of their entries.
+//! The kinds of all objects of bitmaps, from the headers of pack entries.
 
 use super::{BitOrder, Words};
 use crate::fault::Fault;
@@ -6,14 +6,14 @@ use crate::object::Location;
 use crate::pack_file::entry::EntryForm;
 
 impl BitOrder<'_> {
-    /// The kinds of all objects, by what their entries say; those that are deltas have that of
-    /// their base. In the order of [`BitmapContents::kinds`](super::BitmapContents::kinds).
+    /// The kinds of all objects, from their entries; a delta has the kind of its base. In the order
+    /// of [`BitmapContents::kinds`](super::BitmapContents::kinds).
     ///
     /// # Errors
-    /// The offset of an entry that cannot be read, with what is wrong.
+    /// The offset of an entry that cannot be read, with the fault.
     pub fn kinds(&self) -> Result<[Words; 4], (u64, Fault)> {
         let mut kinds = [(); 4].map(|()| Words::with_bits(self.count() as usize));
-        // Deltas whose base has no kind yet: settled when all others are.
+        // Deltas whose base has no kind yet; they are resolved after all others.
         let mut pending: Vec<(u32, u32)> = Vec::new();
         for bit in 0..self.count() {
             let Some(Location::Packed { pack, offset }) = self.location(bit) else {
@@ -51,8 +51,8 @@ impl BitOrder<'_> {
         Ok(kinds)
     }
 
-    /// The bit of the object at `offset` of the pack, which the object with the bit `delta` there
-    /// is a delta against. Where objects are in several packs, that copy may not be the chosen one.
+    /// The bit of the delta base, at `offset` of the pack, of the object with the bit `delta`
+    /// there. If the base is in several packs, the chosen copy may be another one.
     fn base(&self, delta: u32, pack: u32, offset: u64) -> Option<u32> {
         let (rank, _) = self.members.key(self.row(delta)?)?;
         let here = self.bit_of_key((rank, offset), delta);

@@ -6,7 +6,7 @@ use crate::pack_file::pack::Pack;
 use gix_hash::{Kind, ObjectId};
 use std::path::{Path, PathBuf};
 
-/// The objects that bitmaps are of, in rows: the order of their ids.
+/// The objects covered by bitmaps, in rows, which are in order of ids.
 #[derive(Debug)]
 pub(super) enum Members<'s> {
     Pack {
@@ -26,11 +26,11 @@ pub(super) struct MidxMembers<'s> {
     pub path: &'s Path,
     /// The numbers of its packs in the store.
     pub packs: Vec<u32>,
-    /// The number, in the file, of the pack whose objects come first.
+    /// The number, in the file, of the preferred pack, whose objects come first.
     pub preferred: u32,
 }
 
-/// Where the objects of one pack are in the order, and where an object is in its pack.
+/// The sort key of an object: the rank of its pack in the order, and its offset in the pack.
 pub(super) type Key = (u64, u64);
 
 impl<'s> Members<'s> {
@@ -73,7 +73,7 @@ impl<'s> Members<'s> {
         }
     }
 
-    /// What the object in a row is ordered by.
+    /// The sort key of the object in a row.
     pub fn key(&self, row: u32) -> Option<Key> {
         match self {
             Members::Pack { index, .. } => Some((0, index.offset(row)?)),
@@ -89,7 +89,7 @@ impl<'s> Members<'s> {
         }
     }
 
-    /// The pack of that number in the store.
+    /// The pack with that number in the store.
     pub fn pack(&self, number: u32) -> Option<&'s Pack> {
         match self {
             Members::Pack { pack, .. } => Some(pack),
@@ -97,7 +97,8 @@ impl<'s> Members<'s> {
         }
     }
 
-    /// The object at `offset` of the pack of that number, which another copy of it may stand for.
+    /// The object at `offset` of the pack with that number. The order may contain another copy of
+    /// it.
     pub fn id_at(&self, number: u32, offset: u64) -> Option<ObjectId> {
         match self {
             Members::Pack { .. } => None,
@@ -131,7 +132,7 @@ impl<'s> Members<'s> {
         }
     }
 
-    /// Where the bitmaps of these objects are.
+    /// The path of the bitmaps of these objects.
     pub fn bitmap_path(&self) -> PathBuf {
         match self {
             Members::Pack { pack, .. } => pack.path().with_extension("bitmap"),
@@ -141,7 +142,8 @@ impl<'s> Members<'s> {
 }
 
 impl MidxMembers<'_> {
-    /// Where the objects are, in order of their ids. What the file does not say is nowhere.
+    /// The locations of the objects, in order of their ids. A location missing in the file is
+    /// invalid.
     pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         (0..self.file.count()).map(|row| {
             let (pack, offset) = self.file.row(row).unwrap_or((u32::MAX, 0));
@@ -150,7 +152,7 @@ impl MidxMembers<'_> {
     }
 }
 
-/// The path of what belongs to the multi-pack-index `file` at `path`.
+/// The path of an auxiliary file of the multi-pack-index `file` at `path`.
 pub(super) fn beside_midx(path: &Path, file: &MultiPackIndex, extension: &str) -> PathBuf {
     let checksum = ObjectId::from_bytes_or_panic(file.checksum());
     path.with_file_name(format!("multi-pack-index-{checksum}.{extension}"))

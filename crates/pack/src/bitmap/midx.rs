@@ -13,8 +13,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 impl<'s> BitOrder<'s> {
-    /// The order of a multi-pack-index of `store`, which is hashed: a wrong id in it would be a
-    /// wrong answer. An error is a reason.
+    /// The order of a multi-pack-index of `store`. The file is hashed: a wrong id in it would be a
+    /// wrong answer. The error is a reason.
     pub(crate) fn of_midx(store: &'s ObjectStore, midx: &'s MultiIndex) -> Result<Self, String> {
         let MultiIndex {
             path, file, packs, ..
@@ -49,8 +49,8 @@ impl<'s> BitOrder<'s> {
         Ok(Self::new(Members::Midx(members), rows))
     }
 
-    /// The order of the multi-pack-index `file`, which is going to be at `path`: `rows` are its
-    /// bits. An error is a reason.
+    /// The order of the multi-pack-index `file`, whose final path is `path`: `rows` are the rows of
+    /// its bits. The error is a reason.
     pub(crate) fn of_written(
         store: &'s ObjectStore,
         file: &'s MultiPackIndex,
@@ -97,13 +97,13 @@ fn is_order(rows: &Rows<'_>, file: &MultiPackIndex, preferred: u32) -> bool {
     })
 }
 
-/// Where the bitmaps of `midx` are.
+/// The path of the bitmaps of `midx`.
 pub(super) fn bitmap_path(midx: &MultiIndex) -> PathBuf {
     beside_midx(&midx.path, &midx.file, "bitmap")
 }
 
-/// The rows of a multi-pack-index without the chunk RIDX: from the file that git wrote before it had
-/// that chunk, else computed. An error is a reason.
+/// The rows of a multi-pack-index without the chunk RIDX: from the separate file that older
+/// versions of git wrote, else computed. The error is a reason.
 fn rows_without_chunk<'s>(midx: &MidxMembers<'s>) -> Result<Rows<'s>, String> {
     let hash = midx.store.hash_kind();
     let path = beside_midx(midx.path, midx.file, "rev");
@@ -122,8 +122,8 @@ fn rows_without_chunk<'s>(midx: &MidxMembers<'s>) -> Result<Rows<'s>, String> {
     Ok(Rows::Sorted(order.positions))
 }
 
-/// The numbers in `store` of the packs that `file`, the multi-pack-index at `path`, lists. An error
-/// is a reason.
+/// The numbers in `store` of the packs that `file`, the multi-pack-index at `path`, lists. The
+/// error is a reason.
 fn packs_of(store: &ObjectStore, file: &MultiPackIndex, path: &Path) -> Result<Vec<u32>, String> {
     let real = |path: Option<&Path>| hedgerow_fs::real_path(path?).ok();
     let directory = real(path.parent());

@@ -1,6 +1,7 @@
-//! Reachability bitmaps: for some commits, the set of all objects that are reachable from them, as
-//! bits in the order of a pack, or of the packs of a multi-pack-index. `bitmaps` is what others use;
-//! `file` knows the format, `order` the numbers of objects, `members` what those are numbers of.
+//! Reachability bitmaps: for some commits, the set of all objects reachable from them, as bits in
+//! the order of a pack, or of the packs of a multi-pack-index. `bitmaps` is the interface for other
+//! modules; `file` knows the format, `order` the bit numbers of objects, `members` the objects that
+//! are numbered.
 
 mod bitmaps;
 mod file;

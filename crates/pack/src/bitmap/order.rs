@@ -12,48 +12,48 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// After a search for the bit of a row for each so many objects, one table of all bits is cheaper.
+/// After one search per this many objects, a table of all bits is cheaper than further searches.
 const OBJECTS_PER_SEARCH: u32 = 32;
-/// In the table of bits: the row has none.
+/// Marks a row without a bit in the table of bits.
 const NO_BIT: u32 = u32::MAX;
 
-/// The order in which bitmaps number objects. Those of a pack are in the order of their offsets;
-/// those of a multi-pack-index are in pseudo-pack order: first those of one pack, all of them, then
-/// those of the others, pack by pack.
+/// The order in which bitmaps number objects. Objects of a pack are in the order of their offsets;
+/// those of a multi-pack-index are in pseudo-pack order: first all those of the preferred pack,
+/// then those of the others, pack by pack.
 #[derive(Debug)]
 pub struct BitOrder<'s> {
     pub(super) members: Members<'s>,
     rows: Rows<'s>,
-    /// The bit of each row, once that has been asked for often.
+    /// The bit of each row, built after many searches.
     bits: OnceLock<Vec<u32>>,
     searches: AtomicU32,
 }
 
-/// A row of bits that belong to one pack.
+/// A range of bits that belong to one pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderPart {
     /// The number of the pack in the store.
     pub pack: u32,
-    /// Its bits, in the order of their offsets in the pack.
+    /// The bits, in the order of offsets in the pack.
     pub bits: Range<u32>,
 }
 
 /// The row of each bit.
 #[derive(Debug)]
 pub(super) enum Rows<'s> {
-    /// As in the pack.
+    /// From the order of the pack.
     Pack(PackOrder<'s>),
-    /// Beside the multi-pack-index.
+    /// From the reverse index file beside the multi-pack-index.
     Mapped(ReverseIndex),
-    /// In the multi-pack-index.
+    /// From a chunk of the multi-pack-index.
     Chunk(PseudoPackOrder<'s>),
-    /// Computed, for a multi-pack-index without one that can be used.
+    /// Computed, if the multi-pack-index has no usable order.
     Sorted(Vec<u32>),
 }
 
 impl<'s> BitOrder<'s> {
     /// The order of `pack`, whose number in its store is `number`. Its index is hashed: a wrong id
-    /// in it would be a wrong answer. An error is a reason.
+    /// in it would be a wrong answer. The error is a reason.
     pub(crate) fn of_pack(pack: &'s Pack, number: u32) -> Result<Self, &'s str> {
         let index = pack.whole_index()?;
         let rows = Rows::Pack(pack.order()?);
@@ -74,7 +74,7 @@ impl<'s> BitOrder<'s> {
         }
     }
 
-    /// How many objects there are.
+    /// Number of objects.
     pub fn count(&self) -> u32 {
         self.members.count()
     }
@@ -84,18 +84,18 @@ impl<'s> BitOrder<'s> {
         oid::try_from_bytes(self.members.id(self.row(bit)?)?).ok()
     }
 
-    /// The bit of the object `id`; `None` if it is not among them.
+    /// The bit of the object `id`; `None` if it is not covered.
     pub fn bit(&self, id: &oid) -> Option<u32> {
         self.bit_of_row(self.members.row(id.as_bytes())?)
     }
 
-    /// Where the object with this bit is.
+    /// The location of the object with this bit.
     pub fn location(&self, bit: u32) -> Option<Location> {
         self.members.location(self.row(bit)?)
     }
 
-    /// The packs whose objects they are, in order. A pack none of whose objects is among them, all
-    /// having been taken from others, is not there.
+    /// The packs that contribute objects, in order. A pack whose objects were all taken from others
+    /// is not included.
     pub fn parts(&self) -> Vec<OrderPart> {
         let mut parts = Vec::new();
         let mut start = 0;
@@ -112,12 +112,12 @@ impl<'s> BitOrder<'s> {
         parts
     }
 
-    /// The pack or multi-pack-index whose objects they are.
+    /// The path of the pack or multi-pack-index.
     pub fn path(&self) -> &'s Path {
         self.members.path()
     }
 
-    /// The hash function of its ids.
+    /// The hash function of the ids.
     pub(crate) fn hash_kind(&self) -> Kind {
         self.members.hash_kind()
     }
@@ -127,7 +127,7 @@ impl<'s> BitOrder<'s> {
         self.members.checksum()
     }
 
-    /// Where the bitmaps of these objects are.
+    /// The path of the bitmaps of these objects.
     pub(crate) fn bitmap_path(&self) -> PathBuf {
         self.members.bitmap_path()
     }
@@ -150,12 +150,12 @@ impl<'s> BitOrder<'s> {
         bits.get(row as usize).copied().filter(|bit| *bit != NO_BIT)
     }
 
-    /// How many searches are made before all bits are put into a table.
+    /// Number of searches after which the table of all bits is built.
     fn search_limit(&self) -> u32 {
         self.count() / OBJECTS_PER_SEARCH
     }
 
-    /// The bit below `end` of the object that is ordered by `key`.
+    /// The bit, below `end`, of the object with the sort key `key`.
     pub(super) fn bit_of_key(&self, key: Key, end: u32) -> Option<u32> {
         let bit = first_bit(0, end, |bit| self.key(bit) >= Some(key));
         (bit < end && self.key(bit) == Some(key)).then_some(bit)
@@ -199,7 +199,7 @@ impl Rows<'_> {
     }
 }
 
-/// The first bit from `low` up to `high` that `is_after`; `high` if none is.
+/// The first bit from `low` to `high` for which `is_after` is true; `high` if there is none.
 fn first_bit(mut low: u32, mut high: u32, is_after: impl Fn(u32) -> bool) -> u32 {
     while low < high {
         let middle = low + (high - low) / 2;

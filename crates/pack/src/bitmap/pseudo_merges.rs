@@ -1,4 +1,4 @@
-//! The section of pseudo-merges of a file of bitmaps: gitformat-bitmap(5), "Pseudo-merge bitmaps".
+//! The pseudo-merge section of a bitmap file: gitformat-bitmap(5), "Pseudo-merge bitmaps".
 
 use super::words::Words;
 use crate::error::Result;
@@ -6,11 +6,11 @@ use crate::format::hashed_file::HashedFile;
 use hedgerow_object::ewah::encode;
 use std::collections::BTreeMap;
 
-/// Bytes of a row of the table of commits: a bit, and where its pseudo-merges are.
+/// Length of a row of the table of commits: a bit, and the offset of its pseudo-merge.
 const ROW_BYTES: u64 = 12;
-/// In such a row: it is where the list of its pseudo-merges is, since there are several.
+/// Flag in such a row: the offset is that of a list of several pseudo-merges.
 const SEVERAL: u64 = 1 << 63;
-/// Bytes of the numbers at the end.
+/// Length of the numbers at the end.
 const TAIL_BYTES: u64 = 24;
 
 /// What some commits reach together, compressed.
@@ -36,7 +36,7 @@ impl PseudoMerge {
 pub(super) fn write(file: &mut HashedFile, merges: &[PseudoMerge]) -> Result<()> {
     let start = file.position();
     let mut offsets = Vec::with_capacity(merges.len());
-    // By the bits of the commits, which readers bisect.
+    // Sorted by the bits of the commits, because readers use binary search.
     let mut rows: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for merge in merges {
         let offset = file.position();

@@ -1,12 +1,12 @@
 use std::ops::Range;
 
-/// Bits of one word.
+/// Number of bits in a word.
 pub(crate) const WORD_BITS: usize = u64::BITS as usize;
 
-/// A set of small numbers, a bit for each: objects, by their bits in the order of a bitmap.
+/// A set of small numbers as a bit vector: objects, by their bits in the order of a bitmap.
 ///
-/// It takes an eighth of a byte for every object that there is, set or not: 52 kB for 420,000
-/// objects. Everything that is done with such sets is done a word at a time.
+/// It takes an eighth of a byte for every possible object, whether it is in the set or not: 52 kB
+/// for 420,000 objects. All operations work on whole words.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     words: Vec<u64>,
@@ -20,7 +20,7 @@ impl Words {
         }
     }
 
-    /// The set of these words; the first has the bits 0 to 63, lowest first.
+    /// The set with these words; the first has the bits 0 to 63, lowest first.
     pub fn from_words(words: Vec<u64>) -> Self {
         Words { words }
     }
@@ -35,7 +35,7 @@ impl Words {
         &mut self.words
     }
 
-    /// Adds `bit`; returns whether it was not there.
+    /// Adds `bit`; returns whether it was new.
     pub fn insert(&mut self, bit: u32) -> bool {
         let (word, mask) = split(bit);
         if word >= self.words.len() {
@@ -47,7 +47,7 @@ impl Words {
         is_new
     }
 
-    /// Adds the bits of `word`, the lowest of which stands for `first`.
+    /// Adds the bits of `word`, whose lowest bit stands for `first`.
     pub fn insert_word(&mut self, first: u32, word: u64) {
         let (at, shift) = (first as usize / WORD_BITS, first % u64::BITS);
         let parts = [
@@ -71,13 +71,13 @@ impl Words {
         }
     }
 
-    /// Whether `bit` is there.
+    /// Whether the set contains `bit`.
     pub fn contains(&self, bit: u32) -> bool {
         let (word, mask) = split(bit);
         self.words.get(word).is_some_and(|found| found & mask != 0)
     }
 
-    /// Adds what `other` has.
+    /// Adds the bits of `other`.
     pub fn union(&mut self, other: &Words) {
         if self.words.len() < other.words.len() {
             self.words.resize(other.words.len(), 0);
@@ -87,14 +87,14 @@ impl Words {
         }
     }
 
-    /// Removes what `other` has.
+    /// Removes the bits of `other`.
     pub fn subtract(&mut self, other: &Words) {
         for (own, other) in self.words.iter_mut().zip(&other.words) {
             *own &= !other;
         }
     }
 
-    /// Removes what `other` has not.
+    /// Removes bits that are not in `other`.
     pub fn intersect(&mut self, other: &Words) {
         let others = other.words.iter().copied().chain(std::iter::repeat(0));
         for (own, other) in self.words.iter_mut().zip(others) {
@@ -102,7 +102,7 @@ impl Words {
         }
     }
 
-    /// Whether all of `other` is there.
+    /// Whether all bits of `other` are in the set.
     pub fn contains_all(&self, other: &Words) -> bool {
         let own = self.words.iter().copied().chain(std::iter::repeat(0));
         other
@@ -112,7 +112,7 @@ impl Words {
             .all(|(other, own)| other & !own == 0)
     }
 
-    /// How many there are.
+    /// Number of bits in the set.
     pub fn count(&self) -> u64 {
         self.words
             .iter()
@@ -120,13 +120,13 @@ impl Words {
             .sum()
     }
 
-    /// How many there are that `other` has too.
+    /// Number of bits that are also in `other`.
     pub fn count_common(&self, other: &Words) -> u64 {
         let pairs = self.words.iter().zip(&other.words);
         pairs.map(|(a, b)| u64::from((a & b).count_ones())).sum()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
@@ -157,7 +157,7 @@ impl Words {
     }
 }
 
-/// Sets are equal if they have the same bits, however much room they have.
+/// Sets are equal if they have the same bits, whatever their capacity.
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
         self.contains_all(other) && other.contains_all(self)

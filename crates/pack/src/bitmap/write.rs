@@ -6,9 +6,9 @@ use crate::format::hashed_file::HashedFile;
 use hedgerow_object::ewah::{encode, Change, Ewah};
 use std::path::PathBuf;
 
-/// How far back the base of an entry may be: readers have limits, and git looks no further.
+/// Maximum distance back to the base of an entry: readers have limits, and git searches no further.
 const WINDOW: usize = 10;
-/// So many bitmaps are put together at most to read one; a longer chain costs more than it saves.
+/// Maximum number of bitmaps combined to read one; a longer chain costs more than it saves.
 const MAX_CHAIN: u32 = 64;
 
 /// The bitmap of one commit, compressed.
@@ -16,7 +16,7 @@ const MAX_CHAIN: u32 = 64;
 pub struct CommitBitmap {
     /// The bit of the commit.
     pub commit: u32,
-    /// What is reachable from it, itself included, compressed.
+    /// The set reachable from it, including itself, compressed.
     set: Vec<u8>,
 }
 
@@ -27,15 +27,14 @@ pub struct BitmapContents<'s> {
     pub order: &'s BitOrder<'s>,
     /// The objects of each kind: commits, trees, blobs, tags.
     pub kinds: [Words; 4],
-    /// The commits that get one, those first whose bitmaps are the likeliest bases of others:
-    /// oldest first.
+    /// The commits with their bitmaps, sorted so that likely bases come first: oldest first.
     pub commits: Vec<CommitBitmap>,
     /// Groups of commits.
     pub pseudo_merges: Vec<PseudoMerge>,
-    /// For each object, by its bit, git's hash of the path at which it was found; empty if those
-    /// are not to be written (`pack.writeBitmapHashCache`).
+    /// For each object, by its bit, git's hash of the path at which it was found; empty if the
+    /// hashes are not to be written (`pack.writeBitmapHashCache`).
     pub name_hashes: Vec<u32>,
-    /// Whether entries are to be found by a table (`pack.writeBitmapLookupTable`).
+    /// Whether to write a lookup table (`pack.writeBitmapLookupTable`).
     pub lookup_table: bool,
 }
 
@@ -48,7 +47,7 @@ impl CommitBitmap {
         }
     }
 
-    /// Adds what it reaches to `target`, which has room for all objects.
+    /// ORs the set into `target`, which has room for all objects.
     pub fn add_to(&self, target: &mut Words) {
         self.apply(Change::Or, target);
     }
@@ -64,17 +63,17 @@ impl CommitBitmap {
 #[derive(Debug)]
 struct Planned {
     row: u32,
-    /// How many entries before this one its base is; 0 for none.
+    /// How many entries before this one its base is; 0 if it has none.
     distance: u8,
     set: Vec<u8>,
 }
 
 impl BitmapContents<'_> {
-    /// Writes the file that belongs to the pack or multi-pack-index of the order, replacing an earlier one, with up to
-    /// `threads` threads; waits for the disk if `sync`. Returns its path.
+    /// Writes the bitmap file of the pack or multi-pack-index, replacing an earlier one, with up to
+    /// `threads` threads. Waits until it is on disk if `sync`. Returns its path.
     ///
     /// # Errors
-    /// If a system call fails, or a bit is none of the order ([`Error::ForeignLocation`]).
+    /// If a system call fails, or a bit is not in the order ([`Error::ForeignLocation`]).
     pub fn write(&self, threads: usize, sync: bool) -> Result<PathBuf> {
         let planned = self.plan(threads)?;
         let path = self.order.bitmap_path();
@@ -112,7 +111,7 @@ impl BitmapContents<'_> {
         Ok(path)
     }
 
-    /// Finds for each commit the form that takes the fewest bytes.
+    /// Finds the smallest encoding for each commit.
     fn plan(&self, threads: usize) -> Result<Vec<Planned>> {
         let count = self.commits.len();
         let share = count.div_ceil(threads.max(1)).max(WINDOW);
@@ -125,6 +124,7 @@ impl BitmapContents<'_> {
         let mut lengths: Vec<u32> = Vec::with_capacity(count);
         let mut planned = Vec::with_capacity(count);
         for (number, candidates) in candidates.into_iter().flatten().enumerate() {
+            // The best candidate whose chain is short enough.
             let chosen = candidates.into_iter().find_map(|(distance, set)| {
                 let base = lengths.get(number.checked_sub(distance)?)?;
                 (*base < MAX_CHAIN).then_some((base + 1, distance, set))
@@ -145,7 +145,7 @@ impl BitmapContents<'_> {
         Ok(planned)
     }
 
-    /// For each commit in `range`, the distances to bases with which it takes fewer bytes, the
+    /// For each commit in `range`, the distances to bases with which its encoding is smaller, the
     /// best first, at most two.
     fn candidates(&self, range: std::ops::Range<usize>) -> Vec<Vec<(usize, Vec<u8>)>> {
         let bits = self.order.count() as usize;
@@ -155,6 +155,7 @@ impl BitmapContents<'_> {
             words
         };
         let mut window: std::collections::VecDeque<Words> = std::collections::VecDeque::new();
+        // Start with the window that a single thread would have at this point.
         let before = range.start.saturating_sub(WINDOW)..range.start;
         window.extend(
             self.commits
@@ -200,7 +201,7 @@ impl BitmapContents<'_> {
     }
 }
 
-/// How many words differ: what the compressed difference takes, about.
+/// Number of differing words: roughly the size of the compressed difference.
 fn changed_words(a: &Words, b: &Words) -> u64 {
     let pairs = a.as_slice().iter().zip(b.as_slice());
     pairs.map(|(a, b)| u64::from(a != b)).sum()

@@ -1,4 +1,4 @@
-//! Content of objects out of the pack that is being indexed.
+//! Builds the content of objects of the pack that is being indexed.
 
 use super::record::{Form, Record};
 use super::resolve_input::{bad, input, ResolveInput};
@@ -11,24 +11,25 @@ use crate::read::reader::SMALL_BYTES;
 use hedgerow_codec::Inflater;
 use hedgerow_object::ObjectKind;
 
-/// Buffers that are kept to be used again.
+/// Maximum number of buffers kept for reuse.
 const SPARE_BUFFERS: usize = 8;
-/// Larger ones are not.
+/// Maximum capacity of a buffer kept for reuse, in bytes.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// What a reader of bases outside the pack keeps of what it built last.
+/// Size of the reader's cache for bases outside the pack, in bytes.
 const RECENT_BYTES: usize = 8 << 20;
 
-/// No delta may make more: a few bytes could ask for any amount of memory.
+/// Maximum result size of a delta, in bytes: otherwise, a few bytes could demand any amount of
+/// memory.
 const LARGEST_BYTES: u64 = 4 << 30;
 
-/// Builds contents, one after the other, reusing buffers.
+/// Builds contents, one after the other, with reused buffers.
 pub(crate) struct Builder<'g> {
     ground: ResolveInput<'g>,
     inflater: Inflater,
     delta: Vec<u8>,
     spare: Vec<Vec<u8>>,
-    /// Reads bases of the repository, once there is one to read.
+    /// Reads bases from the repository; created when first needed.
     outside: Option<Reader<'g>>,
 }
 
@@ -43,14 +44,14 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// Takes a buffer that is not needed any more.
+    /// Takes back a buffer that is no longer needed.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         if self.spare.len() < SPARE_BUFFERS && buffer.capacity() <= SPARE_BYTES {
             self.spare.push(buffer);
         }
     }
 
-    /// The kind and content of an object that is no delta: of the pack, or from outside.
+    /// The kind and content of an object that is not a delta, from the pack or from outside.
     pub fn root(&mut self, number: u32) -> Result<(ObjectKind, Vec<u8>)> {
         let Some(record) = self.ground.records.get(number as usize) else {
             return self.outside(number);
@@ -67,7 +68,7 @@ impl<'g> Builder<'g> {
         Ok((kind, content))
     }
 
-    /// A base of the repository. It is hashed: others will have it from the pack.
+    /// A base from the repository. Its hash is checked, since it will be added to the pack.
     fn outside(&mut self, number: u32) -> Result<(ObjectKind, Vec<u8>)> {
         let at = number as usize - self.ground.records.len();
         let id = self.ground.outside.get(at).ok_or(Error::ForeignLocation)?;
@@ -83,7 +84,7 @@ impl<'g> Builder<'g> {
         Ok((kind, copy))
     }
 
-    /// What the delta `number` makes of `base`.
+    /// Applies the delta `number` to `base`.
     pub fn apply(&mut self, number: u32, base: &[u8]) -> Result<Vec<u8>> {
         let record = self.ground.records.get(number as usize);
         let record = record.ok_or(Error::ForeignLocation)?;
@@ -123,11 +124,11 @@ impl<'g> Builder<'g> {
         Ok(result)
     }
 
-    /// The content of the object `number`, whose delta was resolved before, from its root on.
+    /// The content of the object `number`, whose delta was resolved before, rebuilt from its root.
     pub fn rebuild(&mut self, number: u32) -> Result<Vec<u8>> {
         let mut chain = Vec::new();
         let mut root = number;
-        // Parents are those deltas were resolved by, so they make no loop.
+        // Only resolved deltas have parents, so there is no loop.
         while let Some(parent) = self.ground.delta_trees.parent(root) {
             chain.push(root);
             root = parent;

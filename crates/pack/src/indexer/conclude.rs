@@ -1,4 +1,4 @@
-//! From the first pass to an index: the second pass, and what can be checked only then.
+//! From the first pass to an index: runs the second pass, and the checks that need all objects.
 
 use super::check::Findings;
 use super::deferred::{check_named, compare_large, Known};
@@ -15,19 +15,19 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Stage;
 use hedgerow_fs::OutputFile;
 
-/// A pack all of whose objects are known.
+/// A pack whose objects are all known.
 pub(crate) struct Conclusion {
     records: Vec<Record>,
     objects: Vec<PackedObject>,
     findings: Findings,
     refers_outside: bool,
     missing_modules: Vec<ObjectId>,
-    /// Bases that a thin pack left out.
+    /// The bases that a thin pack left out.
     pub outside: Vec<ObjectId>,
 }
 
 impl Conclusion {
-    /// Resolves the deltas among `records` and checks what is left to be checked.
+    /// Resolves the deltas among `records` and makes the remaining checks.
     pub fn resolve_and_check(
         data: &[u8],
         mut records: Records,
@@ -54,6 +54,7 @@ impl Conclusion {
         let roots = roots(&records.list, &delta_trees);
         let (mut resolved, found) = resolve(ground, &roots, examination)?;
         findings.append(found);
+        // `added` below needs the deltas that lack a base before outside ones are resolved.
         let is_open = open(&records.list, &delta_trees);
         let candidates = candidates(&delta_trees, options)?;
         if !candidates.is_empty() {
@@ -66,6 +67,7 @@ impl Conclusion {
             let (more, found) = resolve(ground, &roots, examination)?;
             resolved.extend(more);
             findings.append(found);
+            // The base exists, but deltas still wait for it: it is damaged.
             if let Some(id) = candidates.iter().find(|id| delta_trees.is_wanted(id)) {
                 return Err(Refusal::LocalCorrupt(*id).into());
             }
@@ -104,12 +106,12 @@ impl Conclusion {
         })
     }
 
-    /// How many entries the pack has.
+    /// Number of entries in the pack.
     pub fn count(&self) -> usize {
         self.records.len()
     }
 
-    /// The pack with the index entries of what was `added` to it.
+    /// The pack, with the index entries of objects `added` to it.
     pub fn into_pack(
         self,
         checksum: ObjectId,
@@ -149,7 +151,7 @@ impl Conclusion {
     }
 }
 
-/// The objects that are no deltas but bases of some, those with the most work first.
+/// The objects that are not deltas but bases of some, those with the most work first.
 fn roots(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     let weights = delta_trees.weights(records);
     let numbered = records.iter().zip(0..);
@@ -161,7 +163,7 @@ fn roots(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     roots
 }
 
-/// Of each entry, whether it is a delta without a base.
+/// For each entry, whether it is a delta without a base.
 fn open(records: &[Record], delta_trees: &DeltaTrees) -> Vec<bool> {
     let numbered = records.iter().zip(0..);
     numbered
@@ -169,8 +171,8 @@ fn open(records: &[Record], delta_trees: &DeltaTrees) -> Vec<bool> {
         .collect()
 }
 
-/// The bases that deltas wait for and the repository has, those of the first deltas first. The
-/// pack may have some of them too, as deltas that wait themselves.
+/// The bases that deltas wait for and the repository has, in the order of the first deltas on them.
+/// The pack may contain some of them too, as deltas that wait themselves.
 fn candidates(delta_trees: &DeltaTrees, options: &IndexOptions<'_>) -> Result<Vec<ObjectId>> {
     let (Some(store), true) = (options.store, options.fix_thin) else {
         return Ok(Vec::new());

@@ -1,23 +1,23 @@
-//! Which deltas stand on which objects.
+//! The trees formed by deltas and their bases.
 
 use super::record::{Form, Record, Records};
 use gix_hash::ObjectId;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// No object.
+/// Marks the absence of an object.
 const NONE: u32 = u32::MAX;
 
-/// The deltas of a pack by their bases, and what became the base of each.
+/// The deltas of a pack by their bases, and the base found for each.
 #[derive(Debug)]
 pub(crate) struct DeltaTrees {
-    /// For each entry, where the deltas against it start in `children`; then the end of all.
+    /// For each entry, the start of its deltas in `children`; at the end, the total.
     starts: Vec<u32>,
-    /// Deltas that name their base by its place, by base, then by their own place.
+    /// Deltas with a base at an offset, ordered by base, then by their own position.
     children: Vec<u32>,
-    /// Deltas that name their base by its id, in order of ids.
+    /// Deltas with a base given by id, in order of these ids.
     waiting: Vec<(ObjectId, u32)>,
-    /// The base of each delta that was found.
+    /// The base of each delta, once it is found.
     parents: Vec<AtomicU32>,
 }
 
@@ -39,6 +39,7 @@ impl DeltaTrees {
             }
         }
         waiting.sort_unstable();
+        // A counting sort by base, which keeps the deltas on one base in pack order.
         let mut starts = vec![0; list.len() + 1];
         for (base, _) in &pairs {
             starts[*base as usize + 1] += 1;
@@ -65,13 +66,13 @@ impl DeltaTrees {
         }
     }
 
-    /// Whether deltas stand on the entry `number`, whose object is `id`.
+    /// Whether there are deltas against the entry `number`, whose object is `id`.
     pub fn is_base(&self, number: u32, id: &ObjectId) -> bool {
         !self.placed(number).is_empty() || !self.named(id).is_empty()
     }
 
-    /// Adds to `list` the deltas against the entry `number`, whose object is `id`, that nobody has
-    /// claimed for another copy of it, last ones first.
+    /// Appends to `list` the deltas against the entry `number`, whose object is `id`, last ones
+    /// first, and claims them. Deltas claimed for another copy of the object are not included.
     pub fn claim(&self, number: u32, id: &ObjectId, list: &mut Vec<u32>) {
         let start = list.len();
         let named = self.named(id).iter().map(|(_, child)| child);
@@ -87,15 +88,15 @@ impl DeltaTrees {
         list[start..].reverse();
     }
 
-    /// The base of the delta `number`, once it is claimed. Numbers from the count of entries on are
-    /// those of bases outside the pack.
+    /// The base of the delta `number`, once it is claimed. Numbers from the number of entries on
+    /// denote bases outside the pack.
     pub fn parent(&self, number: u32) -> Option<u32> {
         let parent = self.parents.get(number as usize)?.load(Ordering::Relaxed);
         (parent != NONE).then_some(parent)
     }
 
-    /// The bases by id that deltas still wait for, each once, the one needed by the first delta
-    /// first.
+    /// The ids of bases that deltas still wait for, each once, in the order of the first deltas on
+    /// them.
     pub fn wanted(&self) -> Vec<ObjectId> {
         let unclaimed = self
             .waiting
@@ -112,19 +113,20 @@ impl DeltaTrees {
         firsts.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Whether a delta that names the base `id` waits for it.
+    /// Whether a delta waits for the base `id`.
     pub fn is_wanted(&self, id: &ObjectId) -> bool {
         let named = self.named(id);
         named.iter().any(|(_, child)| self.parent(*child).is_none())
     }
 
-    /// Which of `candidates`, bases that the repository has, in order of the first deltas on them,
-    /// are added to the pack: as git does it, one after the other, those that deltas still wait for
-    /// when all that stands on the ones before is resolved. `is_open` tells of each of `records`,
-    /// all of which have their ids, whether it was without a base before the first one.
+    /// Which of `candidates`, bases that the repository has, in the order of the first deltas on
+    /// them, are added to the pack. As in git, they are added one after the other, if deltas still
+    /// wait for them after everything based on the previous ones is resolved. `is_open` says for
+    /// each of `records`, all of which have their ids, whether it lacked a base before the first
+    /// addition.
     ///
-    /// What the pack has itself, as a delta, comes last: only deltas that stand on each other in a
-    /// circle need it. git adds it where a delta on it comes first, and the pack has it twice.
+    /// Bases that the pack itself contains, as deltas, come last: only deltas in a cycle need them.
+    /// git adds such a base if a delta on it comes first, and then the pack contains it twice.
     pub fn added(
         &self,
         records: &[Record],
@@ -141,8 +143,8 @@ impl DeltaTrees {
             .collect()
     }
 
-    /// Takes everything off the list of open deltas that stands on `id`. Returns whether a delta
-    /// that names it was on it.
+    /// Closes all open deltas that depend on `id`. Returns whether an open delta named it as its
+    /// base.
     fn settle(&self, id: &ObjectId, records: &[Record], is_open: &mut [bool]) -> bool {
         let mut close = |child: &u32| {
             let slot = is_open.get_mut(*child as usize);
@@ -161,10 +163,11 @@ impl DeltaTrees {
         is_needed
     }
 
-    /// For each entry, the bytes of all that stands on it by place: how much work it is.
+    /// For each entry, the total size of itself and the offset deltas on it, directly and
+    /// indirectly: an estimate of the work.
     pub fn weights(&self, records: &[Record]) -> Vec<u64> {
         let mut weights: Vec<u64> = records.iter().map(|record| record.size).collect();
-        // A base by place is always in front.
+        // The base of an offset delta always precedes it.
         for number in (0..records.len()).rev() {
             let above = self.placed(number as u32).iter();
             let sum: u64 = above.filter_map(|child| weights.get(*child as usize)).sum();
@@ -196,7 +199,7 @@ impl DeltaTrees {
     }
 }
 
-/// The entry that starts at `offset`.
+/// The entry at `offset`.
 fn find(records: &[Record], offset: u64) -> Option<u32> {
     let found = records.binary_search_by_key(&offset, |record| record.offset);
     found.ok().map(|number| number as u32)

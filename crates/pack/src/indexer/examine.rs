@@ -1,5 +1,5 @@
-//! What is done with each object once its content is known: hashed, compared with the one the
-//! repository has, and checked.
+//! Processing of each object once its content is known: it is hashed, compared with the object of
+//! the same id in the repository, and checked.
 
 use super::check::{Checks, Findings};
 use super::existing::{Comparison, Existing};
@@ -9,19 +9,19 @@ use gix_hash::{Hasher, Kind, ObjectId};
 use hedgerow_engine::Execution;
 use hedgerow_object::{ObjectHeader, ObjectKind};
 
-/// What is to be done with each object.
+/// What to do with each object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Examination<'e> {
     pub hash: Kind,
-    /// The repository, if there is one.
+    /// The objects of the repository, if there is one.
     pub existing: Option<&'e Existing<'e>>,
     pub checks: &'e Checks,
-    /// By how many threads, until when, and where it is counted.
+    /// The number of threads, the cancellation, and the progress.
     pub execution: &'e Execution,
 }
 
 impl Examination<'_> {
-    /// Ends the work where that is asked for.
+    /// Fails if the work was cancelled.
     pub fn go_on(&self) -> Result<()> {
         if self.execution.cancel.is_cancelled() {
             Err(Error::Interrupted)
@@ -37,7 +37,7 @@ pub(crate) struct Examiner<'e> {
     hash: Kind,
     checks: &'e Checks,
     comparison: Option<Comparison<'e>>,
-    /// What the checks found.
+    /// The findings of the checks.
     pub findings: Findings,
 }
 
@@ -63,13 +63,13 @@ impl<'e> Examiner<'e> {
         Ok(id)
     }
 
-    /// Starts to hash a blob that is too large to hold, or anything else.
+    /// Starts to hash an object, such as a blob that is too large for memory.
     pub fn start(&self, kind: ObjectKind, size: u64) -> Hasher {
         ObjectHeader { kind, size }.start_hash(self.hash)
     }
 
-    /// Ends what [`Examiner::start`] started for a blob at `offset`. What it is compared with is
-    /// streamed later, when the pack is whole.
+    /// Finishes what [`Examiner::start`] started for a blob at `offset`. It is compared with an
+    /// existing blob later, in pieces, when the pack is complete.
     pub fn examine_large(&mut self, hasher: Hasher, offset: u64, size: u64) -> Result<ObjectId> {
         let id = finish(hasher)?;
         if let Some(comparison) = &mut self.comparison {
@@ -81,7 +81,7 @@ impl<'e> Examiner<'e> {
     }
 }
 
-/// The id of what was hashed.
+/// The id from the hash.
 fn finish(hasher: Hasher) -> Result<ObjectId> {
     hasher.try_finalize().map_err(|_| Refusal::Attack.into())
 }

@@ -1,4 +1,4 @@
-//! What the repository has already: an object that comes again must be the same.
+//! The existing objects of the repository: a received object with the same id must be identical.
 
 use super::Refusal;
 use crate::database::store::ObjectStore;
@@ -11,18 +11,18 @@ use hedgerow_object::ObjectKind;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The objects of a repository before the pack came.
+/// The objects of a repository before the pack was received.
 #[derive(Debug)]
 pub(crate) struct Existing<'s> {
     store: &'s ObjectStore,
-    /// The loose ones, listed once: asking for each would be a system call for each.
+    /// Loose objects, listed once to avoid a system call for each lookup.
     loose: HashMap<ObjectId, u32>,
-    /// The pack that is indexed, if it is one of the repository's.
+    /// The pack that is being indexed, if it belongs to the repository.
     own: Option<PathBuf>,
 }
 
 impl<'s> Existing<'s> {
-    /// Lists what `store` has besides the pack at `own`.
+    /// Lists the objects of `store`, without the pack at `own`.
     pub fn list(store: &'s ObjectStore, own: Option<&Path>) -> Result<Self> {
         let mut found = HashMap::new();
         for (directory, number) in store.directories.iter().zip(0..) {
@@ -38,8 +38,8 @@ impl<'s> Existing<'s> {
         })
     }
 
-    /// Where `id` is, if it is there and not in the pack that is indexed. `hint` is the caller's
-    /// own, for the next search.
+    /// The location of `id`, if it exists outside the pack that is being indexed. `hint` is kept by
+    /// the caller for the next search.
     fn locate(&self, id: &oid, hint: &mut Option<u32>) -> Result<Option<Location>> {
         if let Some(found) = self.store.locate_packed(id, hint)? {
             return Ok(Some(found).filter(|found| !self.is_own(*found)));
@@ -58,7 +58,7 @@ impl<'s> Existing<'s> {
     }
 }
 
-/// Compares objects with those that exist; one for each thread.
+/// Compares objects with existing ones; each thread has one.
 #[derive(Debug)]
 pub(crate) struct Comparison<'e> {
     existing: &'e Existing<'e>,
@@ -75,12 +75,12 @@ impl<'e> Comparison<'e> {
         }
     }
 
-    /// Whether the repository has `id`.
+    /// Whether the repository contains `id`.
     pub fn has(&mut self, id: &oid) -> Result<bool> {
         Ok(self.existing.locate(id, &mut self.hint)?.is_some())
     }
 
-    /// Refuses an object that the repository has with another content.
+    /// Refuses an object that exists in the repository with a different content.
     pub fn compare(&mut self, id: &ObjectId, kind: ObjectKind, content: &[u8]) -> Result<()> {
         let Some(location) = self.existing.locate(id, &mut self.hint)? else {
             return Ok(());
@@ -94,8 +94,8 @@ impl<'e> Comparison<'e> {
         }
     }
 
-    /// As [`Comparison::compare`] for a blob that is too large to hold: `same` is asked whether
-    /// the next piece is the same.
+    /// As [`Comparison::compare`] for a blob that is too large for memory: `same` compares the next
+    /// piece.
     pub fn compare_pieces(
         &mut self,
         id: &ObjectId,

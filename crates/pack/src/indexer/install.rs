@@ -1,4 +1,4 @@
-//! Puts a pack and what belongs to it in their places.
+//! Puts a pack and its auxiliary files in place.
 
 use super::IndexedPack;
 use crate::error::Result;
@@ -9,37 +9,37 @@ use hedgerow_fs::OutputFile;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// As git makes notes: nobody else has to read them.
+/// The mode of notes in git: nobody else has to read them.
 const PRIVATE: u32 = 0o600;
 
-/// Where the files of a pack go, and how.
+/// The destinations of the files of a pack, and options.
 #[derive(Clone, Debug)]
 pub struct Installation {
-    /// The index.
+    /// The path of the index.
     pub index: PathBuf,
-    /// The form of the index.
+    /// The format of the index.
     pub layout: IndexLayout,
-    /// The reverse index, if there is to be one.
+    /// The path of the reverse index, if there is to be one.
     pub reverse: Option<PathBuf>,
-    /// The pack, if it was received.
+    /// The path of the pack, if it was received.
     pub pack: Option<PathBuf>,
-    /// Further small files with their content (`.keep`, `.promisor`). What exists stays.
+    /// Further small files with their contents (`.keep`, `.promisor`). Existing ones are kept.
     pub notes: Vec<(PathBuf, Vec<u8>)>,
-    /// Whether to wait until the pack is on the disk (`pack` of core.fsync).
+    /// Whether to wait until the pack is on disk (`pack` of core.fsync).
     pub sync_pack: bool,
-    /// Whether to wait for its indexes (`pack-metadata`).
+    /// Whether to wait until its indexes are on disk (`pack-metadata`).
     pub sync_indexes: bool,
-    /// How many threads may work.
+    /// Maximum number of threads.
     pub threads: NonZeroUsize,
 }
 
 impl IndexedPack {
-    /// Gives the files their names: the notes, the pack, the reverse index, and last the index,
-    /// which makes the pack visible. All are whole by then, and on the disk if that is wanted.
+    /// Renames the files to their final names: the notes, the pack, the reverse index, and last the
+    /// index, which makes the pack visible. All are complete by then, and on disk if requested.
     /// Returns which of the notes are new.
     ///
     /// # Errors
-    /// [`crate::Error::Fs`]; nothing of it is left then but notes.
+    /// [`crate::Error::Fs`]; then no files but notes are left.
     pub fn install(&mut self, places: &Installation) -> Result<Vec<bool>> {
         let mut staged: Vec<(&Path, OutputFile)> = Vec::new();
         if let (Some(mut file), Some(target)) = (self.file.take(), &places.pack) {
@@ -63,7 +63,7 @@ impl IndexedPack {
             let is_new = !hedgerow_fs::exists(target);
             if let Err(error) = file.commit(!is_new) {
                 for path in named {
-                    // The first error is the one to tell.
+                    // The first error is reported.
                     let _ = hedgerow_fs::remove_file(path);
                 }
                 return Err(error.into());

@@ -1,8 +1,8 @@
 //! Makes the index of a pack: git-index-pack(1).
 //!
 //! The first pass (`segments` for a file, `receive` for a stream) finds the entries and hashes
-//! those that are whole; the second (`resolve`) applies the deltas. What comes out is an
-//! [`IndexedPack`], of which nothing is on the disk under its name until it is installed.
+//! whole objects; the second (`resolve`) applies the deltas. The result is an [`IndexedPack`]; no
+//! file has its final name until it is installed.
 
 mod build;
 mod check;
@@ -40,33 +40,33 @@ use hedgerow_fs::OutputFile;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// How to index a pack.
+/// Options for indexing a pack.
 #[derive(Clone, Debug)]
 pub struct IndexOptions<'s> {
     /// The hash function of the objects.
     pub hash: Kind,
-    /// How it is run: [`Stage::Receiving`] and [`Stage::Resolving`] say how far it is.
+    /// How to run: progress is reported in [`Stage::Receiving`] and [`Stage::Resolving`].
     pub execution: Execution,
-    /// The repository: objects are compared with what it has, and deltas may stand on that.
+    /// The repository: objects are compared with existing ones, which may also be delta bases.
     pub store: Option<&'s ObjectStore>,
-    /// Whether bases that are missing in the pack are taken from the repository and added.
+    /// Whether to add bases that are missing in the pack from the repository.
     pub fix_thin: bool,
-    /// How bad it is to break the rules of git-fsck; `None` checks nothing.
+    /// The severities of git-fsck's rules; `None` disables these checks.
     pub rules: Option<Severities>,
-    /// Whether all that objects refer to must be in the pack or in the repository.
+    /// Whether all referenced objects must be in the pack or in the repository.
     pub links: bool,
-    /// Whether an object that is there twice is an error.
+    /// Whether a duplicate object is an error.
     pub unique: bool,
-    /// The largest pack that is taken, in bytes.
+    /// Maximum size of the pack, in bytes.
     pub max_input_bytes: Option<u64>,
-    /// The zlib level of what is added to a thin pack.
+    /// The zlib level for objects added to a thin pack.
     pub compression: i32,
-    /// Whether to gather what [`IndexedPack::objects`] tells.
+    /// Whether to collect [`IndexedPack::objects`].
     pub statistics: bool,
 }
 
 impl IndexOptions<'_> {
-    /// Of the hash function and by one thread, without a repository and without checks.
+    /// Options with this hash function and one thread, without a repository and without checks.
     pub fn new(hash: Kind) -> Self {
         IndexOptions {
             hash,
@@ -99,22 +99,22 @@ impl IndexOptions<'_> {
 /// A pack whose objects are known.
 #[derive(Debug)]
 pub struct IndexedPack {
-    /// The hash that it ends with.
+    /// The trailing hash of the pack.
     pub checksum: ObjectId,
-    /// What its index lists, in order of ids.
+    /// The entries of its index, in order of ids.
     pub entries: Vec<IndexEntry>,
-    /// Its objects in order of their places, if that was asked for.
+    /// Its objects in pack order, if requested.
     pub objects: Vec<PackedObject>,
-    /// Broken rules that do not matter, in git's words.
+    /// Broken rules that are only warnings, with git's messages.
     pub warnings: Vec<String>,
-    /// Whether objects refer to some that only the repository has.
+    /// Whether the pack refers to objects that only the repository has.
     pub refers_outside: bool,
-    /// Blobs that a tree calls `.gitmodules` and that are nowhere.
+    /// Blobs named `.gitmodules` in a tree that do not exist.
     pub missing_modules: Vec<ObjectId>,
-    /// How many bases were added to a thin pack.
+    /// Number of bases added to a thin pack.
     pub added: usize,
-    /// What was read of a stream behind the pack: it is somebody else's.
+    /// Bytes read from the stream after the end of the pack; they do not belong to it.
     pub rest: Vec<u8>,
-    /// The pack itself, if it was received.
+    /// The pack file, if it was received.
     file: Option<OutputFile>,
 }

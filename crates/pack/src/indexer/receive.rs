@@ -1,6 +1,6 @@
-//! The first pass over a pack that comes from a stream: entries are scanned as they arrive and
-//! written to a file behind the scanner's back. Nobody says where the pack ends, and whoever sends
-//! it may wait for an answer: no byte is waited for that is not needed.
+//! The first pass over a pack from a stream: entries are scanned as they arrive, while another
+//! thread writes them to a file. The end of the pack is not known in advance, and the sender may
+//! wait for an answer, so no unneeded byte is waited for.
 
 use super::check::Findings;
 use super::examine::Examination;
@@ -19,24 +19,24 @@ use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::{FileKind, OutputFile, ReadFile};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 
-/// What is asked for at a time.
+/// Number of bytes requested at a time.
 const READ_BYTES: usize = 256 << 10;
-/// Pieces that may wait to be written.
+/// Maximum number of pieces waiting to be written.
 const PIECES_AHEAD: usize = 16;
 
-/// What came in.
+/// The received pack.
 pub(crate) struct Received {
     pub records: Records,
     pub findings: Findings,
-    /// Where the entries end.
+    /// The end of the entries.
     pub end: u64,
-    /// What the pack ends with.
+    /// The trailing hash of the pack.
     pub checksum: ObjectId,
-    /// What was read behind it.
+    /// Bytes read after the pack.
     pub rest: Vec<u8>,
 }
 
-/// Receives the pack that `input` sends behind `before`, what was read of it already, into `file`.
+/// Receives the rest of the pack from `input`, after `before`, which was already read, into `file`.
 pub(crate) fn receive(
     input: &ReadFile,
     before: &[u8],
@@ -50,7 +50,7 @@ pub(crate) fn receive(
         let writing = start_scoped(scope, "write", move || write(&pieces, file, hash));
         let out = match &writing {
             Ok(_) => Out::Beside(sender),
-            // The thread is there to be faster.
+            // The thread only makes it faster.
             Err(_) => Out::Here(Writer::new(file, hash)),
         };
         let mut feed = Feed {
@@ -73,7 +73,7 @@ pub(crate) fn receive(
         let Feed {
             window, start, out, ..
         } = feed;
-        // Should the writer have failed, that is why the rest did.
+        // If the writer failed, that caused the other error.
         let written = match (out, writing) {
             (Out::Here(writer), _) => writer.finish(),
             (Out::Beside(sender), writing) => {
@@ -101,15 +101,15 @@ pub(crate) fn receive(
     })
 }
 
-/// Where the pieces go.
+/// The destination of the pieces.
 enum Out<'f> {
-    /// To a thread that writes them.
+    /// A thread that writes them.
     Beside(SyncSender<Vec<u8>>),
-    /// Into the file.
+    /// The file.
     Here(Writer<'f>),
 }
 
-/// Writes pieces one behind the other.
+/// Writes pieces one after the other.
 struct Writer<'f> {
     file: &'f OutputFile,
     hasher: TrailerHasher,
@@ -132,7 +132,7 @@ impl<'f> Writer<'f> {
         Ok(())
     }
 
-    /// The hash of the pieces.
+    /// The hash of all pieces.
     fn finish(self) -> ObjectId {
         self.hasher.finish()
     }
@@ -147,7 +147,7 @@ fn write(pieces: &Receiver<Vec<u8>>, file: &OutputFile, hash: Kind) -> Result<Ob
     Ok(writer.finish())
 }
 
-/// A file, other than a pipe, has nothing behind the pack.
+/// Unlike a pipe, a file must have no data after the pack.
 fn refuse_junk(input: &ReadFile, rest: &[u8]) -> Result<()> {
     let is_file = input.stat().is_ok_and(|stat| stat.kind == FileKind::File);
     if is_file && (!rest.is_empty() || input.read(&mut [0])? > 0) {
@@ -173,7 +173,7 @@ fn scan(feed: &mut Feed<'_>, examination: Examination<'_>) -> Result<(Records, F
     Ok((records, scanner.examiner.findings))
 }
 
-/// How many entries a pack says to have that starts with `data`.
+/// The number of entries given in the pack header at the start of `data`.
 pub(crate) fn parse_header(data: &[u8]) -> Result<u32> {
     if data.get(..4) != Some(b"PACK") {
         return Err(Refusal::Signature.into());
@@ -215,7 +215,7 @@ fn scan_entry(feed: &mut Feed<'_>, scanner: &mut Scanner<'_>, records: &mut Reco
     Ok(())
 }
 
-/// Inflates the entry if all of it is there. Returns how many bytes it took.
+/// Inflates the entry if it has arrived completely. Returns its compressed length.
 fn scan_at_once(feed: &Feed<'_>, scanner: &mut Scanner<'_>, entry: &Entry) -> Option<usize> {
     let input = feed.window.get(entry.data..)?;
     if is_streamed(entry) || !can_expand_to(input.len() as u64, entry.size) {
@@ -225,7 +225,7 @@ fn scan_at_once(feed: &Feed<'_>, scanner: &mut Scanner<'_>, entry: &Entry) -> Op
     scanner.inflater.zlib_into(input, buffer).ok()
 }
 
-/// Inflates an entry of which only the start is there. Its buffer grows with what arrives.
+/// Inflates an entry that has arrived only in part. Its buffer grows with the data that arrives.
 fn scan_slowly(
     feed: &mut Feed<'_>,
     scanner: &mut Scanner<'_>,
@@ -269,7 +269,7 @@ fn scan_slowly(
     }
 }
 
-/// Inflates without holding what is too large for that.
+/// Inflates an entry in pieces that is too large for memory.
 fn pass_through(
     feed: &mut Feed<'_>,
     scanner: &mut Scanner<'_>,
@@ -288,17 +288,17 @@ fn pass_through(
     })
 }
 
-/// The stream, and the part of it that is held.
+/// The stream, with the part of it that is in memory.
 struct Feed<'f> {
     input: &'f ReadFile,
     window: Vec<u8>,
-    /// What of the window was scanned.
+    /// The end of the scanned part of the window.
     start: usize,
-    /// What of that was passed on.
+    /// The end of the part of the window that was passed on for writing.
     flushed: usize,
-    /// Where the pack is scanned up to.
+    /// The offset in the pack up to which it is scanned.
     offset: u64,
-    /// The CRC-32 of what was taken since it was reset.
+    /// The CRC-32 of the bytes taken since it was reset.
     crc32: u32,
     limit: Option<u64>,
     out: Out<'f>,
@@ -311,7 +311,7 @@ impl Feed<'_> {
             .expect("what was scanned is in the window")
     }
 
-    /// Passes over `count` bytes that are there.
+    /// Marks `count` available bytes as scanned.
     fn take(&mut self, count: usize) {
         let end = self.start + count;
         let taken = self.window.get(self.start..end);
@@ -321,7 +321,7 @@ impl Feed<'_> {
         self.start = end;
     }
 
-    /// Waits until at least `count` bytes are there.
+    /// Waits until at least `count` bytes are available.
     fn fill(&mut self, count: usize) -> Result<()> {
         while self.available().len() < count {
             self.read_more()?;
@@ -329,7 +329,7 @@ impl Feed<'_> {
         Ok(())
     }
 
-    /// Waits for more; there must be some.
+    /// Waits for more bytes; the end of the stream is an error.
     fn read_more(&mut self) -> Result<()> {
         self.flush()?;
         self.window.drain(..self.start);
@@ -350,7 +350,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Passes on what was scanned. Fails if the writer has, which tells why.
+    /// Passes on what was scanned. Fails if the writer has failed, which reports the reason.
     fn flush(&mut self) -> Result<()> {
         let piece = self
             .window

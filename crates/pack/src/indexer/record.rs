@@ -2,37 +2,37 @@ use crate::pack_file::entry::{Entry, EntryForm};
 use gix_hash::ObjectId;
 use hedgerow_object::ObjectKind;
 
-/// What the first pass learns of one entry of a pack.
+/// The data about one entry of a pack from the first pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// Where the entry starts.
+    /// The offset of the entry.
     pub offset: u64,
-    /// The length of what its compressed bytes hold: the object, or the delta.
+    /// The inflated size: of the object, or of the delta.
     pub size: u64,
-    /// The object; of a delta, only once it is resolved.
+    /// The id of the object; for a delta, set once it is resolved.
     pub id: ObjectId,
     /// The CRC-32 of the entry.
     pub crc32: u32,
-    /// The bytes in front of the compressed ones.
+    /// The length of the header before the compressed data.
     pub header_len: u8,
     pub form: Form,
 }
 
-/// How an entry holds its object.
+/// How an entry stores its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole(ObjectKind),
-    /// A delta against the entry that far in front.
+    /// A delta against the entry that starts `distance` bytes before it.
     OffsetDelta {
         distance: u64,
     },
-    /// A delta against the object of that row of the table of bases.
+    /// A delta against the object in that row of the table of bases.
     ReferenceDelta {
         row: u32,
     },
 }
 
-/// The entries of a pack, or of a part of it.
+/// The entries of a pack or a part of it.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     pub list: Vec<Record>,
@@ -66,13 +66,13 @@ impl Records {
             size: entry.size,
             id,
             crc32,
-            // Ten bytes of size at most, then ten of distance or an id.
+            // At most ten bytes for the size, then ten for the distance, or an id.
             header_len: header_len as u8,
             form,
         });
     }
 
-    /// Adds those of the part of the pack that comes next.
+    /// Appends the entries of the next part of the pack.
     pub fn append(&mut self, mut other: Records) {
         if self.list.is_empty() {
             *self = other;

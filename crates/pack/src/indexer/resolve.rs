@@ -1,9 +1,9 @@
-//! The second pass: every delta is applied to its base, in parallel, to learn which object it is.
+//! The second pass: every delta is applied to its base, in parallel, to determine the object's id.
 //!
-//! A worker takes an object that is no delta and goes down into the deltas that stand on it, depth
-//! first, holding the content of those with more deltas to come. What it may hold is limited: what
-//! does not fit is dropped and built again when it is needed. Workers without work are given deltas
-//! by those who have several for one base.
+//! A worker takes an object that is not a delta and descends into the deltas based on it, depth
+//! first, keeping the contents of objects with more deltas to come. The memory for these is
+//! limited: contents that do not fit are dropped and rebuilt when needed. Idle workers get deltas
+//! from workers that have several for one base.
 
 use super::build::Builder;
 use super::check::Findings;
@@ -17,7 +17,7 @@ use hedgerow_object::ObjectKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Contents that all workers together may hold for later, in bytes.
+/// Maximum size of contents kept by all workers together, in bytes.
 const HELD_BYTES: usize = 48 << 20;
 
 /// Resolves all deltas that stand on `roots`, largest family first. Returns them in no order.
@@ -52,11 +52,11 @@ pub(crate) fn resolve(
     Ok((resolved, findings))
 }
 
-/// What a worker can take.
+/// A unit of work.
 enum Task {
-    /// An object that is no delta, with all that stands on it.
+    /// An object that is not a delta, with all deltas based on it.
     Root(u32),
-    /// Some of the deltas against one base, which is built.
+    /// Some of the deltas against one base whose content is available.
     Deltas {
         base: u32,
         kind: ObjectKind,
@@ -65,11 +65,11 @@ enum Task {
     },
 }
 
-/// Where the workers find their tasks.
+/// The tasks shared by all workers.
 struct WorkQueue<'r> {
     state: Mutex<State<'r>>,
     changed: Condvar,
-    /// Whether somebody has nothing to do.
+    /// Whether a worker is idle.
     is_wanted: AtomicBool,
     is_stopped: AtomicBool,
 }
@@ -77,7 +77,7 @@ struct WorkQueue<'r> {
 struct State<'r> {
     roots: std::slice::Iter<'r, u32>,
     tasks: Vec<Task>,
-    /// Workers that have a task and may give some of it.
+    /// Number of workers with a task, which may give a part of it away.
     busy: usize,
 }
 
@@ -96,11 +96,12 @@ impl<'r> WorkQueue<'r> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'r>> {
-        // Lists are whole even if a thread panicked while it held the lock.
+        // The lists are consistent even if a thread panicked while it held the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next task; waits while there is none but may be one. The caller is busy from then on.
+    /// The next task; waits while there is none but busy workers may add one. The caller then
+    /// counts as busy.
     fn take(&self) -> Option<Task> {
         let mut state = self.lock();
         loop {
@@ -130,7 +131,7 @@ impl<'r> WorkQueue<'r> {
         self.changed.notify_one();
     }
 
-    /// The caller has done its task.
+    /// The caller has finished its task.
     fn done(&self) {
         let mut state = self.lock();
         state.busy -= 1;
@@ -150,9 +151,9 @@ impl<'r> WorkQueue<'r> {
 struct Frame {
     number: u32,
     kind: ObjectKind,
-    /// `None` if it had to be dropped.
+    /// `None` if it was dropped.
     content: Option<Arc<Vec<u8>>>,
-    /// Where its deltas start in the list of pending ones.
+    /// The start of its deltas in the list of pending ones.
     pending: usize,
 }
 
@@ -163,9 +164,9 @@ struct Worker<'g> {
     builder: Builder<'g>,
     examiner: Examiner<'g>,
     frames: Vec<Frame>,
-    /// The deltas of the frames, one frame's behind the other's.
+    /// The deltas of all frames, one frame after the other.
     pending: Vec<u32>,
-    /// What the frames hold, in bytes.
+    /// The size of the contents of the frames, in bytes.
     held: usize,
     budget: usize,
     resolved: Vec<Resolved>,
@@ -232,8 +233,8 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// Starts with a base from outside the pack, if deltas still wait for it: it may have turned up
-    /// in the pack meanwhile. Deltas on one that is damaged go on waiting.
+    /// Starts with a base from outside the pack, if deltas still wait for it: it may have been
+    /// found in the pack meanwhile. Deltas on a damaged base keep waiting.
     fn start_outside(&mut self, number: u32) -> Result<()> {
         let at = number as usize - self.ground.records.len();
         let id = self.ground.outside.get(at);
@@ -249,7 +250,7 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// Resolves all that is pending.
+    /// Resolves all pending deltas.
     fn descend(&mut self) -> Result<()> {
         while let Some(top) = self.frames.last() {
             if self.pending.len() <= top.pending {
@@ -293,7 +294,7 @@ impl<'g> Worker<'g> {
         Ok(())
     }
 
-    /// Goes down into the deltas against `number`, if there are any.
+    /// Descends into the deltas against `number`, if there are any.
     fn push(&mut self, number: u32, id: &ObjectId, kind: ObjectKind, content: Vec<u8>) {
         let pending = self.pending.len();
         self.ground.delta_trees.claim(number, id, &mut self.pending);
@@ -321,7 +322,8 @@ impl<'g> Worker<'g> {
         }
     }
 
-    /// Drops what will be needed last, until the rest fits; never what is needed next.
+    /// Drops the contents needed last until the rest fits the budget, but never the one needed
+    /// next.
     fn drop_over_budget(&mut self) {
         let (_, below) = self.frames.split_last_mut().expect("a base was pushed");
         for frame in below {
@@ -334,7 +336,7 @@ impl<'g> Worker<'g> {
         }
     }
 
-    /// The content of the base whose turn it is, built again if it was dropped.
+    /// The content of the current base, rebuilt if it was dropped.
     fn content_of_top(&mut self) -> Result<Arc<Vec<u8>>> {
         let top = self.frames.last().expect("what is pending has a base");
         if let Some(content) = &top.content {
@@ -348,7 +350,7 @@ impl<'g> Worker<'g> {
         Ok(content)
     }
 
-    /// Gives half of what is pending for the base whose turn it is to whoever has nothing to do.
+    /// Gives half of the pending deltas of the current base to an idle worker.
     fn share(&mut self) -> Result<()> {
         let top = self.frames.last().expect("what is pending has a base");
         let (base, kind) = (top.number, top.kind);

@@ -1,4 +1,4 @@
-//! The first pass over one entry: where it ends, its CRC-32, and, unless it is a delta, its id.
+//! The first pass over one entry: determines its end, its CRC-32 and, unless it is a delta, its id.
 
 use super::examine::{Examination, Examiner};
 use super::record::Records;
@@ -11,12 +11,12 @@ use gix_hash::ObjectId;
 use hedgerow_codec::{can_expand_to, crc32, Inflater, StreamInflater};
 use hedgerow_object::ObjectKind;
 
-/// Blobs and deltas over this size pass through in pieces.
+/// Blobs and deltas larger than this, in bytes, are processed in pieces.
 pub(crate) const HELD_BYTES: u64 = 16 << 20;
-/// The size of such a piece.
+/// The size of a piece, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Scans entries, one after the other, reusing its inflaters and its buffer.
+/// Scans entries one after the other, with reused inflaters and buffer.
 #[derive(Debug)]
 pub(crate) struct Scanner<'e> {
     pub hash_len: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Scanner<'e> {
     pub examiner: Examiner<'e>,
 }
 
-/// The object of an entry that is whole, or what stands for it until a delta is resolved.
+/// The placeholder for the id of a delta until it is resolved.
 pub(crate) fn unknown(hash: gix_hash::Kind) -> ObjectId {
     ObjectId::null(hash)
 }
@@ -42,8 +42,8 @@ impl<'e> Scanner<'e> {
         }
     }
 
-    /// Scans the entry at `offset` of `data`, the pack up to its checksum, into `records`. Returns
-    /// where the next one starts.
+    /// Scans the entry at `offset` of `data`, the pack without its checksum, into `records`.
+    /// Returns the offset of the next entry.
     pub fn scan(&mut self, data: &[u8], offset: u64, records: &mut Records) -> Result<u64> {
         let bad = |fault| Error::from(Refusal::BadEntry { offset, fault });
         let entry = entry::parse(data, offset, self.hash_len).map_err(|fault| match fault {
@@ -70,7 +70,7 @@ impl<'e> Scanner<'e> {
         Ok(end as u64)
     }
 
-    /// The id of the object that was inflated into the buffer, if it is one.
+    /// The id of the object inflated into the buffer; a placeholder for a delta.
     pub fn examine(&mut self, entry: &Entry) -> Result<ObjectId> {
         let content = self.buffer.get(..entry.size as usize);
         let content = content.expect("the entry was inflated into the buffer");
@@ -87,7 +87,7 @@ impl<'e> Scanner<'e> {
         }
     }
 
-    /// Inflates without holding what is too large for that.
+    /// Inflates an entry that is too large for memory in pieces.
     fn pass_through(
         &mut self,
         offset: u64,
@@ -107,8 +107,8 @@ impl<'e> Scanner<'e> {
         Ok((at, id))
     }
 
-    /// Takes the pieces that `inflate` makes: it fills the front of its buffer, says how far, and
-    /// whether the stream has ended. Returns the id if it is that of an object.
+    /// Processes the pieces from `inflate`, which fills the front of its buffer, and returns the
+    /// number of bytes and whether the stream has ended. Returns the id if the entry is an object.
     pub fn pass_pieces(
         &mut self,
         offset: u64,
@@ -154,7 +154,7 @@ impl<'e> Scanner<'e> {
     }
 }
 
-/// Fills the front of a buffer; says how far, and whether the stream has ended.
+/// Fills the front of a buffer; returns the number of bytes and whether the stream has ended.
 pub(crate) type Inflate<'f> = dyn FnMut(&mut StreamInflater, &mut [u8]) -> std::result::Result<(usize, bool), PieceError>
     + 'f;
 
@@ -176,8 +176,8 @@ impl From<Error> for PieceError {
     }
 }
 
-/// Whether the entry passes through in pieces: commits, trees and tags are held whatever their
-/// size, because they are checked.
+/// Whether the entry is processed in pieces. Commits, trees and tags are kept in memory whatever
+/// their size, because they are checked.
 pub(crate) fn is_streamed(entry: &Entry) -> bool {
     let is_held = matches!(
         entry.kind,

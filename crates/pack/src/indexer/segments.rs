@@ -1,9 +1,9 @@
-//! The first pass over a pack that is a file, in parallel.
+//! The first pass over a pack in a file, in parallel.
 //!
-//! Nothing in a pack says where its entries start but the end of the entry before. So the pack is
-//! cut at guesses: places where something that looks like entries starts. What was scanned from a
-//! guess counts only if the part before ends exactly there; where it does not, that part is
-//! scanned again from where the part before did end.
+//! The start of an entry can only be known from the end of the previous one. So the pack is split
+//! at guesses: positions where something that looks like entries starts. What was scanned from a
+//! guess is accepted only if the previous part ends exactly there; otherwise that part is scanned
+//! again from the end of the previous one.
 
 use super::check::Findings;
 use super::examine::Examination;
@@ -18,26 +18,26 @@ use hedgerow_engine::Stage;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Parts are not made smaller than this.
+/// Minimum size of a part, in bytes.
 const MIN_PART_BYTES: usize = 1 << 20;
-/// Parts for each thread: they take different times.
+/// Number of parts per thread: parts take different times.
 const PARTS_PER_THREAD: usize = 8;
-/// How far a guess is searched for.
+/// Number of bytes that are searched for a guess.
 const SEARCH_BYTES: usize = 1 << 20;
-/// So many entries must follow each other for a guess.
+/// Number of consecutive entries required for a guess.
 const ENTRIES_FOR_GUESS: usize = 3;
-/// No guess starts with an entry larger than this.
+/// A guess does not start with an entry larger than this, in bytes.
 const GUESS_BYTES: u64 = 1 << 20;
 
-/// What the first pass over a part of a pack found.
+/// The result of the first pass over a part of a pack.
 struct Part {
     records: Records,
     findings: Findings,
-    /// Where it ended, or why it did.
+    /// The end of the part, or the error.
     end: Result<u64>,
 }
 
-/// Scans `data`, a pack up to its checksum, which says to have `count` entries.
+/// Scans `data`, a pack without its checksum, whose header gives `count` entries.
 pub(crate) fn scan(
     data: &[u8],
     count: u32,
@@ -52,7 +52,7 @@ pub(crate) fn scan(
     scan_from(data, count, &starts, examination)
 }
 
-/// Scans in parts that are hoped to start at `starts`.
+/// Scans in parts that are assumed to start at `starts`.
 fn scan_from(
     data: &[u8],
     count: u32,
@@ -85,7 +85,7 @@ fn scan_from(
         let scanned = part.into_inner().unwrap_or_else(PoisonError::into_inner);
         let part = match scanned {
             Some(part) if starts.get(number) == Some(&at) => part,
-            // What stands at the end of a part may belong to an entry that started before it.
+            // The end of a part may belong to an entry that started before it.
             _ if at >= end_of(number) => continue,
             _ => scan_part(data, at, end_of(number), count, examination),
         };
@@ -100,8 +100,7 @@ fn scan_from(
     }
 }
 
-/// Scans the entries that start at `start` and from there on in front of `end`, but no more than
-/// `count`.
+/// Scans the entries that start from `start` on and before `end`, at most `count`.
 fn scan_part(data: &[u8], start: u64, end: u64, count: u32, examination: Examination<'_>) -> Part {
     let mut scanner = Scanner::new(examination);
     let mut records = Records::default();
@@ -121,7 +120,7 @@ fn scan_part(data: &[u8], start: u64, end: u64, count: u32, examination: Examina
     }
 }
 
-/// Where `wanted` parts of about the same size may start; the first at the first entry.
+/// Possible starts of `wanted` parts of about the same size; the first is the first entry.
 fn guess(data: &[u8], wanted: usize, hash_len: usize) -> Vec<u64> {
     let mut starts = vec![PACK_HEADER_BYTES];
     let mut guesser = Guesser {
@@ -149,7 +148,7 @@ struct Guesser<'d> {
 }
 
 impl Guesser<'_> {
-    /// Whether some entries follow each other from `at` on.
+    /// Whether several entries follow each other from `at` on.
     fn looks_like_entries(&mut self, mut at: u64) -> bool {
         for _ in 0..ENTRIES_FOR_GUESS {
             match self.end_of_entry(at) {
@@ -165,7 +164,8 @@ impl Guesser<'_> {
         let entry = entry::parse(self.data, at, self.hash_len).ok()?;
         let input = self.data.get(entry.data..)?;
         let header = u16::from_be_bytes(*input.first_chunk()?);
-        // As every zlib stream starts (RFC 1950): deflate, and a check of the two bytes.
+        // Check for a zlib header (RFC 1950): the method deflate, and the check bits of the two
+        // bytes.
         if entry.size > GUESS_BYTES || header >> 8 & 15 != 8 || header % 31 != 0 {
             return None;
         }
@@ -183,8 +183,8 @@ mod tests {
     use hedgerow_engine::Execution;
     use std::num::NonZeroUsize;
 
-    /// A pack of blobs up to its checksum, and where its entries start. Each blob is stored, not
-    /// compressed, and starts with what could be an entry.
+    /// A pack of blobs without its checksum, and the offsets of its entries. Each blob is stored
+    /// uncompressed, and starts with bytes that look like an entry.
     fn pack(count: u32) -> (Vec<u8>, Vec<u64>) {
         let decoy = [vec![0x33], deflate(b"abc", 6)].concat();
         let decoys = decoy.repeat(ENTRIES_FOR_GUESS + 2);
@@ -232,7 +232,7 @@ mod tests {
         let expected = scan(&[12], 1);
         let offsets: Vec<u64> = expected.iter().map(|record| record.offset).collect();
         assert_eq!(offsets, starts);
-        // Right, within a blob where entries seem to start, within nothing, one entry apart.
+        // Guesses: right, within a blob where entries seem to start, at no entry, one entry apart.
         let decoy = starts[20] + 2 + 7;
         for guesses in [
             vec![12, starts[10], starts[30]],

@@ -4,26 +4,26 @@ use super::resolve_input::Resolved;
 use gix_hash::ObjectId;
 use hedgerow_object::ObjectKind;
 
-/// One object of a pack, as git-verify-pack(1) tells of it.
+/// Data about one object of a pack, as git-verify-pack(1) shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedObject {
     /// The object.
     pub id: ObjectId,
     /// Its kind.
     pub kind: ObjectKind,
-    /// The length of what its entry inflates to: of a delta, that of the delta.
+    /// The inflated size of its entry: for a delta, that of the delta.
     pub size: u64,
-    /// The length of its entry.
+    /// The length of its entry in the pack.
     pub size_in_pack: u64,
-    /// Where its entry starts.
+    /// The offset of its entry.
     pub offset: u64,
-    /// How many deltas it takes to build it.
+    /// The number of deltas needed to build it.
     pub depth: u32,
-    /// What its delta is against.
+    /// The base of its delta.
     pub base: Option<ObjectId>,
 }
 
-/// All objects in order of their places.
+/// Data about all objects, in pack order.
 pub(crate) fn gather(
     data: &[u8],
     records: &[Record],
@@ -60,11 +60,12 @@ pub(crate) fn gather(
     objects
 }
 
-/// The number of deltas from each entry down to one that is whole.
+/// The number of deltas from each entry down to a whole object.
 fn depths(records: &[Record], delta_trees: &DeltaTrees) -> Vec<u32> {
     let mut depths: Vec<u32> = vec![0; records.len()];
     let mut chain = Vec::new();
     for number in 0..records.len() as u32 {
+        // Go up to an entry of known depth or without a base, then back down.
         let mut at = number;
         while depths.get(at as usize) == Some(&0) {
             let Some(parent) = delta_trees.parent(at) else {

@@ -1,4 +1,4 @@
-//! Completes a thin pack: the bases that it left out are added at its end.
+//! Completes a thin pack: appends the missing bases.
 
 use super::conclude::Conclusion;
 use super::{IndexOptions, Refusal};
@@ -12,22 +12,22 @@ use hedgerow_fs::threads::each;
 use hedgerow_fs::OutputFile;
 use hedgerow_object::pack_entry::{EntryHeader, EntryType};
 
-/// Where the count of entries stands.
+/// Offset of the number of entries in the header.
 const COUNT_OFFSET: u64 = 8;
-/// What is hashed at a time.
+/// Number of bytes hashed at a time.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Objects that a thread compresses before they are written.
+/// Number of objects that a thread compresses before they are written.
 const BATCH_OBJECTS: usize = 32;
-/// What a thread keeps of the objects it read last.
+/// Size of a thread's cache of recently read objects, in bytes.
 const RECENT_BYTES: usize = 8 << 20;
 
-/// A pack that was completed.
+/// A completed pack.
 pub(crate) struct Completed {
     pub checksum: ObjectId,
     pub added: Vec<IndexEntry>,
 }
 
-/// Adds what `concluded` needs from outside to the pack in `file`, whose entries end at `end`.
+/// Appends the outside bases of `concluded` to the pack in `file`, whose entries end at `end`.
 pub(crate) fn complete(
     file: &OutputFile,
     end: u64,
@@ -64,7 +64,7 @@ pub(crate) fn complete(
     Ok(Completed { checksum, added })
 }
 
-/// The entries of the objects `ids` of the repository, each whole.
+/// The entries for the objects `ids` of the repository, not as deltas.
 fn entries(ids: &[ObjectId], options: &IndexOptions<'_>) -> Result<Vec<Vec<u8>>> {
     let missing = |id: &ObjectId| Error::Missing { id: *id };
     let Some(store) = options.store else {

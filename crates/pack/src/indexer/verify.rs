@@ -1,4 +1,4 @@
-//! Compares an index and a reverse index with what the pack says.
+//! Compares an index and a reverse index with the pack.
 
 use super::{IndexedPack, Refusal};
 use crate::error::Result;
@@ -26,7 +26,7 @@ impl IndexedPack {
     /// `layout` says, and the reverse index at `reverse`. Uses up to `threads` threads.
     ///
     /// # Errors
-    /// [`Refusal::Differs`] if one is not, [`crate::Error::Fs`] if it cannot be read.
+    /// [`Refusal::Differs`] if one differs, [`crate::Error::Fs`] if it cannot be read.
     pub fn verify(
         &self,
         index: &Path,
@@ -48,10 +48,10 @@ impl IndexedPack {
     }
 }
 
-/// Takes the pieces of a file.
+/// Receives the pieces of a file.
 type Sink<'s> = dyn FnMut(&[u8]) -> Result<()> + 's;
 
-/// Refuses the file at `path` if it is not what `encode` makes and the hash of that.
+/// Refuses the file at `path` if it differs from the output of `encode` followed by its hash.
 fn compare(
     path: &Path,
     hash: Kind,

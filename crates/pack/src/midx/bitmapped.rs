@@ -1,8 +1,8 @@
-//! The chunks of a multi-pack-index that are there for its bitmap: gitformat-pack(5), RIDX and BTMP.
+//! The chunks of a multi-pack-index that serve its bitmap: gitformat-pack(5), RIDX and BTMP.
 
 use crate::format::big_endian::u32_at;
 
-/// Bytes of a row of the chunk BTMP: the first bit of a pack, and how many it has.
+/// Length of a row of the chunk BTMP: the first bit of a pack, and its number of bits.
 pub(super) const BITMAPPED_ROW_BYTES: usize = 8;
 
 /// The objects in pseudo-pack order: those of the preferred pack, then those of the others by
@@ -14,18 +14,18 @@ pub(crate) struct PseudoPackOrder<'m> {
 }
 
 impl<'m> PseudoPackOrder<'m> {
-    /// The order of `count` objects that `chunk` holds.
+    /// The order of `count` objects stored in `chunk`.
     pub fn new(chunk: &'m [u8], count: u32) -> Self {
         PseudoPackOrder { chunk, count }
     }
 
-    /// The position, in order of ids, of the object of `bit`.
+    /// The position, in order of ids, of the object with `bit`.
     pub fn position(&self, bit: u32) -> Option<u32> {
         u32_at(self.chunk, bit as usize * 4).filter(|found| *found < self.count)
     }
 }
 
-/// The number of the pack that has the first bit, by the chunk BTMP.
+/// The number of the pack that owns the first bit, according to the chunk BTMP.
 pub(super) fn preferred_pack(chunk: &[u8]) -> Option<u32> {
     let rows = chunk.chunks_exact(BITMAPPED_ROW_BYTES);
     let is_first = |row: &[u8]| u32_at(row, 0) == Some(0) && u32_at(row, 4) > Some(0);

@@ -4,12 +4,12 @@ use super::refusal::Refusal;
 use crate::format::big_endian::{u32_at, u64_at};
 use std::ops::Range;
 
-/// Bytes of a row of the table: a name of four bytes, and where the chunk starts.
+/// Length of a row of the table: a name of four bytes, and the offset of the chunk.
 pub(crate) const CHUNK_ROW_BYTES: usize = 12;
-/// What the start of each chunk is a multiple of.
+/// The alignment of chunks, in bytes.
 const ALIGNMENT: usize = 4;
 
-/// Where the chunks are, by their names.
+/// The positions of the chunks, by name.
 #[derive(Debug)]
 pub(crate) struct Chunks {
     found: Vec<([u8; 4], Range<usize>)>,
@@ -54,7 +54,7 @@ impl Chunks {
         }
     }
 
-    /// Where the chunk `name` is.
+    /// The position of the chunk `name`.
     pub fn get(&self, name: &[u8; 4]) -> Option<Range<usize>> {
         let (_, range) = self.found.iter().find(|(other, _)| other == name)?;
         Some(range.clone())

@@ -9,12 +9,12 @@ use crate::format::id_table::FANOUT_BYTES;
 use gix_hash::ObjectId;
 use hedgerow_fs::{LockFile, Result};
 
-/// What is gathered before it is written, in bytes.
+/// Output is buffered up to this many bytes.
 const BUFFER_BYTES: usize = 256 << 10;
-/// What the chunk of names is filled up to a multiple of.
+/// The chunk of names is padded to a multiple of this.
 const ALIGNMENT: usize = 4;
 
-/// What is written.
+/// The contents of the file.
 #[derive(Debug)]
 pub(super) struct Content<'c> {
     pub hash: gix_hash::Kind,
@@ -22,12 +22,12 @@ pub(super) struct Content<'c> {
     /// The file names of the packs' indexes, sorted.
     pub names: &'c [String],
     pub buckets: &'c [Bucket],
-    /// For a file with a bitmap.
+    /// The pseudo-pack order, if the file gets a bitmap.
     pub order: Option<&'c Order>,
 }
 
 impl Content<'_> {
-    /// Writes it to `file`, and the hash of all at the end, which is returned.
+    /// Writes it to `file`, with the hash of everything at the end, which is returned.
     pub fn write(&self, file: &mut LockFile) -> Result<ObjectId> {
         let mut out = Output {
             file,
@@ -68,8 +68,8 @@ impl Content<'_> {
         rows.map(|row| row.offset)
     }
 
-    /// How many offsets the table of 64-bit ones has; `None` if there is none. One offset that
-    /// needs it takes all with it that have the marker bit.
+    /// The number of rows of the table of 64-bit offsets; `None` if there is no table. If one
+    /// offset needs it, all offsets with the marker bit must go there.
     fn large_count(&self) -> Option<u64> {
         let is_needed = self.offsets().any(|offset| offset > u64::from(u32::MAX));
         is_needed.then(|| self.offsets().filter(|offset| is_large(*offset)).count() as u64)
@@ -149,7 +149,7 @@ fn is_large(offset: u64) -> bool {
     offset >= u64::from(LARGE)
 }
 
-/// Hashes what goes to the file.
+/// Writes to the file and hashes the data.
 struct Output<'f> {
     file: &'f mut LockFile,
     buffer: Vec<u8>,

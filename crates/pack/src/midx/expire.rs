@@ -1,4 +1,4 @@
-//! Deleting packs whose objects are all in others.
+//! Deletes packs whose objects are all taken from others.
 
 use super::layers::{failed, Layers, Loaded};
 use super::write::{write, MidxOptions};
@@ -12,12 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Deletes the packs that the multi-pack-index of the object directory `objects` lists without
-/// naming an object of them, and lists the others anew. Packs that are kept (`.keep`) or cruft
-/// (`.mtimes`) stay. Returns how many were deleted. `warn` is told what git warns of.
+/// using any of their objects, and rewrites it without them. Kept packs (`.keep`) and cruft packs
+/// (`.mtimes`) stay. Returns the number of deleted packs. `warn` receives git's warnings.
 ///
 /// # Errors
-/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain, or wrong about an
-/// object: nothing is deleted then.
+/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain, or if it is wrong
+/// about an object: nothing is deleted then.
 pub fn expire_midx_packs(
     objects: &Path,
     options: &MidxOptions,
@@ -44,12 +44,12 @@ pub fn expire_midx_packs(
         return Ok(0);
     }
     check(&packs, &layers, &dropped, options)?;
-    // The packs are deleted when nothing lists them any more.
+    // The packs are deleted only when the multi-pack-index no longer lists them.
     if let Some(written) = write(&packs, options, &dropped, warn)? {
         written.commit()?;
     }
     if options.sync {
-        // What names no pack that goes must be there when they have gone.
+        // The new multi-pack-index must be on disk before the packs are deleted.
         hedgerow_fs::sync_directory(&packs)?;
     }
     for name in &dropped {
@@ -58,8 +58,9 @@ pub fn expire_midx_packs(
     Ok(dropped.len())
 }
 
-/// Refuses to delete the packs `dropped` unless all that they have is in others that `layers` list,
-/// by the indexes of the packs: the multi-pack-index is only believed about where to look first.
+/// Refuses to delete the packs `dropped` unless all of their objects are in other packs that
+/// `layers` list. This is checked in the indexes of the packs: the multi-pack-index is only used as
+/// a hint where to look first.
 fn check(
     packs: &Path,
     layers: &Layers,

@@ -7,13 +7,13 @@ use gix_hash::ObjectId;
 use hedgerow_fs::Result;
 use std::path::{Path, PathBuf};
 
-/// More than any sane list of layers takes.
+/// Upper size limit of the list of layers, in bytes.
 const CHAIN_LIMIT_BYTES: u64 = 1 << 20;
-/// Each layer is searched for an object that is in none.
+/// Maximum number of layers: a missing object is searched in each of them.
 const MAX_LAYERS: usize = 1000;
 
-/// The layers of a multi-pack-index, the oldest first. Positions and numbers of packs go on from
-/// one layer to the next.
+/// The layers of a multi-pack-index, oldest first. Positions and pack numbers continue from one
+/// layer to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
     layers: Vec<Layer>,
@@ -24,36 +24,36 @@ pub(crate) struct Layers {
 pub(crate) struct Layer {
     pub path: PathBuf,
     pub file: MultiPackIndex,
-    /// How many objects the layers before it have.
+    /// Number of objects in the layers before it.
     pub first_position: u32,
-    /// How many packs the layers before it have.
+    /// Number of packs in the layers before it.
     pub first_pack: u32,
 }
 
-/// What there is of a multi-pack-index, and what there is not.
+/// The usable layers of a multi-pack-index, and the errors in others.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub layers: Layers,
-    /// The files that cannot be used.
+    /// The files that cannot be used, with the reasons.
     pub refused: Vec<(PathBuf, Refusal)>,
-    /// What is wrong with the chain, in git's words.
+    /// Errors in the chain, with git's messages.
     pub warnings: Vec<String>,
 }
 
-/// The name of the file that is a whole multi-pack-index.
+/// The file name of a multi-pack-index that is not a chain.
 pub(crate) const PLAIN_NAME: &str = "multi-pack-index";
 
-/// The file that is the whole multi-pack-index of the pack directory `packs`.
+/// The path of the single-file multi-pack-index of the pack directory `packs`.
 pub(crate) fn plain_path(packs: &Path) -> PathBuf {
     packs.join(PLAIN_NAME)
 }
 
-/// The directory of the layers.
+/// The path of the directory of layers.
 pub(crate) fn chain_directory(packs: &Path) -> PathBuf {
     packs.join("multi-pack-index.d")
 }
 
-/// The file that lists the layers.
+/// The path of the file that lists the layers.
 pub(crate) fn chain_path(packs: &Path) -> PathBuf {
     chain_directory(packs).join("multi-pack-index-chain")
 }
@@ -65,8 +65,9 @@ pub(crate) fn failed(packs: &Path, reason: String) -> Error {
 }
 
 impl Loaded {
-    /// Maps the multi-pack-index of the pack directory `packs`. As for git, the single file comes
-    /// before the chain, and of a chain that breaks off its beginning is used.
+    /// Maps the multi-pack-index of the pack directory `packs`. As in git, the single file has
+    /// precedence over a chain, and if a layer of a chain cannot be used, only the layers before it
+    /// are used.
     pub fn open(packs: &Path, hash: gix_hash::Kind) -> Result<Self> {
         let mut loaded = Loaded::default();
         let path = plain_path(packs);
@@ -111,7 +112,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Adds the file at `path` on top; returns whether it can be used.
+    /// Adds the file at `path` as the top layer; returns whether it can be used.
     fn add(&mut self, path: PathBuf, hash: gix_hash::Kind) -> bool {
         let file = match MultiPackIndex::open(&path, hash) {
             Ok(file) => file,
@@ -139,7 +140,7 @@ impl Loaded {
         self.warnings.push(warning.to_owned());
     }
 
-    /// What is wrong, in a sentence each.
+    /// All errors, one message each.
     pub fn complaints(&self) -> impl Iterator<Item = String> + '_ {
         let refused = self
             .refused
@@ -162,30 +163,30 @@ impl Layers {
         self.layers.is_empty()
     }
 
-    /// The newest layer, by whose checksum a bitmap is named.
+    /// The newest layer, whose checksum names the bitmap.
     pub fn top(&self) -> Option<&Layer> {
         self.layers.last()
     }
 
-    /// How many objects all layers have.
+    /// Number of objects in all layers.
     pub fn count(&self) -> u32 {
         self.top().map_or(0, Layer::end)
     }
 
-    /// How many packs all layers have.
+    /// Number of packs in all layers.
     pub fn pack_count(&self) -> u32 {
         self.top().map_or(0, |layer| {
             layer.first_pack + layer.file.names().len() as u32
         })
     }
 
-    /// The names of the packs' indexes, by the numbers of the packs.
+    /// The names of the packs' indexes, in order of pack numbers.
     pub fn names(&self) -> impl Iterator<Item = &str> + '_ {
         let names = self.layers.iter().flat_map(|layer| layer.file.names());
         names.map(String::as_str)
     }
 
-    /// The layer of the object at `position`, and the position in it.
+    /// The layer of the object at `position`, and its position within the layer.
     fn layer_of(&self, position: u32) -> Option<(&Layer, u32)> {
         let after = |layer: &Layer| layer.end() <= position;
         let layer = self.layers.get(self.layers.partition_point(after))?;
@@ -206,8 +207,8 @@ impl Layers {
         })
     }
 
-    /// The number of the pack of the object at `position`, and where its entry starts. `None` if
-    /// the file does not say; the number may be out of range.
+    /// The pack number of the object at `position`, and the offset of its entry. `None` if the file
+    /// is damaged; the number may be out of range.
     pub fn row(&self, position: u32) -> Option<(u32, u64)> {
         let (layer, position) = self.layer_of(position)?;
         let (pack, offset) = layer.file.row(position)?;
@@ -216,7 +217,7 @@ impl Layers {
 }
 
 impl Layer {
-    /// The position after its last.
+    /// The position after its last object.
     pub fn end(&self) -> u32 {
         self.first_position + self.file.count()
     }

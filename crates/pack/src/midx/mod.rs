@@ -1,5 +1,5 @@
-//! The multi-pack-index: one sorted table of ids for many packs, as git's `gitformat-pack`
-//! describes it.
+//! The multi-pack-index: one sorted table of ids for many packs, in the format of
+//! gitformat-pack(5).
 
 mod bitmapped;
 mod chunks;

@@ -5,17 +5,17 @@ use super::split::in_parallel;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-/// The objects in pseudo-pack order, and what part of it is of which pack.
+/// The objects in pseudo-pack order, and the range of each pack.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     /// For each bit, the position of the object.
     pub positions: Vec<u32>,
-    /// For each pack, its first bit and how many it has.
+    /// For each pack, its first bit and its number of bits.
     pub packs: Vec<(u32, u32)>,
 }
 
 /// Sorts the objects of `rows`, which are in order of ids: those of the pack `preferred` first,
-/// then those of the other `packs` by their numbers, in each by offset.
+/// then those of the other `packs` by number, within each pack by offset.
 pub(crate) fn pseudo_pack_order(
     rows: impl Iterator<Item = Row>,
     packs: usize,

@@ -10,22 +10,23 @@ use std::path::Path;
 
 pub(crate) const HEADER_BYTES: usize = 12;
 pub(crate) const SIGNATURE: &[u8; 4] = b"MIDX";
-/// In a 32-bit offset, if there is a table of 64-bit ones: the other bits are a row of it.
+/// Marker bit of a 32-bit offset, if there is a table of 64-bit ones: the other bits are a row of
+/// that table.
 pub(crate) const LARGE: u32 = 1 << 31;
-/// Bytes of a row of pack number and offset.
+/// Length of a row of pack number and offset.
 pub(crate) const OFFSET_ROW_BYTES: usize = 8;
 
-/// One file of a multi-pack-index: one table of ids for many packs. Positions are in order of
-/// ids; packs are numbered in the order of their names in the file.
+/// One file of a multi-pack-index: a table of ids for many packs. Positions are in order of ids;
+/// packs are numbered in the order of their names in the file.
 #[derive(Debug)]
 pub(crate) struct MultiPackIndex {
     map: Map,
     hash_len: usize,
     version: u8,
     ids: IdTable,
-    /// Where the rows of pack number and offset start.
+    /// The start of the rows of pack number and offset.
     rows: usize,
-    /// The table of 64-bit offsets; without one, a 32-bit offset has no marker bit.
+    /// The table of 64-bit offsets; without it, 32-bit offsets have no marker bit.
     large: Option<Range<usize>>,
     /// The chunk RIDX.
     order: Option<Range<usize>>,
@@ -36,7 +37,7 @@ pub(crate) struct MultiPackIndex {
 }
 
 impl MultiPackIndex {
-    /// Maps the file at `path`. Its sizes, names and fanout are checked, its hash is not.
+    /// Maps the file at `path`. Its sizes, names and fanout are checked, but not its hash.
     pub fn open(path: &Path, hash: gix_hash::Kind) -> Result<Self, Refusal> {
         let map = Map::open(path).map_err(|error| Refusal::error(error.to_string()))?;
         Self::parse(map, path, hash)
@@ -64,7 +65,7 @@ impl MultiPackIndex {
             .get(b"PNAM")
             .ok_or_else(|| Refusal::chunk("pack-name", None))?;
         let names = parse_names(map.get(named).unwrap_or_default(), packs, version)?;
-        // A chunk that is too short for its table is as good as none.
+        // A chunk that is too short for its table is treated as missing.
         let at_least = |name, bytes: usize| chunks.get(name).filter(|c| c.len() >= bytes);
         Ok(MultiPackIndex {
             hash_len,
@@ -79,7 +80,7 @@ impl MultiPackIndex {
         })
     }
 
-    /// How many objects it lists.
+    /// Number of objects.
     pub fn count(&self) -> u32 {
         self.ids.count()
     }
@@ -89,12 +90,12 @@ impl MultiPackIndex {
         self.version
     }
 
-    /// The names of the packs' indexes (`pack-X.idx`), by the numbers of the packs.
+    /// The names of the packs' indexes (`pack-X.idx`), in order of pack numbers.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The hash the file ends with, by which its bitmap is named.
+    /// The trailing hash, which names its bitmap.
     pub fn checksum(&self) -> &[u8] {
         let end = self.map.len() - self.hash_len;
         self.map.split_at(end).1
@@ -107,7 +108,7 @@ impl MultiPackIndex {
             .filter(|_| position < self.count())
     }
 
-    /// The positions whose ids have the first byte `byte`.
+    /// The positions of ids that start with `byte`.
     pub fn of_first_byte(&self, byte: u8) -> Range<u32> {
         self.ids.of_first_byte(byte)
     }
@@ -117,8 +118,8 @@ impl MultiPackIndex {
         self.ids.lookup(&self.map, id)
     }
 
-    /// The number of the pack of the object at `position`, and where its entry starts. `None` if
-    /// the file does not say; the number may be out of range.
+    /// The pack number of the object at `position`, and the offset of its entry. `None` if the file
+    /// is damaged; the number may be out of range.
     pub fn row(&self, position: u32) -> Option<(u32, u64)> {
         if position >= self.count() {
             return None;
@@ -136,37 +137,37 @@ impl MultiPackIndex {
         Some((pack, offset))
     }
 
-    /// The number of the pack that has `id`, and where its entry starts.
+    /// The pack number of `id`, and the offset of its entry.
     pub fn lookup(&self, id: &[u8]) -> Option<(u32, u64)> {
         self.row(self.position_of(id)?)
     }
 
-    /// The pseudo-pack order, if it was written along with a bitmap: the chunk RIDX.
+    /// The pseudo-pack order, if the file was written with a bitmap: the chunk RIDX.
     pub fn pseudo_pack_order(&self) -> Option<PseudoPackOrder<'_>> {
         let chunk = self.map.get(self.order.clone()?)?;
         Some(PseudoPackOrder::new(chunk, self.count()))
     }
 
-    /// The number of the pack whose objects come first in the pseudo-pack order, as the chunk BTMP
-    /// has it.
+    /// The number of the pack whose objects come first in the pseudo-pack order, according to the
+    /// chunk BTMP.
     pub fn first_pack_of_order(&self) -> Option<u32> {
         let chunk = self.map.get(self.bitmapped.clone()?)?;
         preferred_pack(chunk)
     }
 
-    /// The file.
+    /// The mapped file.
     pub fn map(&self) -> &Map {
         &self.map
     }
 
-    /// Whether the file ends with the hash of what comes before.
+    /// Whether the file ends with the hash of its content.
     pub fn is_whole(&self, hash: gix_hash::Kind) -> bool {
         is_whole(&self.map, hash)
     }
 }
 
 /// Reads the header and the table of chunks, which end before `end`. Returns the version, the
-/// chunks and the count of packs.
+/// chunks and the number of packs.
 fn parse_header(
     data: &[u8],
     hash: gix_hash::Kind,
@@ -200,7 +201,7 @@ fn parse_header(
     Ok((version, chunks, packs))
 }
 
-/// The number by which the header names `hash`.
+/// The number for `hash` in the header.
 pub(crate) fn hash_version(hash: gix_hash::Kind) -> u8 {
     match hash {
         gix_hash::Kind::Sha256 => 2,
@@ -208,7 +209,7 @@ pub(crate) fn hash_version(hash: gix_hash::Kind) -> u8 {
     }
 }
 
-/// Reads the fanout and checks the size of the table of ids.
+/// Reads the fanout and checks the length of the table of ids.
 fn parse_ids(data: &[u8], chunks: &Chunks, hash_len: usize) -> Result<IdTable, Refusal> {
     const FANOUT: &str = "OID fanout";
     let wrong = "multi-pack-index OID fanout is of the wrong size";
@@ -225,7 +226,7 @@ fn parse_ids(data: &[u8], chunks: &Chunks, hash_len: usize) -> Result<IdTable, R
     Ok(ids)
 }
 
-/// The first decrease of the fanout at `start`.
+/// The first decrease in the fanout at `start`.
 fn fall_of_fanout(data: &[u8], start: usize) -> Option<String> {
     let bound = |byte: usize| u32_at(data, start + byte * 4);
     (0..255).find_map(|byte| {
@@ -237,7 +238,7 @@ fn fall_of_fanout(data: &[u8], start: usize) -> Option<String> {
     })
 }
 
-/// The chunk called `name` in messages, if it is there and has `expected` bytes.
+/// The chunk called `name` in messages, if it exists and has `expected` bytes.
 fn sized(
     chunk: Option<Range<usize>>,
     expected: usize,
@@ -251,8 +252,8 @@ fn sized(
     }
 }
 
-/// Splits the chunk of NUL-terminated names. Names are of files beside the multi-pack-index; in
-/// version 1 they are sorted.
+/// Splits the chunk of NUL-terminated names. The names must be file names without directories; in
+/// version 1 they must be sorted.
 fn parse_names(chunk: &[u8], count: u32, version: u8) -> Result<Vec<String>, Refusal> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = chunk;

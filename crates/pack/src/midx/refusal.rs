@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// Why a multi-pack-index cannot be read, in git's words.
+/// Why a multi-pack-index cannot be read, with git's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// What git tells as an error before anything else.
+    /// The error that git prints first.
     pub error: Option<String>,
-    /// What git ends with; without it, git goes on as if there were no such file.
+    /// The fatal error with which git exits; if `None`, git continues as if the file did not exist.
     pub fatal: Option<String>,
 }
 

@@ -14,10 +14,10 @@ pub fn midx_packs(objects: &Path, hash: Kind) -> Result<Vec<String>> {
     Ok(loaded.layers.names().map(str::to_owned).collect())
 }
 
-/// Removes the multi-pack-index of the object directory `objects` and what belongs to it.
+/// Removes the multi-pack-index of the object directory `objects` and its auxiliary files.
 pub fn remove_midx(objects: &Path) -> Result<()> {
     let packs = objects.join("pack");
-    // Whoever finds half of it does without.
+    // Readers that find only a part of it ignore it.
     hedgerow_fs::remove_file(&plain_path(&packs))?;
     hedgerow_fs::remove_file(&chain_path(&packs))?;
     all(&packs)?;

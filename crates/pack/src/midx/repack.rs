@@ -1,4 +1,4 @@
-//! Which packs of a multi-pack-index are worth putting into one.
+//! Selects the packs of a multi-pack-index that are worth combining into one.
 
 use super::layers::{failed, Layers, Loaded};
 use super::source::Candidate;
@@ -9,17 +9,17 @@ use std::path::Path;
 /// A pack that may be repacked.
 struct Small {
     number: u32,
-    /// When it was last changed, in seconds since the epoch.
+    /// Modification time, in seconds since the epoch.
     modified: i64,
-    /// About how many bytes the objects take that the multi-pack-index has from it.
+    /// Approximate size, in bytes, of the objects that the multi-pack-index takes from it.
     bytes: u64,
 }
 
 /// The objects that `git multi-pack-index repack` puts into one pack: those that the
-/// multi-pack-index of the object directory `objects` has from small packs. As with git, packs are
-/// taken the oldest first until they have `batch_bytes` together, but none that has so many alone;
-/// 0 takes all. Packs with a `.keep` file are taken only `with_kept`, cruft packs never. Nothing
-/// if not at least two packs were taken. `warn` is told what git warns of.
+/// multi-pack-index of the object directory `objects` takes from small packs. As in git, packs
+/// smaller than `batch_bytes` are taken, oldest first, until their sizes add up to `batch_bytes`; 0
+/// takes all packs. Packs with a `.keep` file are taken only if `with_kept`, cruft packs never. If
+/// fewer than two packs are taken, the result is empty. `warn` receives git's warnings.
 ///
 /// # Errors
 /// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain.
@@ -92,7 +92,7 @@ fn candidates(packs: &Path, layers: &Layers, hash: Kind, with_kept: bool) -> Res
     Ok(small)
 }
 
-/// The share of `used` of `count` objects in `size` bytes, as git rounds it.
+/// The part of `size` bytes for `used` of `count` objects, rounded as in git.
 fn share(size: u64, used: u64, count: u64) -> u64 {
     const SHIFT: u32 = 14;
     let part = u128::from((used << SHIFT) / count.max(1));

@@ -1,14 +1,14 @@
-//! The objects of many packs, each once and in order of ids.
+//! Selects the objects of many packs, each once and in order of ids.
 
 use super::source::Source;
 use super::split::in_parallel;
 use crate::format::big_endian::u64_at;
 use std::num::NonZeroUsize;
 
-/// Where the entry of an object starts.
+/// The location of an object's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The number of its pack in the file that is written.
+    /// The number of its pack in the new file.
     pub pack: u32,
     pub offset: u64,
 }
@@ -20,20 +20,20 @@ pub(super) struct Bucket {
     pub rows: Vec<Row>,
 }
 
-/// Object `position` of the source of that rank.
+/// The object at `position` of the source with that rank.
 #[derive(Clone, Copy)]
 struct Found {
-    /// What follows the first byte of the id.
+    /// The bytes of the id after the first one.
     key: u64,
     rank: u32,
     position: u32,
 }
 
-/// The number of a pack that is not listed.
+/// The number for a pack that is not listed.
 pub(super) const DROPPED: u32 = u32::MAX;
 
-/// The buckets of all first bytes. `numbers` are the packs' numbers in the file that is written,
-/// by their numbers in the sources. An error is a reason.
+/// The buckets of all first bytes. `numbers` maps the packs' numbers in the sources to those in the
+/// new file. The error is a reason.
 pub(super) fn select(
     mut sources: Vec<Source<'_>>,
     numbers: &[u32],
@@ -43,8 +43,8 @@ pub(super) fn select(
     in_parallel(256, threads, |byte| bucket(&sources, byte as u8, numbers))
 }
 
-/// Every first byte is sorted by itself, as git does it: a repository with many copies of its
-/// objects needs memory for few of them at a time.
+/// Selects and sorts the objects with one first byte, as git does: for a repository with many
+/// copies of its objects, this limits the memory needed at a time.
 fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, String> {
     let mut found = Vec::new();
     for (rank, source) in (0..).zip(sources) {

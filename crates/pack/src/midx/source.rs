@@ -1,4 +1,4 @@
-//! What a multi-pack-index is made from: indexes of packs, and the file there was before.
+//! The sources of a multi-pack-index: indexes of packs, and the former multi-pack-index.
 
 use super::layers::Layer;
 use crate::pack_file::index::PackIndex;
@@ -8,21 +8,21 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A pack that is to be listed.
+/// A pack to be listed.
 #[derive(Debug)]
 pub(super) struct Candidate {
     /// The file name of its index.
     pub name: String,
     /// The path of its index.
     pub path: PathBuf,
-    /// When it was last changed, in seconds since the epoch.
+    /// Modification time, in seconds since the epoch.
     pub modified: i64,
     hash_len: usize,
     index: OnceCell<Result<PackIndex, String>>,
 }
 
 impl Candidate {
-    /// The pack of the index `name` in `packs`; `None` if it is not there.
+    /// The pack of the index `name` in `packs`; `None` if it does not exist.
     pub fn find(packs: &Path, name: &str, hash: gix_hash::Kind) -> Option<Self> {
         let path = packs.join(name);
         let stat = hedgerow_fs::stat(&path.with_extension("pack")).ok()??;
@@ -42,19 +42,19 @@ impl Candidate {
         index.as_ref().map_err(String::as_str)
     }
 
-    /// How many objects it has; none if its index cannot be used.
+    /// Number of objects; 0 if its index cannot be used.
     pub fn count(&self) -> u32 {
         self.index().map_or(0, PackIndex::count)
     }
 
-    /// Whether `name` is that of its index or, but for the extension, of its pack.
+    /// Whether `name` is the name of its index or of its pack.
     pub fn is_called(&self, name: &str) -> bool {
         let stem = |name: &'_ str| name.strip_suffix(".pack").map(str::to_owned);
         name == self.name || stem(name).as_deref() == self.name.strip_suffix(".idx")
     }
 }
 
-/// A sorted table of ids with the places of their objects.
+/// A sorted table of ids with the locations of their objects.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'s> {
     table: Table<'s>,
@@ -63,14 +63,14 @@ pub(super) struct Source<'s> {
 
 #[derive(Clone, Copy, Debug)]
 enum Table<'s> {
-    /// The index of the pack of that number.
+    /// The index of the pack with that number.
     Pack(&'s PackIndex, u32),
-    /// A former multi-pack-index, but for its objects of the pack of that number.
+    /// A former multi-pack-index, without the objects of the pack with that number.
     Former(&'s Layer, Option<u32>),
 }
 
 impl<'s> Source<'s> {
-    /// All objects of the pack `number`, last changed at `modified`.
+    /// All objects of the pack `number`, whose modification time is `modified`.
     pub fn pack(index: &'s PackIndex, number: u32, modified: i64, is_preferred: bool) -> Self {
         Source {
             table: Table::Pack(index, number),
@@ -78,7 +78,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The objects of `layer` but for those of the pack `without`. For git, they are old.
+    /// The objects of `layer` except those of the pack `without`. As in git, they count as old.
     pub fn former(layer: &'s Layer, without: Option<u32>) -> Self {
         Source {
             table: Table::Former(layer, without),
@@ -86,8 +86,8 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// What is least comes first where an object is in several: the preferred pack, then the
-    /// newest, then the one that was seen first.
+    /// The source with the lowest rank wins if an object is in several: the preferred pack, then
+    /// the newest, then the first.
     pub fn rank(&self) -> impl Ord {
         self.rank
     }
@@ -106,7 +106,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The number of the pack of the object at `position`, and where its entry starts.
+    /// The pack number of the object at `position`, and the offset of its entry.
     pub fn row(&self, position: u32) -> Option<(u32, u64)> {
         match self.table {
             Table::Pack(index, number) => Some((number, index.offset(position)?)),
@@ -117,7 +117,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Whether the object at `position` is to be taken from another source.
+    /// Whether this source must not provide the object at `position`.
     pub fn skips(&self, position: u32) -> bool {
         match self.table {
             Table::Former(_, Some(without)) => {

@@ -1,8 +1,8 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What `work` makes of each of `0..count`, in order, made by up to `threads` threads. Of several
-/// errors, that of the lowest number is returned.
+/// The results of `work` for each of `0..count`, in order, computed by up to `threads` threads. If
+/// there are several errors, the one with the lowest number is returned.
 pub(super) fn in_parallel<T: Send, E: Send>(
     count: usize,
     threads: NonZeroUsize,

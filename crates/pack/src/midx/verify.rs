@@ -1,4 +1,4 @@
-//! Checking a multi-pack-index against the packs it lists, with git's checks and in its words.
+//! Checks a multi-pack-index against the packs it lists, with git's checks and messages.
 
 use super::layers::{plain_path, Layer, Layers, Loaded};
 use super::split::in_parallel;
@@ -12,24 +12,24 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Something wrong with a multi-pack-index.
+/// An error in a multi-pack-index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MidxComplaint {
-    /// What a check found.
+    /// The finding of a check.
     Finding(String),
-    /// A file that cannot be used and was left out.
+    /// An unusable file, which is ignored.
     Warning(String),
-    /// A file that cannot be used.
+    /// An unusable file.
     Error(String),
-    /// The check cannot go on.
+    /// An error that ends the check.
     Fatal(String),
 }
 
-/// Objects that one thread checks at a time.
+/// Number of objects that one thread checks at a time.
 const BATCH: u32 = 1 << 14;
 
-/// Checks the multi-pack-index of the object directory `objects`, all layers of it, and tells
-/// `complain` what is wrong. Nothing is wrong if there is none.
+/// Checks all layers of the multi-pack-index of the object directory `objects`, and passes errors
+/// to `complain`. It is no error if there is none.
 ///
 /// # Errors
 /// Only if a directory or a chain cannot be read.
@@ -91,7 +91,7 @@ pub fn verify_midx(
     Ok(())
 }
 
-/// The packs of `layers`; `None` for one that is not there.
+/// The packs of `layers`; `None` for a missing one.
 fn list_packs(
     packs: &Path,
     layers: &Layers,
@@ -113,7 +113,7 @@ fn list_packs(
     listed
 }
 
-/// Checks that the ids of `layer` ascend.
+/// Checks that the ids of `layer` are ascending.
 fn verify_order(layer: &Layer, report: &mut dyn FnMut(String)) {
     let mut previous = layer.file.id(0);
     for position in 1..layer.file.count() {
@@ -134,7 +134,7 @@ fn hex(id: Option<&[u8]>) -> String {
         .unwrap_or_default()
 }
 
-/// A row that is wrong: the pack and the position that it is about.
+/// A wrong row: its pack and position.
 struct Wrong {
     pack: u32,
     position: u32,
@@ -142,13 +142,13 @@ struct Wrong {
 }
 
 enum WrongRow {
-    /// The object cannot be had.
+    /// The entry cannot be found in the pack.
     NoEntry,
-    /// The offset of the multi-pack-index, and that of the index of the pack.
+    /// The offset in the multi-pack-index, and that in the index of the pack.
     Offset(u64, u64),
 }
 
-/// Checks that all objects are where `layers` say. An error is what git ends with.
+/// Checks that all objects are where `layers` say. An error is fatal in git.
 fn verify_rows(
     layers: &Layers,
     packs: &[Option<Pack>],
@@ -181,7 +181,7 @@ fn verify_rows(
         Ok(wrong)
     });
     let mut found: Vec<Wrong> = found?.into_iter().flatten().collect();
-    // Git looks pack by pack, from the last to the first.
+    // Git checks pack by pack, from the last to the first.
     found.sort_by_key(|wrong| (std::cmp::Reverse(wrong.pack), wrong.position));
     for wrong in found {
         let position = wrong.position;
@@ -203,7 +203,7 @@ fn row(layers: &Layers, position: u32) -> Result<(u32, u64), String> {
     layers.row(position).ok_or_else(outside)
 }
 
-/// Looks the object at `position` up as a reader would.
+/// Looks up the object at `position` as a reader would.
 fn verify_row(
     layers: &Layers,
     packs: &[Option<Pack>],

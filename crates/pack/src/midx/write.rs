@@ -1,4 +1,4 @@
-//! Writing a multi-pack-index as `git multi-pack-index write` does, byte for byte.
+//! Writes a multi-pack-index like `git multi-pack-index write`, byte for byte.
 
 use super::encode::Content;
 use super::layers::{failed, plain_path, Layer, Layers, Loaded};
@@ -16,23 +16,24 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// How to write a multi-pack-index.
+/// Options for writing a multi-pack-index.
 #[derive(Clone, Debug)]
 pub struct MidxOptions {
     /// The hash function of the repository.
     pub hash: Kind,
     /// The version of the file, 1 or 2 (`midx.version`). Git before 2.54 reads version 1 only.
     pub version: u8,
-    /// The pack, by the name of its file or of its index, that is to have the objects that it
-    /// shares with others.
+    /// The preferred pack, by the name of its file or of its index: objects that it shares with
+    /// other packs are taken from it.
     pub preferred_pack: Option<String>,
-    /// The file names of the indexes of the only packs to list; all packs without.
+    /// The file names of the indexes of the packs to list; `None`: all packs.
     pub packs: Option<Vec<String>>,
-    /// Whether to add what a bitmap needs: the pseudo-pack order.
+    /// Whether to add the pseudo-pack order, which a bitmap needs.
     pub for_bitmap: bool,
-    /// How many threads to use.
+    /// Number of threads.
     pub threads: NonZeroUsize,
-    /// Whether to wait until it is on the disk before it counts (`pack-metadata` of core.fsync).
+    /// Whether to wait until it is on disk before it replaces the old one (`pack-metadata` of
+    /// core.fsync).
     pub sync: bool,
 }
 
@@ -53,9 +54,9 @@ pub struct WrittenMidx {
 /// Writes the multi-pack-index of the object directory `objects` beside its place. `None` if the
 /// one that is there will do. `warn` is told of what is left out, in git's words.
 ///
-/// Where an object is in several packs, the preferred one is named, else the one last changed,
-/// else the one that the directory lists first. As with git, what a former multi-pack-index says
-/// of the packs it knows is taken over, and counts as older than any other pack.
+/// An object in several packs is taken from the preferred one, else from the one modified last,
+/// else from the first one in the directory listing. As in git, the rows of a former
+/// multi-pack-index are reused for the packs it lists, and count as older than any other pack.
 ///
 /// # Errors
 /// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if there is nothing to list, or a pack
@@ -68,8 +69,8 @@ pub fn write_midx(
     write(&objects.join("pack"), options, &HashSet::new(), warn)
 }
 
-/// As [`write_midx`] for the pack directory `packs`, without the packs whose indexes are called
-/// as in `dropped`.
+/// As [`write_midx`] for the pack directory `packs`, without the packs whose index names are in
+/// `dropped`.
 pub(super) fn write(
     packs: &Path,
     options: &MidxOptions,
@@ -107,7 +108,7 @@ pub(super) fn write(
     if options.sync {
         lock.sync()?;
     }
-    // What was written must be readable before it takes the place of another.
+    // The new file must be readable before it replaces another.
     let file = MultiPackIndex::open(&path.with_extension("lock"), options.hash)
         .map_err(|refusal| failed(packs, refusal.to_string()))?;
     Ok(Some(WrittenMidx {
@@ -150,7 +151,7 @@ struct Assembled {
     order: Option<Order>,
 }
 
-/// Chooses a copy of each object. An error is a reason.
+/// Chooses a copy of each object. The error is a reason.
 fn assemble(
     former: &Layers,
     candidates: &[Candidate],
@@ -209,7 +210,7 @@ fn load(
     Ok((!layers.is_empty()).then_some(layers))
 }
 
-/// The packs to list: those of `former`, then the others in the order of the directory.
+/// The packs to list: those of `former`, then the others in directory order.
 fn gather(
     packs: &Path,
     options: &MidxOptions,
@@ -246,7 +247,7 @@ fn gather(
     Ok(candidates)
 }
 
-/// Whether `existing` lists all `candidates`, and them only.
+/// Whether `existing` lists exactly `candidates`.
 fn is_up_to_date(existing: &Layers, candidates: &[Candidate], options: &MidxOptions) -> bool {
     let Some(top) = existing.top() else {
         return false;
@@ -281,7 +282,7 @@ fn has_bitmap(top: &Layer) -> bool {
 }
 
 /// The number of the preferred pack. For a bitmap there is always one, so that the first pack of
-/// the pseudo-pack order has all its objects there: the oldest, if none was named.
+/// the pseudo-pack order provides all its objects: the oldest pack if none is named.
 fn preferred_pack(
     candidates: &[Candidate],
     options: &MidxOptions,
@@ -315,7 +316,7 @@ fn preferred_pack(
     }
 }
 
-/// The first of the oldest packs that have objects.
+/// The first of the oldest packs with objects.
 fn oldest(candidates: &[Candidate]) -> Option<usize> {
     let mut oldest: Option<(usize, &Candidate)> = None;
     for (number, pack) in candidates.iter().enumerate() {

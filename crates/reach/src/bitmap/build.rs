@@ -12,32 +12,32 @@ use hedgerow_pack::{
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// How to make bitmaps.
+/// Options for making bitmaps.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// What references point to, annotated tags followed to what they are of.
+    /// The targets of references, with annotated tags peeled.
     pub tips: Vec<ObjectId>,
-    /// Those of them that are preferred to their neighbours (`pack.preferBitmapTips`).
+    /// The tips that are preferred to their neighbours (`pack.preferBitmapTips`).
     pub preferred_tips: Vec<ObjectId>,
-    /// Whether commits that no tip reaches get none, and need not be closed.
+    /// Whether commits that no tip reaches get no bitmap, and their closure need not be complete.
     pub only_reachable: bool,
-    /// Which tips are put into pseudo-merges.
+    /// Which tips are grouped into pseudo-merges.
     pub pseudo_merges: Vec<PseudoMergeGroup>,
-    /// Commits whose parents are not there.
+    /// Commits at the boundary of a shallow clone: their parents are absent.
     pub shallow: HashSet<ObjectId>,
-    /// Whether to keep the hashes of paths (`pack.writeBitmapHashCache`).
+    /// Whether to store the hashes of paths (`pack.writeBitmapHashCache`).
     pub name_hashes: bool,
     /// Whether to write a lookup table (`pack.writeBitmapLookupTable`).
     pub lookup_table: bool,
-    /// How it is run: [`Stage::Bitmaps`] counts the commits that were compared with their parents.
+    /// How to run: [`Stage::Bitmaps`] counts the commits that were compared with their parents.
     pub execution: Execution,
 }
 
-/// Makes the bitmaps of the packs of `order`, which are of `store`. What `previous` ones know is
-/// not found out again.
+/// Makes bitmaps for the packs of `order`, which belong to `store`. The content of `previous`
+/// bitmaps is reused instead of computed again.
 ///
 /// # Errors
-/// [`Error::NotClosed`] if something that is reachable from a commit of the packs is not in them;
+/// [`Error::NotClosed`] if an object reachable from a commit of the packs is not in them;
 /// [`Error::Interrupted`].
 pub fn build<'o>(
     store: &ObjectStore,
@@ -57,7 +57,7 @@ pub fn build<'o>(
     };
     let mut material = Material::read(workers, order, scope)?;
     let is_useful = |bitmaps: &&Bitmaps<'_>| bitmaps.has_name_hashes() || !options.name_hashes;
-    // Of what a commit at the boundary reached when there was no boundary, part may be gone.
+    // A bitmap made before the clone became shallow may include objects that are gone.
     let previous = previous
         .filter(|_| options.shallow.is_empty())
         .filter(is_useful);
@@ -95,7 +95,7 @@ pub fn build<'o>(
     })
 }
 
-/// The commits whose bitmaps say anything else than what is reachable from them.
+/// The commits whose bitmap differs from the set of objects that they reach.
 ///
 /// # Errors
 /// As [`build`].
@@ -143,16 +143,16 @@ pub fn check(
         .collect())
 }
 
-/// What bitmaps are made of.
+/// The intermediate data from which bitmaps are made.
 struct Material<'o> {
     order: &'o BitOrder<'o>,
     kinds: [Words; 4],
     history: History,
-    /// The numbers of the commits, by their bits.
+    /// Commit numbers by bit.
     by_bit: HashMap<u32, u32>,
-    /// The bitmaps of commits that are known, by their numbers.
+    /// The known bitmaps of commits, by commit number.
     made: HashMap<u32, CommitBitmap>,
-    /// What each commit brings that is walked.
+    /// What each walked commit adds.
     found: Vec<Vec<Found>>,
 }
 
@@ -173,8 +173,9 @@ impl<'o> Material<'o> {
         })
     }
 
-    /// Finds out what all commits bring that are walked for the bitmaps of `selected`, ascending,
-    /// and of `merges`: all, or those that no `previous` bitmap knows.
+    /// Finds what each walked commit adds, for the bitmaps of `selected`, ascending, and of
+    /// `merges`. Without `previous`, all commits are walked, else those that no previous bitmap
+    /// covers.
     fn gather(
         &mut self,
         workers: Workers<'_>,
@@ -207,13 +208,13 @@ impl<'o> Material<'o> {
         self.by_bit.get(&self.order.bit(id)?).copied()
     }
 
-    /// The numbers of those of `ids` that are in the history.
+    /// The numbers of the commits in `ids` that are in the history.
     fn numbers(&self, ids: &[ObjectId]) -> HashSet<u32> {
         ids.iter().filter_map(|id| self.number(id)).collect()
     }
 
-    /// The hash of the first path at which each object was found, and of what was not, that which
-    /// is known from before.
+    /// The hash of the first path at which each object was found; for objects not found now, the
+    /// hash from the previous bitmaps.
     fn name_hashes(&self, previous: Option<&Previous<'_, '_>>) -> Vec<u32> {
         let mut hashes = vec![0; self.order.count() as usize];
         for (bit, hash) in self.found.iter().flatten() {
@@ -229,7 +230,7 @@ impl<'o> Material<'o> {
     }
 
     /// The bitmaps of the commits with the numbers `selected`, ascending, and those of `merges`.
-    /// Each is walked down to those that are made already.
+    /// Each walk ends at commits whose bitmap is already made.
     fn combine(
         &mut self,
         selected: &[u32],
@@ -260,7 +261,7 @@ impl<'o> Material<'o> {
         Ok((made.collect(), merges))
     }
 
-    /// What the commits `numbers` reach.
+    /// The objects that the commits `numbers` reach.
     fn reached(&self, numbers: &[u32]) -> Words {
         let mut reached = Words::with_bits(self.order.count() as usize);
         let mut pending: BinaryHeap<u32> = numbers.iter().copied().collect();

@@ -1,5 +1,5 @@
-//! What a commit brings: the objects of its tree that its first parent does not have at the same
-//! place. What it reaches is that, and what its parents reach.
+//! What a commit adds: the objects of its tree that its first parent does not have at the same
+//! place. A commit reaches what it adds and what its parents reach.
 
 use super::history::{object, Commit, History};
 use super::workers::Workers;
@@ -12,17 +12,17 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Commits that a thread works on before it asks for more: neighbours share their trees.
+/// Number of commits that a thread takes at a time: neighbours share their trees.
 const BATCH: usize = 256;
-/// What each thread keeps of the trees it read last, in bytes.
+/// Size of each thread's cache of recently read trees, in bytes.
 const RECENT_BYTES: usize = 48 << 20;
-/// Directories may be nested this deep; git's own limit for trees is 2048.
+/// Maximum depth of directories; git's own limit for trees is 2048.
 const MAX_DEPTH: usize = 2048;
 
-/// An object with the hash of its path.
+/// The bit of an object and the hash of its path.
 pub(crate) type Found = (u32, u32);
 
-/// What the commits with the numbers `wanted` bring, in their order.
+/// What the commits with the numbers `wanted` add, in their order.
 pub(crate) fn contributions(
     workers: Workers<'_>,
     order: &BitOrder<'_>,
@@ -53,9 +53,9 @@ struct Differ<'r, 's, 'o> {
     reader: &'r mut Reader<'s>,
     order: &'o BitOrder<'o>,
     cancel: &'o CancelToken,
-    /// The trees of a commit whose entries were met. Trees may share subtrees, and there are more
-    /// paths to these than anybody can count; whatever a tree was compared with, what it does not
-    /// bring its commit's parent has.
+    /// The trees of a commit that were entered already. Since trees may share subtrees, the number
+    /// of paths can be exponential. It does not matter which tree a tree was compared with: what
+    /// the comparison leaves out, the commit's parent has.
     entered: HashSet<u32>,
     found: Vec<Found>,
 }
@@ -109,7 +109,7 @@ impl Differ<'_, '_, '_> {
     }
 
     /// Calls `found` for each entry of the tree `new` that is not in `old`, with its bit and, if
-    /// it is a directory, the one that `old` has there.
+    /// both are directories, the bit of the one in `old`.
     fn compare(
         &mut self,
         tree: u32,

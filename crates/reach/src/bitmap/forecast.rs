@@ -1,22 +1,22 @@
-//! Which commits have to be walked where some bitmaps are known.
+//! Determines which commits have to be walked when some bitmaps are known.
 
 use super::history::History;
 use super::previous::Previous;
 use hedgerow_pack::{CommitBitmap, Words};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// The walks from commits down to previous bitmaps, before anything is known of what the commits
-/// on the way bring: they stand for that.
+/// Simulates the walks from commits down to previous bitmaps, with commits alone, before it is
+/// known what the commits on the way add.
 pub(crate) struct Forecast<'f, 'p, 's> {
     history: &'f History,
     previous: &'f Previous<'p, 's>,
-    /// How many objects there are.
+    /// Number of objects.
     objects: usize,
-    /// The previous bitmaps that are met, by the numbers of their commits.
+    /// The previous bitmaps that walks reach, by commit number.
     pub met: HashMap<u32, CommitBitmap>,
     /// Commits whose previous bitmaps cannot be used.
     unusable: HashSet<u32>,
-    /// What other walks have found.
+    /// What earlier simulated walks reach, by commit number.
     foreseen: HashMap<u32, CommitBitmap>,
     /// Whether each commit is walked.
     pub walked: Vec<bool>,
@@ -35,7 +35,7 @@ impl<'f, 'p, 's> Forecast<'f, 'p, 's> {
         }
     }
 
-    /// Foresees the walk to the bitmap of the commit `number`. Later ones end there.
+    /// Simulates the walk for the bitmap of the commit `number`. Later walks end there.
     pub fn add(&mut self, number: u32) {
         if !self.is_known(number) {
             let reached = self.walk(&[number]);
@@ -44,8 +44,8 @@ impl<'f, 'p, 's> Forecast<'f, 'p, 's> {
         }
     }
 
-    /// Foresees the walk from the commits `numbers`; returns the commits that it reaches, and what
-    /// bitmaps on the way reach.
+    /// Simulates the walk from the commits `numbers`; returns the commits that it reaches, and all
+    /// that bitmaps on the way include.
     pub fn walk(&mut self, numbers: &[u32]) -> Words {
         let mut reached = Words::with_bits(self.objects);
         let mut pending: BinaryHeap<u32> = numbers.iter().copied().collect();
@@ -69,7 +69,7 @@ impl<'f, 'p, 's> Forecast<'f, 'p, 's> {
         reached
     }
 
-    /// Whether the walk ends at the commit `number`.
+    /// Whether a walk ends at the commit `number`.
     fn is_known(&mut self, number: u32) -> bool {
         if self.met.contains_key(&number) || self.foreseen.contains_key(&number) {
             return true;

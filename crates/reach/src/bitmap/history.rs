@@ -1,4 +1,4 @@
-//! The commits that bitmaps are of and how they hang together, by their bits.
+//! The commits covered by bitmaps, and their parents, by bits.
 
 use super::workers::Workers;
 use crate::{Error, Result};
@@ -6,9 +6,10 @@ use hedgerow_object::CommitRef;
 use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::{HashMap, HashSet};
 
-/// Commits that a thread reads before it asks for more.
+/// Number of commits that a thread takes at a time.
 const BATCH: usize = 512;
-/// What each thread keeps of the commits it read last, in bytes: few of them are deltas.
+/// Size of each thread's cache of recently read commits, in bytes. It is small because few commits
+/// are deltas.
 const RECENT_BYTES: usize = 1 << 20;
 
 /// One commit.
@@ -19,23 +20,23 @@ pub(crate) struct Commit {
     pub tree: u32,
     /// The numbers of its parents in the history.
     pub parents: Vec<u32>,
-    /// When it was committed, in seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub date: u64,
 }
 
-/// The commits of a pack or of several.
+/// The commits of one or several packs.
 #[derive(Debug)]
 pub(crate) struct History {
-    /// Parents before children; the earlier ones first where that leaves a choice.
+    /// Parents before children; otherwise older ones first.
     pub commits: Vec<Commit>,
 }
 
-/// Which commits a history has, and which parents they have.
+/// Which commits a history contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'o> {
-    /// If not all: what those commits are reachable from.
+    /// If not `None`, only commits reachable from these.
     pub tips: Option<&'o [ObjectId]>,
-    /// Commits whose parents are not there.
+    /// Commits at the boundary of a shallow clone: their parents are absent.
     pub shallow: &'o HashSet<ObjectId>,
 }
 
@@ -69,20 +70,20 @@ impl History {
         }
     }
 
-    /// The numbers of the commits, by their bits.
+    /// Commit numbers by bit.
     pub fn by_bit(&self) -> HashMap<u32, u32> {
         let bits = self.commits.iter().map(|commit| commit.bit);
         bits.zip(0..).collect()
     }
 }
 
-/// A commit whose parents are still bits.
+/// A commit whose parents are still given as bits.
 struct Raw {
     bit: u32,
     tree: u32,
     parents: Vec<u32>,
     date: u64,
-    /// Its id, and that of something it names that has no bit.
+    /// Its id, and the id of an object it names that has no bit.
     outside: Option<(ObjectId, ObjectId)>,
 }
 
@@ -122,7 +123,7 @@ fn links(
 }
 
 /// The bits of the first commits in `order` that are met on the way from `tips`, which may be
-/// outside of it. What is missing leads nowhere.
+/// outside of it. Missing objects are skipped.
 fn first_inside(
     store: &ObjectStore,
     order: &BitOrder<'_>,
@@ -149,7 +150,7 @@ fn first_inside(
     Ok(bits)
 }
 
-/// Leaves out the commits that those with the bits `from` do not reach.
+/// Removes the commits that are not reachable from those with the bits `from`.
 fn retain_reachable(raw: &mut Vec<Raw>, from: Vec<u32>) {
     let by_bit: HashMap<u32, usize> = raw.iter().map(|commit| commit.bit).zip(0..).collect();
     let mut reached = Words::default();
@@ -176,7 +177,7 @@ pub(crate) fn object(
     }
 }
 
-/// Puts parents before children. Commits in a loop, which no hash can make, are left out.
+/// Sorts parents before children. Commits in a loop, which real hashes cannot form, are left out.
 fn sorted(mut raw: Vec<Raw>) -> Vec<Commit> {
     raw.sort_unstable_by_key(|commit| (commit.date, commit.bit));
     let mut by_bit: Vec<(u32, u32)> = (0..).zip(&raw).map(|(at, raw)| (raw.bit, at)).collect();
@@ -211,7 +212,7 @@ fn sorted(mut raw: Vec<Raw>) -> Vec<Commit> {
     commits.into_iter().map(|(_, commit)| commit).collect()
 }
 
-/// For each commit its place in an order of parents before children.
+/// For each commit, its position in an order with parents before children.
 fn places(parents: &[Vec<u32>]) -> Vec<Option<u32>> {
     let mut places = vec![None; parents.len()];
     let mut next = 0;

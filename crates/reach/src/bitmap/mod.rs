@@ -1,7 +1,7 @@
-//! Making reachability bitmaps: which commits get one (`select`), what each commit brings that its
-//! first parent has not (`contributions`), and from these what each selected one reaches (`build`).
-//! What `previous` bitmaps know is taken over, and a `forecast` says what is left to walk; tips are
-//! grouped into `pseudo_merges`.
+//! Making reachability bitmaps: `select` chooses the commits that get one, `contributions` finds
+//! what each commit adds to its first parent, and `build` combines that into what each selected
+//! commit reaches. `previous` bitmaps are reused, and a `forecast` determines what is left to walk;
+//! tips are grouped into `pseudo_merges`.
 
 mod build;
 mod contributions;

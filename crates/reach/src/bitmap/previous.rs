@@ -1,27 +1,27 @@
-//! Bitmaps that were made before for other packs: what a commit reaches stays what it is, only the
-//! bits of the objects change.
+//! Bitmaps made earlier for other packs: a commit still reaches the same objects, only their bits
+//! have changed.
 
 use super::history::History;
 use hedgerow_pack::{BitOrder, Bitmaps, CommitBitmap, Words};
 use std::collections::HashMap;
 
-/// In the table of new bits: the object has none.
+/// Marks an old bit whose object has no new bit.
 const NO_BIT: u32 = u32::MAX;
 const WORD_BITS: u32 = u64::BITS;
 
-/// Former bitmaps, to be read in another order.
+/// Previous bitmaps, translated to another order.
 pub(crate) struct Previous<'p, 's> {
     bitmaps: &'p Bitmaps<'s>,
     /// The new bit of each old one.
     new_bits: Vec<u32>,
-    /// For each old word, the new bit of its first one if the others follow that.
+    /// For each old word whose bits map to consecutive new bits, the new bit of its first one.
     moved: Vec<Option<u32>>,
     /// The old bits of the commits that have a bitmap, by their numbers in the history.
     commits: HashMap<u32, u32>,
 }
 
 impl<'p, 's> Previous<'p, 's> {
-    /// Those of `bitmaps` whose commits are in `history`, for bits in `order`.
+    /// The bitmaps in `bitmaps` whose commits are in `history`, for bits in `order`.
     pub fn new(bitmaps: &'p Bitmaps<'s>, order: &BitOrder<'_>, history: &History) -> Self {
         let new_bit = |bit| order.bit(bitmaps.order().id(bit)?);
         let bits = 0..bitmaps.order().count();
@@ -33,7 +33,7 @@ impl<'p, 's> Previous<'p, 's> {
                 .then_some(first)
         };
         let numbers = history.by_bit();
-        // Entries that are broken are as good as none.
+        // Broken entries are treated as absent.
         let old = bitmaps.commits().unwrap_or_default();
         let commits = old.into_iter().filter_map(|bit| {
             let new = new_bits.get(bit as usize)?;
@@ -47,7 +47,7 @@ impl<'p, 's> Previous<'p, 's> {
         }
     }
 
-    /// The bitmap of the commit `number`, if it has one which can be used.
+    /// The bitmap of the commit `number`, if it has a usable one.
     pub fn bitmap(&self, history: &History, number: u32) -> Option<CommitBitmap> {
         let commit = history.commits.get(number as usize)?;
         let reached = self.reached(*self.commits.get(&number)?)?;
@@ -59,7 +59,7 @@ impl<'p, 's> Previous<'p, 's> {
         self.commits.contains_key(&number)
     }
 
-    /// The hash of the path at which each object was found, by its new bit, added to `hashes`.
+    /// Fills `hashes`, indexed by new bit, with the path hashes of the previous bitmaps.
     pub fn add_name_hashes(&self, hashes: &mut [u32]) {
         for (old, new) in (0..).zip(&self.new_bits) {
             if let Some(slot) = hashes.get_mut(*new as usize).filter(|slot| **slot == 0) {
@@ -68,7 +68,7 @@ impl<'p, 's> Previous<'p, 's> {
         }
     }
 
-    /// What the commit with an old bit reaches, in new bits. `None` if not all of it has one.
+    /// What the commit with an old bit reaches, in new bits. `None` if an object has no new bit.
     fn reached(&self, old: u32) -> Option<Words> {
         let mut before = self.bitmaps.empty();
         let is_there = self.bitmaps.add_reachable_from(old, &mut before);

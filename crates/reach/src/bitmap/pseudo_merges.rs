@@ -1,34 +1,34 @@
-//! Pseudo-merges: groups of tips whose common closure is kept beside the bitmaps of commits, for
-//! requests that name all of a group. The groups are those of git-config(1), `bitmapPseudoMerge`.
+//! Pseudo-merges: groups of tips whose joint closure is stored beside the bitmaps of commits, for
+//! requests that name a whole group. The groups are those of git-config(1), `bitmapPseudoMerge`.
 
 use super::history::History;
 use hedgerow_pack::ObjectId;
 use std::collections::HashSet;
 
-/// A group that is smaller takes the rest of the tips.
+/// Minimum group size; a smaller group takes all remaining tips instead.
 const SMALLEST: u32 = 8;
 
 /// How the tips that a pattern matches are grouped.
 #[derive(Clone, Debug)]
 pub struct PseudoMergeGroup {
-    /// How fast groups of young tips get smaller.
+    /// How fast the sizes of groups of young tips decrease.
     pub decay: f64,
-    /// Which part of the young tips is taken, above 0 and up to 1.
+    /// The fraction of the young tips that is used, above 0 and up to 1.
     pub sample_rate: f64,
-    /// Up to which time, in seconds since 1970, tips are old enough.
+    /// Only tips up to this time, in seconds since 1970, are grouped.
     pub threshold: u64,
-    /// How many groups of young tips there are at most.
+    /// Maximum number of groups of young tips.
     pub max_merges: u32,
-    /// Up to which time tips are stable.
+    /// Tips up to this time, in seconds since 1970, are stable.
     pub stable_threshold: u64,
-    /// How many stable tips a group has.
+    /// Number of stable tips in a group.
     pub stable_size: u32,
-    /// The tips, commits each, apart by what the pattern captures.
+    /// The tips, all of them commits, grouped by what the pattern captures.
     pub matches: Vec<Vec<ObjectId>>,
 }
 
-/// The commits, by their numbers in `history`, of each pseudo-merge. `number` gives the number of
-/// a commit, if it is in the history; `selected` are those that have a bitmap of their own.
+/// The commits of each pseudo-merge, by their numbers in `history`. `number` gives the number of a
+/// commit, if it is in the history; `selected` are the commits with a bitmap of their own.
 pub(crate) fn select(
     groups: &[PseudoMergeGroup],
     history: &History,
@@ -57,7 +57,7 @@ pub(crate) fn select(
 }
 
 impl PseudoMergeGroup {
-    /// Splits young tips, the oldest first, into groups whose sizes are a falling power series.
+    /// Splits young tips, oldest first, into groups whose sizes follow a decreasing power series.
     fn of_young(&self, young: &[u32]) -> Vec<Vec<u32>> {
         let power = |number: u32| 1.0 / f64::from(number + 1).powi(self.decay as i32);
         let sum: f64 = (0..self.max_merges).map(power).sum();
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(sizes(group(1.0, 4, 1.0)), [480, 240, 160, 120]);
         assert_eq!(sizes(group(0.0, 4, 1.0)), [250, 250, 250, 250]);
         assert_eq!(sizes(group(0.0, 2, 0.5)), [250, 250]);
-        // The second would have fewer than eight.
+        // The second group would have fewer than eight.
         assert_eq!(sizes(group(8.0, 4, 1.0)), [996, 4]);
         assert!(group(1.0, 0, 1.0).of_young(&young).is_empty());
     }

@@ -1,19 +1,19 @@
-//! Which commits get a bitmap.
+//! Selects the commits that get a bitmap.
 
 use super::history::History;
 use std::collections::HashSet;
 
-/// Up to here every commit is a candidate.
+/// All of this many newest commits are candidates.
 const ALL: usize = 100;
-/// Tips that nothing else reaches always get one, up to so many.
+/// Maximum number of tips, reached from no other commit, that always get a bitmap.
 const MAX_TIPS: usize = 4000;
 
 /// The numbers of the commits of `history` that get a bitmap, ascending.
 ///
 /// The rule is git's (`bitmap_writer_select_commits`): all of the newest hundred, then one in a
-/// growing number, `preferred` ones and merges before others. Besides, every tip that no other tip
-/// reaches gets one, since that is where the next fetch begins; and before merges come those that
-/// had one before, `is_known`, since nothing has to be walked for them.
+/// growing number, with `preferred` ones and merges before others. In addition, every tip that no
+/// other tip reaches gets one, since the next fetch begins there; and commits that had a bitmap
+/// before, `is_known`, come before merges, since nothing has to be walked for them.
 pub(crate) fn select(
     history: &History,
     tips: &HashSet<u32>,
@@ -64,7 +64,7 @@ fn spread(
     }
 }
 
-/// How many commits are passed over after the one at `at`.
+/// How many commits to skip after the one at `at`.
 fn step(at: usize) -> usize {
     const NEAR: usize = 100;
     const FAR: usize = 20_000;
@@ -78,7 +78,7 @@ fn step(at: usize) -> usize {
     }
 }
 
-/// The tips that no other commit of the history has as its parent.
+/// The tips that are not a parent of any commit of the history.
 fn maximal(history: &History, tips: &HashSet<u32>) -> Vec<u32> {
     let mut has_child = vec![false; history.commits.len()];
     for parent in history.commits.iter().flat_map(|commit| &commit.parents) {

@@ -5,11 +5,11 @@ use hedgerow_engine::{CancelToken, Steps};
 use hedgerow_pack::{ObjectStore, Reader};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What reads objects for bitmaps.
+/// The threads that read objects for bitmaps, and their settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workers<'w> {
     pub store: &'w ObjectStore,
-    /// How many there are at most.
+    /// Maximum number of threads.
     pub threads: usize,
     /// Ends the work early.
     pub cancel: &'w CancelToken,
@@ -17,11 +17,11 @@ pub(crate) struct Workers<'w> {
 }
 
 impl Workers<'_> {
-    /// Does `work` for each of `tasks`, each thread with a reader of its own that keeps
-    /// `recent_bytes` of what it read last; the results are in the order of the tasks.
+    /// Does `work` for each of `tasks`; the results are in the order of the tasks. Each thread has
+    /// a reader of its own with a cache of `recent_bytes`.
     ///
     /// # Errors
-    /// The first of `work`; [`Error::Interrupted`].
+    /// The first error of `work`; [`Error::Interrupted`].
     pub fn run<T: Sync, R: Send>(
         &self,
         recent_bytes: usize,
@@ -43,7 +43,7 @@ impl Workers<'_> {
                 match work(&mut reader, task) {
                     Ok(result) => done.push((number, result)),
                     Err(error) => {
-                        // The others find nothing more to do.
+                        // Makes the other threads find no more tasks.
                         next.store(tasks.len(), Ordering::Relaxed);
                         return Err(error);
                     }

@@ -4,15 +4,15 @@ use gix_hash::ObjectId;
 use hedgerow_object::CommitRef;
 use hedgerow_pack::ObjectKind;
 
-/// A commit with more parents is read, not looked up: a list of a hostile commit-graph may go on
-/// to the end of the file, and be that of every commit.
+/// A commit with more parents is read instead of taken from the commit-graph: in a hostile
+/// commit-graph, the parent lists of all commits may extend to the end of the file.
 const MAX_PARENTS: usize = 1 << 12;
 
 impl Commits<'_> {
-    /// Reads the commit, from the commit-graph where it can. Returns whether it is there.
+    /// Reads the commit, from the commit-graph if possible. Returns whether it exists.
     ///
     /// # Errors
-    /// If it is damaged, or no commit.
+    /// If it is damaged, or not a commit.
     pub(crate) fn load(&mut self, index: CommitIndex) -> Result<bool> {
         match self.node(index).state {
             State::Read => return Ok(true),
@@ -53,8 +53,8 @@ impl Commits<'_> {
         Ok(true)
     }
 
-    /// Whether the commit-graph told all of it. What it cannot tell leaves nothing behind but
-    /// numbers of commits.
+    /// Returns whether the commit-graph has all data of the commit. If not, the only effect is that
+    /// some parents got numbers.
     fn load_from_graph(&mut self, index: CommitIndex) -> bool {
         let Some(graph) = self.graph else {
             return false;

@@ -1,4 +1,4 @@
-//! Commits as a walk sees them: numbered in the order they were met, read once.
+//! Commits as a walk sees them: numbered in the order in which they are met, and read once.
 
 mod load;
 
@@ -10,19 +10,19 @@ use hedgerow_pack::{CommitGraph, Reader};
 /// The number of a commit in a table of [`Commits`].
 pub type CommitIndex = u32;
 
-/// What has become of a commit so far, in git's words.
+/// The state of a commit in the walk, with git's flag names.
 pub(crate) mod flag {
-    /// It is not wanted, nor is what it reaches.
+    /// Excluded, along with all that it reaches.
     pub const UNINTERESTING: u16 = 1;
     /// It was queued.
     pub const SEEN: u16 = 2;
-    /// Its parents were.
+    /// Its parents were queued.
     pub const ADDED: u16 = 4;
-    /// It was given out.
+    /// It was returned.
     pub const SHOWN: u16 = 8;
-    /// It is given out as a boundary.
+    /// It is to be returned as a boundary.
     pub const BOUNDARY: u16 = 16;
-    /// A child of it was given out.
+    /// A child of it was returned.
     pub const CHILD_SHOWN: u16 = 32;
     /// It was reached from the left side of `A...B`.
     pub const LEFT: u16 = 64;
@@ -30,17 +30,17 @@ pub(crate) mod flag {
     pub const REACHED: u16 = 128;
 }
 
-/// What is known of a commit.
+/// The known data of a commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub id: ObjectId,
     pub tree: ObjectId,
     pub seconds: u64,
-    /// Where its parents start in the common list, and how many they are.
+    /// The start and number of its parents in the common list.
     parents: (u32, u32),
     pub flags: u16,
     pub state: State,
-    /// Its position in the commit-graph; [`NOWHERE`] if it is not there.
+    /// Its position in the commit-graph; [`NOWHERE`] if it is not in it.
     position: u32,
 }
 
@@ -48,21 +48,21 @@ const NOWHERE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It was not read yet.
+    /// Not read yet.
     Unread,
     Read,
-    /// It is nowhere.
+    /// Does not exist.
     Missing,
 }
 
-/// A table of commits that grows as they are met.
+/// A table of commits that grows as new ones are met.
 #[derive(Debug)]
 pub struct Commits<'s> {
     source: Source<'s>,
     reader: Reader<'s>,
     graph: Option<&'s CommitGraph>,
     by_id: IdMap<CommitIndex>,
-    /// Numbers by the positions of the commit-graph.
+    /// Commit numbers by position in the commit-graph.
     by_position: Vec<CommitIndex>,
     nodes: Vec<Node>,
     parents: Vec<CommitIndex>,
@@ -83,7 +83,7 @@ impl<'s> Commits<'s> {
         }
     }
 
-    /// Whether commits have generations: the order of a walk then follows from them.
+    /// Whether commits have generation numbers: these then determine the order of a walk.
     pub(crate) fn has_generations(&self) -> bool {
         let first = self.graph.and_then(|graph| {
             let last = graph.count().checked_sub(1)?;
@@ -92,7 +92,7 @@ impl<'s> Commits<'s> {
         first.is_some_and(|commit| commit.level != 0)
     }
 
-    /// The number of the commit `id`, given to it now if it was not met before.
+    /// The number of the commit `id`; a commit met for the first time gets a new one.
     pub(crate) fn index(&mut self, id: &ObjectId) -> CommitIndex {
         if let Some(index) = self.by_id.get(id) {
             return *index;
@@ -151,13 +151,13 @@ impl<'s> Commits<'s> {
             .expect("the parents of a node are in the list")
     }
 
-    /// The parent at `at`, if it has so many.
+    /// The parent number `at`, if it exists.
     pub(crate) fn parent(&self, index: CommitIndex, at: usize) -> Option<CommitIndex> {
         self.parents(index).get(at).copied()
     }
 
-    /// Larger than that of its parents, as the commit-graph has it; of a commit that is not there,
-    /// above all of those, and by date.
+    /// Its generation in the commit-graph, which is larger than that of its parents, and its date.
+    /// Commits outside the graph rank above all of those in it, ordered by date.
     pub(crate) fn generation(&self, index: CommitIndex) -> (u64, u64) {
         let node = self.node(index);
         let graph = self.graph;
@@ -170,7 +170,7 @@ impl<'s> Commits<'s> {
         self.node(index).id
     }
 
-    /// The trees of those that were read.
+    /// The trees of the commits that were read.
     pub(crate) fn trees(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let read = self.nodes.iter().filter(|node| node.state == State::Read);
         read.map(|node| node.tree)

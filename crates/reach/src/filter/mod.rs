@@ -1,5 +1,4 @@
-//! Filters of objects: which of those that are reachable are left out (the option `--filter` of
-//! git-rev-list(1)).
+//! Object filters: which reachable objects are left out (the option `--filter` of git-rev-list(1)).
 
 mod named;
 mod parse;
@@ -10,24 +9,24 @@ pub(crate) use state::{FilterState, Situation, Verdict};
 
 use hedgerow_pack::ObjectKind;
 
-/// A filter: what it says of an object depends on the object's kind, size, and depth below the
+/// A filter. Whether it keeps an object depends on the object's kind, size, and depth below the
 /// tree of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// `blob:none`: no blobs.
     BlobNone,
-    /// `blob:limit=N`: no blobs of that many bytes or more.
+    /// `blob:limit=N`: no blobs of N bytes or more.
     BlobLimit(u64),
-    /// `tree:N`: no trees and blobs that deep or deeper; the tree of a commit has the depth 0.
+    /// `tree:N`: no trees and blobs at depth N or deeper; the tree of a commit has depth 0.
     TreeDepth(u64),
-    /// `object:type=KIND`: nothing of another kind.
+    /// `object:type=KIND`: only objects of this kind.
     Kind(ObjectKind),
-    /// `combine:A+B`: what all of these let through.
+    /// `combine:A+B`: only what all of these keep.
     Combine(Vec<Filter>),
 }
 
 impl Filter {
-    /// The filter that lets through what both do: what git makes of the option given twice.
+    /// The filter that keeps what both keep: the meaning of the option given twice in git.
     #[must_use]
     pub fn and(self, other: Filter) -> Filter {
         match self {

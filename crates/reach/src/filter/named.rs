@@ -1,6 +1,6 @@
-//! Which trees and blobs a filter leaves out although they are named. git spares what is named,
-//! but goes through it in the order of the names: a tree or blob that it meets in a tree named
-//! before, or as the tree of a commit that is walked, counts as reached from then on.
+//! Which trees and blobs a filter leaves out although they are named. git keeps named objects, but
+//! goes through them in the order of the names: a tree or blob that it meets first in a tree named
+//! before, or as the tree of a walked commit, counts as reached.
 
 use crate::commits::Commits;
 use crate::ids::IdSet;
@@ -10,16 +10,16 @@ use gix_hash::ObjectId;
 use hedgerow_object::TreeEntries;
 use hedgerow_pack::ObjectKind;
 
-/// A tree or blob that is named, and whether the filter leaves it out where it is reached.
+/// A named tree or blob, and whether the filter leaves it out if it is reached.
 struct Named {
     id: ObjectId,
     kind: ObjectKind,
     is_filtered: bool,
 }
 
-/// Of the trees and blobs `named`, in that order, those that `filter` does not spare. `commits` are
-/// those that were walked; `is_known`: bitmaps have the object, so that it is not walked;
-/// `is_had`: neither is this tree.
+/// The trees and blobs of `named`, in that order, that `filter` leaves out. `commits` are the
+/// walked commits; `is_known`: bitmaps have the object, so that it is not walked; `is_had`: the
+/// tree is not walked because the receiver has it.
 pub(crate) fn not_spared(
     filter: &Filter,
     named: &[(ObjectId, ObjectKind)],
@@ -65,7 +65,7 @@ pub(crate) fn not_spared(
         } else {
             spared.insert(object.id);
         }
-        // Of the last one it is known now.
+        // After the last one, nothing more needs to be known.
         let is_last = at + 1 == rest.len();
         let is_walked = object.kind == ObjectKind::Tree && (!is_met || below.is_descended);
         if is_walked && !is_last && !is_had(&object.id) {
@@ -75,12 +75,12 @@ pub(crate) fn not_spared(
     Ok(not_spared)
 }
 
-/// What is below the trees that were named.
+/// What was found below the named trees.
 struct Below<'s> {
     trees: TreeReader<'s>,
     met: IdSet,
     walked: IdSet,
-    /// Whether trees are walked that are not named.
+    /// Whether unnamed trees are walked.
     is_descended: bool,
 }
 
@@ -110,7 +110,7 @@ impl Below<'_> {
     }
 }
 
-/// Whether `filter` leaves out a tree or blob that is reached.
+/// Whether `filter` leaves out a tree or blob if it is reached.
 fn leaves_out(
     filter: &Filter,
     kind: ObjectKind,
@@ -139,7 +139,7 @@ fn leaves_out(
     })
 }
 
-/// Whether `filter` has no use for what is in a tree that is reached.
+/// Whether `filter` leaves out everything in a tree that is reached.
 pub(crate) fn skips_trees(filter: &Filter) -> bool {
     match filter {
         Filter::TreeDepth(depth) => *depth == 0,

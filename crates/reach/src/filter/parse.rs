@@ -1,4 +1,4 @@
-//! The words of filters, and git's words for what is wrong with them.
+//! Parses filters; errors have git's messages.
 
 use super::Filter;
 use crate::{Error, Result};
@@ -7,14 +7,14 @@ use hedgerow_pack::ObjectKind;
 
 /// Characters that must be escaped in the parts of a combination.
 const RESERVED: &[u8] = b"~`!@#$^&*()[]{}\\;'\",<>?";
-/// Combinations within combinations are refused beyond this depth.
+/// Maximum depth of combinations within combinations.
 const DEPTH: usize = 32;
 
 impl Filter {
     /// Parses a filter as git spells it.
     ///
     /// # Errors
-    /// [`Error::Filter`]; for `sparse:oid`, too, which is known and not supported.
+    /// [`Error::Filter`]; also for `sparse:oid`, which is recognized but not supported.
     pub fn parse(spec: &[u8]) -> Result<Filter> {
         parse(spec, 0)
     }
@@ -79,7 +79,7 @@ fn combine(parts: &[u8], depth: usize) -> Result<Filter> {
     Ok(Filter::Combine(filters))
 }
 
-/// Replaces `%XX` by the byte with that number; what is no such triple stays.
+/// Replaces `%XX` by the byte with that number; other text is unchanged.
 fn unescape(part: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(part.len());
     let mut rest = part;

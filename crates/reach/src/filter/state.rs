@@ -3,26 +3,26 @@ use crate::ids::{IdMap, IdSet};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 
-/// What a walk is about to do with an object.
+/// The event of a walk that a filter decides about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Situation {
     Commit,
     Tag,
     /// Before the entries of a tree.
     BeginTree,
-    /// After them.
+    /// After the entries of a tree.
     EndTree,
-    /// A blob, and its size, if it is here and the filter needs it.
+    /// A blob, and its size, if it exists and the filter needs it.
     Blob(Option<u64>),
 }
 
-/// What is to be done with an object.
+/// What to do with an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// It need not be looked at again.
+    /// The object need not be examined again.
     pub mark_seen: bool,
     pub show: bool,
-    /// The entries of the tree are not looked at.
+    /// The entries of the tree are skipped.
     pub skip_tree: bool,
 }
 
@@ -49,11 +49,11 @@ impl Verdict {
     };
 }
 
-/// A filter during a walk.
+/// The state of a filter during a walk.
 #[derive(Debug)]
 pub(crate) struct FilterState {
     rule: Rule,
-    /// What was left out, if that is wanted.
+    /// The objects left out, if they are to be collected.
     omitted: Option<IdSet>,
 }
 
@@ -64,7 +64,7 @@ enum Rule {
     TreeDepth {
         limit: u64,
         current: u64,
-        /// The least depth at which each tree was seen.
+        /// The smallest depth at which each tree was seen.
         seen: IdMap<u64>,
     },
     Kind(ObjectKind),
@@ -75,7 +75,7 @@ enum Rule {
 struct Part {
     state: FilterState,
     seen: IdSet,
-    /// The tree whose entries this part does not look at.
+    /// The tree whose entries this part skips.
     skipping: Option<ObjectId>,
 }
 
@@ -105,7 +105,7 @@ impl FilterState {
         }
     }
 
-    /// Whether sizes of blobs are asked for.
+    /// Whether the filter needs sizes of blobs.
     pub fn needs_sizes(&self) -> bool {
         match &self.rule {
             Rule::BlobLimit(_) => true,
@@ -114,7 +114,7 @@ impl FilterState {
         }
     }
 
-    /// What was left out.
+    /// The objects left out.
     pub fn into_omitted(self) -> Vec<ObjectId> {
         let mut found: Vec<ObjectId> = self.omitted.into_iter().flatten().collect();
         if let Rule::Combine(parts) = self.rule {
@@ -168,7 +168,7 @@ impl FilterState {
         let update = |omitted: &mut Option<IdSet>| match (omitted, is_included) {
             (None, _) => false,
             (Some(omitted), true) => omitted.remove(id),
-            // Whether it was there before.
+            // Whether it was already in the set.
             (Some(omitted), false) => !omitted.insert(*id),
         };
         match situation {
@@ -193,12 +193,12 @@ impl FilterState {
                 seen.insert(*id, depth);
                 let was_omitted = update(&mut self.omitted);
                 match (is_included, self.omitted.is_some() && !was_omitted) {
-                    // It is not marked: it may be met again, less deep.
+                    // It is not marked as seen: it may be met again at a smaller depth.
                     (true, _) => Verdict {
                         show: true,
                         ..Verdict::NOTHING
                     },
-                    // What is below it is still to be told as left out.
+                    // Objects below it still have to be reported as left out.
                     (false, true) => Verdict::NOTHING,
                     (false, false) => Verdict::SKIP,
                 }
@@ -223,15 +223,15 @@ fn of_kind(kind: ObjectKind, situation: Situation) -> Verdict {
     }
 }
 
-/// What all parts agree on.
+/// The verdict on which all parts agree.
 fn combined(parts: &mut [Part], situation: Situation, id: &ObjectId) -> Verdict {
     let mut all = Verdict {
         mark_seen: true,
         show: true,
         skip_tree: true,
     };
-    // What a part has done with, it never shows again, and so has all that is below. Only what was
-    // left out may still be found there, by the others.
+    // A part never shows again what it has marked as seen, nor anything below. Other parts would
+    // only look there for objects to report as left out.
     let is_done = situation == Situation::BeginTree
         && parts.iter().any(|part| part.seen.contains(id))
         && parts.iter().all(|part| part.state.omitted.is_none());

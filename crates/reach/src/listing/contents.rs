@@ -1,4 +1,4 @@
-//! Trees and what is in them.
+//! Trees and their entries.
 
 use super::{Listing, Stop, Visitor};
 use crate::filter::Situation;
@@ -10,7 +10,7 @@ use hedgerow_object::TreeEntries;
 use hedgerow_pack::ObjectKind;
 
 impl<V: Visitor> Listing<'_, '_, V> {
-    /// A tree that is not done with, called `name` in what `path` holds.
+    /// Lists a tree that is not finished yet; `name` is its name in the directory `path`.
     pub(super) fn tree(&mut self, id: &ObjectId, name: &[u8]) -> Result<(), Stop> {
         if self.depth > self.walk.request.tree_depth {
             return Err(Error::TooDeep.into());
@@ -48,7 +48,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         Ok(())
     }
 
-    /// Whether the missing tree is told, or passed over.
+    /// Whether a missing tree may be reported or skipped instead of being an error.
     fn may_be_missing(&self, id: &ObjectId) -> Result<bool, Stop> {
         let promised = self.walk.promised.as_ref();
         if promised.is_some_and(|promised| promised.contains(id)) {
@@ -93,7 +93,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         Ok(())
     }
 
-    /// A blob that is not done with, called `name` in what `path` holds.
+    /// Lists a blob that is not finished yet; `name` is its name in the directory `path`.
     pub(super) fn blob(&mut self, id: &ObjectId, name: &[u8]) -> Result<(), Stop> {
         let promised = self.walk.promised.as_ref();
         if promised.is_some_and(|promised| promised.contains(id)) {

@@ -1,4 +1,4 @@
-//! The ordered answer to a question: commits and objects as git-rev-list(1) prints them, one after
+//! The ordered answer to a request: commits and objects as git-rev-list(1) prints them, one after
 //! the other, with names.
 
 mod contents;
@@ -13,26 +13,26 @@ use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
 use std::ops::ControlFlow;
 
-/// Takes what a listing gives out, and says whether it wants more.
+/// Receives the objects of a listing, and decides whether to continue.
 pub trait Visitor {
     /// An uninteresting commit next to wanted ones.
     fn edge(&mut self, id: &ObjectId) -> ControlFlow<()>;
     /// A commit.
     fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()>;
-    /// Another object. `name` is its path, or the name in the tag that it is.
+    /// Any other object. `name` is its path, or its name in the tag that refers to it.
     fn object(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> ControlFlow<()>;
 }
 
-/// What there is to tell after a listing.
+/// The remaining results after a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remainder {
-    /// What the filter left out, in order of ids, if that was to be kept.
+    /// The objects that the filter left out, in order of ids, if requested.
     pub omitted: Vec<ObjectId>,
-    /// Objects that are nowhere, in order of ids, with [`Missing::Collect`].
+    /// Missing objects, in order of ids, with [`Missing::Collect`].
     pub missing: Vec<MissingObject>,
 }
 
-/// Why a listing ends before its end.
+/// Why a listing ends early.
 enum Stop {
     Error(Error),
     Unwanted,
@@ -54,7 +54,7 @@ struct Listing<'w, 's, V> {
 }
 
 impl Walk<'_> {
-    /// Gives out all there is, as the request has it.
+    /// Passes all objects to `visitor`, as the request asks.
     pub fn list(mut self, visitor: &mut impl Visitor) -> Result<Remainder> {
         let keep = self.request.keep_omitted;
         let filter = self
@@ -130,7 +130,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         wanted(self.visitor.commit(self.walk, found))
     }
 
-    /// Gives out what is pending, and what is in it.
+    /// Lists the pending objects and their contents.
     fn pending(&mut self) -> Result<(), Stop> {
         let pending = std::mem::take(&mut self.walk.pending);
         for object in pending {
@@ -163,7 +163,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         }
     }
 
-    /// Does with the object what the filter says.
+    /// Applies the filter's verdict to the object.
     fn apply(
         &mut self,
         verdict: Verdict,
@@ -183,7 +183,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
 
     fn show(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> Result<(), Stop> {
         let source = self.walk.commits.source();
-        // A tree that is given out was read.
+        // A tree that is listed was read, so it exists.
         let is_here = kind == ObjectKind::Tree || source.store.locate(id)?.is_some();
         if is_here {
             wanted(self.visitor.object(id, kind, name))
@@ -192,7 +192,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         }
     }
 
-    /// The error for an object that is to be of one kind here, and of another there.
+    /// The error for an object that was met as two different kinds.
     fn met_as_another(&self, id: &ObjectId, expected: ObjectKind) -> Error {
         let found = if self.walk.marks.has(id, mark::TREE) {
             ObjectKind::Tree

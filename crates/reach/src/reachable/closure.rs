@@ -1,4 +1,4 @@
-//! What some tips reach.
+//! The objects that some tips reach.
 
 use super::finding::{plain, root, Aim, Finding};
 use super::set::ObjectSet;
@@ -13,14 +13,14 @@ use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_pack::{Bitmaps, ObjectKind, Words};
 
-/// Finds what tips reach, those of the haves first.
+/// Finds the objects that tips reach, first for the haves, then for the wants.
 pub(super) struct Closure<'b, 's> {
     source: Source<'s>,
     bitmaps: Option<&'b Bitmaps<'s>>,
     commits: Commits<'s>,
     threads: usize,
     trace: Trace,
-    /// The tips, and what those that are tags lead to, step by step: no filter leaves them out.
+    /// The tips and what tags among them point to, step by step: no filter leaves them out.
     ends: Vec<Marked>,
 }
 
@@ -36,12 +36,12 @@ impl<'b, 's> Closure<'b, 's> {
         }
     }
 
-    /// How it was found, and what the tips led to that no filter leaves out.
+    /// How it was found, and the objects that no filter leaves out.
     pub fn into_parts(self) -> (Trace, Vec<Marked>) {
         (self.trace, self.ends)
     }
 
-    /// What the receiver has: of what is missing here nothing is known.
+    /// What the receiver has. Objects that are missing here are ignored.
     pub fn of_haves(&mut self, haves: &[ObjectId], needs_trees: bool) -> Result<ObjectSet<'b, 's>> {
         let aim = Aim {
             needs_trees,
@@ -52,7 +52,7 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(set)
     }
 
-    /// What is wanted.
+    /// What the wants reach.
     pub fn of_wants(
         &mut self,
         wants: &[ObjectId],
@@ -63,6 +63,7 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(set)
     }
 
+    /// Finds what `tips` reach, as `aim` asks. `missing_ok`: missing objects are ignored.
     fn find(
         &mut self,
         tips: &[ObjectId],
@@ -85,6 +86,7 @@ impl<'b, 's> Closure<'b, 's> {
         }
         self.include(&mut finding, &commits)?;
         self.walk_commits(&mut finding)?;
+        // Named objects that the walk meets under another name are filtered like others.
         if let Some(filter) = aim.filter {
             let is_known = |id: &ObjectId| finding.set.contains(id);
             let is_had = |id: &ObjectId| aim.had.is_some_and(|set| set.contains(id));
@@ -122,9 +124,10 @@ impl<'b, 's> Closure<'b, 's> {
         }
     }
 
-    /// Includes the bitmaps of those of `tips` that have one, and puts the others into the queue.
+    /// Includes the bitmaps of `tips` that have one, and queues the other tips.
     fn include(&mut self, finding: &mut Finding<'_, 'b, 's>, tips: &[Marked]) -> Result<()> {
-        // Those that have a bit need not be read; newer ones come first in a pack, as a rule.
+        // Commits with a bit need not be read for their order: in a pack, newer ones usually come
+        // first.
         let mut marked = Vec::with_capacity(tips.len());
         let mut dated = Vec::new();
         for Marked { id: tip, bit } in tips {
@@ -155,7 +158,7 @@ impl<'b, 's> Closure<'b, 's> {
                 }
             }
         }
-        // What the newest reach includes most of the others.
+        // The newest commits include most of the others.
         dated.sort_unstable_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
         for (_, index) in dated {
             if finding.set.contains(&self.commits.id(index)) {
@@ -171,7 +174,7 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(())
     }
 
-    /// Adds what the commit `id` reaches if it has a bitmap.
+    /// Adds the bitmap of the commit `id`; returns whether it has one.
     fn add_bitmap(&self, finding: &mut Finding<'_, 'b, 's>, id: &ObjectId) -> Result<bool> {
         let Some(bitmaps) = self.bitmaps else {
             return Ok(false);
@@ -206,7 +209,7 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(())
     }
 
-    /// Follows parents until everything that is left has a bitmap.
+    /// Follows parents until all queued commits are covered by bitmaps.
     fn walk_commits(&mut self, finding: &mut Finding<'_, 'b, 's>) -> Result<()> {
         while let Some((_, std::cmp::Reverse(index))) = finding.queue.pop() {
             let id = self.commits.id(index);
@@ -260,7 +263,7 @@ impl<'b, 's> Closure<'b, 's> {
         let shared = SharedSet::new(&set, aim.had);
         let is_new = |tree: &Pending| shared.insert(plain(tree.id, ObjectKind::Tree));
         let mut roots: Vec<Pending> = trees.into_iter().filter(is_new).collect();
-        // Those of parents first.
+        // The trees of parents come first.
         roots.reverse();
         let walked: IdSet = roots.iter().map(|root| root.id).collect();
         for root in &mut roots {

@@ -1,4 +1,4 @@
-//! Leaving objects out of a set that was found as a whole.
+//! Applies a filter to a set of objects that is already complete.
 
 use super::set::{Extra, ObjectSet};
 use super::tips::Marked;
@@ -9,12 +9,12 @@ use gix_hash::ObjectId;
 use hedgerow_pack::{Location, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::HashSet;
 
-/// So many objects are looked up before they are looked at.
+/// Number of objects that are looked up in one batch.
 const BATCH: usize = 64;
-/// Blobs whose sizes one thread asks for.
+/// Number of blobs whose sizes one thread determines.
 const SHARE: usize = 4096;
 
-/// Whether [`apply`] can apply `filter`: not if it depends on how deep a path is.
+/// Whether [`apply`] supports `filter`: it must not depend on the depth of a path.
 pub(crate) fn is_possible(filter: &Filter) -> bool {
     match filter {
         Filter::BlobNone | Filter::BlobLimit(_) | Filter::Kind(_) | Filter::TreeDepth(0) => true,
@@ -23,7 +23,7 @@ pub(crate) fn is_possible(filter: &Filter) -> bool {
     }
 }
 
-/// Whether `filter` leaves out all trees and blobs but those that are wants themselves.
+/// Whether `filter` leaves out all trees and blobs except named wants.
 pub(crate) fn leaves_out_trees(filter: &Filter) -> bool {
     match filter {
         Filter::TreeDepth(0) | Filter::Kind(ObjectKind::Commit | ObjectKind::Tag) => true,
@@ -35,9 +35,9 @@ pub(crate) fn leaves_out_trees(filter: &Filter) -> bool {
 /// Objects that no filter leaves out.
 #[derive(Debug, Default)]
 pub(super) struct Spared {
-    /// The bits of those that are in the order of the bitmaps.
+    /// The bits of objects in the order of the bitmaps.
     bits: Vec<u32>,
-    /// The others.
+    /// Other objects.
     extra: HashSet<ObjectId>,
 }
 
@@ -54,7 +54,7 @@ impl FromIterator<Marked> for Spared {
     }
 }
 
-/// Leaves out of `objects` what `filter` says, but none of `spared`.
+/// Removes from `objects` what `filter` leaves out, except `spared`.
 pub(super) fn apply(
     filter: &Filter,
     source: Source<'_>,
@@ -146,9 +146,9 @@ fn remove_large(
     Ok(())
 }
 
-/// Those of `blobs` that have `limit` bytes or more, in their order, by up to `threads` threads; one
-/// without a `place` is not. Index and headers are looked at by the batch, with nothing in between:
-/// each is a miss of the cache, and several are on their way from memory at a time.
+/// The `blobs` of `limit` bytes or more, in their order, by up to `threads` threads; blobs without
+/// a `place` are not included. Index and headers are read in batches with nothing in between: each
+/// access is a cache miss, and several loads from memory overlap.
 fn large_of<T: Copy + Send + Sync>(
     blobs: &[T],
     store: &ObjectStore,

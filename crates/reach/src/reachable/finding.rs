@@ -1,4 +1,4 @@
-//! A set that is being found, and what is left to do for it.
+//! A set of objects under construction, and the remaining work.
 
 use super::set::{Extra, ObjectSet};
 use super::tips::BitmapUse;
@@ -11,28 +11,28 @@ use gix_hash::ObjectId;
 use hedgerow_pack::{Bitmaps, ObjectKind};
 use std::collections::BinaryHeap;
 
-/// What is to be found.
+/// The parameters of a search.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Aim<'f, 'b, 's> {
     /// Whether the trees of commits are walked.
     pub needs_trees: bool,
-    /// What need not be found: most of it will not be.
+    /// Objects that need not be found; most of them will not be.
     pub had: Option<&'f ObjectSet<'b, 's>>,
-    /// What will be applied to all but what the tips lead to.
+    /// The filter that is applied later to all objects but the ends of tips.
     pub filter: Option<&'f Filter>,
 }
 
-/// The set that is being found, and what need not be found again.
+/// The set under construction, with its queues.
 pub(super) struct Finding<'f, 'b, 's> {
     pub set: ObjectSet<'b, 's>,
     pub aim: Aim<'f, 'b, 's>,
     /// Commits that no bitmap includes, the newest on top.
     pub queue: BinaryHeap<(u64, std::cmp::Reverse<CommitIndex>)>,
-    /// Trees whose entries are still to be found.
+    /// Trees whose entries have not been added yet.
     pub trees: Vec<Pending>,
-    /// The trees and blobs that are named, in that order.
+    /// The named trees and blobs, in the order of their names.
     pub named: Vec<(ObjectId, ObjectKind)>,
-    /// What is nowhere leads nowhere.
+    /// Whether missing objects are ignored.
     pub missing_ok: bool,
     pub used: BitmapUse,
 }
@@ -61,7 +61,7 @@ impl<'f, 'b, 's> Finding<'f, 'b, 's> {
     }
 }
 
-/// An object that has no path.
+/// An object without a path.
 pub(super) fn plain(id: ObjectId, kind: ObjectKind) -> Extra {
     Extra {
         id,
@@ -70,7 +70,7 @@ pub(super) fn plain(id: ObjectId, kind: ObjectKind) -> Extra {
     }
 }
 
-/// A tree that has no path.
+/// A tree without a path.
 pub(super) fn root(id: ObjectId) -> Pending {
     Pending {
         id,

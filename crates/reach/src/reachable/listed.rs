@@ -1,4 +1,4 @@
-//! The objects of a set, one by one.
+//! Enumerates the objects of a set.
 
 use super::{ObjectSet, Question};
 use crate::request::{Missing, Objects, Order, Request};
@@ -8,13 +8,14 @@ use gix_hash::ObjectId;
 use hedgerow_pack::{Bitmaps, ObjectKind};
 use std::ops::ControlFlow;
 
-/// So many ids are gathered before they are shown. They are all over the index: one after the other
-/// without anything in between, several are on their way from memory at a time.
+/// Number of ids that are gathered before they are shown. They are spread all over the index: read
+/// one after the other with nothing in between, several loads from memory overlap.
 const BATCH: usize = 64;
 
 impl Request {
-    /// Whether the answer is a set, which bitmaps can give: nothing depends on an order, on times or
-    /// on how objects are reached. With `only_count`, a maximum is no order either.
+    /// Whether the answer is a set, which bitmaps can give: nothing may depend on an order, on
+    /// times or on how objects are reached. With `only_count`, a maximum count does not depend on
+    /// the order either.
     pub fn is_answered_by_bitmaps(&self, only_count: bool) -> bool {
         let usual = Request::default();
         let is_plain = self.order == Order::Met
@@ -36,7 +37,7 @@ impl Request {
         is_plain && self.question(1).is_set()
     }
 
-    /// The same as a question about a set.
+    /// The same request as a question about a set.
     pub fn question(&self, threads: usize) -> Question {
         let tips = |is_have: bool| {
             let tips = self.tips.iter();
@@ -55,11 +56,11 @@ impl Request {
 }
 
 impl ObjectSet<'_, '_> {
-    /// Calls `show` for each object of `kinds`, kind by kind, with its bit if it has one, until it
-    /// wants no more.
+    /// Calls `show` for each object of `kinds`, kind by kind, with its bit if it has one, until
+    /// `show` stops.
     ///
     /// # Errors
-    /// [`Error::DamagedBitmap`]; that of `show`.
+    /// [`Error::DamagedBitmap`]; the error of `show`.
     pub fn for_each(
         &self,
         kinds: &[ObjectKind],
@@ -97,10 +98,10 @@ impl ObjectSet<'_, '_> {
         Ok(())
     }
 
-    /// The bytes that the objects of `kinds` take in packs and loose files.
+    /// The bytes that the objects of `kinds` occupy in packs and loose files.
     ///
     /// # Errors
-    /// As [`ObjectSet::for_each`]; if the size of an object cannot be found out.
+    /// As [`ObjectSet::for_each`]; if the size of an object cannot be determined.
     pub fn disk_bytes(&self, source: Source<'_>, kinds: &[ObjectKind]) -> Result<u64> {
         let mut bytes = 0_u64;
         let order = self.bitmaps().map(Bitmaps::order);

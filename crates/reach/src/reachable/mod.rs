@@ -1,5 +1,6 @@
-//! What some objects reach and others do not, as a set: by bitmaps as far as they go, and by walks
-//! from there on. `closure` finds what a few tips reach; `filter` leaves out what is not wanted.
+//! Which objects are reachable from some objects and not from others, as a set: from bitmaps as far
+//! as they go, then by walking. `closure` finds what a few tips reach; `filter` applies object
+//! filters.
 
 mod closure;
 mod filter;
@@ -21,35 +22,35 @@ use finding::Aim;
 use gix_hash::ObjectId;
 use hedgerow_pack::Bitmaps;
 
-/// What is asked.
+/// A question about reachability.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// What the objects are to be reachable from.
+    /// The objects to start from.
     pub wants: Vec<ObjectId>,
-    /// What they are not to be reachable from. One that is nowhere is passed over.
+    /// What these reach is excluded. Missing objects are ignored.
     pub haves: Vec<ObjectId>,
-    /// Which of them are left out.
+    /// Which reachable objects are left out.
     pub filter: Option<Filter>,
     /// Whether the filter applies to `wants`, too.
     pub filter_wants: bool,
-    /// Whether commits and tags are all that is wanted.
+    /// Whether only commits and tags are wanted.
     pub only_commits: bool,
-    /// How many threads walk.
+    /// Maximum number of threads.
     pub threads: usize,
 }
 
 impl Question {
-    /// Whether it can be answered as a set: no filter depends on how deep a path is.
+    /// Whether it can be answered as a set: no filter depends on the depth of a path.
     pub fn is_set(&self) -> bool {
         self.filter.as_ref().is_none_or(filter::is_possible)
     }
 
-    /// Whether trees need be walked: their objects may be wanted.
+    /// Whether trees have to be walked, because their objects may be wanted.
     fn needs_trees(&self) -> bool {
         !self.only_commits && !self.filter.as_ref().is_some_and(filter::leaves_out_trees)
     }
 
-    /// Whether a walk with the filter would go through trees: then it meets there what is named.
+    /// Whether a walk with the filter goes through trees, where it may meet named objects.
     fn walks_trees(&self) -> bool {
         !self.only_commits && !self.filter.as_ref().is_some_and(crate::filter::skips_trees)
     }
@@ -58,19 +59,19 @@ impl Question {
 /// The answer.
 #[derive(Debug)]
 pub struct Answer<'b, 's> {
-    /// What is reachable from the wants, not from the haves, and not left out.
+    /// The objects reachable from the wants, not from the haves, and not filtered.
     pub objects: ObjectSet<'b, 's>,
-    /// What the receiver has, as far as that was found out.
+    /// What the receiver has, as far as it was determined.
     pub had: Option<ObjectSet<'b, 's>>,
     /// How it was found.
     pub trace: Trace,
 }
 
-/// Finds what is reachable from the wants of `question` and not from its haves.
+/// Finds the objects reachable from the wants of `question` and not from its haves.
 ///
 /// # Errors
-/// [`Error::DamagedBitmap`](crate::Error::DamagedBitmap): the question is to be asked again without
-/// bitmaps. Otherwise if an object that is reachable from a want is missing or damaged.
+/// [`Error::DamagedBitmap`](crate::Error::DamagedBitmap): the caller must ask again without
+/// bitmaps. Other errors if an object reachable from a want is missing or damaged.
 pub fn reachable<'b, 's>(
     source: Source<'s>,
     bitmaps: Option<&'b Bitmaps<'s>>,

@@ -2,16 +2,16 @@ use crate::ids::IdMap;
 use gix_hash::{oid, ObjectId};
 use hedgerow_pack::{Bitmaps, ObjectKind, Words};
 
-/// A set of objects: those in the order of bitmaps as bits, others one by one.
+/// A set of objects: those in the order of the bitmaps as bits, others in a list.
 #[derive(Debug)]
 pub struct ObjectSet<'b, 's> {
-    /// The bitmaps whose order the bits are in.
+    /// The bitmaps that define the order of the bits.
     pub(crate) bitmaps: Option<&'b Bitmaps<'s>>,
-    /// The objects that are in that order.
+    /// The objects in that order.
     pub(crate) bits: Words,
-    /// The others, in the order they were found.
+    /// Other objects, in the order in which they were found.
     pub(crate) extra: Vec<Extra>,
-    /// Where they are in `extra`.
+    /// The positions of ids in `extra`.
     pub(crate) places: IdMap<u32>,
 }
 
@@ -20,9 +20,9 @@ pub struct ObjectSet<'b, 's> {
 pub struct Extra {
     /// The object.
     pub id: ObjectId,
-    /// Its kind, by what led to it.
+    /// Its kind, as given by the referring object.
     pub kind: ObjectKind,
-    /// git's hash of the path at which it was found; 0 for none.
+    /// git's hash of the path at which it was found; 0 if there is none.
     pub name_hash: u32,
 }
 
@@ -41,22 +41,22 @@ impl<'b, 's> ObjectSet<'b, 's> {
         &self.bits
     }
 
-    /// The objects that are not.
+    /// The objects outside the order of the bitmaps.
     pub fn extra(&self) -> &[Extra] {
         &self.extra
     }
 
-    /// The bitmaps whose order the bits are in.
+    /// The bitmaps that define the order of the bits.
     pub fn bitmaps(&self) -> Option<&'b Bitmaps<'s>> {
         self.bitmaps
     }
 
-    /// How many there are.
+    /// Number of objects.
     pub fn count(&self) -> u64 {
         self.bits.count() + self.extra.len() as u64
     }
 
-    /// How many there are of one kind; `None` if the bitmaps are damaged.
+    /// Number of objects of one kind; `None` if the bitmaps are damaged.
     pub fn count_of(&self, kind: ObjectKind) -> Option<u64> {
         let extra = self.extra.iter().filter(|extra| extra.kind == kind).count() as u64;
         match self.bitmaps {
@@ -77,7 +77,7 @@ impl<'b, 's> ObjectSet<'b, 's> {
         });
     }
 
-    /// Whether `id` is there.
+    /// Whether the set contains `id`.
     pub fn contains(&self, id: &oid) -> bool {
         match self.bit(id) {
             Some(bit) => self.bits.contains(bit),
@@ -90,7 +90,7 @@ impl<'b, 's> ObjectSet<'b, 's> {
         self.bitmaps?.order().bit(id)
     }
 
-    /// Adds an object; returns whether it was not there.
+    /// Adds an object; returns whether it was new.
     pub(crate) fn insert(&mut self, extra: Extra) -> bool {
         self.insert_at(self.bit(&extra.id), extra)
     }
@@ -103,7 +103,7 @@ impl<'b, 's> ObjectSet<'b, 's> {
         }
     }
 
-    /// Adds an object that is not in the order of the bitmaps.
+    /// Adds an object that is outside the order of the bitmaps.
     pub(crate) fn insert_extra(&mut self, extra: Extra) -> bool {
         let place = self.extra.len() as u32;
         let is_new = !self.places.contains_key(&extra.id);
@@ -114,7 +114,7 @@ impl<'b, 's> ObjectSet<'b, 's> {
         is_new
     }
 
-    /// Removes what `other` has.
+    /// Removes the objects of `other`.
     pub(crate) fn subtract(&mut self, other: &ObjectSet<'_, '_>) {
         self.bits.subtract(&other.bits);
         self.retain_extra(|extra| !other.places.contains_key(&extra.id));

@@ -1,4 +1,4 @@
-//! A set of objects that several threads add to.
+//! A set of objects filled by several threads.
 
 use super::set::{Extra, ObjectSet};
 use crate::ids::{IdHashBuilder, IdMap};
@@ -7,14 +7,14 @@ use hedgerow_pack::Words;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Parts of the set of objects that have no bit, each with a lock of its own.
+/// Number of shards for objects without a bit, each with a lock of its own.
 const SHARDS: usize = 64;
 
-/// An [`ObjectSet`] while a walk adds to it.
+/// An [`ObjectSet`] while several threads add to it.
 pub(super) struct SharedSet<'w, 'b, 's> {
-    /// What was there before.
+    /// The set before the walk.
     before: &'w ObjectSet<'b, 's>,
-    /// What need not be found at all.
+    /// Objects that need not be found.
     shunned: Option<&'w ObjectSet<'b, 's>>,
     bits: Vec<AtomicU64>,
     shards: Vec<Mutex<IdMap<Extra>>>,
@@ -37,12 +37,12 @@ impl<'w, 'b, 's> SharedSet<'w, 'b, 's> {
         }
     }
 
-    /// What paths of trees are hashed by, in all threads.
+    /// The hasher for paths of trees, the same in all threads.
     pub fn hasher(&self) -> &IdHashBuilder {
         &self.hasher
     }
 
-    /// Adds an object; returns whether it was not there and is not shunned.
+    /// Adds an object; returns whether it was new and is not shunned.
     pub fn insert(&self, extra: Extra) -> bool {
         match self.before.bit(&extra.id) {
             Some(bit) => {
@@ -68,11 +68,11 @@ impl<'w, 'b, 's> SharedSet<'w, 'b, 's> {
     fn shard(&self, id: &oid) -> MutexGuard<'_, IdMap<Extra>> {
         let number = self.hasher.of(id.as_bytes()) as usize >> 7;
         let shard = self.shards.get(number % SHARDS).unwrap_or(&self.shards[0]);
-        // A map is whole even if a thread panicked while it held the lock.
+        // The map is consistent even if a thread panicked while it held the lock.
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All bits, and the other objects that are new, in order of their ids.
+    /// All bits, and the new objects without a bit, in order of their ids.
     pub fn into_parts(self) -> (Words, Vec<Extra>) {
         let words = self.bits.into_iter().map(AtomicU64::into_inner).collect();
         let mut extra: Vec<Extra> = Vec::new();

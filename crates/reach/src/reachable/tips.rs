@@ -1,4 +1,4 @@
-//! What tips lead to, and the account of how their question was answered.
+//! Peels tips, and records how a question was answered.
 
 use crate::shares::in_shares;
 use crate::source::Source;
@@ -7,10 +7,10 @@ use gix_hash::ObjectId;
 use hedgerow_object::{Malformed, TagRef};
 use hedgerow_pack::{Bitmaps, ObjectKind, Reader};
 
-/// Annotated tags of annotated tags are followed this far.
+/// Maximum length of a chain of annotated tags.
 const TAG_DEPTH: usize = 1000;
-/// What a tag points to is in its first so many bytes: the lines `object`, with an id in hexadecimal
-/// digits, and `type`.
+/// Length of the beginning of a tag that contains its target, in bytes: the lines `object`, with an
+/// id in hexadecimal digits, and `type`.
 const TAG_TARGET_BYTES: usize = 7 + 64 + 1 + 5 + 6 + 1;
 /// Fewer tips than this are not worth a thread.
 const SHARE: usize = 128;
@@ -22,30 +22,30 @@ pub struct Trace {
     pub wants: BitmapUse,
     /// The bitmaps that were used for the haves.
     pub haves: BitmapUse,
-    /// How many objects the answer has.
+    /// Number of objects in the answer.
     pub objects: u64,
 }
 
-/// What a set of tips needed to be followed to the end of history.
+/// What was needed to answer for one set of tips.
 #[derive(Clone, Debug, Default)]
 pub struct BitmapUse {
-    /// How many commits the tips are.
+    /// Number of commits among the tips.
     pub tips: u64,
-    /// The commits whose bitmaps were used, in the order they were met.
+    /// The commits whose bitmaps were used, in the order in which they were met.
     pub bitmaps: Vec<ObjectId>,
-    /// Tips that bitmaps of others included.
+    /// Number of tips included in bitmaps of others.
     pub included: u64,
-    /// How many pseudo-merges were used.
+    /// Number of pseudo-merges used.
     pub pseudo_merges: u64,
-    /// How many commits without a bitmap were walked.
+    /// Number of walked commits without a bitmap.
     pub commits_walked: u64,
-    /// How many trees were read for their objects.
+    /// Number of trees read.
     pub trees_read: u64,
-    /// Objects that are outside the pack of the bitmaps.
+    /// Number of objects outside the packs of the bitmaps.
     pub outside: u64,
 }
 
-/// A tip, followed to the end: the tags on the way, and what they are of.
+/// A peeled tip: the tags on the way, and the object at the end.
 #[derive(Debug)]
 pub(crate) struct Followed {
     pub tags: Vec<Marked>,
@@ -60,8 +60,8 @@ pub(crate) struct Marked {
     pub bit: Option<u32>,
 }
 
-/// Follows each of `tips` to its end, by up to `threads` threads; `None` for one that is nowhere. A
-/// commit that the bitmaps know need not be looked at.
+/// Peels each of `tips`, by up to `threads` threads; `None` for a missing object. A commit in the
+/// bitmaps need not be read.
 pub(crate) fn follow_all(
     source: Source<'_>,
     bitmaps: Option<&Bitmaps<'_>>,
@@ -84,13 +84,14 @@ fn follow_share(
         .collect()
 }
 
-/// Whether the bitmaps know that the object with that bit is a commit.
+/// Whether the bitmaps say that the object with that bit is a commit.
 fn is_commit_by(bitmaps: &Bitmaps<'_>, bit: u32) -> Result<bool> {
     let commits = bitmaps.of_kind(ObjectKind::Commit);
     Ok(commits.map_err(|_| Error::DamagedBitmap)?.contains(bit))
 }
 
-/// Follows `tip` through annotated tags. `None` if it is nowhere, or not what a tag says.
+/// Peels the annotated tag `tip`. `None` if an object is missing, or not of the kind that a tag
+/// says.
 fn follow(
     source: &Source<'_>,
     bitmaps: Option<&Bitmaps<'_>>,
@@ -100,7 +101,7 @@ fn follow(
     let mut tags = Vec::new();
     let mut start = [0; TAG_TARGET_BYTES];
     let mut id = *tip;
-    // What the tag before says that this is.
+    // The kind that the previous tag gives.
     let mut named: Option<ObjectKind> = None;
     for _ in 0..TAG_DEPTH {
         let known = bitmaps.and_then(|bitmaps| Some((bitmaps, bitmaps.order().bit(&id)?)));

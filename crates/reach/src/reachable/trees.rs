@@ -13,13 +13,13 @@ use hedgerow_object::{Malformed, TreeEntry};
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Trees that one thread reads before others are started.
+/// Number of trees that one thread reads before others are started.
 const ALONE: u64 = 256;
-/// A thread that has more than this many trees to read gives half of them to one that has none.
+/// A thread with more than this many unread trees gives half of them to an idle thread.
 const SHARE_FROM: usize = 16;
-/// Directories may be nested this deep, as for git.
+/// Maximum depth of directories, as in git.
 const MAX_DEPTH: u32 = 2048;
-/// A tree that is in the set and whose entries are not.
+/// A tree that is in the set and whose entries are not yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub id: ObjectId,
@@ -29,12 +29,14 @@ pub(super) struct Pending {
     pub like: Option<Like>,
 }
 
-/// A tree that another one is likely to be similar to.
+/// A tree that is probably similar to another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Like {
-    /// All of it was known before the other one was found, or is sure to be met without it.
+    /// All of it was known before the other tree was found, or will certainly be visited without
+    /// it.
     Known(ObjectId),
-    /// It is of use once it has been met: till then, each of the two might wait for the other.
+    /// Usable only once it has been visited; otherwise each of the two trees might rely on the
+    /// other.
     OnceMet(ObjectId),
 }
 
@@ -46,8 +48,8 @@ impl Like {
     }
 }
 
-/// Adds to `set` what the trees `roots`, which are in it, lead to. `missing_ok`: a tree that is
-/// nowhere leads nowhere. Returns how many trees were read.
+/// Adds everything that the trees `roots` contain to `set`, which already contains `roots`.
+/// `missing_ok`: missing trees are ignored. Returns the number of trees read.
 pub(super) fn walk(
     source: Source<'_>,
     set: &SharedSet<'_, '_, '_>,
@@ -58,6 +60,7 @@ pub(super) fn walk(
     let mut walker = Walker::new(source, set, missing_ok);
     walker.pending = roots;
     walker.pending.reverse();
+    // One thread is faster for a few trees.
     while walker.read < ALONE || threads < 2 {
         if !walker.step()? {
             return Ok(walker.read);
@@ -75,6 +78,7 @@ pub(super) fn walk(
     let (pool, mut read) = (&pool, walker.read);
     std::thread::scope(|scope| {
         let start = |_| {
+            // Each thread starts with the trees remembered so far.
             let met = walker.met.clone();
             let walker = Walker::new(source, set, missing_ok);
             let started = start_scoped(scope, "trees", move || pool.work(Walker { met, ..walker }));
@@ -115,13 +119,13 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
         }
     }
 
-    /// Whether what a tree shares with the one that it is `like` can be passed over.
+    /// Whether entries shared with the `like` tree can be skipped.
     fn is_ready(&mut self, like: Like) -> bool {
         let Like::Known(id) = like else {
             return self.met.has_met(like.id());
         };
         if !self.met.contains(&id) {
-            // Without it, there is more to look at.
+            // Without it, there is only more to examine.
             if let Ok(Some(content)) = self.trees.read(&id) {
                 self.met.assume(&id, &content);
             }
@@ -167,8 +171,8 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
     }
 }
 
-/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not there. `before`: what
-/// had its name in a tree all of which is or will be known.
+/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not in the set. `before`:
+/// the entry of the same name in a tree that is or will be known completely.
 fn add(
     set: &SharedSet<'_, '_, '_>,
     tree: &Pending,
@@ -198,7 +202,7 @@ fn add(
     })
 }
 
-/// What threads share: trees that those who have none take.
+/// Shared by the threads: trees that idle threads can take.
 struct Pool {
     state: Mutex<State>,
     changed: Condvar,
@@ -211,7 +215,7 @@ struct State {
     failed: bool,
 }
 
-/// Has the others not wait for one that panicked.
+/// Keeps the other threads from waiting for one that panicked.
 struct EndOfAll<'p>(&'p Pool);
 
 impl Drop for EndOfAll<'_> {
@@ -224,7 +228,7 @@ impl Drop for EndOfAll<'_> {
 }
 
 impl Pool {
-    /// There are no more threads for as many as were to work.
+    /// Fewer threads could be started than planned.
     fn do_with_one_less(&self) {
         self.lock().threads -= 1;
         self.changed.notify_all();
@@ -260,7 +264,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Some trees to read; `None` if there are none left and nobody who could find any.
+    /// Takes some trees to read; `None` if there are none left and no thread can find any.
     fn take(&self) -> Option<Vec<Pending>> {
         let mut state = self.lock();
         loop {

@@ -1,7 +1,8 @@
 //! The answer as a set: the same objects as a listing, in no order, found by many threads.
 //!
-//! One thread walks the commits; the others read trees as soon as their commits are known, and it
-//! joins them when it is done. Each object is entered by whoever puts it into the set first.
+//! One thread walks the commits; the others read trees as soon as their commits are known, and the
+//! first thread joins them when it is done. Each object is entered by the thread that inserts it
+//! into the set.
 
 mod seen;
 mod worker;
@@ -23,10 +24,10 @@ use std::sync::mpsc::{channel, Receiver};
 use std::sync::{Mutex, PoisonError};
 use worker::Worker;
 
-/// Trees that a thread takes at a time: those of neighbours in history, which are alike.
+/// Number of trees that a thread takes at a time: trees of neighbouring commits are similar.
 const BATCH: usize = 64;
 
-/// What all threads of a walk share.
+/// State shared by all threads of a walk.
 struct Shared<'w, S> {
     source: Source<'w>,
     seen: &'w S,
@@ -37,8 +38,8 @@ struct Shared<'w, S> {
 }
 
 impl Request {
-    /// Whether [`walk_set`] can answer it: nothing depends on how an object is reached, and
-    /// nothing missing is to be tolerated.
+    /// Whether [`walk_set`] supports the request: nothing may depend on how an object is reached,
+    /// and missing objects must be errors.
     pub fn is_set(&self) -> bool {
         let filter = matches!(self.filter, None | Some(Filter::BlobNone));
         let tips = self.filter.is_none() || !self.filter_tips && !self.keep_omitted;
@@ -46,11 +47,11 @@ impl Request {
     }
 }
 
-/// Puts all that `request` asks for into `seen`, with `threads` threads. Order and edges are not
-/// told.
+/// Inserts the objects that `request` asks for into `seen`, with `threads` threads. Order and edges
+/// are not determined.
 ///
 /// # Errors
-/// As [`Walk::list`]; [`Error::Filter`] for what [`Request::is_set`] denies.
+/// As [`Walk::list`]; [`Error::Filter`] if [`Request::is_set`] is false.
 pub fn walk_set<S: Seen>(
     source: Source<'_>,
     request: Request,
@@ -90,7 +91,7 @@ pub fn walk_set<S: Seen>(
             .map_while(|_| start_scoped(scope, "set", run).ok())
             .collect();
         let send = |batch| {
-            // All receivers are gone only after an error, which they tell.
+            // All receivers are gone only after an error, which is reported elsewhere.
             let _ = sender.send(batch);
         };
         let walked = walk_commits(&mut walk, &shared, send, with_objects);
@@ -109,6 +110,7 @@ pub fn walk_set<S: Seen>(
     })
 }
 
+/// Walks the commits, and sends their trees to the other threads in batches.
 fn walk_commits<S: Seen>(
     walk: &mut Walk<'_>,
     shared: &Shared<'_, S>,

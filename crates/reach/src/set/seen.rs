@@ -3,24 +3,24 @@ use gix_hash::oid;
 use hedgerow_pack::{Location, ObjectKind};
 use std::sync::{Mutex, PoisonError};
 
-/// A set of objects that many threads put into.
+/// A set of objects that many threads insert into.
 pub trait Seen: Sync {
-    /// Puts an object in; returns whether that is news. `name_hash` is git's hash of the path that
-    /// it was met at (`pack_name_hash`), which sorts objects for delta search.
+    /// Inserts an object; returns whether it was new. `name_hash` is git's hash of the path at
+    /// which it was met (`pack_name_hash`), which sorts objects for delta search.
     fn insert(&self, id: &oid, kind: ObjectKind, name_hash: u32) -> bool;
 
-    /// Whether [`Seen::found`] is to be told locations of commits and tags, too.
+    /// Whether [`Seen::found`] needs the locations of commits and tags, too.
     fn wants_locations(&self) -> bool {
         false
     }
 
-    /// Tells of an object that is new, and where it is: a tree or a blob is known to be there.
+    /// Reports a new object and its location. A tree or a blob is known to exist.
     fn found(&self, _id: &oid, _kind: ObjectKind, _location: Option<Location>) {}
 }
 
 const SHARDS: usize = 64;
 
-/// A [`Seen`] of ids, in parts that are locked apart.
+/// A [`Seen`] of ids, in shards with a lock each.
 #[derive(Debug)]
 pub struct SeenIds {
     shards: Vec<Mutex<IdSet>>,
@@ -37,7 +37,7 @@ impl Default for SeenIds {
 }
 
 impl SeenIds {
-    /// How many objects are in it.
+    /// Number of objects.
     pub fn count(&self) -> u64 {
         let lengths = self.shards.iter().map(|shard| {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);

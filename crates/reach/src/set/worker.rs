@@ -10,29 +10,29 @@ use hedgerow_object::{TreeEntries, TreeEntry};
 use hedgerow_pack::{ObjectKind, Reader};
 use std::sync::Arc;
 
-/// Slots of the memory for what was asked last.
+/// Number of slots of the cache of recent lookups.
 const RECENT: usize = 1 << 15;
 
-/// A tree of up to so many bytes has few entries.
+/// A tree of at most this many bytes has few entries.
 const SMALL_BYTES: usize = 512;
 
 /// One thread of a walk.
 pub(super) struct Worker<'w, S> {
     shared: &'w Shared<'w, S>,
-    /// Taken out while what it read is looked at.
+    /// `None` while the content it returned is in use.
     reader: Option<Reader<'w>>,
-    /// Objects that are in the set, each at a place that its hash says: most entries of a tree are
-    /// those of the tree that was looked at before.
+    /// Objects in the set, each in a slot given by its hash. It makes lookups fast because most
+    /// entries of a tree are the same as in the tree examined before.
     recent: Vec<ObjectId>,
     hash: IdHashBuilder,
     met: MetTrees,
-    /// Trees that are to be read.
+    /// Trees still to be read.
     pending: Vec<Subtree>,
 }
 
 struct Subtree {
     id: ObjectId,
-    /// The hash of its path, with a slash after it.
+    /// The hash of its path, including a slash at the end.
     path: NameHash,
     key: PathKey,
     depth: usize,
@@ -51,7 +51,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         }
     }
 
-    /// Puts a tag or a blob that was named into the set.
+    /// Inserts a named tag or blob into the set.
     pub fn add_tip(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> Result<()> {
         if self.shared.marks.has(id, mark::UNINTERESTING) {
             return Ok(());
@@ -62,7 +62,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         Ok(())
     }
 
-    /// Puts a tree and all that is in it into the set.
+    /// Inserts a tree and everything in it into the set.
     pub fn add_root(&mut self, tree: &ObjectId) -> Result<()> {
         if self.is_known(tree) || self.shared.marks.has(tree, mark::UNINTERESTING) {
             return Ok(());
@@ -130,7 +130,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         met
     }
 
-    /// Looks at the entries one by one: to compare a small tree with another takes longer.
+    /// Visits the entries one by one: comparing a small tree with another takes longer.
     fn all_entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
         let mut entries = TreeEntries::new(content, tree.id.kind());
         while let Some(entry) = entries.next_of(&tree.id)? {
@@ -139,6 +139,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         Ok(())
     }
 
+    /// Inserts an entry of `tree` into the set, and queues it if it is a new tree.
     fn entry(&mut self, tree: &Subtree, entry: TreeEntry<'_>) -> Result<()> {
         let slot = self.slot(entry.id);
         if self

@@ -2,8 +2,8 @@ use super::Walk;
 use crate::commits::{flag, CommitIndex};
 
 impl Walk<'_> {
-    /// Remembers the parents of `commit`, which was given out: those that are not given out
-    /// themselves are where the walk ended.
+    /// Records the parents of `commit`, which was returned: those that are not returned themselves
+    /// are the boundary of the walk.
     pub(super) fn note_boundary(&mut self, commit: CommitIndex) {
         let mut at = 0;
         while let Some(parent) = self.commits.parent(commit, at) {

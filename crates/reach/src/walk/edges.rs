@@ -1,5 +1,5 @@
-//! Marking what uninteresting commits have, as far as it can matter: the trees of those next to
-//! the commits that are wanted.
+//! Marks the objects of uninteresting commits as far as needed: the trees of those adjacent to
+//! wanted commits.
 
 use super::Walk;
 use crate::commits::{flag, CommitIndex, State};
@@ -59,7 +59,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Marks all that is in `tree`. What cannot be read is not wanted, and left alone.
+    /// Marks everything in `tree`. A tree that cannot be read is ignored: it is not wanted anyway.
     pub(super) fn mark_tree_contents_uninteresting(&mut self, tree: &ObjectId) -> Result<()> {
         let mut pending = vec![*tree];
         while let Some(tree) = pending.pop() {

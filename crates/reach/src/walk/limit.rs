@@ -1,20 +1,21 @@
-//! What is left of the tips and what they reach, without what is not wanted.
+//! Limits the list of a walk to wanted commits.
 
 use super::Walk;
 use crate::commits::{flag, CommitIndex};
 use crate::Result;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Commits that are still looked at after all that wait are uninteresting: a clock that was wrong
+/// Number of commits that are still examined after all queued ones are uninteresting: a wrong clock
 /// may have put a parent before its child.
 const SLOP: u32 = 5;
 
 impl Walk<'_> {
-    /// Replaces the list of tips by all that is wanted, newest first.
+    /// Replaces the list of tips by all wanted commits, newest first.
     pub(super) fn limit(&mut self) -> Result<()> {
         let mut kept = VecDeque::new();
         let mut slop = SLOP;
         let mut last = u64::MAX;
+        // A queued commit that is known to be wanted: it spares `slop_left` a search of the queue.
         let mut known_interesting = None;
         for commit in std::mem::take(&mut self.list) {
             self.queue.push(self.commits.node(commit).seconds, commit);
@@ -47,8 +48,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// How many uninteresting commits are still to be looked at; 0 ends it. `last` is the date of
-    /// the last one that was kept.
+    /// How many more uninteresting commits to examine; 0 ends the walk. `last` is the date of the
+    /// last commit that was kept.
     fn slop_left(&self, last: u64, slop: u32, known: &mut Option<CommitIndex>) -> u32 {
         let Some(next) = self.queue.next_seconds() else {
             return 0;
@@ -69,12 +70,11 @@ impl Walk<'_> {
         }
     }
 
-    /// The same by generations, which no clock can make wrong, and in topological order. A commit
-    /// is looked at when all its descendants were.
+    /// The same by generation numbers, which do not depend on clocks, and in topological order. A
+    /// commit is examined after all its descendants.
     ///
-    /// Edges are those of the tips alone, as far as they are known when all commits of the
-    /// generations of the tips were looked at: like git, which then gives out more objects than
-    /// it had to.
+    /// Edges are those of the tips alone, as known after all commits with generations of the tips
+    /// were examined. That is what git does, which then returns more objects than necessary.
     pub(super) fn limit_by_generation(&mut self) -> Result<()> {
         let tips = self.list.clone();
         let mut queue = BinaryHeap::new();
@@ -106,7 +106,7 @@ impl Walk<'_> {
             }
             self.mark_parents_uninteresting(commit);
             let waits = |known: &CommitIndex| is_wanted(self, *known);
-            // One that was kept meanwhile does not wait any more.
+            // A commit that was kept meanwhile is no longer queued.
             if known.is_none_or(|known| kept.back() == Some(&known) || !waits(&known)) {
                 known = queue.iter().map(|(_, commit)| *commit).find(waits);
             }

@@ -1,8 +1,8 @@
 //! The walk over commits, in git's order: what git-rev-list(1) prints, and where it stops.
 //!
-//! What is wanted is known for sure only when everything was looked at; like git, a walk with
-//! uninteresting tips ends a little after all that waits is uninteresting, by dates. Where clocks
-//! were wrong it may end too early, and then it does so where git does.
+//! Which commits are wanted is certain only when all were examined. Like git, a walk with
+//! uninteresting tips ends a little after all queued commits are uninteresting, judged by dates. If
+//! clocks were wrong it may end too early, and then it does so where git does.
 
 mod boundary;
 mod edges;
@@ -29,51 +29,51 @@ use std::collections::VecDeque;
 pub struct Walk<'s> {
     pub(crate) commits: Commits<'s>,
     pub(crate) request: Request,
-    /// The tips that are no commits, and tags, in their order.
+    /// The tips that are not commits, and tags, in their order.
     pub(crate) pending: Vec<Pending>,
     pub(crate) marks: Marks,
     pub(crate) trees: TreeReader<'s>,
     pub(crate) promised: Option<Promised>,
-    /// Edges that were found while the trees of uninteresting commits were marked.
+    /// Edges that were found while trees of uninteresting commits were marked.
     pub(crate) edges: Vec<CommitIndex>,
-    /// The list of commits: the tips, or all that is left of them and what they reach.
+    /// The list of commits: the tips, or all wanted commits.
     pub(crate) list: VecDeque<CommitIndex>,
     queue: Queue,
     mode: Mode,
     max_count: Option<u64>,
     skip: u64,
-    /// What may turn out to be a boundary, in the order it was met.
+    /// Possible boundary commits, in the order in which they were met.
     boundary: Vec<CommitIndex>,
-    /// All commits were given out, and now it is the turn of boundaries.
+    /// All commits were returned; boundary commits follow.
     is_at_boundary: bool,
-    /// All that is to be given out, in order, if it is known.
+    /// All commits to return, in order, if known.
     ready: Option<VecDeque<CommitIndex>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Parents are queued when a commit is given out.
+    /// Parents are queued when a commit is returned.
     Streaming,
     /// The list is final.
     Limited,
-    /// The list is the tips, and all there is.
+    /// The list is the tips, without their parents.
     Tips,
 }
 
-/// A commit that a walk gives out.
+/// A commit that a walk returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Which one.
     pub commit: CommitIndex,
-    /// Whether it is where the walk ended.
+    /// Whether it is a boundary commit.
     pub is_boundary: bool,
     /// Whether it was reached from the left side of `A...B`.
     pub is_left: bool,
 }
 
 impl<'s> Walk<'s> {
-    /// Prepares the walk that answers `request`: reads the tips, and where something is not
-    /// wanted, finds out what is left.
+    /// Prepares the walk for `request`: reads the tips, and limits the list if something is
+    /// excluded.
     pub fn new(source: Source<'s>, request: Request) -> Result<Self> {
         let may_be_elsewhere = request.missing == Missing::AllowPromised;
         let promised = if request.exclude_promised || may_be_elsewhere {
@@ -108,13 +108,13 @@ impl<'s> Walk<'s> {
         &self.commits
     }
 
-    /// The parents of a commit that was given out, as far as it was read.
+    /// The parents of a returned commit, as far as it was read.
     pub fn parents(&self, commit: CommitIndex) -> impl Iterator<Item = gix_hash::ObjectId> + '_ {
         let parents = self.commits.parents(commit).iter();
         parents.map(|parent| self.commits.id(*parent))
     }
 
-    /// When a commit that was given out was committed, in seconds since the epoch.
+    /// The commit time of a returned commit, in seconds since the epoch.
     pub fn seconds(&self, commit: CommitIndex) -> u64 {
         self.commits.node(commit).seconds
     }
@@ -164,6 +164,7 @@ impl<'s> Walk<'s> {
             self.limit_by_generation()?;
             self.mode = Mode::Limited;
         }
+        // `limit_by_generation` has marked the edges itself.
         if self.mode != Mode::Limited || !by_generation || is_limited {
             let list = std::mem::take(&mut self.list);
             self.mark_edges(&list)?;
@@ -181,7 +182,7 @@ impl<'s> Walk<'s> {
         promised.is_some_and(|promised| promised.contains(id))
     }
 
-    /// What the remote of a partial clone has sent is not entered.
+    /// Excludes what the promisor remote has sent.
     fn leave_out_promised(&mut self) {
         if !self.request.exclude_promised {
             return;
@@ -210,7 +211,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The next commit, reversal left aside.
+    /// The next commit, before reversal.
     fn next_in_order(&mut self) -> Result<Option<CommitIndex>> {
         if self.is_at_boundary {
             return Ok(self.next_boundary());
@@ -241,7 +242,7 @@ impl<'s> Walk<'s> {
         Ok(found)
     }
 
-    /// The next commit that is not to be passed over.
+    /// The next commit that is to be returned.
     fn next_shown(&mut self) -> Result<Option<CommitIndex>> {
         if self.mode == Mode::Streaming {
             for commit in std::mem::take(&mut self.list) {

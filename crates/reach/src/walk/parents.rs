@@ -12,8 +12,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Reads the parents of `commit` and passes on what it is; `meet` takes those that are met for
-    /// the first time.
+    /// Reads the parents of `commit` and passes its flags on to them; `meet` is called for those
+    /// met for the first time.
     pub(super) fn reach_parents(
         &mut self,
         commit: CommitIndex,
@@ -31,7 +31,7 @@ impl Walk<'_> {
             at += 1;
             if is_uninteresting {
                 self.commits.node_mut(parent).flags |= flag::UNINTERESTING;
-                // What is not wanted need not be there.
+                // Excluded commits may be missing.
                 if !matches!(self.commits.load(parent), Ok(true)) {
                     continue;
                 }
@@ -57,7 +57,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether the walk goes on with the missing `parent`, which is told later, or without it.
+    /// Whether the walk continues despite the missing `parent`, which may be reported later.
     fn may_be_missing(&mut self, commit: CommitIndex, parent: CommitIndex) -> Result<bool> {
         let id = self.commits.id(parent);
         if self.is_promised(&id) {

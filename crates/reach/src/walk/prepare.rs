@@ -1,4 +1,4 @@
-//! Reading the tips of a walk.
+//! Reads the tips of a walk.
 
 use super::Walk;
 use crate::commits::flag;
@@ -9,18 +9,18 @@ use gix_hash::ObjectId;
 use hedgerow_object::TagRef;
 use hedgerow_pack::{ObjectKind, Reader};
 
-/// An object beside commits that a walk gives out.
+/// An object other than a commit that a walk returns.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub id: ObjectId,
     pub kind: ObjectKind,
-    /// The name in a tag, or the path of a tree or blob.
+    /// The name in the tag, or the path of a tree or blob.
     pub name: Vec<u8>,
 }
 
 impl Walk<'_> {
-    /// Reads the tips and puts them into the list, or among what is pending. Returns whether one
-    /// is uninteresting.
+    /// Reads the tips and adds them to the list or to the pending objects. Returns whether one is
+    /// uninteresting.
     pub(super) fn read_tips(&mut self) -> Result<bool> {
         let tips = std::mem::take(&mut self.request.tips);
         let mut reader = Reader::new(self.commits.source().store);
@@ -42,7 +42,7 @@ impl Walk<'_> {
         Ok(has_uninteresting)
     }
 
-    /// What a tip is; `None` if it is missing and may be.
+    /// The kind of a tip; `None` if it is missing and may be.
     fn tip_kind(&mut self, reader: &mut Reader<'_>, tip: &Tip) -> Result<Option<ObjectKind>> {
         let source = *self.commits.source();
         let found = source.replacement(&tip.id);
@@ -122,7 +122,8 @@ impl Walk<'_> {
             };
             let found = reader.header(&found, location)?.kind;
             if found != named {
-                // What may be missing may be wrong, as with git; what is not wanted is passed over.
+                // An object that may be missing may also be wrong, as in git; excluded ones are
+                // ignored.
                 return if is_uninteresting || self.request.missing != Missing::Error {
                     Ok(false)
                 } else {
@@ -183,7 +184,7 @@ impl Walk<'_> {
         Ok(is_uninteresting)
     }
 
-    /// The target of the tag `id`, the kind of that as the tag has it, and the name in it.
+    /// The target of the tag `id`, the target's kind according to the tag, and the name in the tag.
     fn read_tag(
         &self,
         reader: &mut Reader<'_>,

@@ -2,7 +2,7 @@ use crate::commits::CommitIndex;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Commits that wait, the newest first, and of the same second the one that came first.
+/// Queued commits, newest first; in the same second, first in, first out.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     heap: BinaryHeap<(u64, Reverse<u64>, CommitIndex)>,
@@ -19,12 +19,12 @@ impl Queue {
         self.heap.pop().map(|(_, _, commit)| commit)
     }
 
-    /// The date of the next one.
+    /// The date of the next commit.
     pub fn next_seconds(&self) -> Option<u64> {
         self.heap.peek().map(|(seconds, _, _)| *seconds)
     }
 
-    /// Those that wait, in no order.
+    /// The queued commits, in no order.
     pub fn iter(&self) -> impl Iterator<Item = CommitIndex> + '_ {
         self.heap.iter().map(|(_, _, commit)| *commit)
     }

@@ -4,16 +4,16 @@ use crate::commits::CommitIndex;
 use crate::request::Order;
 use std::collections::{HashMap, VecDeque};
 
-/// Commits whose children were all given out.
+/// Commits whose children were all returned.
 enum Ready {
-    /// The last that came goes first: a line of history is followed to its end.
+    /// Last in, first out: a line of history is followed to its end.
     Last(Vec<CommitIndex>),
     Newest(Queue),
 }
 
 impl Walk<'_> {
-    /// The commits of `list` with no parent before its children. `tips` are where those without
-    /// children stand, if not in the list itself; the list is then what generations have told.
+    /// The commits of `list` with no parent before its children. `tips` gives the order of those
+    /// without children, if not `list` itself; the list then comes from a limit by generations.
     pub(super) fn in_topological_order(
         &self,
         list: &VecDeque<CommitIndex>,
@@ -42,6 +42,7 @@ impl Walk<'_> {
                 self.put(&mut ready, *tip);
             }
         }
+        // The last one is taken first.
         if let Ready::Last(tips) = &mut ready {
             tips.reverse();
         }

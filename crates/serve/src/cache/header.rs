@@ -1,28 +1,28 @@
 use super::ResponseKey;
 
-/// Bytes before what was sent.
+/// Length of the header before the response, in bytes.
 pub(super) const HEADER_BYTES: u64 = 128;
 const MAGIC: [u8; 8] = *b"HRSP\0\0\0\x02";
 const DIGEST_AT: usize = 88;
 const DIGEST_BYTES: usize = blake3::OUT_LEN;
 
-/// What stands before a response. Until that is whole, there are zeros.
+/// The header before a response. Until the response is complete, it consists of zeros.
 ///
 /// | bytes | |
 /// |---|---|
 /// | 8 | `HRSP`, and the version of the format as a 32-bit number |
 /// | 32 | the key of the request |
-/// | 32 | which repository |
-/// | 8 | bytes of the response |
-/// | 8 | bytes of the sources, which follow the response |
-/// | 32 | BLAKE3 of the response, the sources and the 88 bytes before |
+/// | 32 | the hash that identifies the repository |
+/// | 8 | length of the response in bytes |
+/// | 8 | length of the list of sources in bytes, which follows the response |
+/// | 32 | BLAKE3 of the response, the list of sources and the 88 header bytes before |
 /// | 8 | zeros |
 ///
-/// Numbers have the highest byte first.
+/// Numbers are big-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub key: ResponseKey,
-    /// BLAKE3 of what identifies the repository.
+    /// BLAKE3 hash of what identifies the repository.
     pub repository: [u8; 32],
     pub response_bytes: u64,
     pub source_bytes: u64,
@@ -30,7 +30,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header of a response with the hash `content` so far, of the response and the sources.
+    /// The header of a response; `content` is the hasher after the response and the list of
+    /// sources.
     pub fn new(
         (key, repository): (ResponseKey, [u8; 32]),
         (response_bytes, source_bytes): (u64, u64),
@@ -47,12 +48,12 @@ impl Header {
         header
     }
 
-    /// Whether `content`, of the response and the sources, is what it was.
+    /// Whether the digest matches `content`, the hasher after the response and the list of sources.
     pub fn is_digest_right(&self, content: blake3::Hasher) -> bool {
         self.digest == self.digest(content)
     }
 
-    /// `None` if this is none of this version.
+    /// `None` if this is not a header of this version.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk()?;
         let (key, rest) = rest.split_first_chunk()?;
@@ -73,7 +74,7 @@ impl Header {
         [&self.front(), self.digest.as_slice(), &[0; 8]].concat()
     }
 
-    /// What the file has in all, in bytes.
+    /// The total length of the file in bytes.
     pub fn file_bytes(&self) -> Option<u64> {
         let content = self.response_bytes.checked_add(self.source_bytes)?;
         content.checked_add(HEADER_BYTES)

@@ -1,16 +1,17 @@
 //! A cache of whole responses: the same fetch arrives again and again, from machines that all do
 //! the same.
 //!
-//! Each response is a file: a [`Header`](header::Header), what was sent, and what it was made from
-//! ([`Sources`]). The first who misses it makes it, under a name that ends in `.partial` and with a
-//! lock that ends with the process; whoever misses it meanwhile reads along. When it is whole it
-//! gets the name that is looked for. What a request reaches does not change, because objects do not;
-//! what else a response depends on is part of its key.
+//! Each response is a file: a [`Header`](header::Header), the bytes sent, and a list of what it was
+//! made from ([`Sources`]). The first process that misses a response makes it, under a name that
+//! ends in `.partial` and with a lock that ends with the process; other processes that miss it
+//! meanwhile read along. When it is complete it gets its final name. The result of a request does
+//! not change, because objects do not; everything else that a response depends on is part of its
+//! key.
 //!
-//! The directory and the files are open to one user only ([`PrivateDir`]), and still nothing is
-//! believed: a file that is found is sent if its header names the request and the repository, the
-//! files it was made from are there unchanged, and its digest is right. All of it is read for that
-//! before the first byte is sent, so that one that broke is made again and nobody notices.
+//! The directory and the files are accessible to one user only ([`PrivateDir`]), and still nothing
+//! is trusted: a file is sent only if its header names the request and the repository, the files it
+//! was made from exist unchanged, and its digest is right. The whole file is read for that before
+//! the first byte is sent, so that a damaged one is made again without the client noticing.
 
 mod header;
 mod new;
@@ -32,22 +33,22 @@ use std::time::Duration;
 
 const WHOLE: &str = ".response";
 const PARTIAL: &str = ".partial";
-/// Digits of a name before its ending.
+/// Number of hexadecimal digits of a file name before its extension.
 const NAME_DIGITS: usize = 64;
 
-/// What a cache of responses is to be.
+/// Options of a cache of responses.
 #[derive(Clone, Debug)]
 pub struct CacheOptions {
-    /// Where the responses are. It is made if it is missing.
+    /// The directory of the responses. It is created if it is missing.
     pub directory: PathBuf,
     /// The object directories of the repository, its own first.
     pub objects: Vec<PathBuf>,
-    /// The most they may take, in bytes. A single larger one is not kept.
+    /// Maximum size of all responses, in bytes. A single response larger than this is not kept.
     pub max_bytes: u64,
-    /// How old they may become, in seconds.
+    /// Maximum age of a response, in seconds.
     pub max_age_seconds: u64,
-    /// How long a follower waits for the maker of the same response without progress, in seconds;
-    /// 0: nobody follows another.
+    /// How long a follower waits without progress for the process that makes the same response, in
+    /// seconds; 0 disables following.
     pub max_wait_seconds: u64,
 }
 
@@ -56,25 +57,25 @@ pub struct CacheOptions {
 pub struct ResponseCache {
     directory: PrivateDir,
     options: CacheOptions,
-    /// Which repository, as a hash.
+    /// The hash that identifies the repository.
     repository: [u8; 32],
 }
 
-/// What identifies a response.
+/// The hash that identifies a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseKey([u8; 32]);
 
-/// What there is of a response.
+/// The result of a lookup.
 #[derive(Debug)]
 pub enum Found {
-    /// All of it, or somebody makes it.
+    /// A response that is complete, or that another process is making.
     Stored(StoredResponse),
-    /// Nothing: whoever asked is to make it.
+    /// None: the caller has to make it.
     Missing(NewResponse),
 }
 
 impl ResponseKey {
-    /// The key of the response to a request that consists of these parts.
+    /// The key of the response to a request with these parts.
     pub fn of<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
         ResponseKey(hash(parts))
     }
@@ -84,7 +85,8 @@ impl ResponseCache {
     /// Opens the directory.
     ///
     /// # Errors
-    /// If it cannot be used ([`PrivateDir::open_or_create`]), or the objects are not there.
+    /// If it cannot be used ([`PrivateDir::open_or_create`]), or an object directory does not
+    /// exist.
     pub fn open(options: CacheOptions) -> Result<Self> {
         let directory = PrivateDir::open_or_create(&options.directory)?;
         let mut parts = Vec::new();
@@ -103,10 +105,10 @@ impl ResponseCache {
         })
     }
 
-    /// The response to the request with `key`, whole or growing, or else the place to make it.
+    /// The response to the request with `key`, complete or growing, or else a new one to write.
     ///
     /// # Errors
-    /// If the file cannot be made, or what it is made from cannot be listed.
+    /// If the file cannot be created, or the sources cannot be listed.
     pub fn look(&self, key: &ResponseKey) -> Result<Found> {
         let sources = Sources::list(&self.options)?;
         if let Some(stored) = self.find_made_from(key, &sources) {
@@ -123,7 +125,7 @@ impl ResponseCache {
                     return Ok(Found::Stored(stored));
                 }
                 Ok(Claim::Writer(file)) => {
-                    // Whoever made it may have come to the end just now.
+                    // Its maker may have finished in the meantime.
                     if let Some(stored) = self.find_made_from(key, &sources) {
                         return Ok(Found::Stored(stored));
                     }
@@ -132,7 +134,7 @@ impl ResponseCache {
                     let new = NewResponse::new(file, partial, identity, sources, max_bytes);
                     return Ok(Found::Missing(new));
                 }
-                // There are no locks here: everybody makes it.
+                // Without locks, each process makes its own response.
                 Err(_) => {}
             }
         }
@@ -141,8 +143,8 @@ impl ResponseCache {
         Ok(Found::Missing(new))
     }
 
-    /// The response to the request with `key`, if there is one that is whole, not too old, and made
-    /// from what is there still.
+    /// The response to the request with `key`, if there is one that is complete, not expired, and
+    /// made from files that still exist unchanged.
     pub fn find(&self, key: &ResponseKey) -> Option<StoredResponse> {
         self.find_made_from(key, &Sources::list(&self.options).ok()?)
     }
@@ -155,11 +157,11 @@ impl ResponseCache {
         StoredResponse::whole(file, &self.identity(key), sources, self.options.max_bytes)
     }
 
-    /// Keeps `response`, which is whole, and removes what is too old or too much.
+    /// Keeps `response`, which is complete, and removes expired responses and those over the size
+    /// limit.
     ///
     /// # Errors
-    /// If it cannot be named, or the directory cannot be listed. Who follows it gets it all the
-    /// same.
+    /// If it cannot be renamed, or the directory cannot be listed. Followers get it all the same.
     pub fn keep(&self, response: NewResponse) -> Result<()> {
         let sources = Sources::list(&self.options)?;
         if sources.to_bytes().len() <= sources::MAX_BYTES {
@@ -168,8 +170,8 @@ impl ResponseCache {
         self.clean()
     }
 
-    /// Removes what is too old or was abandoned, and of the rest the oldest as long as it is too
-    /// much. What has no name that is given here is left alone.
+    /// Removes expired and abandoned responses, then the oldest ones until the size limit is met.
+    /// Files with names that are not the cache's own are left alone.
     ///
     /// # Errors
     /// If the directory cannot be listed.
@@ -178,7 +180,7 @@ impl ResponseCache {
         let mut kept = Vec::new();
         let mut bytes = 0_u64;
         for (name, kind) in self.names()? {
-            // Others may clean at the same time: what is gone is gone.
+            // Other processes may clean at the same time and remove it first.
             let Ok(stat) = self.directory.stat(&name) else {
                 continue;
             };
@@ -204,7 +206,8 @@ impl ResponseCache {
         Ok(())
     }
 
-    /// Removes what those left who were killed. What cannot be removed now will be tried again.
+    /// Removes partial files of processes that were killed. Files that cannot be removed are tried
+    /// again next time.
     fn remove_abandoned(&self) {
         for (name, kind) in self.names().unwrap_or_default() {
             if kind == Kept::Partial {
@@ -224,18 +227,18 @@ impl ResponseCache {
     }
 
     fn remove(&self, name: &str) {
-        // What cannot be removed now will be tried again.
+        // If it cannot be removed now, the next cleaning tries again.
         let _ = self.directory.remove(name);
     }
 
-    /// Whether another process that reads a file here sees what was written to it so far, and
-    /// nothing else. Of a file that grows on another machine that is not so.
+    /// Whether another process reading a file here sees exactly what has been written to it so far.
+    /// That does not hold for a file that grows on another machine.
     fn shows_writes_to_others(&self) -> bool {
         FileSystem::at(self.directory.path())
             .is_ok_and(|system| system.place == FileSystemPlace::Local)
     }
 
-    /// What is dated in the future would never expire.
+    /// A date in the future counts as expired; otherwise the file would never expire.
     fn is_fresh(&self, modified: Timestamp) -> bool {
         age_seconds(modified).is_some_and(|age| age <= self.options.max_age_seconds)
     }
@@ -250,13 +253,13 @@ impl ResponseCache {
     }
 }
 
-/// How long ago that was, in seconds; `None` if it is yet to come.
+/// The age in seconds; `None` if `time` is in the future.
 fn age_seconds(time: Timestamp) -> Option<u64> {
     let age = hedgerow_fs::file_time().seconds.checked_sub(time.seconds)?;
     u64::try_from(age).ok()
 }
 
-/// Tells `parts` from all others, however they are cut.
+/// A hash of `parts` that also depends on where one part ends and the next begins.
 fn hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -266,13 +269,13 @@ fn hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// What is in the directory.
+/// The kinds of files in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     Whole,
-    /// Somebody makes it, or was killed.
+    /// Being written, or left by a process that was killed.
     Partial,
-    /// It was about to get its name when its maker was killed.
+    /// Complete, but its maker was killed before it got its final name.
     Unnamed,
 }
 

@@ -6,18 +6,18 @@ use hedgerow_fs::{OutputFile, PrivateDir};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// A response that is being written. Dropped before it is kept, it is gone, and those who follow
-/// it are told.
+/// A response that is being written. If it is dropped before it is kept, it is deleted, and its
+/// followers learn that.
 #[derive(Debug)]
 pub struct NewResponse {
     file: Option<OutputFile>,
-    /// Where it is, and its name until it is whole, if others may follow it.
+    /// The directory, and the name until it is complete, if other processes may follow it.
     partial: Option<(PrivateDir, String)>,
     identity: (ResponseKey, [u8; 32]),
-    /// What there was to make it from when it was begun.
+    /// The sources as they were when writing began.
     sources: Sources,
     written: u64,
-    /// Of what was written. It has some 2 KB.
+    /// Hashes the written bytes. Boxed because it has some 2 KB.
     hasher: Box<blake3::Hasher>,
     max_bytes: u64,
     /// Whether nothing more will be written.
@@ -25,8 +25,8 @@ pub struct NewResponse {
 }
 
 impl NewResponse {
-    /// One to be written to `file`; others may follow it if that has the name `partial` until it is
-    /// whole.
+    /// A new response in `file`. Other processes may follow it if the file has a name in `partial`
+    /// until it is complete.
     pub(super) fn new(
         file: OutputFile,
         partial: Option<(PrivateDir, String)>,
@@ -46,18 +46,18 @@ impl NewResponse {
         }
     }
 
-    /// The response as others see it who follow it; `None` if nobody can.
+    /// The response as its followers see it; `None` if nobody can follow it.
     pub fn follow(&self) -> Option<StoredResponse> {
         let (directory, partial) = self.partial.as_ref()?;
-        // Not another name of the same open file: that would hold the lock, too.
+        // Opened again, since a duplicate of the descriptor would also hold the lock.
         let reader = directory.open_file(partial).ok()?;
         let (own, found) = (self.file.as_ref()?.stat().ok()?, reader.stat().ok()?);
         let is_same = (own.dev, own.ino) == (found.dev, found.ino);
         is_same.then(|| StoredResponse::of_own(reader, &self.identity, self.has_ended.clone()))
     }
 
-    /// Appends `bytes`. False if they cannot be kept, because they are too many or there is no
-    /// room, though a part of them may be there: it is to be dropped then.
+    /// Appends `bytes`. Returns false if they cannot be kept because of the size limit or a full
+    /// disk. A part of them may have been written; the response must be dropped then.
     #[must_use]
     pub fn write(&mut self, bytes: &[u8]) -> bool {
         let Some(file) = &self.file else { return false };
@@ -72,13 +72,13 @@ impl NewResponse {
         is_written
     }
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     pub fn bytes(&self) -> u64 {
         self.written
     }
 
-    /// Says that it is whole, and gives it its name, unless one of the files it may have been made
-    /// from is not among `sources`, which there are now.
+    /// Marks it as complete and gives it its final name, unless a file that it may have been made
+    /// from is not among `sources`, the current ones.
     pub(super) fn finish(mut self, sources: &Sources) -> Result<()> {
         let is_valid = sources.include(&self.sources.to_bytes());
         let Some(file) = self.file.take().filter(|_| is_valid) else {
@@ -88,7 +88,7 @@ impl NewResponse {
         self.hasher.update(&listed);
         let lengths = (self.written, listed.len() as u64);
         let header = Header::new(self.identity.clone(), lengths, *self.hasher.clone());
-        // The header first: whoever follows knows by it where the response ends.
+        // The header comes first: it tells followers where the response ends.
         file.write_at(&header.to_bytes(), 0)?;
         file.write_at(&listed, HEADER_BYTES + self.written)?;
         Ok(file.commit(true)?)

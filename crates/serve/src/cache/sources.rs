@@ -3,17 +3,17 @@ use crate::Result;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Bytes that stand for a file.
+/// Length of the fingerprint of a file, in bytes.
 const FINGERPRINT_BYTES: usize = 16;
-/// More files than this are not remembered.
+/// Maximum length of the list of sources, in bytes: 65,536 files.
 pub(super) const MAX_BYTES: usize = FINGERPRINT_BYTES << 16;
-/// What a response is copied from, or was found with, in the directory of packs.
+/// The files in the directory of packs that a response is copied from or found with.
 const EXTENSIONS: [&[u8]; 4] = [b".pack", b".idx", b".rev", b".bitmap"];
 
-/// The packs of a repository and what stands beside them, as they are at one time. Objects do not
-/// change, but the files that hold them break and are repaired: what was made from files of which
-/// one is gone, or is another now, is not believed. Files that came since do no harm, so that a
-/// push, which only adds some, leaves all responses valid.
+/// The packs of a repository and their auxiliary files, as they are at one time. Objects do not
+/// change, but the files that hold them may be damaged and repaired: a response is invalid if one
+/// of its files is gone or has been replaced. New files do no harm, so that a push, which only adds
+/// some, leaves all responses valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sources {
     /// In ascending order.
@@ -21,7 +21,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Those in `options.objects` now.
+    /// The sources in `options.objects` now.
     pub fn list(options: &CacheOptions) -> Result<Self> {
         let mut sources = Sources::default();
         for objects in &options.objects {
@@ -38,7 +38,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Whether all of `older`, in the form of [`Sources::to_bytes`], is there.
+    /// Whether all of `older`, in the format of [`Sources::to_bytes`], are included.
     pub fn include(&self, older: &[u8]) -> bool {
         let (older, rest) = older.as_chunks::<FINGERPRINT_BYTES>();
         let is_there = |print: &[u8; FINGERPRINT_BYTES]| self.fingerprints.binary_search(print);
@@ -61,7 +61,7 @@ impl Sources {
     }
 }
 
-/// `None` for a file that is gone.
+/// `None` if the file does not exist.
 fn fingerprint(path: &Path) -> Result<Option<[u8; FINGERPRINT_BYTES]>> {
     let Some(stat) = hedgerow_fs::stat(path)? else {
         return Ok(None);

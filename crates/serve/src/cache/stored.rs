@@ -7,45 +7,45 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often one who waits looks, from the first time to the last.
+/// Pauses between two checks while waiting: the first and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(5));
 
-/// Of what a response is read at a time to verify it, in bytes.
+/// Length of the pieces in which a response is read to verify it, in bytes.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// A response that is whole, or that somebody makes.
+/// A response that is complete, or that another process or thread is making.
 #[derive(Debug)]
 pub struct StoredResponse {
     file: ReadFile,
-    /// What its header is to name: the request, and the repository.
+    /// What its header has to name: the request and the repository.
     identity: (ResponseKey, [u8; 32]),
     maker: Maker,
 }
 
-/// How much there is of a response, in bytes.
+/// The available bytes of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Available {
-    /// All of it.
+    /// It is complete and has this many bytes.
     Whole(u64),
-    /// There will be more.
+    /// This many bytes so far; more will follow.
     Growing(u64),
-    /// There will be no more, or not in time, though it is not known to be whole.
+    /// This many bytes, and no more will follow, or not in time; it is not known to be complete.
     Abandoned(u64),
 }
 
 #[derive(Debug)]
 enum Maker {
-    /// It was whole when it was found.
+    /// It was complete when it was found.
     Done,
-    /// Another thread, which says when it ends.
+    /// Another thread, which sets the flag when it ends.
     Own(Arc<AtomicBool>),
-    /// Another process. It is waited for so long.
+    /// Another process. The maximum wait without progress.
     Another(Duration),
 }
 
 impl StoredResponse {
-    /// The response in `file`, if that is whole, as it was written, the one that `identity` says,
-    /// and made from what is among `sources`.
+    /// The response in `file`, if it is complete and undamaged, belongs to `identity`, and was made
+    /// from files among `sources`.
     pub(super) fn whole(
         file: ReadFile,
         identity: &(ResponseKey, [u8; 32]),
@@ -85,12 +85,12 @@ impl StoredResponse {
         }
     }
 
-    /// Whether it was whole when it was found.
+    /// Whether it was complete when it was found.
     pub fn was_whole(&self) -> bool {
         matches!(self.maker, Maker::Done)
     }
 
-    /// Waits until there are more than `seen` bytes, or there will be no more.
+    /// Waits until there are more than `seen` bytes, or no more will follow.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -111,8 +111,7 @@ impl StoredResponse {
         }
     }
 
-    /// Fills `buffer` from `position` on, as far as there is something; returns how many bytes
-    /// those were.
+    /// Fills `buffer` from `position` on, as far as bytes are available; returns how many.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -120,19 +119,21 @@ impl StoredResponse {
         Ok(self.file.read_at(buffer, HEADER_BYTES + position)?)
     }
 
-    /// The file that it is in, and where in that its byte `position` is.
+    /// The file that contains it, and the offset of its byte `position` in that file.
     pub(crate) fn place(&self, position: u64) -> (&ReadFile, u64) {
         (&self.file, HEADER_BYTES + position)
     }
 
     fn available(&self) -> Result<Available> {
-        // Before the rest is looked at: what comes to its end in between has come to its end.
+        // This must be checked before the length: if the maker ends in between, all bytes are
+        // there.
         let has_ended = match &self.maker {
             Maker::Done => true,
             Maker::Own(has_ended) => has_ended.load(Ordering::Acquire),
             Maker::Another(_) => !self.file.is_being_made()?,
         };
-        // The length before the header: what follows the response comes after the header.
+        // The length must be read before the header: the list of sources after the response is
+        // written only after the header.
         let found = self.file.stat()?.size;
         let bytes = found.saturating_sub(HEADER_BYTES);
         let header = self.header()?;
@@ -150,7 +151,7 @@ impl StoredResponse {
         })
     }
 
-    /// Its header, if that is there and names the right request and repository.
+    /// Its header, if it is written and names the right request and repository.
     fn header(&self) -> Result<Option<Header>> {
         let mut bytes = [0; HEADER_BYTES as usize];
         let filled = self.file.read_at(&mut bytes, 0)?;
@@ -169,7 +170,7 @@ impl StoredResponse {
         if !is_whole || !is_within {
             return Ok(false);
         }
-        // What is out of date need not be read.
+        // If the sources are out of date, the response need not be read.
         let mut listed = vec![0; header.source_bytes as usize];
         let filled = self.read_at(&mut listed, header.response_bytes)?;
         if filled < listed.len() || !sources.include(&listed) {
@@ -193,7 +194,7 @@ impl StoredResponse {
         Ok(header.is_digest_right(hasher))
     }
 
-    /// Whether one need not wait any longer: nothing has come, be it since one waits or before.
+    /// Whether to stop waiting: there was no progress for too long, before or since the wait began.
     fn is_too_slow(&self, started: Instant) -> Result<bool> {
         let Maker::Another(max_wait) = self.maker else {
             return Ok(false);

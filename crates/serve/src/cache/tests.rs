@@ -143,7 +143,7 @@ fn who_follows_learns_that_the_maker_is_gone() {
         assert_eq!(stored.wait(5).unwrap(), Available::Abandoned(5));
         assert_eq!(read(stored), b"begun", "it can be read still");
     }
-    // The next one begins anew.
+    // The next request makes it again.
     put(&cache, "a", b"again");
     assert_eq!(read(&other), b"begun");
     assert_eq!(content(&cache, &key("a")).unwrap(), b"again");
@@ -159,13 +159,13 @@ fn a_maker_that_does_not_go_on_is_not_waited_for() {
     let stored = follow(&cache, "a");
     assert_eq!(stored.wait(5).unwrap(), Available::Abandoned(5));
     assert!(started.elapsed() >= Duration::from_secs(1));
-    // Who comes later does not wait at all.
+    // A later follower does not wait at all.
     age(&path(&cache, &key("a"), PARTIAL), 5);
     let started = std::time::Instant::now();
     let stored = follow(&cache, "a");
     assert_eq!(stored.wait(5).unwrap(), Available::Abandoned(5));
     assert!(started.elapsed() < Duration::from_secs(1));
-    // What makes it is not disturbed.
+    // The process that makes it is not disturbed.
     cache.keep(response).unwrap();
     assert_eq!(content(&cache, &key("a")).unwrap(), b"begun");
     assert_eq!(names(&cache).len(), 1);
@@ -312,11 +312,11 @@ fn one_repository_gets_nothing_of_another() {
     let second = open(root.path(), "second", |_| {});
     let key = put(&first, "a", b"of the first");
     assert!(content(&second, &key).is_none());
-    // Nor under the name of another.
+    // Nor under the name of another response.
     let from = path(&first, &key, WHOLE);
     std::fs::rename(&from, path(&second, &key, WHOLE)).unwrap();
     assert!(content(&second, &key).is_none());
-    // Nor one that has taken its place.
+    // Nor for a repository that has replaced it.
     let key = put(&first, "a", b"of the first");
     std::fs::rename(root.path().join("first"), root.path().join("old")).unwrap();
     let third = open(root.path(), "first", |_| {});
@@ -330,7 +330,7 @@ fn a_pack_that_goes_or_changes_takes_its_responses_along() {
     std::fs::write(pack("pack-1.pack"), "1").unwrap();
     std::fs::write(pack("pack-1.idx"), "1").unwrap();
     let key = put(&cache, "a", b"a");
-    // What a push adds changes nothing.
+    // Files added by a push change nothing.
     std::fs::write(pack("pack-2.pack"), "2").unwrap();
     std::fs::write(pack("tmp_pack"), "2").unwrap();
     assert!(content(&cache, &key).is_some());
@@ -345,7 +345,7 @@ fn a_pack_that_goes_or_changes_takes_its_responses_along() {
     }
     std::fs::remove_file(pack("pack-1.idx")).unwrap();
     assert!(content(&cache, &key).is_none());
-    // One that changes meanwhile.
+    // A source that changes meanwhile.
     let mut response = begin(&cache, "b");
     assert!(response.write(b"b"));
     std::fs::write(pack("pack-1.pack"), "once more").unwrap();

@@ -1,18 +1,18 @@
-//! Chains of reused deltas: none may be a loop, which deltas from several packs can be, and none
-//! may be too long.
+//! Chains of reused deltas: deltas from several packs may form a loop, which must be cut, and no
+//! chain may be too long.
 
 use super::{Base, Entry};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
-    /// On the chain that is being walked.
+    /// On the chain that is currently walked.
     Active,
     Done,
 }
 
-/// Cuts loops, and chains into pieces of at most `limit` deltas; then notes the depth and the
-/// height of each entry. What is cut off its base is sent otherwise.
+/// Cuts loops, and chains into pieces of at most `limit` deltas; then sets the depth and the height
+/// of each entry. An entry cut off from its base is not reused as a delta.
 pub(super) fn cut(entries: &mut [Entry<'_>], limit: u32) {
     let mut states = vec![State::New; entries.len()];
     let mut chain = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn cut(entries: &mut [Entry<'_>], limit: u32) {
     }
 }
 
-/// The number of the entry that the entry `number` is a delta against.
+/// The number of the entry that is the delta base of the entry `number`.
 fn base(entries: &[Entry<'_>], number: usize) -> Option<usize> {
     match entries[number].delta.as_ref()?.base {
         Base::Entry(base) => Some(base as usize),
@@ -41,7 +41,8 @@ fn base(entries: &[Entry<'_>], number: usize) -> Option<usize> {
     }
 }
 
-/// Walks from the entry `start` down to what is done or no delta against an entry, then back up.
+/// Walks from the entry `start` to the first entry that is done or has no base among the entries,
+/// then back.
 fn cut_from(
     entries: &mut [Entry<'_>],
     start: usize,

@@ -1,5 +1,5 @@
-//! What is done with each object that is sent one by one: copied whole, copied as a delta, or made
-//! anew.
+//! Decides how each object that is not copied verbatim is sent: its stored form copied whole, its
+//! stored delta copied, or compressed anew.
 
 mod chains;
 mod places;
@@ -12,16 +12,16 @@ use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore, Reader};
 use places::Places;
 pub(crate) use reuse::is_intact;
 
-/// The objects of a pack, those first that are sent.
+/// The objects of a pack; those that are sent come first.
 #[derive(Debug)]
 pub(crate) struct Plan<'s> {
-    /// In the order of the walk; then those that the receiver has.
+    /// The objects to send, in the order of the walk; then those that the receiver has.
     pub entries: Vec<Entry<'s>>,
-    /// How many of them are sent.
+    /// Number of entries that are sent.
     pub sent: usize,
 }
 
-/// An object and what is done with it.
+/// An object and how it is sent.
 #[derive(Debug)]
 pub(crate) struct Entry<'s> {
     pub id: ObjectId,
@@ -32,24 +32,24 @@ pub(crate) struct Entry<'s> {
     pub size: u64,
     pub stored: Stored<'s>,
     pub delta: Option<Delta>,
-    /// How many deltas there are between it and something that is no delta here.
+    /// Number of deltas from it down to an object that is not a delta in this pack.
     pub depth: u32,
-    /// The longest chain of reused deltas that stands on it.
+    /// Length of the longest chain of reused deltas on top of it.
     pub height: u32,
 }
 
 /// How an object is stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stored<'s> {
-    /// As itself in a pack: its zlib stream.
+    /// Whole in a pack: its zlib stream.
     Whole(&'s [u8]),
-    /// As a delta in a pack: the zlib stream of that.
+    /// As a delta in a pack: the zlib stream of the delta.
     Delta(&'s [u8]),
-    /// In a file of its own, or in an entry that cannot be read as it is.
+    /// As a loose object, or in an entry that cannot be read directly.
     Otherwise,
 }
 
-/// What an object is sent as a delta against.
+/// The delta as which an object is sent.
 #[derive(Debug)]
 pub(crate) struct Delta {
     pub base: Base,
@@ -61,9 +61,9 @@ pub(crate) struct Delta {
 /// The base of a delta.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Base {
-    /// The entry of that number in the plan.
+    /// The entry with this number in the plan.
     Entry(u32),
-    /// What is copied verbatim from that offset of the pack of that number.
+    /// The object copied verbatim from this offset of this pack.
     Verbatim {
         pack: u32,
         offset: u64,
@@ -73,19 +73,19 @@ pub(crate) enum Base {
     Had(ObjectId),
 }
 
-/// Where a delta is.
+/// The source of a delta's data.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// Where the object is stored.
+    /// The stored form of the object.
     Reused,
-    /// It was found just now: here, compressed.
+    /// Found by the search: the compressed delta.
     Found(Vec<u8>),
-    /// It was found just now, but there was no room to keep it.
+    /// Found by the search, but not kept for lack of room.
     Forgotten,
 }
 
 impl<'s> Plan<'s> {
-    /// Plans what is done with `contents` besides what is `kept` verbatim.
+    /// Plans how to send `contents` other than what is `kept` verbatim.
     pub fn new(
         store: &'s ObjectStore,
         contents: &Contents<'_>,
@@ -115,7 +115,7 @@ impl<'s> Plan<'s> {
         Ok(plan)
     }
 
-    /// Whether the entry `number` is one that the receiver has.
+    /// Whether the entry `number` is an object that the receiver has.
     pub fn is_had(&self, number: u32) -> bool {
         number as usize >= self.sent
     }
@@ -156,7 +156,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Its kind and content; what is not what its id says is refused if `options` ask for that.
+    /// Its kind and content. If `options` ask for it, content that does not match the id is
+    /// refused.
     pub fn read<'r>(
         &self,
         reader: &'r mut Reader<'_>,
@@ -170,7 +171,7 @@ impl Entry<'_> {
     }
 }
 
-/// Drops the entries of ids that an earlier entry has.
+/// Drops entries whose id an earlier entry has.
 fn keep_first_of_each(entries: &mut Vec<Entry<'_>>) {
     let mut order: Vec<u32> = (0..entries.len() as u32).collect();
     let id = |number: &u32| entries.get(*number as usize).map(|entry| entry.id);

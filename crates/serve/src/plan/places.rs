@@ -1,11 +1,11 @@
 use super::Entry;
 use hedgerow_pack::{Location, ObjectId};
 
-/// Which entry of a plan is where: by place and by id.
+/// Lookup of the entries of a plan by location and by id.
 #[derive(Debug)]
 pub(super) struct Places {
     by_place: Vec<(Location, u32)>,
-    /// By the start of the id.
+    /// By the first bytes of the id.
     by_id: Vec<(u64, u32)>,
 }
 
@@ -22,7 +22,7 @@ impl Places {
         Places { by_place, by_id }
     }
 
-    /// The entries that are in packs, in the order of their places.
+    /// The entries that are in packs, in order of location.
     pub fn packed(&self) -> impl Iterator<Item = (Location, u32)> + '_ {
         self.by_place.iter().copied()
     }

@@ -4,19 +4,19 @@ use crate::verbatim::KeptPacks;
 use crate::{PackOptions, Result};
 use hedgerow_pack::{oid, EntryForm, Location, ObjectStore, PackEntries, RawEntry, Reader};
 
-/// What decides whether the stored form of an object can be sent.
+/// Decides whether the stored form of an object can be sent.
 pub(super) struct Reuse<'p, 's> {
     pub store: &'s ObjectStore,
     pub options: &'p PackOptions,
     pub places: &'p Places,
     pub kept: &'p KeptPacks<'s>,
-    /// How many entries are sent; those after them are only bases.
+    /// Number of entries that are sent; later ones are only bases.
     pub sent: usize,
     pub has: Option<&'p (dyn Fn(&oid) -> bool + Sync)>,
 }
 
 impl<'s> Reuse<'_, 's> {
-    /// Finds out how each entry is stored, and which deltas can be sent as they are: those whose
+    /// Determines how each entry is stored, and which deltas can be sent as they are: those whose
     /// base is sent too, or had.
     pub fn look_up(&self, entries: &mut [Entry<'s>]) -> Result<()> {
         let mut current: Option<(u32, Option<PackEntries<'s>>)> = None;
@@ -26,14 +26,14 @@ impl<'s> Reuse<'_, 's> {
                 continue;
             };
             if current.is_none_or(|(number, _)| number != pack) {
-                // A pack that cannot be used is told about when the object is read.
+                // An unusable pack is reported when the object is read.
                 current = Some((pack, self.store.pack_entries(pack).ok()));
                 next = 0;
             }
             let Some((_, Some(stored))) = current else {
                 continue;
             };
-            // Neighbours are often wanted together.
+            // Adjacent entries are often wanted together.
             let order = if stored.offset(next) == Some(offset) {
                 Some(next)
             } else {
@@ -79,7 +79,7 @@ impl<'s> Reuse<'_, 's> {
         });
     }
 
-    /// What the delta of that `kind` in `pack` can be sent against.
+    /// The base against which the delta of that `kind` in `pack` can be sent, if any.
     fn base(
         &self,
         entries: &[Entry<'s>],
@@ -119,7 +119,7 @@ impl<'s> Reuse<'_, 's> {
         }
     }
 
-    /// Finds out the sizes of the objects that are not sent as they are stored.
+    /// Determines the sizes of the objects that are not sent in their stored form.
     pub fn measure(&self, entries: &mut [Entry<'s>]) -> Result<()> {
         let mut reader = Reader::new(self.store);
         for (number, entry) in entries.iter_mut().enumerate() {
@@ -130,7 +130,7 @@ impl<'s> Reuse<'_, 's> {
             match reader.size_bytes(&entry.id, entry.location) {
                 Ok(size) => entry.size = size,
                 Err(error) if number < self.sent => return Err(error.into()),
-                // Too small for a base: what is not sent is not needed either.
+                // An unreadable object that is not sent is ignored: size 0 is too small for a base.
                 Err(_) => entry.size = 0,
             }
         }
@@ -138,7 +138,7 @@ impl<'s> Reuse<'_, 's> {
     }
 }
 
-/// Whether the bytes of an entry are those its index knows, if it does.
+/// Whether the bytes of an entry match the CRC-32 in its index, if there is one.
 pub(crate) fn is_intact(stored: &PackEntries<'_>, order: u32, bytes: &[u8]) -> bool {
     let known = stored.crc32(order);
     known.is_none_or(|known| known == hedgerow_codec::crc32(0, bytes))

@@ -4,20 +4,19 @@ use hedgerow_pack::ObjectKind;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Smaller objects are not worth a delta.
+/// Objects smaller than this, in bytes, are not worth a delta.
 const MIN_BYTES: u64 = 50;
-/// What a part of the search should at least hold, in bytes: less is not worth losing the window.
+/// Minimum size of a part of the search, in bytes: a smaller one is not worth losing the window.
 const PART_BYTES: u64 = 1 << 20;
-/// Into about how many parts the search is split at most.
+/// Approximate maximum number of parts.
 const PARTS: u64 = 128;
-/// From how many objects on a part is cut even within a name.
+/// Number of objects from which a part may be cut even within a name.
 const MANY: usize = 1000;
-/// What an object weighs besides its content.
+/// Estimated cost of an object besides its content, in bytes.
 const OBJECT_BYTES: u64 = 512;
 
 /// The objects among which deltas are searched, in the order of the search: by kind, by name, those
-/// that the receiver has first, then from the largest, which tends to be the newest, to the
-/// smallest.
+/// that the receiver has first, then from the largest, usually the newest, to the smallest.
 pub(super) fn candidates(plan: &Plan<'_>, options: &PackOptions) -> Vec<u32> {
     let usable = |entry: &Entry<'_>| {
         entry.delta.is_none() && (MIN_BYTES..=options.big_file_bytes).contains(&entry.size)
@@ -54,8 +53,8 @@ fn kind_rank(kind: ObjectKind) -> u8 {
     }
 }
 
-/// Splits `candidates` into parts that are searched each by itself: where possible between names,
-/// where little is lost.
+/// Splits `candidates` into parts that are searched separately: where possible between names, where
+/// little is lost.
 pub(super) fn parts(plan: &Plan<'_>, candidates: &[u32], window: usize) -> Vec<Range<usize>> {
     let entry = |number: &u32| plan.entries.get(*number as usize);
     let weight = |number: &u32| entry(number).map_or(0, |entry| entry.size) + OBJECT_BYTES;

@@ -12,10 +12,10 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicU64;
 use window::Search;
 
-/// What built delta bases that readers share may take, in bytes.
+/// Maximum size of reconstructed delta bases shared by the readers, in bytes.
 const SHARED_BASE_BYTES: usize = 96 << 20;
 
-/// A delta that was found.
+/// A new delta.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// The object.
@@ -24,11 +24,11 @@ pub(crate) struct Found {
     depth: u32,
     /// The length of the delta in bytes.
     size: u64,
-    /// The delta, compressed, if there was room to keep it.
+    /// The compressed delta, if there was room to keep it.
     compressed: Option<Vec<u8>>,
 }
 
-/// Searches deltas for those objects of `plan` that are not sent as they are stored. The objects
+/// Searches deltas for the objects of `plan` that are not sent in their stored form. The objects
 /// are split into the same parts for any number of threads, which take one part after the other.
 pub(crate) fn search(
     plan: &mut Plan<'_>,
@@ -61,7 +61,7 @@ pub(crate) fn search(
             .execution
             .with_jobs(Jobs::Fixed(jobs))
             .options("deltas"),
-        // What is found is kept in any case.
+        // All results are kept in any case.
         Window { bytes: u64::MAX },
         parts.into_iter().map(|part| Ok((part, 1))),
         |_| {

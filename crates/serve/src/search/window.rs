@@ -1,4 +1,4 @@
-//! The sliding window: each object is tried against those before it.
+//! The sliding window: each object is tried against the previous ones.
 
 use super::Found;
 use crate::plan::{Plan, Stored};
@@ -9,24 +9,24 @@ use hedgerow_pack::{DeltaIndex, Location, Reader};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A base this many times larger than the object is not tried.
+/// A base more than this many times larger than the object is not tried.
 const MAX_RATIO: u64 = 32;
 
-/// What one thread needs for its search.
+/// The state of one thread's search.
 pub(super) struct Search<'p, 's> {
     plan: &'p Plan<'s>,
     options: &'p PackOptions,
     reader: Reader<'p>,
     deflater: Deflater,
-    /// The bytes of all deltas that are kept.
+    /// The bytes of all kept deltas, of all threads.
     cached: &'p AtomicU64,
-    /// What objects are tried against, in that order.
+    /// The objects of the window, in the order in which they are tried.
     slots: VecDeque<Slot>,
     /// The bytes of contents and indexes in `slots`.
     held_bytes: u64,
     /// The best delta so far.
     best: Vec<u8>,
-    /// The one that is being made.
+    /// The delta under construction.
     attempt: Vec<u8>,
 }
 
@@ -39,12 +39,12 @@ struct Slot {
     is_unreadable: bool,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 enum Outcome {
-    /// A delta that is better than the one before, if there was one.
+    /// A delta that is better than the previous one, if there was one.
     Better,
     Worse,
-    /// Neither this base nor those after it are of use.
+    /// Neither this base nor the later ones are useful.
     Over,
 }
 
@@ -89,7 +89,7 @@ impl<'p, 's> Search<'p, 's> {
         Ok(found)
     }
 
-    /// Drops the oldest object if the window is full, and more if they take too much memory.
+    /// Drops the oldest object if the window is full, and more if they use too much memory.
     fn make_room(&mut self) {
         let limit = self.options.window_memory_bytes;
         loop {
@@ -104,7 +104,7 @@ impl<'p, 's> Search<'p, 's> {
         }
     }
 
-    /// Tries the object `number` against all of the window, and puts it there.
+    /// Tries the object `number` against the whole window, and adds it to the window.
     fn try_all(&mut self, number: u32) -> Result<Option<Found>> {
         let mut target = Slot::new(number);
         let height = self
@@ -124,13 +124,13 @@ impl<'p, 's> Search<'p, 's> {
             }
         }
         let found = best.and_then(|at| self.keep(&target, at));
-        // At the largest depth it is of no use to others.
+        // At the maximum depth it cannot be a base.
         if found.is_some() && target.depth >= max_depth {
             return Ok(found);
         }
         self.held_bytes += target.held_bytes();
         self.slots.push_front(target);
-        // What was a good base is likely to be one again: it is tried first next time.
+        // A good base is likely to be good for the next object too: it is tried first.
         if let Some(base) = best.and_then(|at| self.slots.remove(at + 1)) {
             self.slots.push_front(base);
         }
@@ -175,7 +175,7 @@ impl<'p, 's> Search<'p, 's> {
             return Ok(Outcome::Over);
         }
         let is_had = self.plan.is_had(source.number);
-        // Whoever made the pack that both are in has tried this pair, or not bothered to.
+        // This pair was tried, or skipped, when the pack that contains both was made.
         let was_tried = self.options.reuse_deltas
             && !is_had
             && matches!(to.stored, Stored::Whole(_))
@@ -198,7 +198,7 @@ impl<'p, 's> Search<'p, 's> {
         }
         self.load(target)?;
         if let Err(error) = self.load(source) {
-            // What is not sent is not needed either.
+            // An unreadable object that is not sent is ignored.
             source.is_unreadable = true;
             return if is_had {
                 Ok(Outcome::Worse)
@@ -231,7 +231,7 @@ impl<'p, 's> Search<'p, 's> {
         Ok(())
     }
 
-    /// The best delta of `target`, which is against the slot `at`.
+    /// Records the best delta of `target`, which is against the slot `at`.
     fn keep(&mut self, target: &Slot, at: usize) -> Option<Found> {
         let base = self.slots.get(at)?.number;
         let compressed = self.deflater.zlib(&self.best);
@@ -263,7 +263,7 @@ impl Slot {
         }
     }
 
-    /// Takes what is in the slot, which gets it back.
+    /// Takes the data out of the slot; the caller puts it back.
     fn take(&mut self) -> Self {
         Slot {
             content: self.content.take(),

@@ -1,4 +1,4 @@
-//! Answering a request: from the cache, or with a pack made now.
+//! Answers a request from the cache, or with a new pack.
 
 use super::log::{Entry, Server};
 use super::receiver::Receiver;
@@ -15,29 +15,30 @@ use hedgerow_pack::oid;
 use hedgerow_reach::Question;
 use std::sync::Mutex;
 
-/// So many who make the same response are followed, one after the other, if each of them fails.
+/// Maximum number of makers of the same response that are followed, one after the other, if each
+/// fails.
 const MAKERS: u32 = 8;
 
 /// A request that was answered.
 #[derive(Debug)]
 pub struct Answered {
-    /// What the receiver is told.
+    /// Messages for the receiver.
     pub said: Vec<String>,
 }
 
 /// A request that was not answered.
 #[derive(Debug)]
 pub enum NotAnswered {
-    /// Nothing was sent: git may answer it.
+    /// Nothing was sent: git may answer the request.
     Unanswered(String),
-    /// Something was sent, or nobody reads it.
+    /// Something was sent, or the receiver is gone.
     Broken(String),
 }
 
-/// Answers `request` on `output`, from `store`, if there is one.
+/// Answers `request` on `output`, using `store` if given.
 ///
 /// # Errors
-/// Whether anything was sent says what can be done then.
+/// The kind of error tells whether anything was sent.
 pub fn answer(
     request: &Request,
     repository: &Repository,
@@ -61,7 +62,7 @@ pub fn answer(
     })
 }
 
-/// Answers from the store, or for it.
+/// Answers from the store, or makes the response for it.
 fn from_store(
     request: &Request,
     repository: &Repository,
@@ -88,7 +89,7 @@ fn from_store(
                     make(request, repository, sink, entry)
                 });
             }
-            // Without room for the response, the request is answered all the same.
+            // If there is no room for the response, the request is answered all the same.
             Err(_) => break,
         }
     }
@@ -96,7 +97,7 @@ fn from_store(
 }
 
 impl ResponseCache {
-    /// The cache that the server's configuration names for the responses of `repository`.
+    /// The cache that the server's configuration names, for the responses of `repository`.
     ///
     /// # Errors
     /// As [`ResponseCache::open`].
@@ -134,7 +135,7 @@ fn make(
     Ok(Answered { said })
 }
 
-/// Writes the pack that is asked for to `sink`.
+/// Writes the requested pack to `sink`.
 fn write(
     request: &Request,
     repository: &Repository,

@@ -1,4 +1,4 @@
-//! The account of each request: a line of JSON in the file that `hedgerow.serveLog` names.
+//! The log: a line of JSON for each request in the file that `hedgerow.serveLog` names.
 
 use super::request::Request;
 use crate::PackWritten;
@@ -9,38 +9,38 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// So many commits whose bitmaps were used are named.
+/// Maximum number of listed commits whose bitmaps were used.
 const NAMED: usize = 10;
-/// So much of a text that the client may have chosen is told, in bytes.
+/// Maximum length of a text that may come from the client, in bytes.
 const TEXT_BYTES: usize = 1000;
 
 /// Who answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Server {
-    /// It was handed to git.
+    /// The request was handed to git.
     #[default]
     Git,
-    /// A pack was made for it.
+    /// A new pack was made.
     Hedgerow,
-    /// The response was kept.
+    /// The response came from the cache.
     Cache,
-    /// It failed after something had been sent.
+    /// The request failed after something had been sent.
     Nobody,
 }
 
-/// What is told of a request.
+/// The data logged for a request.
 #[derive(Debug, Default)]
 pub struct Entry {
     /// Who answered.
     pub served_by: Server,
     /// How the objects were found.
     pub trace: Option<Trace>,
-    /// Bytes that were sent.
+    /// Bytes sent.
     pub bytes: u64,
-    /// Whether the response was not whole yet in the cache when it was found there.
+    /// Whether the response in the cache was still incomplete when it was found.
     pub followed: bool,
-    /// Why the cache that is configured was not used.
+    /// Why the configured cache was not used.
     pub cache_refused: Option<String>,
     wants: usize,
     haves: usize,
@@ -59,7 +59,7 @@ struct Counts {
     verbatim: u64,
 }
 
-/// The line. Fields are only ever added.
+/// A line of the log. Fields are only ever added.
 #[derive(Debug, Serialize)]
 struct Line<'e> {
     /// The name and version of this schema.
@@ -73,14 +73,14 @@ struct Line<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     filter: Option<&'e str>,
     served_by: Server,
-    /// Why git was asked, or what went wrong.
+    /// Why the request was handed to git, or the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'e str>,
-    /// Why no response was looked for in the cache, or kept, though one is configured.
+    /// Why the configured cache was not used for lookup or storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_refused: Option<&'e str>,
     bytes: u64,
-    /// Somebody else was about to make the response.
+    /// Whether another process was making the response.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     followed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ struct Line<'e> {
     exit_code: u8,
 }
 
-/// How one side was followed to the end of history.
+/// How one side of the question was answered.
 #[derive(Debug, Serialize)]
 struct Found {
     bitmaps: usize,
@@ -105,7 +105,7 @@ struct Found {
 }
 
 impl Entry {
-    /// Notes what is asked for.
+    /// Records the request.
     pub fn ask(&mut self, request: &Request) {
         self.wants = request.question.wants.len();
         self.haves = request.question.haves.len();
@@ -113,19 +113,19 @@ impl Entry {
         self.filter.clone_from(&request.filter);
     }
 
-    /// Git is to answer.
+    /// Records that git is to answer.
     pub fn hand_over(&mut self, reason: String) {
         self.served_by = Server::Git;
         self.reason = Some(reason);
     }
 
-    /// Nobody has answered.
+    /// Records that the request failed.
     pub fn fail(&mut self, reason: String) {
         self.served_by = Server::Nobody;
         self.reason = Some(reason);
     }
 
-    /// Notes what was sent.
+    /// Records what was sent.
     pub(super) fn count(&mut self, written: &PackWritten) {
         self.written = Some(Counts {
             objects: written.objects.into(),
@@ -139,7 +139,7 @@ impl Entry {
     /// Appends the line to the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be written, or others may write to the file.
+    /// If it cannot be written, or if others may write to the file.
     pub fn write(
         &self,
         path: &Path,
@@ -187,15 +187,15 @@ fn found(used: &BitmapUse) -> Found {
     }
 }
 
-/// The beginning of `text`.
+/// The beginning of `text`, up to the limit.
 fn shortened(text: &str) -> &str {
     let mut ends = (0..=TEXT_BYTES.min(text.len())).rev();
     let end = ends.find(|end| text.is_char_boundary(*end));
     &text[..end.expect("the start is a boundary")]
 }
 
-/// The same JSON in printable ASCII, so that no client's text can steer a terminal or look like
-/// another.
+/// The same JSON in printable ASCII, so that no client's text can control a terminal or imitate
+/// other text.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for character in json.chars() {

@@ -1,5 +1,5 @@
-//! What git-upload-pack asks of `git pack-objects`, answered: from a store of responses, or with a
-//! pack made now.
+//! Answers the requests that git-upload-pack makes of `git pack-objects`: from a store of
+//! responses, or with a new pack.
 
 mod answer;
 mod log;

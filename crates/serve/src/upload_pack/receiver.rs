@@ -1,19 +1,19 @@
-//! Who gets the pack.
+//! The receiver of the pack.
 
 use super::StoredResponse;
 use crate::cache::Available;
 use hedgerow_fs::{ReadFile, StandardOutput};
 use std::io::{self, Write};
 
-/// Of what a response is compared at a time, in bytes.
+/// Length of the pieces in which a response is compared, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// Takes a response.
+/// The output of a response.
 pub trait ResponseOutput: Write + Send {
-    /// Takes up to `length` bytes of `file` from `offset` on; returns how many those were.
+    /// Sends up to `length` bytes of `file` from `offset` on; returns how many were sent.
     ///
     /// # Errors
-    /// If the file cannot be read, or nobody takes them.
+    /// If the file cannot be read, or the output cannot be written.
     fn copy_from(&mut self, file: &ReadFile, offset: u64, length: u64) -> io::Result<u64> {
         let mut piece = vec![0; length.min(PIECE_BYTES) as usize];
         let count = file.read_at(&mut piece, offset).map_err(io::Error::other)?;
@@ -32,23 +32,23 @@ impl ResponseOutput for StandardOutput {
     }
 }
 
-/// The receiver. It may have got the beginning of a response whose maker came to no end: the
-/// same response is given to it again then, from the beginning, and only the rest is sent. The
-/// same request makes the same bytes as long as the repository is stored in the same way; what is
-/// not so is found out, because what was sent is compared.
+/// The receiver of a response. If the maker of a response fails, the receiver may have got its
+/// beginning. The same response is then passed to it again from the beginning, and only the rest is
+/// sent. The same request gives the same bytes as long as the repository is stored in the same way;
+/// to detect when it is not, the beginning is compared with what was sent.
 pub(super) struct Receiver<'o> {
     output: &'o mut dyn ResponseOutput,
     sent: u64,
-    /// How much of the response it was given, this time.
+    /// How much of the response was passed to it in the current attempt.
     position: u64,
-    /// Where that can be read which was sent.
+    /// A response from which the bytes sent can be read back.
     begun: Option<Box<dyn StoredResponse>>,
-    /// Nobody reads it any more.
+    /// Whether the receiver no longer reads.
     is_gone: bool,
 }
 
 impl<'o> Receiver<'o> {
-    /// One who has got nothing yet, through `output`.
+    /// A receiver at `output` that has got nothing yet.
     pub fn new(output: &'o mut dyn ResponseOutput) -> Self {
         Receiver {
             output,
@@ -59,22 +59,22 @@ impl<'o> Receiver<'o> {
         }
     }
 
-    /// How many bytes were sent.
+    /// Number of bytes sent.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Whether nobody reads it any more.
+    /// Whether the receiver no longer reads.
     pub fn is_gone(&self) -> bool {
         self.is_gone
     }
 
-    /// How many bytes of the response it was given.
+    /// Number of bytes of the response passed to it in the current attempt.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Passes on a response, also one that is just being made. False if that came to no end.
+    /// Passes on a response, which may still be growing. Returns false if it was abandoned.
     pub fn follow(&mut self, stored: &dyn StoredResponse) -> io::Result<bool> {
         loop {
             let available = stored.wait(self.position).map_err(io::Error::other)?;
@@ -89,8 +89,8 @@ impl<'o> Receiver<'o> {
         }
     }
 
-    /// From now on it is given the response from the beginning again; of the last time it got it
-    /// from `stored`.
+    /// The response will be passed to it from the beginning again; the previous attempt was from
+    /// `stored`.
     pub fn restart(&mut self, stored: Box<dyn StoredResponse>) {
         if self.position == self.sent {
             self.begun = Some(stored);
@@ -98,7 +98,7 @@ impl<'o> Receiver<'o> {
         self.position = 0;
     }
 
-    /// The response has come to its end.
+    /// The response is complete.
     pub fn end(&self) -> io::Result<()> {
         if self.position < self.sent {
             Err(differs())
@@ -134,7 +134,7 @@ impl<'o> Receiver<'o> {
         outcome
     }
 
-    /// Compares `bytes` with what was sent there.
+    /// Compares `bytes` with what was sent at that position.
     fn compare(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());

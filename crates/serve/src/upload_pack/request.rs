@@ -1,4 +1,4 @@
-//! What git-upload-pack asks of `git pack-objects`.
+//! A request of git-upload-pack to `git pack-objects`.
 
 use super::NotAnswered;
 use crate::tags::{annotated, tagged};
@@ -14,24 +14,24 @@ use std::os::unix::ffi::OsStrExt;
 /// A request that can be answered here.
 #[derive(Debug)]
 pub struct Request {
-    /// Which objects are asked for.
+    /// The requested objects.
     pub question: Question,
-    /// What the references to tags are, of which the annotated ones go along with what they are
-    /// of; none if they need not.
+    /// The targets of tag references. The annotated tags among them are sent along with what they
+    /// point to. Empty if tags are not requested.
     tagged: Vec<ObjectId>,
-    /// Whether deltas may be against what the receiver has.
+    /// Whether deltas may be against objects that the receiver has.
     pub thin: bool,
-    /// Whether bases of deltas may be named by their offset.
+    /// Whether delta bases may be named by their offset.
     pub delta_base_offset: bool,
-    /// Whether to say what was packed.
+    /// Whether to report what was packed.
     pub progress: bool,
     /// The filter as it was given.
     pub filter: Option<String>,
 }
 
 impl Request {
-    /// Reads the words of the command and its standard input. `NotAnswered::Unanswered` for anything
-    /// that is not known to be understood.
+    /// Parses the arguments of the command and its standard input. `NotAnswered::Unanswered` for
+    /// anything that is not known to be supported.
     pub fn parse(
         words: &[OsString],
         input: &[u8],
@@ -92,13 +92,13 @@ impl Request {
         Ok(request)
     }
 
-    /// The annotated tags that go along with what they are of.
+    /// The annotated tags that are sent along with their targets.
     pub fn tags(&self, repository: &Repository) -> Vec<Tag> {
         annotated(repository, &self.tagged)
     }
 
-    /// What tells its response from others of its repository: what is asked, and what is tagged. No
-    /// object is read for it.
+    /// The key of the response within its repository, from the request and the tags. No object is
+    /// read for it.
     pub fn key(&self) -> ResponseKey {
         let sorted = |ids: &[ObjectId]| {
             let mut ids = ids.to_vec();

@@ -1,4 +1,4 @@
-//! Where a pack goes that is made: to the receiver, and to the cache.
+//! The destinations of a new pack: the receiver and the cache.
 
 use super::receiver::Receiver;
 use super::{NewResponse, StoredResponse};
@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
-/// Takes a pack. What others can follow is written to the cache only, as fast as it is made, and
-/// sent from there, so that nobody waits for the receiver of another.
+/// The sink of a pack. If others can follow the response, it is written only to the cache, as fast
+/// as it is made, and sent from there, so that nobody waits for another's receiver.
 pub(super) struct Sink<'s, 'o> {
     receiver: &'s Mutex<Receiver<'o>>,
     response: Option<Box<dyn NewResponse>>,
@@ -17,7 +17,7 @@ pub(super) struct Sink<'s, 'o> {
 }
 
 impl<'s, 'o: 's> Sink<'s, 'o> {
-    /// For `receiver` only.
+    /// Writes to `receiver` only.
     pub fn plain(receiver: &'s Mutex<Receiver<'o>>) -> Self {
         Sink {
             receiver,
@@ -26,7 +26,7 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
         }
     }
 
-    /// For `receiver` and the cache.
+    /// Writes to `receiver` and the cache.
     pub fn kept<'env: 's>(
         receiver: &'s Mutex<Receiver<'o>>,
         response: Box<dyn NewResponse>,
@@ -34,7 +34,7 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
     ) -> Self {
         let send = |stored: Box<dyn StoredResponse>| {
             let send = move || lock(receiver).follow(&*stored);
-            // Without a thread, it is sent as it is made.
+            // If no thread can be started, it is sent as it is made.
             start_scoped(scope, "send", send).ok()
         };
         Sink {
@@ -44,7 +44,7 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
         }
     }
 
-    /// Ends it: the response is kept if it `is_whole`. Whether everything could be sent.
+    /// Ends the pack: the response is kept if it `is_whole`. Fails if not everything could be sent.
     pub fn end(mut self, is_whole: bool) -> io::Result<()> {
         let kept = self
             .response
@@ -64,7 +64,7 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
         }
     }
 
-    /// Has the sender send what there is, once no more is to come.
+    /// Waits until the sender has sent everything, after the end of writing.
     fn wait_for_sender(&mut self) -> io::Result<()> {
         let ended = || Err(io::Error::other("the thread that sends the pack ended"));
         match self.sender.take() {
@@ -73,7 +73,7 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
         }
     }
 
-    /// From now on nothing is kept. Of the last `bytes` some may have been written, and sent from
+    /// Stops keeping the response. Some of the last `bytes` may have been written, and sent from
     /// there, before there was no room for more: the rest is sent now.
     fn give_up(&mut self, bytes: &[u8]) -> io::Result<()> {
         let kept = self.response.take().map_or(0, |response| response.bytes());
@@ -101,7 +101,7 @@ impl Write for Sink<'_, '_> {
     }
 }
 
-/// What was sent is known even if a thread panicked while it sent it.
+/// The state of the receiver is consistent even if a thread panicked while it sent.
 pub(super) fn lock<'r, 'o>(receiver: &'r Mutex<Receiver<'o>>) -> MutexGuard<'r, Receiver<'o>> {
     receiver.lock().unwrap_or_else(PoisonError::into_inner)
 }

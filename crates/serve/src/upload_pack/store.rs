@@ -1,50 +1,49 @@
-//! Where whole responses are kept: in a directory of this machine ([`ResponseCache`]), or wherever
-//! else somebody keeps them.
+//! Stores of whole responses: a directory of this machine ([`ResponseCache`]), or another
+//! implementation.
 
 use super::ResponseOutput;
 use crate::cache::{self, Available, ResponseCache, ResponseKey};
 use crate::Result;
 use std::io;
 
-/// Keeps whole responses, for many who ask for the same.
+/// Stores whole responses, for many clients with the same request.
 pub trait ResponseStore: Sync {
-    /// The response to the request with `key`, whole or growing, or else the place to make it.
+    /// The response to the request with `key`, complete or growing, or else a new one to write.
     ///
     /// # Errors
-    /// If it can be neither found nor kept: the request is answered without the store.
+    /// If it can be neither found nor stored: the request is answered without the store.
     fn look(&self, key: &ResponseKey) -> Result<Found>;
 }
 
-/// What there is of a response.
+/// The result of a lookup.
 pub enum Found {
-    /// All of it, or somebody makes it.
+    /// A response that is complete, or that another process is making.
     Stored(Box<dyn StoredResponse>),
-    /// Nothing: whoever asked is to make it.
+    /// None: the caller has to make it.
     Missing(Box<dyn NewResponse>),
 }
 
-/// A response that is whole, or that somebody makes.
+/// A response that is complete, or that is still being made.
 pub trait StoredResponse: Send {
-    /// Whether it was whole when it was found.
+    /// Whether it was complete when it was found.
     fn was_whole(&self) -> bool;
 
-    /// Waits until there are more than `seen` bytes, or there will be no more.
+    /// Waits until there are more than `seen` bytes, or no more will follow.
     ///
     /// # Errors
     /// If it cannot be read.
     fn wait(&self, seen: u64) -> Result<Available>;
 
-    /// Fills `buffer` from `position` on, as far as there is something; returns how many bytes
-    /// those were.
+    /// Fills `buffer` from `position` on, as far as bytes are available; returns how many.
     ///
     /// # Errors
     /// If it cannot be read.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<usize>;
 
-    /// Sends up to `length` bytes from `from` on to `output`; returns how many those were.
+    /// Sends up to `length` bytes from `from` on to `output`; returns how many were sent.
     ///
     /// # Errors
-    /// If it cannot be read, or nobody takes it.
+    /// If it cannot be read, or the output cannot be written.
     fn send(&self, output: &mut dyn ResponseOutput, from: u64, length: u64) -> io::Result<u64> {
         let mut piece = vec![0; length.min(PIECE_BYTES) as usize];
         let count = self.read_at(&mut piece, from).map_err(io::Error::other)?;
@@ -57,27 +56,27 @@ pub trait StoredResponse: Send {
     }
 }
 
-/// What is read at a time of a response that cannot be sent otherwise, in bytes.
+/// Length of the pieces in which a response is read if it cannot be sent otherwise, in bytes.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// A response that is being made. Dropped before it is kept, it is gone, and those who follow it are
-/// told.
+/// A response that is being made. If it is dropped before it is kept, it is deleted, and its
+/// followers learn that.
 pub trait NewResponse: Send {
-    /// The response as others see it who follow it; `None` if nobody can.
+    /// The response as its followers see it; `None` if nobody can follow it.
     fn follow(&self) -> Option<Box<dyn StoredResponse>>;
 
-    /// Appends `bytes`. False if they cannot be kept, though a part of them may be there: it is to
-    /// be dropped then.
+    /// Appends `bytes`. Returns false if they cannot be kept. A part of them may have been written;
+    /// the response must be dropped then.
     #[must_use]
     fn write(&mut self, bytes: &[u8]) -> bool;
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     fn bytes(&self) -> u64;
 
-    /// Keeps it: it is whole.
+    /// Keeps the response, which is complete.
     ///
     /// # Errors
-    /// If it cannot be kept. Who follows it gets it all the same.
+    /// If it cannot be kept. Followers get it all the same.
     fn keep(self: Box<Self>) -> Result<()>;
 }
 

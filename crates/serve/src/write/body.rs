@@ -1,4 +1,4 @@
-//! What comes after the header of an entry.
+//! The data after the header of an entry.
 
 use crate::plan::{Base, Delta, Entry, Plan, Source, Stored};
 use crate::{PackOptions, Result};
@@ -9,12 +9,12 @@ use hedgerow_pack::{DeltaIndex, ObjectKind, ObjectStore, ObjectStream, Reader};
 pub(super) struct Body<'p> {
     pub number: u32,
     pub what: What,
-    /// What the stream inflates to, in bytes.
+    /// The length of the inflated data, in bytes.
     pub size: u64,
     pub data: Data<'p>,
 }
 
-/// What a stream holds.
+/// The content of a stream.
 #[derive(Clone, Copy)]
 pub(super) enum What {
     Object(ObjectKind),
@@ -28,7 +28,7 @@ pub(super) enum Data<'p> {
     Stream(Box<ObjectStream>),
 }
 
-/// Makes the bodies of entries; one for each thread.
+/// Makes the bodies of entries; each thread has one.
 pub(super) struct BodyMaker<'p, 's> {
     plan: &'p Plan<'s>,
     options: &'p PackOptions,
@@ -83,7 +83,7 @@ impl<'p, 's> BodyMaker<'p, 's> {
         }
     }
 
-    /// Makes the delta that was found, but not kept: it comes out the same.
+    /// Computes again a delta that was found but not kept; the result is the same.
     fn delta_again(&mut self, entry: &Entry<'s>, delta: &Delta) -> Result<Data<'p>> {
         let Base::Entry(number) = delta.base else {
             unreachable!("deltas are searched against entries of the plan");

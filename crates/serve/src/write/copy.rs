@@ -8,19 +8,20 @@ use hedgerow_engine::Stage;
 use hedgerow_object::pack_entry::{EntryHeader, EntryType};
 use hedgerow_pack::{EntryForm, Fault, ObjectId, RawEntry};
 
-/// Up to how many bytes of entries are copied at once.
+/// Maximum bytes of entries that are copied at once.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// So many entries are looked up before they are copied.
+/// Number of entries that are looked up before they are copied.
 const BATCH: usize = 64;
 
-/// So many starts of entries are remembered at least, once there were as many: 16 bytes each.
+/// Minimum number of starts of recent entries that are remembered, as far as there are so many; 16
+/// bytes each.
 const STARTS: usize = 1 << 19;
 
-/// How far what was copied has moved: a step for each gap before it.
+/// How far copied entries have moved: a step for each gap before them.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// Where a row of entries started, and where it starts now.
+    /// The old and the new start of each run of entries.
     steps: Vec<(u64, u64)>,
 }
 
@@ -42,9 +43,9 @@ impl Moves {
     }
 }
 
-/// Copies what is `kept`. The entries that the pack starts with without a gap are copied in large
-/// pieces, since all distances between them stay; those after the first gap one by one, with their
-/// distances rewritten where what lies between has changed.
+/// Copies what is `kept`. The entries before the first gap are copied in large pieces, since all
+/// distances between them stay; later ones one by one, with their distances rewritten where
+/// something between has changed.
 pub(super) fn copy(
     kept: &Kept<'_>,
     options: &PackOptions,
@@ -76,19 +77,19 @@ pub(super) fn copy(
     }
 }
 
-/// An entry to be copied.
+/// An entry to copy.
 struct Copied<'s> {
     order: u32,
-    /// Where it starts.
+    /// Its old offset.
     old: u64,
     raw: RawEntry<'s>,
-    /// Its base, if that is to be named by its id.
+    /// Its base, if it is to be named by its id.
     base: Option<ObjectId>,
 }
 
-/// Puts the next entries from `next` on into `batch`, as many as one takes. What is looked up is all
-/// over the index and the pack: one after the other without anything in between, several are on
-/// their way from memory at a time.
+/// Puts the next entries from `next` on into `batch`, up to its size. The lookups are spread all
+/// over the index and the pack: done one after the other with nothing in between, several loads
+/// from memory overlap.
 fn gather<'s>(kept: &Kept<'s>, next: &mut u32, batch: &mut Vec<Copied<'s>>) -> Result<()> {
     let outside = || kept.fault(Fault::Outside);
     let mut places = [(0, 0, 0); BATCH];
@@ -98,7 +99,7 @@ fn gather<'s>(kept: &Kept<'s>, next: &mut u32, batch: &mut Vec<Copied<'s>>) -> R
         let Some(order) = kept.next_selected(*next) else {
             break;
         };
-        // Where one ends its neighbour starts.
+        // An entry starts where the previous one ends.
         let start = if count > 0 && order == *next {
             last_end
         } else {
@@ -122,15 +123,16 @@ fn gather<'s>(kept: &Kept<'s>, next: &mut u32, batch: &mut Vec<Copied<'s>>) -> R
     Ok(())
 }
 
-/// Where the last entries started that were copied, with their numbers: the bases of the next ones
-/// are among them, as a rule.
+/// The offsets and numbers of recently copied entries: they usually include the bases of the next
+/// ones.
 #[derive(Default)]
 struct Starts {
     entries: Vec<(u64, u32)>,
 }
 
 impl Starts {
-    /// Finds the ids of the bases of offset deltas; in two rounds for the reason that [`gather`] has.
+    /// Finds the ids of the bases of offset deltas, in two passes for the reason given at
+    /// [`gather`].
     fn find_bases(&mut self, kept: &Kept<'_>, batch: &mut [Copied<'_>]) -> Result<()> {
         let mut bases = Vec::with_capacity(batch.len());
         for entry in batch.iter_mut() {
@@ -155,7 +157,7 @@ impl Starts {
         self.entries.push((start, order));
     }
 
-    /// The entry that starts at `start`, found the faster the nearer it is.
+    /// The entry at the offset `start`; a near one is found faster.
     fn order_of(&self, start: u64) -> Option<u32> {
         let mut step = 1;
         let mut near = self.entries.as_slice();
@@ -172,12 +174,12 @@ impl Starts {
     }
 }
 
-/// Whether the entries before the first gap are copied without a look at them.
+/// Whether the entries before the first gap are copied without examining each.
 pub(super) fn keeps_leading(options: &PackOptions, listed: bool) -> bool {
     options.delta_base_offset && !listed && !options.check_copies
 }
 
-/// Copies the entries before the first gap. Returns how many that are.
+/// Copies the entries before the first gap. Returns their number.
 fn copy_leading(kept: &Kept<'_>, options: &PackOptions, output: &mut Output<'_>) -> Result<u32> {
     let outside = || kept.fault(Fault::Outside);
     let data = kept.entries.data();

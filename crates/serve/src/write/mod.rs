@@ -1,5 +1,5 @@
-//! Writing a pack: what is copied verbatim first, then the objects of the plan, in an order that
-//! does not depend on how many threads compress them.
+//! Writes a pack: first the verbatim copies, then the objects of the plan, in an order that does
+//! not depend on how many threads compress them.
 
 mod body;
 mod copy;
@@ -21,39 +21,38 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
-/// What may wait to be written, in bytes.
+/// Maximum bytes of bodies that wait to be written.
 const WAITING_BYTES: u64 = 32 << 20;
-/// How many objects a worker takes at once, and how many bytes it compresses at least.
+/// A worker's batch ends after this many objects, or earlier after this many bytes to compress.
 const BATCH: usize = 128;
 const BATCH_BYTES: u64 = 256 << 10;
-/// An object that is large is compressed in pieces of this many bytes.
+/// Large objects are compressed in pieces of this many bytes.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A pack that was written.
 #[derive(Debug)]
 pub struct PackWritten {
-    /// How many objects it holds.
+    /// Number of objects.
     pub objects: u32,
-    /// How many of them are deltas, among those that were not copied verbatim.
+    /// Number of deltas, without those copied verbatim.
     pub deltas: u32,
-    /// How many objects were taken as they are stored, and how many of these as deltas; neither
-    /// counts what was copied verbatim.
+    /// Number of objects reused in their stored form, without those copied verbatim.
     pub reused: u32,
-    /// See `reused`.
+    /// Number of deltas among `reused`.
     pub reused_deltas: u32,
-    /// How many entries were copied verbatim.
+    /// Number of entries copied verbatim.
     pub verbatim: u32,
-    /// How many packs these are of.
+    /// Number of packs that these come from.
     pub verbatim_packs: u32,
     /// Its length in bytes.
     pub bytes: u64,
-    /// The hash at its end.
+    /// The trailing hash.
     pub checksum: ObjectId,
-    /// What its index lists, in the order of the pack; nothing if it was not asked for.
+    /// The entries of its index, in the order of the pack; empty if not requested.
     pub index: Vec<IndexEntry>,
 }
 
-/// What git says of a pack it has made.
+/// The summary line in git's format.
 impl std::fmt::Display for PackWritten {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let PackWritten {
@@ -73,7 +72,7 @@ impl std::fmt::Display for PackWritten {
     }
 }
 
-/// Writes what is `kept` and what is planned to `sink`. `list`: with the entries of its index.
+/// Writes what is `kept` and what is planned to `sink`. `list`: collect the entries of the index.
 pub(crate) fn write(
     plan: &Plan<'_>,
     kept: &KeptPacks<'_>,
@@ -131,7 +130,7 @@ pub(crate) fn write(
     })
 }
 
-/// The pack that is copied from its first byte to its last, if there is nothing else to write.
+/// The pack that is copied in full, if there is nothing else to write.
 fn whole_pack<'k, 's>(
     plan: &Plan<'_>,
     kept: &'k KeptPacks<'s>,
@@ -154,17 +153,19 @@ struct Writer<'p, 's, 'o> {
     options: &'p PackOptions,
     /// By the numbers of the packs that were copied from.
     moves: HashMap<u32, Moves>,
-    /// Where each entry of the plan starts; 0 until it is written.
+    /// The offset of each entry of the plan; 0 until it is written.
     positions: Vec<u64>,
     output: Output<'o>,
 }
 
 impl<'p> Writer<'p, '_, '_> {
+    /// Writes the planned objects: workers make the bodies, one thread writes them in order.
     fn write_planned(mut self) -> Result<(ObjectId, Vec<IndexEntry>, u64)> {
         let (plan, store, options) = (self.plan, self.store, self.options);
         let order = order::order(plan);
         let batches = batches(plan, options, &order);
         let work: u64 = batches.iter().map(|(_, bytes)| bytes).sum();
+        // Little work is not worth starting threads.
         let jobs = match work {
             ..BATCH_BYTES => NonZeroUsize::MIN,
             _ => options.execution.threads(),
@@ -282,7 +283,7 @@ impl<'p> Writer<'p, '_, '_> {
     }
 }
 
-/// Splits `order` into what workers take at once, each with the bytes they have to compress.
+/// Splits `order` into batches for workers, each with its number of bytes to compress.
 fn batches<'a>(plan: &Plan<'_>, options: &PackOptions, order: &'a [u32]) -> Vec<(&'a [u32], u64)> {
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);
@@ -303,7 +304,7 @@ fn work(plan: &Plan<'_>, options: &PackOptions, number: u32) -> u64 {
     match (&entry.delta, entry.stored) {
         (None, Stored::Whole(_)) if options.reuse_objects => 0,
         (Some(delta), _) if !matches!(delta.source, Source::Forgotten) => 0,
-        // It goes through in pieces.
+        // It is processed in pieces.
         _ if entry.size > options.big_file_bytes => PIECE_BYTES as u64,
         _ => entry.size,
     }

@@ -1,9 +1,9 @@
 use crate::plan::{Base, Plan};
 use hedgerow_pack::ObjectKind;
 
-/// The order that the objects of a plan are written in: commits and tags, then trees, each the most
-/// recent first, so that a walk through history reads the pack forwards; then blobs by family, a
-/// base and all that is made from it, which are read together. Bases come before their deltas.
+/// The order in which the objects of a plan are written: commits and tags, then trees, both newest
+/// first, so that a walk through history reads the pack forwards; then blobs by family, a base and
+/// all its direct and indirect deltas, which are read together. Bases come before their deltas.
 pub(super) fn order(plan: &Plan<'_>) -> Vec<u32> {
     let families = Families::new(plan);
     let mut order = Order {
@@ -36,7 +36,7 @@ struct Order<'p, 's> {
     plan: &'p Plan<'s>,
     done: Vec<bool>,
     order: Vec<u32>,
-    /// Deltas whose bases come first.
+    /// Deltas whose bases must be written first.
     stack: Vec<u32>,
 }
 
@@ -48,7 +48,7 @@ impl Order<'_, '_> {
     fn add(&mut self, number: u32) {
         let mut next = Some(number);
         while let Some(number) = next.filter(|number| !self.is_done(*number)) {
-            // No chain is a loop; but nothing here would end if one were.
+            // Chains have no loops; if one had, this would still end.
             self.done[number as usize] = true;
             self.stack.push(number);
             next = base(self.plan, number);
@@ -59,7 +59,7 @@ impl Order<'_, '_> {
     }
 }
 
-/// The entry that is sent and that the entry `number` is a delta against.
+/// The sent entry that is the delta base of the entry `number`.
 fn base(plan: &Plan<'_>, number: u32) -> Option<u32> {
     match plan.entries[number as usize].delta.as_ref()?.base {
         Base::Entry(base) if !plan.is_had(base) => Some(base),
@@ -67,7 +67,7 @@ fn base(plan: &Plan<'_>, number: u32) -> Option<u32> {
     }
 }
 
-/// The base of the base, and so on.
+/// The base at the end of the chain.
 fn root(plan: &Plan<'_>, mut number: u32) -> u32 {
     while let Some(base) = base(plan, number) {
         number = base;
@@ -77,7 +77,7 @@ fn root(plan: &Plan<'_>, mut number: u32) -> u32 {
 
 /// The deltas against each entry, in the order of the plan.
 struct Families {
-    /// Where the children of each entry start in `children`.
+    /// The start of each entry's children in `children`.
     starts: Vec<u32>,
     children: Vec<u32>,
 }
@@ -108,7 +108,7 @@ impl Families {
         &self.children[start as usize..end as usize]
     }
 
-    /// Visits `root` and its family: all children of one before those of the next.
+    /// Visits `root` and its family: all children of one parent before those of the next.
     fn visit(&self, root: u32, mut visit: impl FnMut(u32)) {
         visit(root);
         let mut parents = vec![root];

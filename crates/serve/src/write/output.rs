@@ -3,13 +3,13 @@ use hedgerow_engine::Stage;
 use hedgerow_pack::{IndexEntry, ObjectId, TrailerHasher};
 use std::io::Write;
 
-/// What is gathered before it is hashed and passed on, in bytes.
+/// Output is buffered up to this many bytes before it is hashed and passed on.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What a pack starts with: version 2.
+/// The start of a pack: the signature and version 2.
 pub(super) const HEADER: &[u8] = b"PACK\0\0\0\x02";
 
-/// The pack on its way out: hashed, counted, and if asked, listed for an index.
+/// The output of a pack: hashes, counts, and on request lists the entries for an index.
 pub(super) struct Output<'o> {
     sink: &'o mut dyn Write,
     options: &'o PackOptions,
@@ -19,12 +19,12 @@ pub(super) struct Output<'o> {
     listed: Option<Vec<IndexEntry>>,
 }
 
-/// The hash that the pack ends with.
+/// The hash at the end of the pack.
 pub(super) enum Trailer {
-    /// Of what is written.
+    /// Computed from what is written.
     Hashed(TrailerHasher),
-    /// That of the pack that is copied, all of it and nothing else. If that was damaged since, the
-    /// receiver sees it.
+    /// The hash of the pack that is copied in full with nothing else. If that pack has been damaged
+    /// since, the receiver notices.
     Copied(ObjectId),
 }
 
@@ -37,7 +37,8 @@ impl Trailer {
 }
 
 impl<'o> Output<'o> {
-    /// A pack of `count` objects. `list`: [`Output::finish`] gives the entries of its index.
+    /// Starts a pack of `count` objects. `list`: [`Output::finish`] returns the entries of its
+    /// index.
     pub fn start(
         sink: &'o mut dyn Write,
         options: &'o PackOptions,
@@ -58,7 +59,7 @@ impl<'o> Output<'o> {
         Ok(output)
     }
 
-    /// Where the next entry starts.
+    /// The offset of the next entry.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -75,7 +76,7 @@ impl<'o> Output<'o> {
         self.end(listing);
     }
 
-    /// Begins to list the object `id`, whose entry starts here and comes in pieces.
+    /// Starts to list the object `id`, whose entry starts here and comes in pieces.
     pub fn begin(&self, id: ObjectId) -> Listing {
         Listing {
             entry: IndexEntry {
@@ -87,7 +88,7 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// Lists what was begun.
+    /// Completes a listing.
     pub fn end(&mut self, listing: Listing) {
         if let Some(listed) = &mut self.listed {
             listed.push(listing.entry);
@@ -105,7 +106,7 @@ impl<'o> Output<'o> {
             return Ok(());
         }
         self.flush()?;
-        // In pieces that are still in the cache when they are written.
+        // In pieces that are still in the CPU cache when they are written.
         for piece in bytes.chunks(BUFFER_BYTES) {
             if self.options.execution.cancel.is_cancelled() {
                 return Err(crate::Error::Cancelled);
@@ -148,7 +149,7 @@ impl<'o> Output<'o> {
     }
 }
 
-/// The row of an index for an entry that is being written.
+/// The index row of an entry that is being written.
 pub(super) struct Listing {
     entry: IndexEntry,
     is_wanted: bool,

@@ -1,13 +1,13 @@
-//! A pack file: what gensquashfs makes the same image of.
+//! A pack file from which gensquashfs makes the same image.
 
 use hedgerow::image::{nodes_of_image, Image};
 use hedgerow::plumbing::tree::{NodeError, NodeKind};
 use std::sync::Arc;
 
-/// So much is collected before it is printed.
+/// Output is buffered up to this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Prints a line for each entry of an image; files are said to be below `root`.
+/// Prints a line for each entry of an image; input files are given as paths below `root`.
 pub fn describe(
     image: &Arc<Image>,
     root: Option<&[u8]>,
@@ -62,7 +62,7 @@ pub fn describe(
     print(text)
 }
 
-/// Puts a path into quotes if it could be misread otherwise. Only quotes need to be escaped.
+/// Appends a path, in quotes if it could be misread otherwise. Only quotes need to be escaped.
 fn append_quoted(path: &[u8], text: &mut Vec<u8>) {
     if !path.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"')) {
         return text.extend_from_slice(path);

@@ -1,9 +1,9 @@
-//! The listing of a directory, as `ls -l` has it.
+//! The listing of a directory in the format of `ls -l`.
 
 use hedgerow::image::{Body, Error, Image, Inode};
 use hedgerow::plumbing::tree::NodeKind;
 
-/// A line before it is known how wide the columns are.
+/// A line whose columns are not aligned yet.
 struct Line {
     mode: String,
     user: String,
@@ -12,7 +12,7 @@ struct Line {
     name: Vec<u8>,
 }
 
-/// Lists what is in a directory, or another entry itself.
+/// Lists the contents of a directory, or another entry itself.
 pub fn list(image: &Image, path: &[u8], inode: &Inode) -> Result<Vec<u8>, Error> {
     let mut lines = Vec::new();
     match &inode.body {
@@ -29,7 +29,7 @@ pub fn list(image: &Image, path: &[u8], inode: &Inode) -> Result<Vec<u8>, Error>
         }
     }
     let width = |column: fn(&Line) -> usize| lines.iter().map(column).max().unwrap_or(0);
-    // The tool leaves one place less for the ids than the longest needs.
+    // The tool makes the columns of ids one character narrower than the longest id.
     let users = width(|line| line.user.len()).saturating_sub(1);
     let groups = width(|line| line.group.len()).saturating_sub(1);
     let sizes = width(|line| line.size.len());
@@ -76,7 +76,7 @@ fn line(image: &Image, name: &[u8], inode: &Inode) -> Result<Line, Error> {
     })
 }
 
-/// A number of bytes, in a unit of which there are 1024 at most, rounded.
+/// A number of bytes, rounded, in the first unit that gives at most 1024.
 fn human(bytes: u64) -> String {
     let (mut count, mut rest) = (bytes, 0);
     let mut units = ["", "k", "M", "G", "T", "P", "E"].into_iter();

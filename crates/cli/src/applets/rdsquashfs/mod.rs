@@ -1,4 +1,4 @@
-//! `rdsquashfs`: looks into an image, or unpacks it.
+//! `rdsquashfs`: inspects or unpacks an image.
 
 mod describe;
 mod list;
@@ -18,11 +18,11 @@ pub const CONSOLE: Console = Console {
     failed: 1,
 };
 
-/// Looks into a SquashFS image, or unpacks it
+/// Inspect or unpack a SquashFS image
 #[derive(Debug, Parser)]
 #[command(name = "rdsquashfs", version = super::console::VERSION, disable_version_flag = true)]
 struct Arguments {
-    /// List what is in a directory
+    /// List the contents of a directory
     #[arg(short, long, value_name = "PATH")]
     list: Option<OsString>,
     /// Print the content of a regular file
@@ -31,60 +31,60 @@ struct Arguments {
     /// Print extended attributes
     #[arg(short, long, value_name = "PATH")]
     xattr: Option<OsString>,
-    /// Unpack what is in this directory; / is everything
+    /// Unpack the contents of this directory; / is everything
     #[arg(short, long, value_name = "PATH")]
     unpack_path: Option<OsString>,
-    /// Print what an inode says
+    /// Print all fields of an inode
     #[arg(short, long, value_name = "PATH")]
     stat: Option<OsString>,
     /// Print a pack file as gensquashfs reads it
     #[arg(short, long)]
     describe: bool,
-    /// Where to unpack to; with --describe, what stands before the paths of files
+    /// The directory to unpack to; with --describe, the prefix of input file paths
     #[arg(short = 'p', long, value_name = "PATH")]
     unpack_root: Option<OsString>,
-    /// Unpack no devices
+    /// Do not unpack devices
     #[arg(short = 'D', long)]
     no_dev: bool,
-    /// Unpack no sockets
+    /// Do not unpack sockets
     #[arg(short = 'S', long)]
     no_sock: bool,
-    /// Unpack no named pipes
+    /// Do not unpack named pipes
     #[arg(short = 'F', long)]
     no_fifo: bool,
-    /// Unpack no symbolic links
+    /// Do not unpack symbolic links
     #[arg(short = 'L', long)]
     no_slink: bool,
-    /// Unpack no directories in which nothing is left
+    /// Do not unpack directories that would be empty
     #[arg(short = 'E', long)]
     no_empty_dir: bool,
     /// Write zeros instead of leaving holes
     #[arg(short = 'Z', long)]
     no_sparse: bool,
-    /// Unpack extended attributes
+    /// Set extended attributes
     #[arg(short = 'X', long)]
     set_xattr: bool,
-    /// Unpack times
+    /// Set times
     #[arg(short = 'T', long)]
     set_times: bool,
-    /// Unpack permissions
+    /// Set permissions
     #[arg(short = 'C', long)]
     chmod: bool,
-    /// Unpack owners
+    /// Set owners
     #[arg(short = 'O', long)]
     chown: bool,
-    /// Do not tell what is unpacked
+    /// Do not print unpacked paths
     #[arg(short, long)]
     quiet: bool,
     /// Print the version
     #[arg(short = 'V', long, action = clap::ArgAction::Version)]
     version: Option<bool>,
-    /// The image
+    /// The image file
     #[arg(value_name = "IMAGE")]
     image: PathBuf,
 }
 
-/// The options.
+/// The definition of the options.
 pub fn command() -> clap::Command {
     Arguments::command()
 }

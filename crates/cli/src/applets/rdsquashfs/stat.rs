@@ -1,13 +1,13 @@
-//! All that an inode says.
+//! All fields of an inode.
 
 use hedgerow::image::{Body, Error, File, Image, Inode};
 use hedgerow::plumbing::tree::NodeKind;
 use std::fmt::Write;
 
-/// What stands for a place that there is not.
+/// The value for a position that does not exist.
 const NONE: u32 = u32::MAX;
 
-/// Says it, a line for each thing.
+/// Prints the inode, a line for each field.
 pub fn stat(image: &Image, name: &[u8], inode: &Inode) -> Result<Vec<u8>, Error> {
     let metadata = image.metadata(inode)?;
     let mut text = String::new();
@@ -103,7 +103,7 @@ fn kind(inode: &Inode) -> String {
     format!("{form}{name}")
 }
 
-/// A time as RFC 2822 has it, in UTC.
+/// A time in the format of RFC 2822, in UTC.
 fn date(seconds: u32) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = [
@@ -111,7 +111,7 @@ fn date(seconds: u32) -> String {
     ];
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let weekday = DAYS.get(days as usize % 7).copied().unwrap_or_default();
-    // Days from a first of March on, so that the day that some years have more comes last.
+    // Days since March 1 of year 0, so that the leap day is the last day of a year.
     let days = days + 719_468;
     let era = days / 146_097;
     let day_of_era = days % 146_097;

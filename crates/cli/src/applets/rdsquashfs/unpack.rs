@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Unpacks what is in the directory at `path`, or the file itself.
+/// Unpacks the contents of the directory at `path`, or the file itself.
 pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<(), String> {
     let text = |error: hedgerow_fs::Error| error.to_string();
     let failed = |error: hedgerow::image::Error| error.to_string();
@@ -20,7 +20,7 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
         .filter(|name| !name.is_empty())
         .collect();
     let path = names.join(&b'/');
-    // What is in a directory is unpacked without it, a file under its own name.
+    // The contents of a directory are unpacked without its name, a file under its own name.
     let prefix = match image.find(&path).map_err(failed)?.body {
         Body::Directory(_) => path.clone(),
         _ => split_path(&path).0.to_vec(),
@@ -70,7 +70,7 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
     }
 }
 
-/// A node with a path below `prefix`; none if it is not there.
+/// A node with its path relative to `prefix`; `None` if it is not below it.
 fn relative(mut node: Node, prefix: &[u8]) -> Option<Node> {
     if !prefix.is_empty() {
         let rest = node.path.strip_prefix(prefix)?;
@@ -79,7 +79,7 @@ fn relative(mut node: Node, prefix: &[u8]) -> Option<Node> {
     Some(node)
 }
 
-/// The paths of directories below which something is left that is unpacked.
+/// The paths of directories that contain something to unpack.
 fn directories_with_something(
     image: &Arc<Image>,
     path: &[u8],
@@ -133,7 +133,7 @@ impl Arguments {
     }
 
     fn changed(&self, node: Node) -> Node {
-        // The tool makes each name a file of its own.
+        // The tool unpacks each hard link as a file of its own.
         let node = Node { link: None, ..node };
         if self.no_sparse {
             Node {
@@ -146,10 +146,10 @@ impl Arguments {
     }
 }
 
-/// An entry whose content tells of no holes.
+/// An entry whose content reports no holes.
 struct WithoutHoles(Box<dyn Handle>);
 
-/// A content that is read where it could be passed over.
+/// A content whose holes are read as zeros.
 struct Filled {
     content: Box<dyn Content>,
 }

@@ -1,4 +1,4 @@
-//! `hedgerow image create`: an image of whatever source.
+//! `hedgerow image create`: an image of any source.
 
 mod reuse;
 mod source;
@@ -29,7 +29,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The image's file is a multiple of so many bytes: a loop device would cut the rest off.
+/// The image's file is padded to a multiple of this many bytes: a loop device would cut off the
+/// rest.
 const PADDING_BYTES: u64 = 4096;
 
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -75,7 +76,7 @@ fn recipe_of(command: &Create, global: &Global) -> Result<Recipe, Failure> {
     Recipe::read(files, !command.no_xattrs, find).map_err(not_started)
 }
 
-/// Refuses standard output: an image gets its beginning last.
+/// Refuses standard output, because the superblock of an image is written last.
 fn refuse_stream(image: &Path) -> Result<(), Failure> {
     if image != Path::new("-") {
         return Ok(());
@@ -89,7 +90,7 @@ fn refuse_stream(image: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Says what the image does not hold.
+/// Reports what could not be stored in the image.
 fn tell_omissions(created: &Created, output: &Output) {
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
@@ -108,7 +109,7 @@ fn tell_omissions(created: &Created, output: &Output) {
     }
 }
 
-/// What there is to say of times that the image does not hold.
+/// The warning about times that the image cannot store.
 pub fn clamped(created: &Created) -> Option<String> {
     let clamped = &created.clamped_times;
     let first = clamped.first.as_ref()?;
@@ -124,7 +125,7 @@ pub fn clamped(created: &Created) -> Option<String> {
     ))
 }
 
-/// `--max-holes`.
+/// The value of `--max-holes`, in bytes.
 pub fn hole_limit_bytes(word: Option<&str>, block_bytes: u32) -> Result<u64, String> {
     match word {
         None => Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)),
@@ -174,7 +175,7 @@ fn exclude(command: &Create) -> Patterns {
     Patterns::parse(&exclude.join(&b'\n'))
 }
 
-/// Why there is no image.
+/// The failure to report if no image was made.
 pub fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Cancelled => interrupted_by_user(),
@@ -186,7 +187,7 @@ pub fn unwritten(error: WriteError) -> Failure {
     }
 }
 
-/// An entry as the command line wants it.
+/// An entry with the changes that the options ask for.
 fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
     let root = command.all_root.then_some(0);
     node.uid = command.set_uid.or(root).unwrap_or(node.uid);
@@ -200,8 +201,8 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
     node
 }
 
-/// What SOURCE_DATE_EPOCH says. Passed over, what makes no sense would give an image that nobody
-/// can make again.
+/// The value of SOURCE_DATE_EPOCH. An invalid value is an error: ignoring it would give an image
+/// that cannot be reproduced.
 pub fn epoch() -> Result<Option<u32>, String> {
     let Some(word) = variable("SOURCE_DATE_EPOCH").filter(|word| !word.is_empty()) else {
         return Ok(None);
@@ -222,7 +223,7 @@ pub fn epoch() -> Result<Option<u32>, String> {
     }
 }
 
-/// A number of bytes such as `131072`, `128K` or `1M`.
+/// Parses a number of bytes such as `131072`, `128K` or `1M`.
 pub fn block_bytes(word: &str) -> Result<u32, Failure> {
     let bytes = size_bytes(word.as_bytes()).and_then(|bytes| u32::try_from(bytes).ok());
     let is_block = |bytes: &u32| bytes.is_power_of_two() && BLOCK_BYTES.contains(bytes);

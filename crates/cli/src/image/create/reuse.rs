@@ -1,4 +1,4 @@
-//! The older image whose blocks are taken again.
+//! The older image whose blocks are reused.
 
 use crate::environment::from_directory;
 use crate::failure::Failure;
@@ -11,8 +11,8 @@ use hedgerow::image::{Image, NotReusable, Reuse};
 use hedgerow::Execution;
 use std::sync::Arc;
 
-/// The blocks of the older image that was given. If they are of no use, the user is told, and
-/// everything is made anew.
+/// The blocks of the given older image. If they cannot be used, the user is told, and everything is
+/// compressed anew.
 pub fn open(
     command: &Create,
     global: &Global,

@@ -1,4 +1,4 @@
-//! What an image is made of: a directory, a commit or an archive.
+//! The source of an image: a directory, a commit or an archive.
 
 use super::exclude;
 use crate::environment::{from_directory, of_git};
@@ -17,27 +17,27 @@ use hedgerow_fs::ReadFile;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What a source that is a commit begins with.
+/// The prefix of a source that is a commit.
 const COMMIT_PREFIX: &[u8] = b"git:";
 
 /// The SOURCE of the command line.
 pub enum NamedSource<'c> {
-    /// Also what only has a description: it names the files that it wants.
+    /// Also used with a description alone, which names the files that it needs.
     Directory(PathBuf),
-    /// The revision of a commit, in the repository that git would use here.
+    /// A revision in the repository that git would use here.
     Commit(Box<Repository>, &'c BStr),
-    /// A file that is an archive, or standard input.
+    /// An archive file, or standard input.
     Archive(ReadFile),
 }
 
 impl<'c> NamedSource<'c> {
-    /// What `command` names. Refuses options that have no meaning for it.
+    /// The source that `command` names. Refuses options that have no meaning for it.
     pub fn of(command: &'c Create, global: &Global, recipe: &Recipe) -> Result<Self, Failure> {
         let path = from_directory(global, &command.source);
         let is_stdin = command.source == Path::new("-");
         let is_directory = !is_stdin && hedgerow_fs::is_directory(&path);
         let takes_directory = is_directory || command.pack_file.is_some();
-        // A directory of such a name has `./` in front.
+        // A directory with such a name needs `./` in front.
         let revision = command.source.as_os_str().as_bytes();
         let revision = revision.strip_prefix(COMMIT_PREFIX);
         let revision = revision.filter(|_| !takes_directory);

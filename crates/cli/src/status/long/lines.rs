@@ -1,4 +1,4 @@
-//! Lines with colors and, if wanted, marked as comments.
+//! Lines with colors, optionally marked as comments.
 
 use crate::status::colors::paint;
 
@@ -6,7 +6,7 @@ use crate::status::colors::paint;
 #[derive(Debug)]
 pub struct Lines<'a> {
     text: Vec<u8>,
-    /// What comment lines begin with; empty if lines are no comments.
+    /// The comment prefix; empty if lines are not comments.
     comment: &'a [u8],
 }
 
@@ -22,40 +22,40 @@ impl<'a> Lines<'a> {
         self.text
     }
 
-    /// A whole line, or several, in a color.
+    /// Appends one or several complete lines in a color.
     pub fn line(&mut self, color: &str, text: impl AsRef<[u8]>) {
         self.marked(color, text.as_ref(), true, true);
         self.text.push(b'\n');
     }
 
-    /// The start of a line.
+    /// Starts a line.
     pub fn start(&mut self, color: &str, text: &str) {
         self.marked(color, text.as_bytes(), true, false);
     }
 
-    /// More of a line that was started.
+    /// Continues a started line.
     pub fn more(&mut self, color: &str, text: impl AsRef<[u8]>) {
         self.marked(color, text.as_ref(), false, false);
     }
 
-    /// The end of a line.
+    /// Ends a line.
     pub fn end(&mut self) {
         self.text.push(b'\n');
     }
 
-    /// A line that is no comment and has no color, whatever the others are.
+    /// Appends a line without color and comment prefix.
     pub fn plain(&mut self, text: &str) {
         self.text.extend_from_slice(text.as_bytes());
         self.text.push(b'\n');
     }
 
-    /// Bytes as they are.
+    /// Appends bytes unchanged.
     pub fn raw(&mut self, text: &[u8]) {
         self.text.extend_from_slice(text);
     }
 
-    /// A line with the mark of a comment before the color's end, its space included: so git shows
-    /// how a branch stands.
+    /// Appends a line with the comment prefix and its space inside the color: so git shows the
+    /// relation to the upstream.
     pub fn tracking(&mut self, color: &str, line: &str) {
         let mark = match (self.comment.is_empty(), line.is_empty()) {
             (true, _) => Vec::new(),
@@ -68,13 +68,14 @@ impl<'a> Lines<'a> {
         self.text.push(b'\n');
     }
 
-    /// Colors end with each line, and text in several lines has a mark before each; the first has
-    /// one if it is at the start of a line.
+    /// Each line ends its color, and each line of a text with several gets a comment prefix; the
+    /// first does so only if `at_start`.
     fn marked(&mut self, color: &str, text: &[u8], at_start: bool, is_whole: bool) {
         let commented = !self.comment.is_empty();
         let comment = self.comment;
         if text.is_empty() {
-            // Git marks even what continues a line here; nothing ever does with no text.
+            // Git writes the prefix even in front of a continuation here; no caller continues with
+            // an empty text.
             let space: &[u8] = if is_whole { b"" } else { b" " };
             if commented {
                 self.colored(color, &[comment, space])

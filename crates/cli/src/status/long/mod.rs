@@ -1,4 +1,4 @@
-//! The long form, for people: what `git status` prints, word for word.
+//! The long format, for people: what `git status` prints, word for word.
 
 mod lines;
 mod options;
@@ -18,7 +18,7 @@ use hedgerow::status::ongoing::{operation, Operation, Rebase};
 use hedgerow::status::{Sparse, Status, UntrackedFiles};
 use lines::Lines;
 
-/// The status of `repository`. `warn` is told of settings that mean nothing.
+/// The status of `repository`. `warn` receives warnings about invalid settings.
 pub fn long(
     repository: &Repository,
     status: &Status,
@@ -54,24 +54,24 @@ pub fn long(
     Ok(text.lines.into_text())
 }
 
-/// What a rebase goes onto, in the words of git, which does not look whether it knows.
+/// The commit that a rebase goes onto. Git prints "(null)" if it is unknown.
 fn onto(rebase: &Rebase) -> BString {
     rebase.onto.clone().unwrap_or_else(|| "(null)".into())
 }
 
-/// What all parts of the text are written from.
+/// State shared by all parts of the text.
 struct Long<'a> {
     lines: Lines<'a>,
     status: &'a Status,
     options: &'a LongOptions<'a>,
     operation: &'a Operation,
-    /// There is no commit yet.
+    /// Whether there is no commit yet.
     is_initial: bool,
     has_conflicts: bool,
 }
 
 impl Long<'_> {
-    /// What is checked out, and how it stands to its upstream.
+    /// The current branch and its relation to the upstream.
     fn branch(
         &mut self,
         repository: &Repository,
@@ -133,7 +133,7 @@ impl Long<'_> {
         self.lines.line(header, "");
     }
 
-    /// What a commit would do now.
+    /// The summary of what a commit would do now.
     fn closing(&mut self) {
         let untracked = self.options.untracked != UntrackedFiles::No;
         let hints = self.options.hints;
@@ -175,7 +175,7 @@ impl Long<'_> {
             .plain(&[words, if hints { hint } else { "" }].concat());
     }
 
-    /// Whether a commit would have something to record.
+    /// Whether a commit would record anything.
     fn is_committable(&self) -> bool {
         let staged = self.status.changes.iter().any(|c| c.staged.is_some());
         let conflict_of_nothing = self.is_initial && self.has_conflicts;

@@ -1,4 +1,4 @@
-//! How the long form is written.
+//! Options of the long format.
 
 use super::table::Table;
 use crate::environment;
@@ -8,24 +8,24 @@ use crate::status::settings::Settings;
 use bstr::BStr;
 use hedgerow::status::{IgnoredFiles, UntrackedFiles};
 
-/// How the long form is written.
+/// Options of the long format.
 #[derive(Debug)]
 pub struct LongOptions<'a> {
     pub shown: Shown<'a>,
     pub show_stash: bool,
-    /// Count the commits between the branch and its upstream.
+    /// Whether to count the commits between the branch and its upstream.
     pub ahead_behind: bool,
-    /// Which untracked and ignored files were looked for.
+    /// Which untracked and ignored files were searched for.
     pub untracked: UntrackedFiles,
     pub ignored: IgnoredFiles,
-    /// Tell what can be done next.
+    /// Whether to show hints.
     pub hints: bool,
-    /// What lines begin with, if they are to begin as comments do.
+    /// The comment prefix, if lines are to be comments.
     pub comment: Option<&'a BStr>,
     pub colors: Colors,
-    /// There are colors, even if none of them differs from that of other text.
+    /// Whether colors are used, even if all of them are the default color.
     pub is_colored: bool,
-    /// The layout of untracked and ignored paths; `None`: one a line.
+    /// The layout of untracked and ignored paths; `None`: one per line.
     pub table: Option<Table>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> LongOptions<'a> {
             table: settings.columns.map(|columns| Table {
                 layout: columns.layout,
                 dense: columns.dense,
-                // The last place stays free: some terminals start a new line there.
+                // The last column stays free: some terminals break the line there.
                 width: environment::output_width().saturating_sub(1),
             }),
         }

@@ -1,4 +1,4 @@
-//! What is in progress, and how to go on or give up.
+//! Operations in progress, and how to continue or abort them.
 
 use super::{onto, Long};
 use bstr::{BString, ByteSlice};
@@ -81,7 +81,7 @@ impl Long<'_> {
         self.trailer();
     }
 
-    /// What is being done, and to which branch; `link` joins both.
+    /// The operation and its branch; `link` joins the two.
     fn rebased(&mut self, rebase: &Rebase, doing: &str, link: &str) {
         let mut text = format!("You are currently {doing}").into_bytes();
         match &rebase.branch {
@@ -183,7 +183,7 @@ impl Long<'_> {
 struct ReplayWords {
     title: &'static str,
     doing: &'static str,
-    /// The command, which also is the word for what it does.
+    /// The command, which is also the word for the operation.
     command: &'static str,
 }
 
@@ -199,8 +199,8 @@ const REVERT: ReplayWords = ReplayWords {
     command: "revert",
 };
 
-/// The path of a file of the Git directory as git shows it: from the top of the working tree, if
-/// the directory is there.
+/// The path of a file in the Git directory as git shows it: relative to the top of the working tree
+/// if the Git directory is its `.git`, else in full.
 fn git_path(repository: &Repository, name: &str) -> Vec<u8> {
     let directory = repository.git_dir();
     let is_usual = repository

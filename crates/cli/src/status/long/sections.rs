@@ -6,12 +6,12 @@ use crate::status::colors::{Colors, RESET};
 use bstr::BString;
 use hedgerow::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
 
-/// The width of what stands before a changed path, and before one in conflict.
+/// The width of the label before a changed path, and before one in conflict.
 const CHANGE_WIDTH: usize = "typechange: ".len();
 const CONFLICT_WIDTH: usize = "deleted by them: ".len();
 
 impl Long<'_> {
-    /// What a commit would record.
+    /// Changes that a commit would record.
     pub(super) fn staged(&mut self) {
         let staged = |change: &&Change| change.staged.is_some();
         let changes: Vec<&Change> = self.status.changes.iter().filter(staged).collect();
@@ -35,7 +35,7 @@ impl Long<'_> {
         }
     }
 
-    /// What keeps a merge from its end.
+    /// Conflicts that prevent the end of a merge.
     pub(super) fn unmerged(&mut self) {
         let conflict = |change: &Change| Some((change.path.clone(), Side::of(&change.conflict?)));
         let conflicts: Vec<(BString, Side)> =
@@ -65,7 +65,7 @@ impl Long<'_> {
         self.trailer();
     }
 
-    /// What differs in the working tree from what would be committed.
+    /// Changes in the working tree that are not staged.
     pub(super) fn unstaged(&mut self) {
         let unstaged = |change: &&Change| change.unstaged.is_some();
         let changes: Vec<&Change> = self.status.changes.iter().filter(unstaged).collect();
@@ -94,7 +94,7 @@ impl Long<'_> {
         self.trailer();
     }
 
-    /// One changed path: `extra` follows it.
+    /// One changed path, followed by `extra`.
     fn change(&mut self, color: &str, change: &Change, kind: Option<ChangeKind>, extra: &str) {
         let Some(kind) = kind else { return };
         let words = words(kind);
@@ -114,7 +114,7 @@ impl Long<'_> {
         self.lines.end();
     }
 
-    /// What is not tracked, and what is ignored.
+    /// Untracked and ignored paths.
     pub(super) fn others(&mut self) {
         if self.options.untracked == UntrackedFiles::No {
             return;
@@ -147,8 +147,8 @@ impl Long<'_> {
         self.lines.more(&colors.untracked, text);
     }
 
-    /// Paths in columns. Colors and the mark of a comment, which git has as `#` here whatever is
-    /// configured, take room from them, and the first color does not end before the second.
+    /// Paths in columns. The bytes of colors and of the comment mark, which git always writes as
+    /// `#` here, reduce the width, and the first color does not end before the second begins.
     fn table(&mut self, table: &Table, paths: &[BString]) {
         let options = self.options;
         let shown = |path: &BString| BString::from(options.shown.path(path));
@@ -167,7 +167,7 @@ impl Long<'_> {
         self.lines.line(&self.options.colors.header, words);
     }
 
-    /// What can be done, for those who want to know.
+    /// A hint, if hints are enabled.
     pub(super) fn hint(&mut self, words: &str) {
         if self.options.hints {
             self.header(words);
@@ -191,7 +191,7 @@ fn words(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// What is different in a submodule, as it follows its path.
+/// The changes inside a submodule, as they are shown after its path.
 fn inside(change: &Change) -> String {
     let state = change.submodule.unwrap_or_default();
     let parts = [
@@ -208,7 +208,7 @@ fn inside(change: &Change) -> String {
     }
 }
 
-/// What the sides of a conflict did.
+/// What each side of a conflict did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     BothDeleted,

@@ -1,24 +1,25 @@
-//! Paths in columns, as git-column(1) lays them out.
+//! Paths in columns, laid out as by git-column(1).
 
 use super::width::width;
 use crate::status::columns::Layout;
 use bstr::BString;
 
-/// Spaces between two columns.
+/// Number of spaces between two columns.
 const PADDING: usize = 1;
 
-/// How a table is laid out.
+/// Layout options of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     pub layout: Layout,
-    /// Columns are as narrow as their cells, not all of one width.
+    /// Whether columns are as narrow as their cells, instead of all having one width.
     pub dense: bool,
-    /// Of a line, in characters. A cell that is wider makes its line wider.
+    /// The width of a line in characters. A wider cell makes its line wider.
     pub width: usize,
 }
 
 impl Table {
-    /// The lines of the table. Each begins with `indent`, whose bytes all count, and ends with `end`.
+    /// The lines of the table. Each begins with `indent`, all of whose bytes count as width, and
+    /// ends with `end`.
     pub fn lines(&self, cells: &[BString], indent: &[u8], end: &[u8]) -> Vec<u8> {
         let widths: Vec<usize> = cells.iter().map(|cell| width(cell)).collect();
         let grid = Grid::new(self, &widths, indent.len());
@@ -40,7 +41,7 @@ impl Table {
     }
 }
 
-/// Which cell is where.
+/// The arrangement of cells.
 #[derive(Debug, PartialEq, Eq)]
 struct Grid {
     by_row: bool,
@@ -76,7 +77,7 @@ impl Grid {
         grid
     }
 
-    /// The same cells in one row less.
+    /// The same cells with one row less.
     fn shorter(&self, widths: &[usize]) -> Option<Self> {
         let rows = self.rows.checked_sub(1).filter(|rows| *rows > 0)?;
         let mut shorter = Grid {
@@ -88,7 +89,7 @@ impl Grid {
         Some(shorter)
     }
 
-    /// Makes every column as wide as its widest cell.
+    /// Reduces every column to the width of its widest cell.
     fn narrow(&mut self, widths: &[usize]) {
         for x in 0..self.columns.len() {
             let cells = (0..self.rows).filter_map(|y| self.cell(x, y));

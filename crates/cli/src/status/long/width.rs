@@ -1,10 +1,10 @@
-//! How wide a terminal shows a text, as git counts it: marks that are set on other characters, and
-//! characters that only tell how to format, take no room; wide ones of East Asia take two places.
+//! The width of a text on a terminal, as git counts it: combining marks and format characters take
+//! no column; wide East Asian characters take two.
 
 use bstr::ByteSlice;
 use unicode_width::UnicodeWidthChar;
 
-/// The places that a text takes; what is not UTF-8 counts by bytes.
+/// The number of columns of a text; bytes count one each if it is not UTF-8.
 pub fn width(text: &[u8]) -> usize {
     match text.to_str() {
         Ok(text) => text.chars().map(of_character).sum(),
@@ -27,7 +27,7 @@ fn of_character(character: char) -> usize {
     if character.is_control() || NO_PLACE.binary_search_by(takes_none).is_ok() {
         return 0;
     }
-    // `unicode-width` counts spacing marks as nothing, too, and some characters as more.
+    // `unicode-width` counts spacing marks as zero, too, and some characters as more than two.
     character.width().unwrap_or(0).clamp(1, 2)
 }
 
@@ -129,7 +129,7 @@ mod tests {
             ("\u{e4}".as_bytes(), 1),
             ("a\u{308}".as_bytes(), 1),
             ("\u{6f22}\u{5b57}".as_bytes(), 4),
-            // Bengali: a consonant and a vowel that has a place of its own.
+            // Bengali: a consonant and a vowel that takes a column of its own.
             ("\u{995}\u{9be}".as_bytes(), 2),
             ("\u{ad}".as_bytes(), 1),
             ("\u{200b}\u{85}".as_bytes(), 0),

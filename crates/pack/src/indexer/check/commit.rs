@@ -11,7 +11,7 @@ pub(super) fn check(content: &[u8], hash: Kind, reports: &mut Reports<'_>) {
     }
 }
 
-/// Stops at the first error: what follows could not be told apart.
+/// Stops at the first error: later lines could not be identified.
 fn check_headers(content: &[u8], hash: Kind, reports: &mut Reports<'_>) -> Option<()> {
     let Some(text) = content.strip_prefix(b"tree ") else {
         reports.add(Rule::MissingTree, "invalid format - expected 'tree' line");

@@ -1,10 +1,10 @@
 use super::report::Reports;
 use super::severity::Rule;
 
-/// Dates over this do not fit what programs compute with.
+/// Dates over this overflow in programs that use signed 64-bit numbers.
 const LAST_DATE: u64 = i64::MAX as u64;
 
-/// Whether the headers at the start of a commit or tag end as they must. Returns false if not.
+/// Checks that the headers at the start of a commit or tag end properly. Returns false if not.
 pub(super) fn headers_end(content: &[u8], reports: &mut Reports<'_>) -> bool {
     let mut bytes = content.iter().enumerate();
     let end = bytes.find_map(|(at, byte)| match byte {

@@ -1,4 +1,4 @@
-//! What git-fsck checks of an object, and what it takes to know that nothing is missing.
+//! The checks of git-fsck for objects, and the data for checking that no object is missing.
 
 mod commit;
 mod findings;
@@ -26,18 +26,18 @@ const ATTRIBUTES_BYTES: usize = 100 << 20;
 /// Upper length limit of a line of attributes, in bytes.
 const ATTRIBUTES_LINE_BYTES: usize = 2048;
 
-/// Which checks are made.
+/// Which checks to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Checks {
     pub hash: Kind,
-    /// Whether objects are as git-fsck wants them, and how bad it is if not.
+    /// Whether to apply the rules of git-fsck, and with which severities.
     pub rules: Option<Severities>,
-    /// Whether everything that is referred to must be there.
+    /// Whether all referenced objects must exist.
     pub links: bool,
 }
 
 impl Checks {
-    /// Checks an object. What is refused is an error that tells what is wrong.
+    /// Checks an object. The error says why it is refused.
     pub fn check(
         &self,
         id: &ObjectId,
@@ -62,8 +62,8 @@ impl Checks {
         Ok(())
     }
 
-    /// Checks a blob that a tree calls `.gitmodules` (`modules`) or `.gitattributes`; `None` is one
-    /// that is too large to hold.
+    /// Checks a blob named `.gitmodules` (`modules`) or `.gitattributes` in a tree; `None` is a
+    /// blob that is too large for memory.
     pub fn check_named(
         &self,
         id: &ObjectId,
@@ -83,7 +83,7 @@ impl Checks {
         reports.end(Refusal::QueuedCheck, findings)
     }
 
-    /// Tells of an object that a tree calls so but that is no blob.
+    /// Reports an object that a tree names like this but that is not a blob.
     pub fn refuse_other_kind(
         &self,
         id: &ObjectId,

@@ -1,7 +1,7 @@
 use super::report::Reports;
 use super::severity::Rule;
 
-/// Checks a file of submodules.
+/// Checks a `.gitmodules` file.
 pub(super) fn check(content: Option<&[u8]>, reports: &mut Reports<'_>) {
     let Some(content) = content else {
         reports.add(Rule::GitmodulesLarge, ".gitmodules too large to parse");
@@ -52,7 +52,7 @@ fn check_value(name: &[u8], key: &[u8], value: Option<&[u8]>, reports: &mut Repo
     }
 }
 
-/// A name is a place below `.git/modules`, and must not lead out of it.
+/// Whether a submodule name is bad: it is a path below `.git/modules` and must not lead out of it.
 fn is_bad_name(name: &[u8]) -> bool {
     name.is_empty()
         || name
@@ -60,8 +60,8 @@ fn is_bad_name(name: &[u8]) -> bool {
             .any(|part| part == b"..")
 }
 
-/// What could be taken for an option, smuggle a line into the credential protocol, or climb to a
-/// place that is read as the start of an address.
+/// Whether a URL is bad: it could be taken for an option, inject a line into the credential
+/// protocol, or use `..` to reach a part that is read as the start of an address.
 fn is_bad_url(url: &[u8]) -> bool {
     if url.starts_with(b"-") {
         return true;
@@ -102,7 +102,7 @@ fn is_bad_url(url: &[u8]) -> bool {
     }
 }
 
-/// `%XX` as the byte it stands for.
+/// Replaces `%XX` by the byte it stands for.
 fn decoded(url: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(url.len());
     let mut rest = url;
@@ -126,13 +126,13 @@ fn decoded(url: &[u8]) -> Vec<u8> {
 }
 
 enum Line {
-    /// A section; the subsection if it is one of a submodule.
+    /// A section; for a submodule, with its subsection.
     Section(Option<Vec<u8>>),
     /// A key in lower case, and its value.
     Value(Vec<u8>, Option<Vec<u8>>),
 }
 
-/// Reads the syntax of git-config(1).
+/// Parses the syntax of git-config(1).
 struct Parser<'c> {
     rest: &'c [u8],
 }
@@ -161,7 +161,7 @@ impl Parser<'_> {
         let mut name = Vec::new();
         loop {
             match self.byte()? {
-                // The old form, `[submodule.name]`, whose name is in lower case.
+                // The old form, `[submodule.name]`, with the name in lower case.
                 b']' => {
                     let old = name.strip_prefix(b"submodule.").map(<[u8]>::to_vec);
                     return Some(Line::Section(old));
@@ -211,10 +211,10 @@ impl Parser<'_> {
         }
     }
 
-    /// The value up to the end of its line.
+    /// The value up to the end of the line.
     fn text(&mut self) -> Option<Vec<u8>> {
         let mut text = Vec::new();
-        // Blanks count only if something follows them.
+        // Trailing blanks are dropped.
         let (mut is_quoted, mut kept) = (false, 0);
         loop {
             match self.byte() {

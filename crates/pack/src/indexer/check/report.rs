@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::refusal::Refusal;
 use gix_hash::ObjectId;
 
-/// What is wrong with one object.
+/// The errors and warnings of one object.
 pub(super) struct Reports<'c> {
     id: &'c ObjectId,
     rules: &'c Severities,
@@ -22,7 +22,7 @@ impl<'c> Reports<'c> {
         }
     }
 
-    /// Tells that `rule` is broken. Returns whether that is an error.
+    /// Reports that `rule` is broken. Returns whether that is an error.
     pub fn add(&mut self, rule: Rule, words: &str) -> bool {
         let severity = self.rules.of(rule);
         if severity == Severity::Ignore || self.rules.skips(self.id) {
@@ -36,7 +36,7 @@ impl<'c> Reports<'c> {
         severity == Severity::Error
     }
 
-    /// An error of the kind `refusal` if there was one.
+    /// Fails with `refusal` if there was an error.
     pub fn end(self, refusal: Refusal, findings: &mut Findings) -> Result<()> {
         if self.errors.is_empty() {
             findings.warnings.extend(self.warnings);

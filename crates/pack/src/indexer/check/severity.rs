@@ -1,18 +1,18 @@
 use gix_hash::ObjectId;
 use std::collections::HashSet;
 
-/// What follows from a broken rule.
+/// The consequence of a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing.
+    /// None.
     Ignore,
-    /// It is told.
+    /// A warning.
     Warn,
     /// The object is refused.
     Error,
 }
 
-/// How bad it is to break each rule of git-fsck: its section "FSCK MESSAGES".
+/// The severity of each rule of git-fsck (section "FSCK MESSAGES").
 #[derive(Clone, Debug)]
 pub struct Severities {
     levels: [Severity; Rule::ALL.len()],
@@ -20,7 +20,7 @@ pub struct Severities {
 }
 
 impl Default for Severities {
-    /// As for a pack that comes from somebody else: what is a warning of git-fsck is an error.
+    /// The severities for a received pack: warnings of git-fsck are errors.
     fn default() -> Self {
         let level = |rule: (Rule, &str, Class)| match rule.2 {
             Class::Fatal | Class::Error | Class::Warn => Severity::Error,
@@ -35,8 +35,8 @@ impl Default for Severities {
 }
 
 impl Severities {
-    /// Sets the severity of the rule called `name` in any case: `error`, `warn` or `ignore`.
-    /// An error is a reason, in git's words.
+    /// Sets the severity of the rule called `name`, ignoring case: `error`, `warn` or `ignore`. The
+    /// error is git's message for the reason.
     pub fn set(&mut self, name: &str, level: &str) -> Result<(), String> {
         let found = Rule::ALL
             .iter()
@@ -58,7 +58,7 @@ impl Severities {
         Ok(())
     }
 
-    /// Leaves the rules alone for the object `id`.
+    /// Ignores the rules for the object `id`.
     pub fn skip(&mut self, id: ObjectId) {
         self.skipped.insert(id);
     }
@@ -72,7 +72,7 @@ impl Severities {
     }
 }
 
-/// What git-fsck makes of a broken rule unless it is told otherwise.
+/// The default classification of a rule in git-fsck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Fatal,

@@ -6,14 +6,14 @@ use gix_hash::ObjectId;
 use std::fmt::Display;
 use std::path::Path;
 
-/// A longer list of ids is refused.
+/// Maximum size of a list of ids, in bytes.
 const LIST_BYTES: u64 = 64 << 20;
 
 impl Severities {
-    /// The severities that the words after `--strict=` or `--fsck-objects=` set.
+    /// Parses the severities after `--strict=` or `--fsck-objects=`.
     ///
     /// # Errors
-    /// [`Error::Severities`] for words that make no sense; a list of objects that cannot be read.
+    /// [`Error::Severities`] for invalid words; or a list of objects cannot be read.
     pub fn parse(words: &[&str]) -> Result<Self> {
         let mut severities = Severities::default();
         let words = words.iter().flat_map(|words| words.split([' ', ',', '|']));
@@ -37,7 +37,7 @@ fn refused(reason: impl Display) -> Error {
     Error::Severities { reason }
 }
 
-/// Reads a list of ids, one a line, with comments.
+/// Reads a list of ids, one per line, with comments.
 fn skip(path: &Path, severities: &mut Severities) -> Result<()> {
     let list = hedgerow_fs::read_file(path, LIST_BYTES)?;
     let Some(list) = list else {

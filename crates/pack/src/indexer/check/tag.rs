@@ -13,7 +13,7 @@ pub(super) fn check(content: &[u8], hash: Kind, reports: &mut Reports<'_>) {
     }
 }
 
-/// Stops at the first error: what follows could not be told apart.
+/// Stops at the first error: later lines could not be identified.
 fn check_headers(content: &[u8], hash: Kind, reports: &mut Reports<'_>) -> Option<()> {
     let Some(text) = content.strip_prefix(b"object ") else {
         reports.add(
@@ -73,7 +73,7 @@ fn check_headers(content: &[u8], hash: Kind, reports: &mut Reports<'_>) -> Optio
     check_rest(text, reports)
 }
 
-/// Checks what may stand between the tagger and the message.
+/// Checks the headers between the tagger and the message.
 fn check_rest(mut text: &[u8], reports: &mut Reports<'_>) -> Option<()> {
     let signature = [b"gpgsig ".as_slice(), b"gpgsig-sha256 "];
     if signature.iter().any(|start| text.starts_with(start)) {
@@ -99,7 +99,7 @@ fn go_on(is_error: bool) -> Option<()> {
     (!is_error).then_some(())
 }
 
-/// Whether `name` may stand behind `refs/tags/`: git-check-ref-format(1).
+/// Whether `name` is valid after `refs/tags/`: git-check-ref-format(1).
 fn is_reference_name(name: &[u8]) -> bool {
     let is_bad = |byte: &u8| *byte < b' ' || b"\x7f ~^:?*[\\".contains(byte);
     let is_bad_part =

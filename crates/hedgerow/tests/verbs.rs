@@ -13,9 +13,9 @@ use hedgerow::image::{
 use hedgerow::pack::{IndexOptions, Observer, PackError, PackOptions, Question, RepackRequest};
 use hedgerow::walk::{CountedLinks, Entry, Omission, OpenDirectory, Receiver, Totals};
 use hedgerow::{checkout, image, pack, status, walk, Environment, Execution, Repository, Stage};
+use hedgerow_testkit::git_text;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 /// A repository with two commits: `first` has `a` and `d/b`; `main` has `a` changed and `d/c` added.
@@ -29,16 +29,16 @@ impl Scene {
             directory: tempfile::tempdir().unwrap(),
         };
         fs::create_dir_all(scene.path("tree/d")).unwrap();
-        scene.git(&["init", "-q", "-b", "main"]);
+        scene.ask(&["init", "-q", "-b", "main"]);
         fs::write(scene.path("tree/a"), "one\n").unwrap();
         fs::write(scene.path("tree/d/b"), "two\n").unwrap();
-        scene.git(&["add", "."]);
-        scene.git(&["commit", "-q", "-m", "first"]);
-        scene.git(&["tag", "first"]);
+        scene.ask(&["add", "."]);
+        scene.ask(&["commit", "-q", "-m", "first"]);
+        scene.ask(&["tag", "first"]);
         fs::write(scene.path("tree/a"), "three\n").unwrap();
         fs::write(scene.path("tree/d/c"), "four\n").unwrap();
-        scene.git(&["add", "."]);
-        scene.git(&["commit", "-q", "-m", "second"]);
+        scene.ask(&["add", "."]);
+        scene.ask(&["commit", "-q", "-m", "second"]);
         scene
     }
 
@@ -46,18 +46,8 @@ impl Scene {
         self.directory.path().join(name)
     }
 
-    fn git(&self, words: &[&str]) -> String {
-        let output = Command::new("git")
-            .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
-            .args(words)
-            .current_dir(self.path("tree"))
-            .env("HOME", self.directory.path())
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env_remove("GIT_DIR")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{words:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
+    fn ask(&self, words: &[&str]) -> String {
+        git_text(&self.path("tree"), words)
     }
 
     fn repository(&self) -> Repository {
@@ -91,7 +81,7 @@ fn a_working_tree_is_moved_and_its_status_told() {
     let files = options.execution.progress.stage(Stage::Files);
     assert_eq!((files.done(), files.total(), files.bytes()), (1, 1, 4));
     assert_eq!(fs::read(scene.path("tree/a")).unwrap(), b"one\n");
-    assert_eq!(scene.git(&["status", "--porcelain"]), "");
+    assert_eq!(scene.ask(&["status", "--porcelain"]), "");
 
     fs::write(scene.path("tree/a"), "changed\n").unwrap();
     fs::write(scene.path("tree/new"), "").unwrap();
@@ -233,7 +223,7 @@ fn packs_are_made_indexed_and_replaced() {
     let packed = scene.path("made.pack");
     let mut file = fs::File::create(&packed).unwrap();
     pack::serve(&repository, &question, &options, &mut file).unwrap();
-    let objects = scene.git(&["rev-list", "--objects", "--all"]);
+    let objects = scene.ask(&["rev-list", "--objects", "--all"]);
     let objects = objects.lines().count();
     let progress = options.execution.progress.stage(Stage::Writing);
     assert_eq!(progress.done(), objects as u64);
@@ -252,7 +242,7 @@ fn packs_are_made_indexed_and_replaced() {
     let indexed = pack::index(&packed, &IndexOptions::new(hash)).unwrap();
     assert_eq!(indexed.entries.len(), objects);
     let index = scene.path("made.idx");
-    scene.git(&["verify-pack", index.to_str().unwrap()]);
+    scene.ask(&["verify-pack", index.to_str().unwrap()]);
 
     let request = RepackRequest {
         all: true,
@@ -260,9 +250,9 @@ fn packs_are_made_indexed_and_replaced() {
         ..RepackRequest::default()
     };
     pack::repack(&repository, &request, &Silent).unwrap();
-    let counted = scene.git(&["count-objects", "-v"]);
+    let counted = scene.ask(&["count-objects", "-v"]);
     assert!(counted.starts_with("count: 0\n"), "{counted}");
     let in_pack = format!("in-pack: {objects}\n");
     assert!(counted.contains(&in_pack), "{counted}");
-    scene.git(&["fsck", "--strict"]);
+    scene.ask(&["fsck", "--strict"]);
 }

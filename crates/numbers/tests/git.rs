@@ -3,19 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "it is a test")]
 
 use hedgerow_numbers::{integer, unsigned};
-use std::process::{Command, Output};
-
-fn git(words: &[&str]) -> Output {
-    Command::new("git")
-        .args(words)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("LC_ALL", "C")
-        .output()
-        .unwrap()
-}
+use hedgerow_testkit::{isolated, Repository};
 
 /// Signs, prefixes, digits at the borders of every type, and units, in every combination.
 fn expressions() -> Vec<String> {
@@ -57,13 +45,18 @@ fn integers_are_those_of_git_config() {
     let mut wrong = Vec::new();
     for text in expressions() {
         let setting = format!("x.y={text}");
-        let output = git(&["-c", &setting, "config", "--type=int", "--get", "x.y"]);
+        let mut git = isolated("git");
+        git.args(["-c", &setting, "config", "--type=int", "--get", "x.y"]);
+        let output = git.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let expected = match output.status.success() {
-            true => Ok(String::from_utf8(output.stdout).unwrap().trim().to_owned()),
-            false if said.contains("invalid unit") => Err("invalid unit"),
-            false if said.contains("out of range") => Err("out of range"),
-            false => panic!("{text}: {said}"),
+        let expected = if output.status.success() {
+            Ok(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+        } else if said.contains("invalid unit") {
+            Err("invalid unit")
+        } else if said.contains("out of range") {
+            Err("out of range")
+        } else {
+            panic!("{text}: {said}")
         };
         let read = integer(text.as_bytes());
         let read = read.map(|it| it.to_string()).map_err(|it| it.words());
@@ -77,21 +70,14 @@ fn integers_are_those_of_git_config() {
 /// Which texts a filter takes for a size, and which it does not.
 #[test]
 fn sizes_are_those_of_gits_filters() {
-    let directory = std::env::temp_dir().join(format!("numbers-{}", std::process::id()));
-    let at = directory.to_str().unwrap();
-    assert!(git(&["init", "-q", "--bare", at]).status.success());
+    let repository = Repository::bare("sha1");
     let mut wrong = Vec::new();
     for text in expressions() {
         let filter = format!("--filter=blob:limit={text}");
-        let taken = git(&["-C", at, "rev-list", "--objects", "--all", &filter]);
-        if taken.status.success() != unsigned(text.as_bytes()).is_ok() {
-            wrong.push(format!("'{text}': git {}", taken.status));
+        let taken = repository.run(&["rev-list", "--objects", "--all", &filter], b"");
+        if (taken.code == 0) != unsigned(text.as_bytes()).is_ok() {
+            wrong.push(format!("'{text}': git {}", taken.code));
         }
     }
-    std::process::Command::new("rm")
-        .arg("-rf")
-        .arg(&directory)
-        .status()
-        .unwrap();
     assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
 }

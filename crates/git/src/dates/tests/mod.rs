@@ -75,20 +75,24 @@ fn dates_of_signatures_are_those_of_git() {
         "noon",
         "1 week ago",
     ];
+    let zone = Zone::Utc;
     let mut wrong = Vec::new();
     for text in kept.chain(own).filter(|text| !text.is_empty()) {
-        let output = std::process::Command::new("git")
-            .args(["-c", "user.name=A", "-c", "user.email=a@b"])
+        let output = hedgerow_testkit::isolated("git")
             .args(["var", "GIT_COMMITTER_IDENT"])
             .env("GIT_COMMITTER_DATE", text)
-            .env_remove("GIT_COMMITTER_NAME")
-            .env_remove("GIT_COMMITTER_EMAIL")
             .output()
             .unwrap();
         let line = String::from_utf8(output.stdout).unwrap();
-        let expected = line.trim().strip_prefix("A <a@b> ").map(str::to_owned);
-        let found = signature_date(text.into()).map(|(seconds, minutes)| {
-            let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
+        let expected = line
+            .trim()
+            .split_once("> ")
+            .map(|(_, date)| date.to_owned());
+        let stamp = exact::parse(text.as_bytes(), zone.now(), &zone);
+        let found = stamp.map(|stamp| {
+            let sign = if stamp.offset_minutes < 0 { '-' } else { '+' };
+            let minutes = stamp.offset_minutes.abs();
+            let seconds = stamp.seconds;
             format!("{seconds} {sign}{:02}{:02}", minutes / 60, minutes % 60)
         });
         if found != expected {

@@ -119,6 +119,18 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A format or a command of an object query that makes no sense, in git's words.
+    #[error("{reason}")]
+    Query {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A pack that cannot be used: a listing of all objects lacks what it has.
+    #[error("{reason}")]
+    DamagedPack {
+        /// Which pack, and why.
+        reason: String,
+    },
     /// An index file that is not what the format says.
     #[error("corrupt index '{}': {reason}", path.display())]
     CorruptIndex {

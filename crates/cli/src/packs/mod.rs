@@ -12,7 +12,6 @@ mod pack_progress;
 pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;
-mod stream;
 pub mod upload_pack_hook;
 pub mod verify_pack;
 mod watcher;

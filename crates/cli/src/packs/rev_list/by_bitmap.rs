@@ -5,9 +5,10 @@ use super::options::Options;
 use super::output::disk_usage;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::packs::stream::{push_hex, Stream};
+use hedgerow::plumbing::git::object_query::{push_hex, OutputStream};
 use hedgerow::plumbing::pack::{Bitmaps, ObjectKind};
 use hedgerow::plumbing::reach::{reachable, Error, Objects, Source};
+use hedgerow_fs::StandardOutput;
 
 /// The kinds in the order that git lists them in here.
 const KINDS: [ObjectKind; 4] = [
@@ -60,7 +61,7 @@ pub fn answer(
         output.data(format!("{shown}\n").as_bytes());
         return Ok(());
     }
-    let mut stream = Stream::new();
+    let mut stream = OutputStream::new(StandardOutput);
     let shown = objects.for_each(kinds, |id, _| {
         push_hex(stream.buffer(), id.as_slice());
         stream.buffer().push(b'\n');

@@ -1,12 +1,15 @@
 //! What belongs to a pack that is made to stay.
 
 use crate::bitmaps::{build_bitmaps, BitmapRequest};
+use crate::repack::WriteBitmaps;
 use crate::Observer;
 use crate::{Error, Result};
 use hedgerow_engine::Execution;
 use hedgerow_git::repository::{Environment, Repository};
-use hedgerow_pack::Bitmaps;
-use hedgerow_serve::{FileOptions, StagedPack};
+use hedgerow_pack::{Bitmaps, IndexLayout};
+use hedgerow_serve::{
+    stage_limited_packs, stage_pack, Contents, FileOptions, PackOptions, PackWritten, StagedPack,
+};
 use std::path::Path;
 
 /// Smaller limits are raised to this, as git does.
@@ -45,15 +48,75 @@ pub fn size_limit(
     })
 }
 
-/// Whether bitmaps of `packs` are possible. An error is the reason why not, in git's words.
-pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'static str> {
-    if !is_closed {
-        return Err(NOT_CLOSED);
+/// How a pack of [`write_packs`] stays.
+#[derive(Debug)]
+pub struct KeptPacks<'n> {
+    /// What the names of the files start with: a dash, the checksum and the extensions follow.
+    pub base: &'n Path,
+    /// The form of indexes.
+    pub index: IndexLayout,
+    /// How long a pack may be, in bytes; else `pack.packSizeLimit` says so.
+    pub max_pack_bytes: Option<u64>,
+    /// Whether bitmaps are written.
+    pub bitmaps: WriteBitmaps,
+    /// Whether all that the objects reach is among them.
+    pub is_closed: bool,
+}
+
+/// Writes `contents` to packs that stay, as many as it takes for none to be too long, and the bitmaps
+/// of the only one where they are asked for and possible.
+///
+/// # Errors
+/// If a pack cannot be made, or bitmaps of it not be written.
+pub fn write_packs(
+    repository: &Repository,
+    contents: &Contents<'_>,
+    options: &PackOptions,
+    kept: &KeptPacks<'_>,
+    observer: &dyn Observer,
+) -> Result<Vec<PackWritten>> {
+    let store = repository.objects();
+    let files = FileOptions {
+        index: kept.index.clone(),
+        ..file_options(repository, observer)?
+    };
+    let staged = match size_limit(repository, kept.max_pack_bytes, observer)? {
+        None => vec![stage_pack(store, contents, options, &files, kept.base)?],
+        Some(limit) => {
+            let wanted = contents.wanted.clone();
+            stage_limited_packs(store, wanted, limit, options, &files, kept.base)?
+        }
+    };
+    let gets_bitmaps = may_have_bitmaps(&staged, kept.is_closed, kept.bitmaps, observer);
+    let first = staged.first().map(|pack| pack.path(".pack"));
+    let mut packs = Vec::new();
+    for pack in staged {
+        packs.push(pack.install()?);
     }
-    match packs {
-        [_] => Ok(()),
-        _ => Err("disabling bitmap writing, packs are split due to pack.packSizeLimit"),
+    if let Some(pack) = first.filter(|_| gets_bitmaps) {
+        write_bitmaps(repository, &pack, &options.execution, observer)?;
     }
+    Ok(packs)
+}
+
+/// Whether the only one of `packs` gets bitmaps. If they are asked for and not possible, `observer` is
+/// told why, in git's words.
+pub fn may_have_bitmaps(
+    packs: &[StagedPack],
+    is_closed: bool,
+    wanted: WriteBitmaps,
+    observer: &dyn Observer,
+) -> bool {
+    let hindrance = match packs {
+        _ if wanted == WriteBitmaps::Never => return false,
+        _ if !is_closed => NOT_CLOSED,
+        [_] => return true,
+        _ => "disabling bitmap writing, packs are split due to pack.packSizeLimit",
+    };
+    if wanted == WriteBitmaps::Asked {
+        observer.warn(&hindrance);
+    }
+    false
 }
 
 /// `repository` as it is now, for what is made to be found by and not deleted for: accelerators that

@@ -20,4 +20,4 @@ pub use finish::carry_out;
 pub use geometric::{divide, members};
 pub use plan::{has_promisor_remote, NewPack, NewRole, Plan};
 pub use request::Request;
-pub use settings::{Bitmaps, Extent, Settings, Unreachable};
+pub use settings::{Extent, Settings, Unreachable, WriteBitmaps};

@@ -4,7 +4,7 @@ use super::cruft::{self, Ages};
 use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::geometric;
 use super::settings::{Extent, Settings, Unreachable};
-use crate::unreachable::{self, Loosening};
+use crate::loosening::Loosening;
 use crate::Observer;
 use crate::Result;
 use hedgerow_fs::Timestamp;
@@ -12,7 +12,9 @@ use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::{Request, Tip};
-use hedgerow_serve::{objects_of_pack, reached, walked, Selection, Selector, Wanted};
+use hedgerow_serve::{
+    add_loose, add_packed, objects_of_pack, reached, walked, Selection, Selector, Wanted,
+};
 use std::collections::HashSet;
 
 /// What a new pack is.
@@ -185,8 +187,10 @@ impl Plan {
             return Ok(());
         };
         let before = main.wanted.len();
-        unreachable::add_packed(repository, &selector, &mut main.wanted)?;
-        unreachable::add_loose(repository, &mut main.wanted, observer)?;
+        add_packed(repository, &selector, &mut main.wanted)?;
+        add_loose(repository, &mut main.wanted, &|warning| {
+            observer.warn(&warning)
+        })?;
         let mut number = 0;
         main.wanted.retain(|object| {
             number += 1;

@@ -43,7 +43,7 @@ pub enum Unreachable {
 
 /// Whether bitmaps are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bitmaps {
+pub enum WriteBitmaps {
     /// They are not.
     Never,
     /// Without a word where they are not possible.
@@ -62,7 +62,7 @@ pub struct Settings {
     /// Whether what is replaced is deleted.
     pub deletes: bool,
     /// Whether bitmaps are written.
-    pub bitmaps: Bitmaps,
+    pub bitmaps: WriteBitmaps,
     /// Whether a multi-pack-index is written.
     pub midx: bool,
     /// Whether a multi-pack-index lists cruft packs (`repack.midxMustContainCruft`).
@@ -120,7 +120,9 @@ impl Settings {
         let packs_kept = match request.pack_kept_objects {
             Some(packs_kept) => packs_kept,
             // The pack of a bitmap has to be closed.
-            None => flag("repack.packKeptObjects")?.unwrap_or(bitmaps == Bitmaps::Asked && !midx),
+            None => {
+                flag("repack.packKeptObjects")?.unwrap_or(bitmaps == WriteBitmaps::Asked && !midx)
+            }
         };
         let limit = request.max_pack_bytes;
         let options = options(request, repository)?;
@@ -175,7 +177,7 @@ fn bitmaps(
     extent: Extent,
     midx: bool,
     observer: &dyn Observer,
-) -> Result<Bitmaps> {
+) -> Result<WriteBitmaps> {
     let config = repository.config();
     let asked = match request.write_bitmaps {
         Some(asked) => Some(asked),
@@ -185,16 +187,16 @@ fn bitmaps(
         },
     };
     let usual = if !midx && extent == Extent::All && repository.is_bare() {
-        Bitmaps::IfPossible
+        WriteBitmaps::IfPossible
     } else {
-        Bitmaps::Never
+        WriteBitmaps::Never
     };
     let wanted = match asked {
-        Some(true) => Bitmaps::Asked,
-        Some(false) => Bitmaps::Never,
+        Some(true) => WriteBitmaps::Asked,
+        Some(false) => WriteBitmaps::Never,
         None => usual,
     };
-    if wanted == Bitmaps::Never {
+    if wanted == WriteBitmaps::Never {
         return Ok(wanted);
     }
     if extent != Extent::All && !midx {
@@ -205,7 +207,7 @@ fn bitmaps(
     }
     if request.local && repository.objects().has_alternates() {
         observer.warn(&"disabling bitmap writing, as some objects are not being packed");
-        return Ok(Bitmaps::Never);
+        return Ok(WriteBitmaps::Never);
     }
     Ok(wanted)
 }

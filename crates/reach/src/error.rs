@@ -89,6 +89,9 @@ pub enum Error {
         /// The object, in the order of the pack.
         bit: u32,
     },
+    /// What an object takes on disk could not be found out.
+    #[error("unable to get disk usage of an object")]
+    DiskUsage,
     /// A filter that cannot be used.
     #[error("{0}")]
     Filter(String),

@@ -117,6 +117,27 @@ impl Options {
         Ok(())
     }
 
+    /// Whether bitmaps are wanted and the answer is a set.
+    pub fn allow_bitmaps(&self) -> bool {
+        let is_shown_plainly = !self.left_right
+            && !self.parents
+            && !self.timestamp
+            && !self.print_omitted
+            && !self.null;
+        let is_set = self.request.is_answered_by_bitmaps(self.count);
+        self.use_bitmap_index && is_shown_plainly && is_set
+    }
+
+    /// Whether the answer is a number of objects: no order need be kept.
+    pub fn want_number(&self) -> bool {
+        let is_number = self.count || self.disk_usage.is_some() || self.is_quiet;
+        is_number
+            && self.request.objects == Objects::All
+            && self.request.is_set()
+            && !self.left_right
+            && !self.print_omitted
+    }
+
     fn flag(&mut self, word: &BStr) -> Result<bool, Failure> {
         let request = &mut self.request;
         match word.as_bytes() {

@@ -106,16 +106,7 @@ impl<'o> Printer<'o> {
 
     /// Adds up what the object takes on disk.
     fn weigh(&mut self, id: &ObjectId) -> ControlFlow<()> {
-        if id.is_empty_tree() {
-            // Git knows it by heart: it takes nothing.
-            return ControlFlow::Continue(());
-        }
-        let store = self.source.store;
-        let size = store.locate(id).and_then(|location| {
-            let missing = || hedgerow::plumbing::pack::Error::Missing { id: *id };
-            store.size_on_disk(id, location.ok_or_else(missing)?)
-        });
-        match size {
+        match self.source.disk_bytes(id) {
             Ok(size) => {
                 self.disk_bytes += size;
                 ControlFlow::Continue(())

@@ -11,6 +11,7 @@ pub mod dates;
 mod error;
 pub mod ignore;
 pub mod index;
+pub mod indexing;
 pub mod object_query;
 mod patterns;
 pub mod reachability;

@@ -14,7 +14,7 @@
 //! | make an image of a directory, a commit or an archive | [`image::create`] |
 //! | take an image apart | [`image::extract`], [`image::to_archive`] |
 //! | see whether an image is sound | [`image::verify`] |
-//! | index a pack | [`pack::index`] |
+//! | index a pack, or check one | [`pack::index`], [`pack::verify`] |
 //! | repack a repository | [`pack::repack`] |
 //! | make a pack for a fetch | [`pack::serve`] |
 //!

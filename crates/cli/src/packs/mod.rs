@@ -2,9 +2,7 @@
 
 pub mod bitmap;
 pub mod cat_file;
-pub mod context;
 pub mod index_pack;
-pub mod index_progress;
 pub mod maintenance;
 pub mod multi_pack_index;
 pub mod pack_objects;

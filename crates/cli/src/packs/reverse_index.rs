@@ -1,11 +1,12 @@
 //! `hedgerow reverse-index`: writes missing `.rev` files.
 
-use super::context::RepositoryContext;
+use super::pack_objects::asked_threads;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
+use hedgerow::plumbing::git::indexing::IndexingPlace;
 use hedgerow::plumbing::pack::add_reverse_index;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,8 +21,8 @@ pub struct ReverseIndex {
 }
 
 pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let context = RepositoryContext::find(global)?;
-    let indexes = match (command.packs.is_empty(), &context.repository) {
+    let place = IndexingPlace::find(&environment::of_git(global)?)?;
+    let indexes = match (command.packs.is_empty(), &place.repository) {
         (false, _) => {
             let named = command.packs.iter();
             let index = |path: &PathBuf| match path.extension() {
@@ -39,10 +40,12 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
             ));
         }
     };
-    let sync = context.fsync(output)?.pack_metadata;
-    let threads = context.threads(None, global)?;
+    let sync = place
+        .fsync(&mut |warning| output.warn(warning))?
+        .pack_metadata;
+    let threads = place.threads(asked_threads(None, global))?;
     for index in indexes {
-        let added = add_reverse_index(&index, context.hash(), threads.get(), sync);
+        let added = add_reverse_index(&index, place.hash(), threads.get(), sync);
         if added.map_err(Failure::fatal)? && global.verbose > 0 {
             output.say(index.with_extension("rev").display());
         }

@@ -2,7 +2,7 @@
 
 mod settings;
 
-pub use settings::{jobs, parse_bytes, parse_count};
+pub use settings::{asked_threads, jobs, parse_bytes, parse_count};
 
 use super::pack_progress;
 use super::watcher::Watcher;

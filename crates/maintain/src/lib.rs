@@ -9,13 +9,15 @@ mod error;
 mod loosening;
 pub mod maintenance;
 mod midx_bitmap;
+mod midx_tending;
 mod new_packs;
 mod observer;
 mod pseudo_merges;
 pub mod repack;
 
-pub use bitmaps::{build_bitmaps, BitmapRequest};
+pub use bitmaps::{write_pack_bitmaps, BitmapRequest};
 pub use error::{Error, Result};
 pub use midx_bitmap::commit_with_bitmap;
+pub use midx_tending::{midx_options, other_store, repack_small_packs};
 pub use new_packs::{file_options, repository_now, write_packs, KeptPacks};
 pub use observer::{Finish, Observer};

@@ -2,9 +2,11 @@
 //! words for commits and objects (gitrevisions(7)).
 
 mod arguments;
+mod hindrances;
 mod roots;
 mod sources;
 
 pub use arguments::RevisionArguments;
+pub use hindrances::Hindrance;
 pub use roots::{exists, Roots};
 pub use sources::{bitmaps, is_grafted, Sources};

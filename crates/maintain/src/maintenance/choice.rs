@@ -1,6 +1,9 @@
 //! What a repository needs, by what there is.
 
-use super::state::State;
+use super::state::{self, State};
+use crate::repack::Request;
+use crate::Result;
+use hedgerow_git::repository::Repository;
 
 /// What can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,17 @@ impl Task {
         [Task::FullRepack, Task::GeometricRepack]
             .into_iter()
             .find(|task| task.name() == name)
+    }
+
+    /// The repack that it is.
+    ///
+    /// # Errors
+    /// For settings that make no sense.
+    pub fn request(self, repository: &Repository) -> Result<Request> {
+        match self {
+            Task::FullRepack => state::full(repository),
+            Task::GeometricRepack => state::geometric(repository),
+        }
     }
 
     /// What it is called.

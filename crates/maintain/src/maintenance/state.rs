@@ -81,7 +81,7 @@ pub fn wants_bitmaps(repository: &Repository) -> Result<bool> {
 }
 
 /// A geometric repack, as it is asked for.
-pub fn geometric(repository: &Repository) -> Result<Request> {
+pub(super) fn geometric(repository: &Repository) -> Result<Request> {
     let has_midx = repository.config().bool("core.multiPackIndex")?;
     let has_midx = has_midx.unwrap_or(true);
     Ok(Request {
@@ -105,7 +105,7 @@ fn factor(repository: &Repository) -> Result<i64> {
 }
 
 /// A repack into one pack of all that is reachable, and one of what was lately.
-pub fn full(repository: &Repository) -> Result<Request> {
+pub(super) fn full(repository: &Repository) -> Result<Request> {
     const EXPIRY: &str = "2.weeks.ago";
     let expiry = repository.config().string("gc.pruneExpire");
     let expiry = expiry.map_or(EXPIRY.to_owned(), |expiry| expiry.to_string());

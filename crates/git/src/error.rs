@@ -78,6 +78,12 @@ pub enum Error {
         /// What is not there.
         reason: String,
     },
+    /// Arguments that make no sense.
+    #[error("{reason}")]
+    Usage {
+        /// Why.
+        reason: String,
+    },
     /// What is reachable could not be found out.
     #[error(transparent)]
     Reach(#[from] hedgerow_reach::Error),

@@ -7,7 +7,9 @@ use hedgerow_engine::Execution;
 use hedgerow_fs::ReadFile;
 use hedgerow_pack::indexer::{receive_pack, IndexOptions, IndexedPack, Installation};
 use hedgerow_pack::{HashKind, IndexLayout, ObjectStore};
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// zlib's fastest level.
@@ -226,4 +228,23 @@ pub fn with_extension(path: &Path, extension: &str, other: &str) -> Result<PathB
     Err(Error::Setup {
         reason: format!("packfile name '{path}' does not end with '.{extension}'"),
     })
+}
+
+/// The indexes of the packs in the own directory of `repository`, in order of their names.
+///
+/// # Errors
+/// If the directory cannot be listed.
+pub fn pack_indexes(repository: &Repository) -> Result<Vec<PathBuf>> {
+    let directory = repository.objects().directory().join("pack");
+    let entries = hedgerow_fs::list_directory(&directory)?.unwrap_or_default();
+    let paths = entries
+        .into_iter()
+        .map(|entry| directory.join(OsStr::from_bytes(&entry.name)));
+    let is_index = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "idx")
+            && hedgerow_fs::exists(&path.with_extension("pack"))
+    };
+    let mut indexes: Vec<PathBuf> = paths.filter(is_index).collect();
+    indexes.sort();
+    Ok(indexes)
 }

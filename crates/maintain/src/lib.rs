@@ -19,5 +19,5 @@ pub use bitmaps::{write_pack_bitmaps, BitmapRequest};
 pub use error::{Error, Result};
 pub use midx_bitmap::commit_with_bitmap;
 pub use midx_tending::{midx_options, other_store, repack_small_packs};
-pub use new_packs::{file_options, repository_now, write_packs, KeptPacks};
+pub use new_packs::{write_packs, KeptPackOptions};
 pub use observer::{Finish, Observer};

@@ -48,9 +48,9 @@ pub fn size_limit(
     })
 }
 
-/// How a pack of [`write_packs`] stays.
+/// How [`write_packs`] puts packs into their places.
 #[derive(Debug)]
-pub struct KeptPacks<'n> {
+pub struct KeptPackOptions<'n> {
     /// What the names of the files start with: a dash, the checksum and the extensions follow.
     pub base: &'n Path,
     /// The form of indexes.
@@ -72,7 +72,7 @@ pub fn write_packs(
     repository: &Repository,
     contents: &Contents<'_>,
     options: &PackOptions,
-    kept: &KeptPacks<'_>,
+    kept: &KeptPackOptions<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<PackWritten>> {
     let store = repository.objects();

@@ -47,13 +47,13 @@ pub use options::PackOptions;
 pub use reached::{reached, walked};
 pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
-pub use tags::tags;
 pub use unreachable::{add_loose, add_packed, follow, follow_besides, FollowLimits};
 pub use write::PackWritten;
 
 use hedgerow_pack::ObjectStore;
 use plan::Plan;
 use std::io::Write;
+use tags::tags;
 use verbatim::KeptPacks;
 
 /// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: [`PackWritten::index`] is

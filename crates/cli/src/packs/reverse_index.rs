@@ -6,11 +6,9 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use hedgerow::plumbing::git::indexing::IndexingPlace;
+use hedgerow::plumbing::git::indexing::{pack_indexes, IndexingPlace};
 use hedgerow::plumbing::pack::add_reverse_index;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write missing or broken reverse indexes
 #[derive(Debug, Args)]
@@ -33,7 +31,7 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
                 .map(|path| environment::from_directory(global, &index(path)))
                 .collect()
         }
-        (true, Some(repository)) => list(&repository.objects().directory().join("pack"))?,
+        (true, Some(repository)) => pack_indexes(repository)?,
         (true, None) => {
             return Err(Failure::fatal(
                 "not in a git repository, and no pack is named",
@@ -51,21 +49,4 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
         }
     }
     Ok(0)
-}
-
-/// The pack indexes in `directory`, in order of their names.
-fn list(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = hedgerow_fs::list_directory(directory).map_err(Failure::fatal)?;
-    let names = entries
-        .unwrap_or_default()
-        .into_iter()
-        .map(|entry| entry.name);
-    let paths = names.map(|name| directory.join(OsStr::from_bytes(&name)));
-    let is_index = |path: &PathBuf| {
-        path.extension().is_some_and(|extension| extension == "idx")
-            && hedgerow_fs::exists(&path.with_extension("pack"))
-    };
-    let mut indexes: Vec<PathBuf> = paths.filter(is_index).collect();
-    indexes.sort();
-    Ok(indexes)
 }

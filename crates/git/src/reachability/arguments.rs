@@ -4,7 +4,7 @@ use crate::repository::{name_fits, IndexPaths, Reference, Repository, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
+use hedgerow_reach::{merge_bases, NoWalk, Question, Source, Tip};
 use std::fmt::Display;
 use std::io::BufRead;
 
@@ -78,6 +78,18 @@ impl<'r> RevisionArguments<'r> {
              Use '--' to separate paths from revisions, like this:\n\
              'git <command> [<revision>...] -- [<file>...]'"
         )))
+    }
+
+    /// What the words name as a question: which objects are reachable and not had.
+    pub fn into_question(self, threads: usize) -> Question {
+        let (haves, wants): (Vec<Tip>, Vec<Tip>) =
+            self.tips.into_iter().partition(|tip| tip.is_uninteresting);
+        Question {
+            wants: wants.into_iter().map(|tip| tip.id).collect(),
+            haves: haves.into_iter().map(|tip| tip.id).collect(),
+            threads,
+            ..Question::default()
+        }
     }
 
     /// Adds what the lines of `input` name, up to an empty one, as `--stdin` does.

@@ -8,7 +8,7 @@ use crate::{
 use hedgerow_git::reachability::{bitmaps, exists, RevisionArguments, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{oid, Bitmaps, ObjectKind};
-use hedgerow_reach::{Missing, Question, Request, Source, Tip};
+use hedgerow_reach::{Missing, Objects, Question, Request, Source, Tip};
 use std::collections::HashSet;
 use std::io::BufRead;
 
@@ -116,22 +116,15 @@ impl Enumeration {
             arguments.option("--all".into(), &mut std::iter::empty())?;
         }
         arguments.add_lines(revisions)?;
-        let mut question = Question {
+        let question = Question {
             filter: self.filter.clone(),
-            threads: self.threads,
-            ..Question::default()
+            ..arguments.into_question(self.threads)
         };
-        for tip in arguments.tips {
-            match tip.is_uninteresting {
-                // A partial clone may know of what it has not.
-                true if !exists(repository, &tip.id)?
-                    && repository.partial_clone_remote().is_none() =>
-                {
-                    let reason = format!("bad object {}", tip.id);
-                    return Err(hedgerow_git::Error::Setup { reason }.into());
-                }
-                true => question.haves.push(tip.id),
-                false => question.wants.push(tip.id),
+        for have in &question.haves {
+            // A partial clone may know of what it has not.
+            if !exists(repository, have)? && repository.partial_clone_remote().is_none() {
+                let reason = format!("bad object {have}");
+                return Err(hedgerow_git::Error::Setup { reason }.into());
             }
         }
         if question.is_set() {
@@ -163,12 +156,8 @@ impl Enumeration {
     }
 
     fn can_be_by_bitmaps(&self, request: &Request) -> bool {
-        let question = Question {
-            filter: request.filter.clone(),
-            ..Question::default()
-        };
         let adds_unreachable = self.keep_unreachable || self.pack_loose_unreachable;
-        question.is_set()
+        request.question(1).is_set()
             && !request.exclude_promised
             && !request.only_unpacked
             && !adds_unreachable
@@ -183,18 +172,8 @@ fn by_bitmaps(
     request: Request,
     threads: usize,
 ) -> Result<Vec<Wanted>> {
-    let tips = |is_have: bool| {
-        let tips = request.tips.iter();
-        let tips = tips.filter(move |tip| tip.is_uninteresting == is_have);
-        tips.map(|tip| tip.id).collect::<Vec<_>>()
-    };
-    let question = Question {
-        wants: tips(false),
-        haves: tips(true),
-        filter: request.filter.clone(),
-        threads,
-        ..Question::default()
-    };
+    let objects = Objects::All;
+    let question = Request { objects, ..request }.question(threads);
     let reuse = PackReuse::None;
     let selected = Selected::find(source, Some(bitmaps), &question, &[], reuse)?;
     Ok(selected.contents(None, Vec::new()).wanted)

@@ -7,7 +7,7 @@ use bstr::ByteSlice;
 use clap::Args;
 use hedgerow::plumbing::git::reachability::{bitmaps, Hindrance, RevisionArguments, Sources};
 use hedgerow::plumbing::pack::Bitmaps;
-use hedgerow::plumbing::reach::{reachable, BitmapUse, Question};
+use hedgerow::plumbing::reach::{reachable, BitmapUse};
 use hedgerow::Repository;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -82,17 +82,7 @@ pub fn run(
             revisions.add(word)?;
         }
     }
-    let mut question = Question {
-        threads: super::threads(global),
-        ..Question::default()
-    };
-    for tip in revisions.tips {
-        if tip.is_uninteresting {
-            question.haves.push(tip.id)
-        } else {
-            question.wants.push(tip.id)
-        }
-    }
+    let question = revisions.into_question(super::threads(global));
     let started = Instant::now();
     let bitmaps = bitmaps(repository);
     let answer = reachable(source, bitmaps.as_ref(), &question).map_err(Failure::fatal)?;

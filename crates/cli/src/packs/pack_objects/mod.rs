@@ -15,7 +15,7 @@ use crate::progress::lines::Showing;
 use clap::Args;
 use hedgerow::plumbing::git::reachability::Roots;
 use hedgerow::plumbing::maintain::repack::WriteBitmaps;
-use hedgerow::plumbing::maintain::{write_packs, KeptPacks};
+use hedgerow::plumbing::maintain::{write_packs, KeptPackOptions};
 use hedgerow::plumbing::pack::IndexLayout;
 use hedgerow::plumbing::reach::Filter;
 use hedgerow::plumbing::serve::{
@@ -386,7 +386,7 @@ impl PackJob<'_> {
                 written => Ok(vec![written?]),
             };
         };
-        let kept = KeptPacks {
+        let kept = KeptPackOptions {
             base: &environment::from_directory(self.global, base),
             index: self.command.index_version.clone().unwrap_or_default(),
             max_pack_bytes: self.command.max_pack_size,

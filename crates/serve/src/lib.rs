@@ -42,7 +42,6 @@ pub use file::{stage_pack, FileOptions, StagedPack};
 pub use geometry::{split, TooLarge};
 pub use limited::stage_limited_packs;
 pub use listed::{name_objects, objects_of_pack, own_loose_objects};
-pub use object_list::{read_object_list, ObjectList};
 pub use options::PackOptions;
 pub use reached::{reached, walked};
 pub use request::{PackReuse, Selected, Tag};

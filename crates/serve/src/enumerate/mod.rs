@@ -4,10 +4,12 @@
 mod packs;
 mod revisions;
 
-use crate::{Selection, Wanted};
+use crate::object_list::read_object_list;
+use crate::{Contents, PackOptions, Result, Selection, Wanted};
 use hedgerow_git::reachability::Roots;
 use hedgerow_pack::ObjectStore;
 use hedgerow_reach::{Filter, Question};
+use std::io::BufRead;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -75,8 +77,34 @@ impl Enumeration {
             || !question.is_set()
     }
 
+    /// The contents of a pack of the objects that `list` names, as [`read_object_list`] reads it, and
+    /// how that is made.
+    ///
+    /// # Errors
+    /// As [`read_object_list`].
+    pub fn of_list(
+        &self,
+        store: &ObjectStore,
+        list: impl BufRead,
+        options: &PackOptions,
+    ) -> Result<(Contents<'static>, PackOptions)> {
+        let selection = self.selection(store, true);
+        let list = read_object_list(list, store, &selection, options.window)?;
+        // As with git, edges in the list are bases with or without --thin.
+        let options = PackOptions {
+            thin: options.thin || !list.had.is_empty(),
+            ..options.clone()
+        };
+        let contents = Contents {
+            wanted: list.wanted,
+            had: list.had,
+            ..Contents::default()
+        };
+        Ok((contents, options))
+    }
+
     /// What is left out because of where it is. `by_walk`: of what is found by walking.
-    pub fn selection(&self, store: &ObjectStore, by_walk: bool) -> Selection {
+    fn selection(&self, store: &ObjectStore, by_walk: bool) -> Selection {
         Selection {
             // Commits that are passed over are not all that is in packs.
             incremental: self.incremental || self.unpacked && by_walk,

@@ -19,8 +19,7 @@ use hedgerow::plumbing::maintain::{write_packs, KeptPackOptions};
 use hedgerow::plumbing::pack::IndexLayout;
 use hedgerow::plumbing::reach::Filter;
 use hedgerow::plumbing::serve::{
-    read_object_list, write_pack, Contents, Enumerated, Enumeration, Error, PackOptions,
-    PackWritten,
+    write_pack, Contents, Enumerated, Enumeration, Error, PackOptions, PackWritten,
 };
 use hedgerow::Repository;
 use hedgerow_fs::{StandardInput, StandardOutput};
@@ -309,19 +308,8 @@ struct PackJob<'m> {
 impl PackJob<'_> {
     /// Packs the objects that are listed on standard input.
     fn pack_list(&self, enumeration: &Enumeration) -> Result<u8, Failure> {
-        let (store, window) = (self.repository.objects(), self.options.window);
-        let selection = enumeration.selection(store, true);
-        let list = read_object_list(BufReader::new(StandardInput), store, &selection, window)?;
-        let contents = Contents {
-            wanted: list.wanted,
-            had: list.had,
-            ..Contents::default()
-        };
-        // As with git, edges in the list are bases with or without --thin.
-        let options = PackOptions {
-            thin: self.options.thin || !contents.had.is_empty(),
-            ..self.options.clone()
-        };
+        let (store, input) = (self.repository.objects(), BufReader::new(StandardInput));
+        let (contents, options) = enumeration.of_list(store, input, &self.options)?;
         let count = contents.wanted.len() as u64;
         self.pack(&contents, count, &options, false)
     }

@@ -68,7 +68,7 @@ pub fn answer_command(
 ///
 /// # Errors
 /// Whether anything was sent says what can be done then.
-pub fn answer(
+fn answer(
     request: &Request,
     repository: &Repository,
     store: Option<&dyn ResponseStore>,

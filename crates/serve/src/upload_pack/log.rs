@@ -106,7 +106,7 @@ struct Found {
 
 impl Entry {
     /// Notes what is asked for.
-    pub fn ask(&mut self, request: &Request) {
+    pub(super) fn ask(&mut self, request: &Request) {
         self.wants = request.question.wants.len();
         self.haves = request.question.haves.len();
         self.thin = request.thin;

@@ -77,11 +77,11 @@ impl Enumeration {
             || !question.is_set()
     }
 
-    /// The contents of a pack of the objects that `list` names, as [`read_object_list`] reads it, and
-    /// how that is made.
+    /// The contents of a pack of the objects that `list` names, and how that is made. A line is an
+    /// object id and, after a space, its path; or a dash and the id of a commit that the receiver has.
     ///
     /// # Errors
-    /// As [`read_object_list`].
+    /// [`Error::List`](crate::Error::List) for a line that is neither, or if the list cannot be read.
     pub fn of_list(
         &self,
         store: &ObjectStore,

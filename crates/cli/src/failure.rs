@@ -62,7 +62,7 @@ impl From<hedgerow::repository::Error> for Failure {
                 failure.severity = "error";
                 failure.exit_code = INTERRUPTED;
             }
-            Error::NotBuilt { .. } => {
+            Error::NotBuilt { .. } | Error::Usage { .. } => {
                 failure.severity = "error";
                 failure.exit_code = USAGE;
             }

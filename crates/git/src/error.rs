@@ -80,6 +80,12 @@ pub enum Error {
         /// What is not there.
         reason: String,
     },
+    /// Arguments that make no sense.
+    #[error("{reason}")]
+    Usage {
+        /// Why.
+        reason: String,
+    },
     /// What is reachable could not be found out.
     #[error(transparent)]
     Reach(#[from] hedgerow_reach::Error),
@@ -119,6 +125,18 @@ pub enum Error {
         /// As it was given.
         spec: BString,
         /// What is wrong with it.
+        reason: String,
+    },
+    /// A format or a command of an object query that makes no sense, in git's words.
+    #[error("{reason}")]
+    Query {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A pack that cannot be used: a listing of all objects lacks what it has.
+    #[error("{reason}")]
+    DamagedPack {
+        /// Which pack, and why.
         reason: String,
     },
     /// An index file that is not what the format says.

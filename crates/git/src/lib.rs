@@ -19,6 +19,8 @@ mod discover;
 mod error;
 pub mod ignore;
 pub mod index;
+pub mod indexing;
+pub mod object_query;
 pub mod reachability;
 pub mod refs;
 pub mod repository;

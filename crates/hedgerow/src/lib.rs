@@ -11,10 +11,10 @@
 //! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
 //! | see what changed in a working tree | [`status::status`], [`status::mercurial::status`] |
 //! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
-//! | create an image from a directory, a commit or an archive | [`image::create`] |
-//! | extract an image | [`image::extract`], [`image::to_archive`] |
-//! | check an image | [`image::verify`] |
-//! | index a pack | [`pack::index`] |
+//! | make an image of a directory, a commit or an archive | [`image::create`] |
+//! | take an image apart | [`image::extract`], [`image::to_archive`] |
+//! | see whether an image is sound | [`image::verify`] |
+//! | index a pack, or check one | [`pack::index`], [`pack::verify`] |
 //! | repack a repository | [`pack::repack`] |
 //! | make a pack for a fetch | [`pack::serve`] |
 //!

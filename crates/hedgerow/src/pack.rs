@@ -1,9 +1,11 @@
-//! Git packs: indexes a pack ([`index`]), repacks a repository ([`repack`]), and makes a pack for a
+//! Git packs: indexing one ([`index`]), checking one ([`verify`]), repacking a repository ([`repack`]), and making one for a
 //! receiver that has some commits and wants others ([`serve`]).
 
 pub use hedgerow_maintain::repack::Request as RepackRequest;
 pub use hedgerow_maintain::{Error as RepackError, Observer};
-pub use hedgerow_pack::indexer::{IndexOptions, IndexedPack, Installation, Severities};
+pub use hedgerow_pack::indexer::{
+    IndexOptions, IndexedPack, Installation, PackedObject, Severities,
+};
 pub use hedgerow_pack::{Error as PackError, HashKind, IndexLayout};
 pub use hedgerow_reach::{Error as ReachError, Question};
 pub use hedgerow_serve::{Error as ServeError, PackOptions, PackWritten};
@@ -47,9 +49,54 @@ pub fn index(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Pac
     Ok(indexed)
 }
 
-/// Repacks `repository` like `git repack`. Warnings and progress are reported to `observer`. The
-/// repository must be opened without accelerators (`unaided` of [`crate::Environment`]), because
-/// objects that a wrong accelerator does not contain would be deleted.
+/// Checks the pack at `pack`, and compares the index and the reverse index beside it with what they have
+/// to be, as `git verify-pack` does. [`IndexedPack::objects`] tells of each object if
+/// [`IndexOptions::statistics`] asks for that.
+///
+/// # Errors
+/// [`PackError::Refused`] and [`PackError::Checked`] tell what is wrong with the pack or an index;
+/// [`PackError::BadIndex`] if there is no index that can be read.
+///
+/// ```no_run
+/// use hedgerow::pack::{verify, HashKind, IndexOptions};
+///
+/// # fn main() -> Result<(), hedgerow::pack::PackError> {
+/// let verified = verify("objects.pack".as_ref(), &IndexOptions::new(HashKind::Sha1))?;
+/// println!("{} objects are sound", verified.entries.len());
+/// # Ok(())
+/// # }
+/// ```
+pub fn verify(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, PackError> {
+    let indexed = index_pack_file(pack, options)?;
+    let index = pack.with_extension("idx");
+    let layout =
+        IndexedPack::layout_of(&index, options.hash).map_err(|reason| PackError::BadIndex {
+            path: index.clone(),
+            reason,
+        })?;
+    let reverse = Some(pack.with_extension("rev")).filter(|path| hedgerow_fs::exists(path));
+    let threads = options.execution.threads().get();
+    indexed.verify(&index, &layout, reverse.as_deref(), threads)?;
+    Ok(indexed)
+}
+
+/// How many of `objects` it takes how many deltas to build: the first number counts those that are
+/// whole.
+pub fn chain_lengths(objects: &[PackedObject]) -> Vec<u64> {
+    let mut chains: Vec<u64> = Vec::new();
+    for object in objects {
+        let depth = object.depth as usize;
+        if chains.len() <= depth {
+            chains.resize(depth + 1, 0);
+        }
+        chains[depth] += 1;
+    }
+    chains
+}
+
+/// Repacks `repository` as `git repack` does; `observer` is told of warnings and progress. The
+/// repository has to be opened without accelerators ([`crate::Environment`]'s `unaided`), because what
+/// a wrong one does not know of would be deleted.
 ///
 /// # Errors
 /// An error before anything is deleted leaves all existing packs and objects in place.

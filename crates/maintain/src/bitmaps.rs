@@ -8,7 +8,8 @@ use hedgerow_engine::Execution;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
 use hedgerow_reach::BuildOptions;
-use std::path::Path;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
 
 /// Upper size limit of a list of commits, in bytes.
 const LIMIT_BYTES: u64 = 1 << 30;
@@ -68,6 +69,43 @@ pub fn build_bitmaps<'o>(
     let contents = hedgerow_reach::build(store, order, previous, options)?;
     finish();
     Ok(contents)
+}
+
+/// Writes the bitmaps of the pack called `pack`, or of the largest one of `repository`; `anew`: nothing
+/// is taken over from bitmaps there are. Returns how many there are, and their file.
+///
+/// # Errors
+/// If there is no such pack, or something that an object of it reaches is not in it.
+pub fn write_pack_bitmaps(
+    repository: &Repository,
+    pack: Option<&Path>,
+    anew: bool,
+    request: &BitmapRequest<'_>,
+    observer: &dyn Observer,
+) -> Result<(usize, PathBuf)> {
+    let store = repository.objects();
+    let order = store.pack_order(chosen(store, pack)?).map_err(refused)?;
+    let options = request.options(repository, observer)?;
+    let previous = if anew { None } else { Bitmaps::open(store) };
+    let contents = build_bitmaps(store, &order, previous.as_ref(), &options, observer)?;
+    let path = contents.write(options.execution.threads().get(), true)?;
+    Ok((contents.commits.len(), path))
+}
+
+/// The number of the pack that is called as `named` is, or of that with the most objects.
+fn chosen(store: &ObjectStore, named: Option<&Path>) -> Result<u32> {
+    let mut packs = store.pack_files();
+    let Some(named) = named else {
+        let usable = packs.filter_map(|(number, _, count)| Some((count?, number)));
+        let largest = usable.max_by_key(|(count, number)| (*count, Reverse(*number)));
+        let none = || refused("this repository has no pack");
+        return largest.map(|(_, number)| number).ok_or_else(none);
+    };
+    let found = packs.find(|(_, path, _)| path.file_stem() == named.file_stem());
+    found.map(|(number, ..)| number).ok_or_else(|| {
+        let named = named.display();
+        refused(format_args!("'{named}' is no pack of this repository"))
+    })
 }
 
 /// Adds the commits that references point to.

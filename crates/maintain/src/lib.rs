@@ -6,17 +6,18 @@
 
 mod bitmaps;
 mod error;
+mod loosening;
 pub mod maintenance;
 mod midx_bitmap;
+mod midx_tending;
 mod new_packs;
 mod observer;
 mod pseudo_merges;
 pub mod repack;
-mod unreachable;
 
-pub use bitmaps::{build_bitmaps, BitmapRequest};
+pub use bitmaps::{write_pack_bitmaps, BitmapRequest};
 pub use error::{Error, Result};
 pub use midx_bitmap::commit_with_bitmap;
-pub use new_packs::{file_options, may_have_bitmaps, repository_now, size_limit, write_bitmaps};
+pub use midx_tending::{midx_options, other_store, repack_small_packs};
+pub use new_packs::{write_packs, KeptPackOptions};
 pub use observer::{Finish, Observer};
-pub use unreachable::{add_loose, add_packed, follow, Limits};

@@ -1,13 +1,16 @@
 //! Auxiliary files and settings of packs that are kept.
 
 use crate::bitmaps::{build_bitmaps, BitmapRequest};
+use crate::repack::WriteBitmaps;
 use crate::Observer;
 use crate::{Error, Result};
 use hedgerow_engine::Execution;
 use hedgerow_git::config::Environment;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::Bitmaps;
-use hedgerow_serve::{FileOptions, StagedPack};
+use hedgerow_pack::{Bitmaps, IndexLayout};
+use hedgerow_serve::{
+    stage_limited_packs, stage_pack, Contents, FileOptions, PackOptions, PackWritten, StagedPack,
+};
 use std::path::Path;
 
 /// Lower limits are raised to this, in bytes, as in git.
@@ -46,15 +49,75 @@ pub fn size_limit(
     })
 }
 
-/// Whether `packs` may have bitmaps. The error is git's message for the reason.
-pub fn may_have_bitmaps(packs: &[StagedPack], is_closed: bool) -> Result<(), &'static str> {
-    if !is_closed {
-        return Err(NOT_CLOSED);
+/// How [`write_packs`] puts packs into their places.
+#[derive(Debug)]
+pub struct KeptPackOptions<'n> {
+    /// What the names of the files start with: a dash, the checksum and the extensions follow.
+    pub base: &'n Path,
+    /// The form of indexes.
+    pub index: IndexLayout,
+    /// How long a pack may be, in bytes; else `pack.packSizeLimit` says so.
+    pub max_pack_bytes: Option<u64>,
+    /// Whether bitmaps are written.
+    pub bitmaps: WriteBitmaps,
+    /// Whether all that the objects reach is among them.
+    pub is_closed: bool,
+}
+
+/// Writes `contents` to packs that stay, as many as it takes for none to be too long, and the bitmaps
+/// of the only one where they are asked for and possible.
+///
+/// # Errors
+/// If a pack cannot be made, or bitmaps of it not be written.
+pub fn write_packs(
+    repository: &Repository,
+    contents: &Contents<'_>,
+    options: &PackOptions,
+    kept: &KeptPackOptions<'_>,
+    observer: &dyn Observer,
+) -> Result<Vec<PackWritten>> {
+    let store = repository.objects();
+    let files = FileOptions {
+        index: kept.index.clone(),
+        ..file_options(repository, observer)?
+    };
+    let staged = match size_limit(repository, kept.max_pack_bytes, observer)? {
+        None => vec![stage_pack(store, contents, options, &files, kept.base)?],
+        Some(limit) => {
+            let wanted = contents.wanted.clone();
+            stage_limited_packs(store, wanted, limit, options, &files, kept.base)?
+        }
+    };
+    let gets_bitmaps = may_have_bitmaps(&staged, kept.is_closed, kept.bitmaps, observer);
+    let first = staged.first().map(|pack| pack.path(".pack"));
+    let mut packs = Vec::new();
+    for pack in staged {
+        packs.push(pack.install()?);
     }
-    match packs {
-        [_] => Ok(()),
-        _ => Err("disabling bitmap writing, packs are split due to pack.packSizeLimit"),
+    if let Some(pack) = first.filter(|_| gets_bitmaps) {
+        write_bitmaps(repository, &pack, &options.execution, observer)?;
     }
+    Ok(packs)
+}
+
+/// Whether the only one of `packs` gets bitmaps. If they are asked for and not possible, `observer` is
+/// told why, in git's words.
+pub fn may_have_bitmaps(
+    packs: &[StagedPack],
+    is_closed: bool,
+    wanted: WriteBitmaps,
+    observer: &dyn Observer,
+) -> bool {
+    let hindrance = match packs {
+        _ if wanted == WriteBitmaps::Never => return false,
+        _ if !is_closed => NOT_CLOSED,
+        [_] => return true,
+        _ => "disabling bitmap writing, packs are split due to pack.packSizeLimit",
+    };
+    if wanted == WriteBitmaps::Asked {
+        observer.warn(&hindrance);
+    }
+    false
 }
 
 /// The current state of `repository`, for lookups and new files but not for deletions: existing

@@ -83,7 +83,10 @@ pub enum Error {
         /// The position of the object in the order of the pack.
         bit: u32,
     },
-    /// A filter is invalid or not supported.
+    /// What an object takes on disk could not be found out.
+    #[error("unable to get disk usage of an object")]
+    DiskUsage,
+    /// A filter that cannot be used.
     #[error("{0}")]
     Filter(String),
     /// The walk was cancelled.

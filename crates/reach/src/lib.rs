@@ -17,6 +17,7 @@ mod request;
 mod set;
 mod shares;
 mod source;
+mod sums;
 mod trees;
 mod walk;
 
@@ -33,4 +34,5 @@ pub use reachable::{reachable, Answer, BitmapUse, Extra, ObjectSet, Question, Tr
 pub use request::{Missing, NoWalk, Objects, Order, Request, Side, Tip};
 pub use set::{walk_set, Seen, SeenIds};
 pub use source::Source;
+pub use sums::{count_objects, sum_disk_bytes, RequestedSet};
 pub use walk::{Found, Walk};

@@ -51,7 +51,7 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// A list of objects cannot be parsed; the message is git's.
+    /// A list of objects, or of packs to take them from, that cannot be used, in git's words.
     #[error("{0}")]
     List(String),
     /// The operation was cancelled.

@@ -11,6 +11,7 @@ mod cache;
 mod configured;
 mod contents;
 mod edges;
+mod enumerate;
 mod error;
 mod file;
 mod geometry;
@@ -25,6 +26,7 @@ mod search;
 mod selection;
 mod spread;
 mod tags;
+mod unreachable;
 pub mod upload_pack;
 mod verbatim;
 mod write;
@@ -35,22 +37,23 @@ pub use cache::{
 pub use configured::compression_level;
 pub use contents::{name_hash, Contents, Verbatim, Wanted};
 pub use edges::Edges;
+pub use enumerate::{Enumerated, Enumeration};
 pub use error::{Error, Result};
 pub use file::{stage_pack, FileOptions, StagedPack};
 pub use geometry::{split, TooLarge};
 pub use limited::stage_limited_packs;
 pub use listed::{name_objects, objects_of_pack, own_loose_objects};
-pub use object_list::{read_object_list, ObjectList};
 pub use options::PackOptions;
 pub use reached::{reached, walked};
 pub use request::{PackReuse, Selected, Tag};
 pub use selection::{Selection, Selector};
-pub use tags::tags;
+pub use unreachable::{add_loose, add_packed, follow, follow_besides, FollowLimits};
 pub use write::PackWritten;
 
 use hedgerow_pack::ObjectStore;
 use plan::Plan;
 use std::io::Write;
+use tags::tags;
 use verbatim::KeptPacks;
 
 /// Writes a pack of `contents`, which are in `store`, to `sink`. `list`: return

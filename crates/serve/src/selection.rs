@@ -15,6 +15,18 @@ pub struct Selection {
     pub left_out: Vec<u32>,
 }
 
+impl Selection {
+    /// The packs of the own directory whose files are called one of `names`.
+    pub fn named_packs(store: &ObjectStore, names: &[String]) -> Vec<u32> {
+        let named = store.pack_files().filter(|(number, path, _)| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let is_named = |name: &str| names.iter().any(|other| other == name);
+            store.is_local_pack(*number) && name.is_some_and(is_named)
+        });
+        named.map(|(number, ..)| number).collect()
+    }
+}
+
 /// Applies a [`Selection`] to the objects of one store.
 pub struct Selector<'s> {
     store: &'s ObjectStore,

@@ -2,9 +2,7 @@
 
 pub mod bitmap;
 pub mod cat_file;
-pub mod context;
 pub mod index_pack;
-pub mod index_progress;
 pub mod maintenance;
 pub mod multi_pack_index;
 pub mod pack_objects;
@@ -12,7 +10,6 @@ mod pack_progress;
 pub mod repack;
 pub mod rev_list;
 pub mod reverse_index;
-mod stream;
 pub mod upload_pack_hook;
 pub mod verify_pack;
 mod watcher;

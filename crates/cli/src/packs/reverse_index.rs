@@ -1,15 +1,14 @@
 //! `hedgerow reverse-index`: writes missing `.rev` files.
 
-use super::context::RepositoryContext;
+use super::pack_objects::asked_threads;
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
+use hedgerow::plumbing::git::indexing::{pack_indexes, IndexingPlace};
 use hedgerow::plumbing::pack::add_reverse_index;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write missing or broken reverse indexes
 #[derive(Debug, Args)]
@@ -20,8 +19,8 @@ pub struct ReverseIndex {
 }
 
 pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let context = RepositoryContext::find(global)?;
-    let indexes = match (command.packs.is_empty(), &context.repository) {
+    let place = IndexingPlace::find(&environment::of_git(global)?)?;
+    let indexes = match (command.packs.is_empty(), &place.repository) {
         (false, _) => {
             let named = command.packs.iter();
             let index = |path: &PathBuf| match path.extension() {
@@ -32,37 +31,22 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
                 .map(|path| environment::from_directory(global, &index(path)))
                 .collect()
         }
-        (true, Some(repository)) => list(&repository.objects().directory().join("pack"))?,
+        (true, Some(repository)) => pack_indexes(repository)?,
         (true, None) => {
             return Err(Failure::fatal(
                 "not in a git repository, and no pack is named",
             ));
         }
     };
-    let sync = context.fsync(output)?.pack_metadata;
-    let threads = context.threads(None, global)?;
+    let sync = place
+        .fsync(&mut |warning| output.warn(warning))?
+        .pack_metadata;
+    let threads = place.threads(asked_threads(None, global))?;
     for index in indexes {
-        let added = add_reverse_index(&index, context.hash(), threads.get(), sync);
+        let added = add_reverse_index(&index, place.hash(), threads.get(), sync);
         if added.map_err(Failure::fatal)? && global.verbose > 0 {
             output.say(index.with_extension("rev").display());
         }
     }
     Ok(0)
-}
-
-/// The pack indexes in `directory`, in order of their names.
-fn list(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = hedgerow_fs::list_directory(directory).map_err(Failure::fatal)?;
-    let names = entries
-        .unwrap_or_default()
-        .into_iter()
-        .map(|entry| entry.name);
-    let paths = names.map(|name| directory.join(OsStr::from_bytes(&name)));
-    let is_index = |path: &PathBuf| {
-        path.extension().is_some_and(|extension| extension == "idx")
-            && hedgerow_fs::exists(&path.with_extension("pack"))
-    };
-    let mut indexes: Vec<PathBuf> = paths.filter(is_index).collect();
-    indexes.sort();
-    Ok(indexes)
 }

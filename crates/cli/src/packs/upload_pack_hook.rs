@@ -9,11 +9,8 @@ use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::git::config::{ResponseCacheSettings, ServingSettings};
-use hedgerow::plumbing::serve::upload_pack::{
-    answer, Answered, Entry, NotAnswered, Request, ResponseStore,
-};
-use hedgerow::plumbing::serve::ResponseCache;
-use hedgerow::Repository;
+use hedgerow::plumbing::git::repository::Repository;
+use hedgerow::plumbing::serve::upload_pack::{answer_command, Answered, Entry, NotAnswered};
 use hedgerow_fs::{Exit, Process, StandardOutput};
 use std::ffi::OsString;
 use std::io::Read;
@@ -80,13 +77,17 @@ fn serve(
     entry: &mut Entry,
     output: &Output,
 ) -> Result<u8, Failure> {
-    let request = Request::parse(&command.words, input, repository);
-    let answered = request.and_then(|request| {
-        entry.ask(&request);
-        let cache = opened(cache, repository, entry, output);
-        let store = cache.as_ref().map(|cache| cache as &dyn ResponseStore);
-        answer(&request, repository, store, entry, &mut StandardOutput)
-    });
+    // The client reads this; the reason, with the paths of the server, is in the log.
+    let refused = || output.warn("no response is cached");
+    let answered = answer_command(
+        &command.words,
+        input,
+        repository,
+        cache,
+        entry,
+        &mut StandardOutput,
+        &refused,
+    );
     match answered {
         Ok(Answered { said }) => {
             said.iter().for_each(|line| output.say(line));
@@ -100,24 +101,6 @@ fn serve(
             entry.fail(reason.clone());
             output.error(reason);
             Ok(FATAL)
-        }
-    }
-}
-
-/// The cache of responses, if one is configured. One that cannot be used safely is not used.
-fn opened(
-    settings: Option<ResponseCacheSettings>,
-    repository: &Repository,
-    entry: &mut Entry,
-    output: &Output,
-) -> Option<ResponseCache> {
-    match ResponseCache::configured(settings?, repository) {
-        Ok(cache) => Some(cache),
-        Err(error) => {
-            // The client reads this; the reason, with the paths of the server, is in the log.
-            output.warn("no response is cached");
-            entry.cache_refused = Some(error.to_string());
-            None
         }
     }
 }

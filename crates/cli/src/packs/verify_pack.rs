@@ -1,13 +1,13 @@
 //! `hedgerow verify-pack`: git-verify-pack(1).
 
-use super::context::RepositoryContext;
+use super::pack_objects::asked_threads;
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
-use hedgerow::plumbing::pack::indexer::{index_pack_file, IndexOptions, IndexedPack, PackedObject};
-use hedgerow::plumbing::pack::{Error, HashKind};
+use hedgerow::pack::{chain_lengths, verify, HashKind, IndexOptions, PackError, PackedObject};
+use hedgerow::plumbing::git::indexing::IndexingPlace;
 use hedgerow::Execution;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -27,15 +27,15 @@ pub struct VerifyPack {
 }
 
 pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let context = RepositoryContext::find(global)?;
+    let place = IndexingPlace::find(&environment::of_git(global)?)?;
     let is_verbose = global.verbose > 0;
     let hash = match command.object_format.as_deref() {
         Some("sha256") => HashKind::Sha256,
         Some("sha1") => HashKind::Sha1,
-        _ => context.hash(),
+        _ => place.hash(),
     };
     let options = IndexOptions {
-        execution: Execution::with_threads(context.threads(None, global)?),
+        execution: Execution::with_threads(place.threads(asked_threads(None, global))?),
         unique: true,
         statistics: is_verbose || command.stat_only,
         ..IndexOptions::new(hash)
@@ -53,8 +53,8 @@ pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8,
                     output.data(format!("{}: ok\n", shown.display()).as_bytes());
                 }
             }
-            Err(failure) => {
-                output.error_line(format_args!("fatal: {}", failure.message));
+            Err(error) => {
+                output.error_line(format_args!("fatal: {}", words(&error, &pack)));
                 if options.statistics {
                     output.data(format!("{}: bad\n", shown.display()).as_bytes());
                 }
@@ -79,41 +79,25 @@ fn pack_of(word: &Path) -> PathBuf {
     name.into()
 }
 
-fn verify(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Failure> {
-    let index = pack.with_extension("idx");
-    let indexed = index_pack_file(pack, options);
-    let indexed = indexed.map_err(|error: Error| Failure::fatal(error))?;
-    let layout = IndexedPack::layout_of(&index, options.hash).map_err(|_| {
-        let pack = pack.display();
-        Failure::fatal(format_args!(
-            "Cannot open existing pack idx file for '{pack}'"
-        ))
-    })?;
-    let reverse = Some(pack.with_extension("rev")).filter(|path| hedgerow_fs::exists(path));
-    let verified = indexed.verify(
-        &index,
-        &layout,
-        reverse.as_deref(),
-        options.execution.threads().get(),
-    );
-    verified.map_err(Failure::fatal)?;
-    Ok(indexed)
+fn words(error: &PackError, pack: &Path) -> String {
+    match error {
+        PackError::BadIndex { .. } => {
+            let pack = pack.display();
+            format!("Cannot open existing pack idx file for '{pack}'")
+        }
+        error => error.to_string(),
+    }
 }
 
 /// What `-v` tells of each object, unless only the lengths of chains are wanted, which follow.
 pub fn statistics(objects: &[PackedObject], chains_only: bool) -> String {
     let mut text = String::new();
-    let mut chains: Vec<u64> = Vec::new();
-    for object in objects {
-        let depth = object.depth as usize;
-        if chains.len() <= depth {
-            chains.resize(depth + 1, 0);
-        }
-        chains[depth] += 1;
-        if !chains_only {
-            describe(object, &mut text);
-        }
+    if !chains_only {
+        objects
+            .iter()
+            .for_each(|object| describe(object, &mut text));
     }
+    let chains = chain_lengths(objects);
     let words = |count: u64| if count == 1 { "object" } else { "objects" };
     for (depth, count) in chains.iter().enumerate().filter(|(_, count)| **count > 0) {
         let label = match depth {

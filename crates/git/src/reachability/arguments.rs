@@ -6,7 +6,7 @@ use crate::revision::{IndexPaths, Wanted};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{ObjectId, ObjectKind};
-use hedgerow_reach::{merge_bases, NoWalk, Source, Tip};
+use hedgerow_reach::{merge_bases, NoWalk, Question, Source, Tip};
 use std::fmt::Display;
 use std::io::BufRead;
 
@@ -82,7 +82,19 @@ impl<'r> RevisionArguments<'r> {
         )))
     }
 
-    /// Adds the objects named by the lines of `input`, up to an empty line, as `--stdin` does.
+    /// What the words name as a question: which objects are reachable and not had.
+    pub fn into_question(self, threads: usize) -> Question {
+        let (haves, wants): (Vec<Tip>, Vec<Tip>) =
+            self.tips.into_iter().partition(|tip| tip.is_uninteresting);
+        Question {
+            wants: wants.into_iter().map(|tip| tip.id).collect(),
+            haves: haves.into_iter().map(|tip| tip.id).collect(),
+            threads,
+            ..Question::default()
+        }
+    }
+
+    /// Adds what the lines of `input` name, up to an empty one, as `--stdin` does.
     pub fn add_lines(&mut self, input: impl BufRead) -> Result<()> {
         let is_negated = std::mem::take(&mut self.is_negated);
         let has_end = std::mem::replace(&mut self.has_end, true);

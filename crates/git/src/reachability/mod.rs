@@ -2,9 +2,13 @@
 //! and the notation for commits and objects (gitrevisions(7)).
 
 mod arguments;
+mod hindrances;
+mod request_options;
 mod roots;
 mod sources;
 
 pub use arguments::RevisionArguments;
+pub use hindrances::Hindrance;
+pub use request_options::request_option;
 pub use roots::{exists, Roots};
 pub use sources::{bitmaps, is_grafted, Sources};

@@ -1,6 +1,9 @@
 //! Chooses the maintenance that a repository needs from its state.
 
-use super::state::State;
+use super::state::{self, State};
+use crate::repack::Request;
+use crate::Result;
+use hedgerow_git::repository::Repository;
 
 /// A maintenance task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,18 @@ impl Task {
             .find(|task| task.name() == name)
     }
 
-    /// Its name.
+    /// The repack that it is.
+    ///
+    /// # Errors
+    /// For settings that make no sense.
+    pub fn request(self, repository: &Repository) -> Result<Request> {
+        match self {
+            Task::FullRepack => state::full(repository),
+            Task::GeometricRepack => state::geometric(repository),
+        }
+    }
+
+    /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Task::FullRepack => "full-repack",

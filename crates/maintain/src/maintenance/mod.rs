@@ -5,4 +5,4 @@ mod choice;
 mod state;
 
 pub use choice::{choose, Choice, Task};
-pub use state::{full, geometric, State};
+pub use state::State;

@@ -80,8 +80,8 @@ pub fn wants_bitmaps(repository: &Repository) -> Result<bool> {
     Ok(is_possible && configured.unwrap_or(repository.is_bare()))
 }
 
-/// The request for a geometric repack.
-pub fn geometric(repository: &Repository) -> Result<Request> {
+/// A geometric repack, as it is asked for.
+pub(super) fn geometric(repository: &Repository) -> Result<Request> {
     let has_midx = repository.config().bool("core.multiPackIndex")?;
     let has_midx = has_midx.unwrap_or(true);
     Ok(Request {
@@ -104,9 +104,8 @@ fn factor(repository: &Repository) -> Result<i64> {
     Ok(factor.filter(|factor| *factor > 1).unwrap_or(FACTOR))
 }
 
-/// The request for a full repack: one pack of all reachable objects, and one of recently
-/// unreachable ones.
-pub fn full(repository: &Repository) -> Result<Request> {
+/// A repack into one pack of all that is reachable, and one of what was lately.
+pub(super) fn full(repository: &Repository) -> Result<Request> {
     const EXPIRY: &str = "2.weeks.ago";
     let expiry = repository.config().string("gc.pruneExpire");
     let expiry = expiry.map_or(EXPIRY.to_owned(), |expiry| expiry.to_string());

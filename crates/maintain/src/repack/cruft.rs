@@ -4,12 +4,12 @@ use super::existing::Role;
 use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
 use crate::error::refused;
-use crate::unreachable::{self, Limits};
 use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{read_mtimes, ObjectId, ObjectStore};
 use hedgerow_serve::{
-    name_objects, objects_of_pack, own_loose_objects, Selection, Selector, Wanted,
+    follow, name_objects, objects_of_pack, own_loose_objects, FollowLimits, Selection, Selector,
+    Wanted,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +39,7 @@ pub fn plan(
         };
         let young: Vec<Wanted> = wanted.iter().filter(|o| is_young(o)).copied().collect();
         let mut kept = young.clone();
-        unreachable::follow(store, young, &Limits::default(), &mut kept)?;
+        follow(store, young, &FollowLimits::default(), &mut kept);
         kept.retain(|object| !packed.contains(&object.id));
         for object in &kept {
             // Older objects get the age at which they expire next time.
@@ -77,7 +77,7 @@ pub fn recent(
     };
     let young: Vec<Wanted> = wanted.into_iter().filter(is_young).collect();
     let mut reached = young.clone();
-    unreachable::follow(store, young, &Limits::default(), &mut reached)?;
+    follow(store, young, &FollowLimits::default(), &mut reached);
     Ok(reached.iter().map(|object| object.id).collect())
 }
 

@@ -7,9 +7,9 @@ use super::plan::{NewPack, NewRole, Plan};
 use super::prune;
 use super::race;
 use super::server_info;
-use super::settings::{Bitmaps, Extent, Settings, Unreachable};
-use crate::new_packs;
-use crate::unreachable;
+use super::settings::{Extent, Settings, Unreachable, WriteBitmaps};
+use crate::loosening::loosen;
+use crate::new_packs::{may_have_bitmaps, write_bitmaps};
 use crate::Observer;
 use crate::Result;
 use hedgerow_fs::OutputFile;
@@ -45,10 +45,10 @@ pub fn carry_out(
     }
     for pack in new.iter().filter(|pack| pack.gets_bitmaps) {
         let execution = &settings.options.execution;
-        new_packs::write_bitmaps(repository, &pack.path, execution, observer)?;
+        write_bitmaps(repository, &pack.path, execution, observer)?;
     }
     let level = settings.options.level;
-    unreachable::loosen(repository.objects(), &plan.loosened, level)?;
+    loosen(repository.objects(), &plan.loosened, level)?;
     let is_new = |pack: &ExistingPack| new.iter().any(|new| pack.is_same(&new.checksum));
     let mut replaced = plan.replaced.clone();
     replaced.retain(|pack| !is_new(pack));
@@ -91,7 +91,12 @@ fn stage(
         }
         let gets_bitmaps = match new.role {
             NewRole::Plain { is_closed } => {
-                may_have_bitmaps(&staged, is_closed, settings, observer)
+                let wanted = if settings.midx {
+                    WriteBitmaps::Never
+                } else {
+                    settings.bitmaps
+                };
+                may_have_bitmaps(&staged, is_closed, wanted, observer)
             }
             NewRole::Promisor | NewRole::Cruft(_) => false,
         };
@@ -164,27 +169,6 @@ fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<()
         }
     }
     Ok(())
-}
-
-fn may_have_bitmaps(
-    staged: &[StagedPack],
-    is_closed: bool,
-    settings: &Settings,
-    observer: &dyn Observer,
-) -> bool {
-    let is_wanted = settings.bitmaps != Bitmaps::Never && !settings.midx;
-    if !is_wanted {
-        return false;
-    }
-    match new_packs::may_have_bitmaps(staged, is_closed) {
-        Ok(()) => true,
-        Err(reason) => {
-            if settings.bitmaps == Bitmaps::Asked {
-                observer.warn(&reason);
-            }
-            false
-        }
-    }
 }
 
 fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>> {

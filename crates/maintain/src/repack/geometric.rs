@@ -4,13 +4,13 @@ use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::plan::{NewPack, NewRole, Plan};
 use super::settings::Settings;
 use crate::error::refused;
-use crate::unreachable::{self, Limits};
 use crate::Observer;
 use crate::Result;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{ObjectKind, ObjectStore};
 use hedgerow_serve::{
-    name_objects, objects_of_pack, own_loose_objects, split, Selection, Selector, TooLarge, Wanted,
+    name_objects, objects_of_pack, own_loose_objects, split, FollowLimits, Selection, Selector,
+    TooLarge, Wanted,
 };
 use std::collections::HashSet;
 
@@ -136,7 +136,7 @@ fn follow(
     let is_listed = |pack: &&ExistingPack| plan.existing.in_midx.contains(&pack.index_name());
     let (closed, open): (Vec<_>, Vec<_>) = above.iter().partition(is_listed);
     let mut starts = wanted.clone();
-    let mut limits = Limits::default();
+    let mut limits = FollowLimits::default();
     for pack in &open {
         starts.extend(objects_of_pack(store, pack.number)?);
     }
@@ -146,5 +146,6 @@ fn follow(
     } else {
         limits.ends = closed
     }
-    unreachable::follow(store, starts, &limits, wanted)
+    hedgerow_serve::follow(store, starts, &limits, wanted);
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::existing::{ExistingPack, Role};
 use super::finish::NewFile;
 use super::plan::Plan;
-use super::settings::{Bitmaps, Settings};
+use super::settings::{Settings, WriteBitmaps};
 use crate::bitmaps::BitmapRequest;
 use crate::midx_bitmap::commit_with_bitmap;
 use crate::new_packs::{self, repository_now};
@@ -35,8 +35,8 @@ pub fn write(
         Some(pack.path.file_name()?.to_string_lossy().into_owned())
     };
     let has_promised = plan.existing.packs.iter().any(|pack| pack.is_promisor);
-    let with_bitmap = settings.bitmaps == Bitmaps::Asked && !has_promised;
-    if settings.bitmaps == Bitmaps::Asked && has_promised {
+    let with_bitmap = settings.bitmaps == WriteBitmaps::Asked && !has_promised;
+    if settings.bitmaps == WriteBitmaps::Asked && has_promised {
         observer.warn(&new_packs::NOT_CLOSED);
     }
     let version = repository.config().integer("midx.version")?.unwrap_or(1);

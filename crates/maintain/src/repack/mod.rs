@@ -18,6 +18,6 @@ pub use cruft::Ages;
 pub use existing::{count_loose, ExistingPack, ExistingPacks, Role};
 pub use finish::carry_out;
 pub use geometric::{divide, members};
-pub use plan::{has_promisor_remote, NewPack, NewRole, Plan};
+pub use plan::{has_promisor_remote, NewPack, NewRole, PackFate, Plan};
 pub use request::Request;
-pub use settings::{Bitmaps, Extent, Settings, Unreachable};
+pub use settings::{Extent, Settings, Unreachable, WriteBitmaps};

@@ -4,15 +4,17 @@ use super::cruft::{self, Ages};
 use super::existing::{ExistingPack, ExistingPacks, Role};
 use super::geometric;
 use super::settings::{Extent, Settings, Unreachable};
-use crate::unreachable::{self, Loosening};
+use crate::loosening::Loosening;
 use crate::Observer;
 use crate::Result;
 use hedgerow_fs::Timestamp;
 use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::ObjectId;
+use hedgerow_pack::{Location, ObjectId, ObjectStore};
 use hedgerow_reach::{Request, Tip};
-use hedgerow_serve::{objects_of_pack, reached, walked, Selection, Selector, Wanted};
+use hedgerow_serve::{
+    add_loose, add_packed, objects_of_pack, reached, walked, Selection, Selector, Wanted,
+};
 use std::collections::HashSet;
 
 /// The role of a new pack.
@@ -38,7 +40,30 @@ pub struct NewPack {
     pub role: NewRole,
 }
 
-/// The plan of a repack.
+impl NewPack {
+    /// About how many bytes it is going to have: those that its objects take now.
+    pub fn disk_bytes(&self, store: &ObjectStore) -> u64 {
+        let size = |object: &Wanted| store.size_on_disk(&object.id, object.location).unwrap_or(0);
+        self.wanted.iter().map(size).sum()
+    }
+}
+
+/// What a repack does with a pack of the own directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackFate {
+    /// Its objects go into a pack with those of others, and it is deleted.
+    RolledUp,
+    /// It is deleted.
+    Deleted,
+    /// It stays, because it was named or has a `.keep` file.
+    MarkedToStay,
+    /// It stays, though others are deleted.
+    Needed,
+    /// It stays, as all do.
+    Left,
+}
+
+/// What a repack is going to do.
 #[derive(Debug)]
 pub struct Plan {
     /// The packs that exist.
@@ -187,8 +212,10 @@ impl Plan {
             return Ok(());
         };
         let before = main.wanted.len();
-        unreachable::add_packed(repository, &selector, &mut main.wanted)?;
-        unreachable::add_loose(repository, &mut main.wanted, observer)?;
+        add_packed(repository, &selector, &mut main.wanted)?;
+        add_loose(repository, &mut main.wanted, &|warning| {
+            observer.warn(&warning)
+        })?;
         let mut number = 0;
         main.wanted.retain(|object| {
             number += 1;
@@ -233,7 +260,38 @@ impl Plan {
         Ok(())
     }
 
-    /// The objects of the new packs with certain roles.
+    /// What becomes of `pack`, one of the own directory.
+    pub fn fate(&self, pack: &ExistingPack, settings: &Settings) -> PackFate {
+        let is_replaced = self
+            .replaced
+            .iter()
+            .any(|other| other.number == pack.number);
+        match (is_replaced, pack.role) {
+            (true, _) if self.above.is_some() => PackFate::RolledUp,
+            (true, _) => PackFate::Deleted,
+            (false, Role::Kept) => PackFate::MarkedToStay,
+            (false, _) if settings.deletes => PackFate::Needed,
+            (false, _) => PackFate::Left,
+        }
+    }
+
+    /// How many loose objects of the own directory are in packs, or are going to be.
+    ///
+    /// # Errors
+    /// If a directory cannot be listed.
+    pub fn count_packed_loose(&self, store: &ObjectStore) -> Result<u64> {
+        let packed = self.objects_of(|_| true);
+        let is_packed = |copy| matches!(copy, Location::Packed { .. });
+        let mut count = 0;
+        for byte in 0..=u8::MAX {
+            for id in store.own_loose_objects(byte)? {
+                count += u64::from(packed.contains(&id) || store.all_copies(&id).any(is_packed));
+            }
+        }
+        Ok(count)
+    }
+
+    /// The objects of the new packs of some roles.
     pub fn objects_of(&self, is_one: impl Fn(&NewRole) -> bool) -> HashSet<ObjectId> {
         let packs = self.packs.iter().filter(|pack| is_one(&pack.role));
         packs

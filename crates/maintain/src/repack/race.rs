@@ -3,13 +3,12 @@
 
 use super::existing::ExistingPack;
 use super::plan::Plan;
-use crate::unreachable;
 use crate::Observer;
 use crate::Result;
 use hedgerow_git::reachability::{Roots, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Location, ObjectId, Reader};
-use hedgerow_serve::Wanted;
+use hedgerow_serve::{follow_besides, Wanted};
 use std::collections::HashSet;
 
 /// The packs among `replaced` that are still needed. `now` is the repository, opened after the new
@@ -44,7 +43,7 @@ pub fn still_needed(
     let packed = plan.objects_of(|_| true);
     let is_open = |object: &Wanted| !packed.contains(&object.id);
     let starts: Vec<Wanted> = starts.into_iter().filter(is_open).collect();
-    let reached = unreachable::follow_besides(store, starts, &packed);
+    let reached = follow_besides(store, starts, &packed);
     let going: HashSet<u32> = numbers(now, replaced);
     let only_there = |id: &ObjectId| {
         let mut copies = store.all_copies(id).peekable();

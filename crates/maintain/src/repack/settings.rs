@@ -43,8 +43,8 @@ pub enum Unreachable {
 
 /// Whether to write bitmaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bitmaps {
-    /// No.
+pub enum WriteBitmaps {
+    /// They are not.
     Never,
     /// If possible; otherwise silently not.
     IfPossible,
@@ -61,9 +61,9 @@ pub struct Settings {
     pub unreachable: Unreachable,
     /// Whether to delete replaced packs.
     pub deletes: bool,
-    /// Whether to write bitmaps.
-    pub bitmaps: Bitmaps,
-    /// Whether to write a multi-pack-index.
+    /// Whether bitmaps are written.
+    pub bitmaps: WriteBitmaps,
+    /// Whether a multi-pack-index is written.
     pub midx: bool,
     /// Whether a multi-pack-index lists cruft packs (`repack.midxMustContainCruft`).
     pub midx_with_cruft: bool,
@@ -119,8 +119,10 @@ impl Settings {
         let bitmaps = bitmaps(request, repository, extent, midx, observer)?;
         let packs_kept = match request.pack_kept_objects {
             Some(packs_kept) => packs_kept,
-            // A pack with a bitmap must be closed under reachability.
-            None => flag("repack.packKeptObjects")?.unwrap_or(bitmaps == Bitmaps::Asked && !midx),
+            // The pack of a bitmap has to be closed.
+            None => {
+                flag("repack.packKeptObjects")?.unwrap_or(bitmaps == WriteBitmaps::Asked && !midx)
+            }
         };
         let limit = request.max_pack_bytes;
         let options = options(request, repository)?;
@@ -177,7 +179,7 @@ fn bitmaps(
     extent: Extent,
     midx: bool,
     observer: &dyn Observer,
-) -> Result<Bitmaps> {
+) -> Result<WriteBitmaps> {
     let config = repository.config();
     let asked = match request.write_bitmaps {
         Some(asked) => Some(asked),
@@ -187,16 +189,16 @@ fn bitmaps(
         },
     };
     let usual = if !midx && extent == Extent::All && repository.is_bare() {
-        Bitmaps::IfPossible
+        WriteBitmaps::IfPossible
     } else {
-        Bitmaps::Never
+        WriteBitmaps::Never
     };
     let wanted = match asked {
-        Some(true) => Bitmaps::Asked,
-        Some(false) => Bitmaps::Never,
+        Some(true) => WriteBitmaps::Asked,
+        Some(false) => WriteBitmaps::Never,
         None => usual,
     };
-    if wanted == Bitmaps::Never {
+    if wanted == WriteBitmaps::Never {
         return Ok(wanted);
     }
     if extent != Extent::All && !midx {
@@ -207,7 +209,7 @@ fn bitmaps(
     }
     if request.local && repository.objects().has_alternates() {
         observer.warn(&"disabling bitmap writing, as some objects are not being packed");
-        return Ok(Bitmaps::Never);
+        return Ok(WriteBitmaps::Never);
     }
     Ok(wanted)
 }

@@ -13,6 +13,7 @@ use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::oid;
 use hedgerow_reach::Question;
+use std::ffi::OsString;
 use std::sync::Mutex;
 
 /// Maximum number of makers of the same response that are followed, one after the other, if each
@@ -35,11 +36,41 @@ pub enum NotAnswered {
     Broken(String),
 }
 
-/// Answers `request` on `output`, using `store` if given.
+/// Answers on `output` what git-upload-pack asks for by the `words` of a command and its standard
+/// input, from the cache of responses that `cache` names, if it does. One that cannot be used safely is
+/// not used: `entry` says why, and `refused` is called before anything is sent.
 ///
 /// # Errors
-/// The kind of error tells whether anything was sent.
-pub fn answer(
+/// Whether anything was sent says what can be done then.
+pub fn answer_command(
+    words: &[OsString],
+    input: &[u8],
+    repository: &Repository,
+    cache: Option<ResponseCacheSettings>,
+    entry: &mut Entry,
+    output: &mut dyn ResponseOutput,
+    refused: &dyn Fn(),
+) -> Result<Answered, NotAnswered> {
+    let request = Request::parse(words, input, repository)?;
+    entry.ask(&request);
+    let cache = cache.map(|settings| ResponseCache::configured(settings, repository));
+    let cache = match cache.transpose() {
+        Ok(cache) => cache,
+        Err(error) => {
+            refused();
+            entry.cache_refused = Some(error.to_string());
+            None
+        }
+    };
+    let store = cache.as_ref().map(|cache| cache as &dyn ResponseStore);
+    answer(&request, repository, store, entry, output)
+}
+
+/// Answers `request` on `output`, from `store`, if there is one.
+///
+/// # Errors
+/// Whether anything was sent says what can be done then.
+fn answer(
     request: &Request,
     repository: &Repository,
     store: Option<&dyn ResponseStore>,

@@ -105,8 +105,8 @@ struct Found {
 }
 
 impl Entry {
-    /// Records the request.
-    pub fn ask(&mut self, request: &Request) {
+    /// Notes what is asked for.
+    pub(super) fn ask(&mut self, request: &Request) {
         self.wants = request.question.wants.len();
         self.haves = request.question.haves.len();
         self.thin = request.thin;

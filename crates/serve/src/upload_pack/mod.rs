@@ -8,8 +8,7 @@ mod request;
 mod sink;
 mod store;
 
-pub use answer::{answer, Answered, NotAnswered};
+pub use answer::{answer_command, Answered, NotAnswered};
 pub use log::{Entry, Server};
 pub use receiver::ResponseOutput;
-pub use request::Request;
 pub use store::{Found, NewResponse, ResponseStore, StoredResponse};

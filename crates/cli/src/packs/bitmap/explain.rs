@@ -5,9 +5,9 @@ use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
 use clap::Args;
-use hedgerow::plumbing::git::reachability::{bitmaps, is_grafted, RevisionArguments, Sources};
+use hedgerow::plumbing::git::reachability::{bitmaps, Hindrance, RevisionArguments, Sources};
 use hedgerow::plumbing::pack::Bitmaps;
-use hedgerow::plumbing::reach::{reachable, BitmapUse, Question, Trace};
+use hedgerow::plumbing::reach::{reachable, BitmapUse};
 use hedgerow::Repository;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -15,10 +15,8 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
-/// So many commits whose bitmaps were used are named.
+/// How many commits whose bitmaps were used are named.
 const NAMED: usize = 5;
-/// From so many commits or trees on, a walk is worth a better bitmap.
-const WORTH_A_HINT: u64 = 1000;
 
 #[derive(Debug, Args)]
 pub struct Explain {
@@ -84,28 +82,20 @@ pub fn run(
             revisions.add(word)?;
         }
     }
-    let mut question = Question {
-        threads: super::threads(global),
-        ..Question::default()
-    };
-    for tip in revisions.tips {
-        if tip.is_uninteresting {
-            question.haves.push(tip.id)
-        } else {
-            question.wants.push(tip.id)
-        }
-    }
+    let question = revisions.into_question(super::threads(global));
     let started = Instant::now();
     let bitmaps = bitmaps(repository);
     let answer = reachable(source, bitmaps.as_ref(), &question).map_err(Failure::fatal)?;
+    let milliseconds = started.elapsed().as_millis();
+    let hindrances = Hindrance::find(repository, bitmaps.as_ref(), &answer.trace);
     let document = Document {
         schema: "hedgerow.bitmap.explain/1",
         bitmaps: bitmaps.as_ref().map(about),
         wants: found(&answer.trace.wants),
         haves: found(&answer.trace.haves),
         objects: answer.trace.objects,
-        milliseconds: started.elapsed().as_millis(),
-        hints: hints(repository, bitmaps.as_ref(), &answer.trace),
+        milliseconds,
+        hints: hindrances.iter().map(hint).collect(),
     };
     if global.json {
         let mut text = serde_json::to_vec(&document).expect("plain data is JSON");
@@ -141,39 +131,28 @@ fn found(used: &BitmapUse) -> Found {
 }
 
 /// Why it is not faster, and what to do about it.
-fn hints(repository: &Repository, bitmaps: Option<&Bitmaps<'_>>, trace: &Trace) -> Vec<String> {
-    let mut hints = Vec::new();
-    let Some(bitmaps) = bitmaps else {
-        hints.push(if is_grafted(repository) {
+fn hint(hindrance: &Hindrance) -> String {
+    let words = match hindrance {
+        Hindrance::Grafted => {
             "the repository is shallow or has grafts, about which bitmaps know nothing"
-        } else {
+        }
+        Hindrance::NoBitmaps => {
             "there is no bitmap that can be used; make one: hedgerow bitmap write"
-        });
-        return hints.into_iter().map(str::to_owned).collect();
-    };
-    if !bitmaps.has_lookup_table() && bitmaps.commit_count() > 0 {
-        hints.push(
+        }
+        Hindrance::NoLookupTable => {
             "without a lookup table all entries are stepped over first: set \
-             pack.writeBitmapLookupTable and write the bitmaps anew",
-        );
-    }
-    let sides = [&trace.wants, &trace.haves];
-    let walked: u64 = sides.iter().map(|used| used.commits_walked).sum();
-    let trees: u64 = sides.iter().map(|used| used.trees_read).sum();
-    if walked >= WORTH_A_HINT || trees >= WORTH_A_HINT {
-        hints.push(
+             pack.writeBitmapLookupTable and write the bitmaps anew"
+        }
+        Hindrance::FarFromBitmaps => {
             "much had to be walked: the tips are far from any commit with a bitmap; repack, or \
-             write the bitmaps anew with pack.preferBitmapTips for such tips",
-        );
-    }
-    let outside = trace.wants.outside;
-    if outside >= WORTH_A_HINT && outside * 10 > trace.objects {
-        hints.push(
+             write the bitmaps anew with pack.preferBitmapTips for such tips"
+        }
+        Hindrance::OutsidePack => {
             "many objects are outside the pack that has bitmaps, and are not copied verbatim: \
-             repack",
-        );
-    }
-    hints.into_iter().map(str::to_owned).collect()
+             repack"
+        }
+    };
+    words.to_owned()
 }
 
 fn text(document: &Document) -> String {

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
 use explain::Explain;
-use hedgerow::plumbing::maintain::{build_bitmaps, BitmapRequest};
+use hedgerow::plumbing::maintain::{write_pack_bitmaps, BitmapRequest};
 use hedgerow::plumbing::pack::{BitOrder, Bitmaps};
 use hedgerow::plumbing::reach::check;
 use hedgerow::Repository;
@@ -70,43 +70,19 @@ fn write(
     global: &Global,
     output: &Output,
 ) -> Result<u8, Failure> {
-    let number = chosen(
-        repository,
-        pack.map(|pack| environment::from_directory(global, pack)),
-    )?;
-    let store = repository.objects();
-    let order = store.pack_order(number).map_err(Failure::fatal)?;
+    let pack = pack.map(|pack| environment::from_directory(global, pack));
+    let request = BitmapRequest {
+        execution: execution::interruptible(global)?,
+        refs_snapshot: None,
+    };
     let watcher = Watcher::new(global, output);
-    let options = bitmap_request(global)?.options(repository, &watcher)?;
-    let previous = if anew { None } else { Bitmaps::open(store) };
-    let contents = build_bitmaps(store, &order, previous.as_ref(), &options, &watcher);
-    let contents = contents.map_err(hedgerow::plumbing::maintain::Error::Reach)?;
-    let path = contents
-        .write(options.execution.threads().get(), true)
-        .map_err(Failure::fatal)?;
+    let written = write_pack_bitmaps(repository, pack.as_deref(), anew, &request, &watcher);
+    let (count, path) = written?;
     output.for_people(
         global,
-        format_args!("{} bitmaps in '{}'", contents.commits.len(), path.display()),
+        format_args!("{count} bitmaps in '{}'", path.display()),
     );
     Ok(0)
-}
-
-/// The number of the pack that is meant.
-fn chosen(repository: &Repository, named: Option<PathBuf>) -> Result<u32, Failure> {
-    let mut packs = repository.objects().pack_files();
-    let Some(named) = named else {
-        let usable = packs.filter_map(|(number, _, count)| Some((count?, number)));
-        let largest = usable.max_by_key(|(count, number)| (*count, std::cmp::Reverse(*number)));
-        let none = || Failure::fatal("this repository has no pack");
-        return largest.map(|(_, number)| number).ok_or_else(none);
-    };
-    let found = packs.find(|(_, path, _)| path.file_stem() == named.file_stem());
-    found.map(|(number, ..)| number).ok_or_else(|| {
-        Failure::fatal(format_args!(
-            "'{}' is no pack of this repository",
-            named.display()
-        ))
-    })
 }
 
 fn verify(repository: &Repository, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -146,15 +122,6 @@ fn list(repository: &Repository, output: &Output) -> Result<u8, Failure> {
 fn bitmaps(repository: &Repository) -> Result<Bitmaps<'_>, Failure> {
     let none = || Failure::refused("this repository has no bitmap that can be used");
     Bitmaps::open(repository.objects()).ok_or_else(none)
-}
-
-/// How the command line wants bitmaps to be made.
-pub fn bitmap_request(global: &Global) -> Result<BitmapRequest<'static>, Failure> {
-    let execution = execution::interruptible(global)?;
-    Ok(BitmapRequest {
-        execution,
-        refs_snapshot: None,
-    })
 }
 
 fn threads(global: &Global) -> usize {

@@ -1,21 +1,21 @@
 //! `hedgerow cat-file`: objects, and what is to be said about them.
 
-mod all;
-mod batch;
-mod facts;
-mod format;
 mod single;
 
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use bstr::ByteSlice;
 use clap::Args;
-use format::Format;
-use hedgerow::plumbing::pack::ObjectKind;
+use hedgerow::plumbing::git::object_query::{
+    write_all_objects, Format, NamedObjects, ObjectQuery, OutputStream,
+};
 use hedgerow::plumbing::reach::Filter;
 use hedgerow::Repository;
+use hedgerow_fs::StandardOutput;
 use std::ffi::OsString;
+use std::io::BufRead;
 use std::os::unix::ffi::OsStrExt;
 
 /// Print the content, type or size of objects
@@ -75,20 +75,6 @@ pub struct CatFile {
     pub words: Vec<OsString>,
 }
 
-/// How objects are printed, one after the other.
-#[derive(Debug)]
-pub struct Batch {
-    pub format: Format,
-    /// Whether contents are printed after the lines.
-    pub contents: bool,
-    pub is_command: bool,
-    pub is_buffered: bool,
-    pub follows_links: bool,
-    pub input_end: u8,
-    pub output_end: u8,
-    pub filter: Option<Filter>,
-}
-
 pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Failure> {
     let repository = Repository::discover(&environment::of_git(global)?)?;
     let warnings = repository.objects().warnings();
@@ -121,54 +107,64 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         )?),
         None => None,
     };
-    let output_end = if command.null { 0 } else { b'\n' };
-    let input_end = if command.null || command.null_input {
-        0
-    } else {
-        b'\n'
-    };
-    let batch = Batch {
+    let query = ObjectQuery {
         format: Format::parse(format.as_ref().map(|format| format.as_bytes()))?,
         contents: which == 0,
-        is_command: which == 2,
         is_buffered: command.buffer || command.batch_all_objects && !command.no_buffer,
         follows_links: command.follow_symlinks,
-        input_end,
-        output_end,
+        line_end: if command.null { 0 } else { b'\n' },
         filter,
     };
+    // Standard output remembers the first error.
+    let mut output = OutputStream::new(StandardOutput);
     if command.batch_all_objects {
-        all::run(&repository, &batch, command.unordered)?
+        write_all_objects(&repository, &query, command.unordered, &mut output)?;
     } else {
-        batch::run(&repository, &batch)?
+        let is_null = command.null || command.null_input;
+        let input_end = if is_null { 0 } else { b'\n' };
+        let mut objects = NamedObjects::new(&repository, &query, output);
+        obey_standard_input(&mut objects, which == 2, query.contents, input_end)?;
     }
     Ok(0)
 }
 
 /// Only what can be told of an object by itself.
 fn usable(filter: Filter) -> Result<Filter, Failure> {
-    match filter {
-        Filter::BlobNone | Filter::BlobLimit(_) | Filter::Kind(_) => Ok(filter),
-        _ => Err(Failure::usage("objects filter not supported")),
+    if ObjectQuery::supports(&filter) {
+        Ok(filter)
+    } else {
+        Err(Failure::usage("objects filter not supported"))
     }
 }
 
-impl Batch {
-    /// Whether the filter leaves out an object.
-    pub fn leaves_out(&self, kind: ObjectKind, size: u64) -> bool {
-        match &self.filter {
-            Some(Filter::BlobNone) => kind == ObjectKind::Blob,
-            Some(Filter::BlobLimit(limit)) => kind == ObjectKind::Blob && size >= *limit,
-            Some(Filter::Kind(wanted)) => kind != *wanted,
-            _ => false,
+/// Reads names, or commands, up to the end of standard input or until nobody wants more.
+fn obey_standard_input(
+    objects: &mut NamedObjects<'_>,
+    is_command: bool,
+    contents: bool,
+    line_end: u8,
+) -> Result<(), Failure> {
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = input.read_until(line_end, &mut line);
+        if length.map_err(Failure::fatal)? == 0 {
+            return Ok(objects.write_queued()?);
         }
-    }
-
-    pub fn needs_kind(&self) -> bool {
-        self.format.needs.kind || self.contents || self.filter.is_some()
-    }
-
-    pub fn needs_size(&self) -> bool {
-        self.format.needs.size || matches!(self.filter, Some(Filter::BlobLimit(_)))
+        if line.last() == Some(&line_end) {
+            line.pop();
+            if line_end == b'\n' && line.last() == Some(&b'\r') {
+                line.pop();
+            }
+        }
+        let next = if is_command {
+            objects.obey(line.as_bstr())?
+        } else {
+            objects.write(line.as_bstr(), contents)?
+        };
+        if next.is_break() {
+            return Ok(());
+        }
     }
 }

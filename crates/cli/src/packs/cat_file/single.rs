@@ -2,12 +2,13 @@
 
 use super::CatFile;
 use crate::failure::Failure;
-use crate::packs::stream::{push_hex, Stream};
 use bstr::{BStr, ByteSlice};
-use hedgerow::plumbing::git::revision::{IndexPaths, Wanted};
+use hedgerow::plumbing::git::object_query::{find_object, push_hex, OutputStream};
+use hedgerow::plumbing::git::repository::Repository;
+use hedgerow::plumbing::git::Error;
 use hedgerow::plumbing::object::TreeEntries;
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
-use hedgerow::Repository;
+use hedgerow_fs::StandardOutput;
 use std::os::unix::ffi::OsStrExt;
 
 pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
@@ -33,11 +34,14 @@ pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
         ),
         None => None,
     };
-    let id = resolve(repository, name)?;
+    let id = find_object(repository, name).map_err(|error| match error {
+        Error::Revision { .. } => Failure::fatal(format_args!("Not a valid object name {name}")),
+        error => error.into(),
+    })?;
     if command.exists {
         return Ok(u8::from(!repository.has_object(&id)?));
     }
-    let mut stream = Stream::new();
+    let mut stream = OutputStream::new(StandardOutput);
     if command.kind || command.size {
         let found = repository.replacement(&id)?;
         let location = repository
@@ -66,7 +70,7 @@ fn content(
     id: &ObjectId,
     kind: Option<ObjectKind>,
     name: &BStr,
-    stream: &mut Stream,
+    stream: &mut OutputStream<'_>,
 ) -> Result<(), Failure> {
     let bad = || Failure::fatal(format_args!("git cat-file {name}: bad file"));
     let invalid = || Failure::fatal(format_args!("Not a valid object name {name}"));
@@ -105,21 +109,4 @@ fn tree(
         buffer.push(b'\n');
     }
     Ok(())
-}
-
-fn resolve(repository: &Repository, name: &BStr) -> Result<ObjectId, Failure> {
-    let words: &[u8] = name;
-    if words.len() == repository.hash_kind().len_in_hex() {
-        if let Ok(id) = ObjectId::from_hex(words) {
-            return Ok(id);
-        }
-    }
-    let invalid = || Failure::fatal(format_args!("Not a valid object name {name}"));
-    let paths = IndexPaths::new(repository);
-    let index = |path: &BStr, stage| paths.find(path, stage);
-    match repository.resolve_with(name, Wanted::Any, Some(&index)) {
-        Ok(found) => Ok(found.id),
-        Err(hedgerow::plumbing::git::Error::Revision { .. }) => Err(invalid()),
-        Err(error) => Err(error.into()),
-    }
 }

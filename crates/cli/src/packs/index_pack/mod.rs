@@ -1,22 +1,20 @@
 //! `hedgerow index-pack`: git-index-pack(1).
 
-mod install;
 mod settings;
 
-use super::context::RepositoryContext;
-use super::index_progress;
 use super::verify_pack;
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
-use crate::progress::lines::{Lines, Showing};
+use crate::progress::lines::{Lines, Phase, Showing};
 use clap::Args;
-use hedgerow::plumbing::pack::indexer::{index_pack_file, receive_pack, IndexOptions, IndexedPack};
-use hedgerow::plumbing::pack::Error;
+use hedgerow::pack::{IndexOptions, IndexedPack, PackError};
+use hedgerow::plumbing::git::indexing::{with_extension, IndexedFiles, IndexingPlace, Note};
+use hedgerow::plumbing::pack::indexer::index_pack_file;
+use hedgerow::{Progress, Stage};
 use hedgerow_fs::ReadFile;
-use install::{derive, install, refuse_existing, verify};
-use settings::{check_combination, hash, layout, options};
+use settings::{check_combination, hash, layout, options, wants_reverse};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,19 +90,24 @@ pub struct IndexPack {
 }
 
 pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let context = RepositoryContext::find(global)?;
-    check_combination(command, &context)?;
-    let hash = hash(command, &context)?;
-    let options = options(command, global, &context, hash)?;
+    let place = IndexingPlace::find(&environment::of_git(global)?)?;
+    check_combination(command, &place)?;
+    let hash = hash(command, &place)?;
+    let options = options(command, global, &place, hash)?;
     let from_directory = |path: &PathBuf| environment::from_directory(global, path);
     let pack = command.pack.as_ref().map(from_directory);
     let index = match (&command.index, &pack) {
         (Some(index), _) => Some(from_directory(index)),
-        (None, Some(pack)) => Some(derive(pack, "pack", "idx")?),
+        (None, Some(pack)) => Some(with_extension(pack, "pack", "idx")?),
         (None, None) => None,
     };
     if let Some(pack) = pack.as_ref().filter(|_| command.stdin) {
-        refuse_existing(pack)?;
+        // A pack is not received under a name that is taken.
+        if hedgerow_fs::exists(pack) {
+            let pack = pack.display();
+            let words = format_args!("unable to create '{pack}': File exists");
+            return Err(Failure::fatal(words));
+        }
     }
     let shown = Arc::clone(&options.execution.progress);
     let title = match (&command.progress_title, command.stdin) {
@@ -119,12 +122,10 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
         Showing::No
     };
     let (title, is_received) = (title.to_owned(), command.stdin);
-    let lines = Lines::start(showing, move || {
-        index_progress::phases(&title, is_received, &shown)
-    });
+    let lines = Lines::start(showing, move || phases(&title, is_received, &shown));
     let indexed = match &pack {
         Some(pack) if !command.stdin => index_pack_file(pack, &options),
-        _ => receive(command, &context, pack.as_deref(), &options),
+        _ => receive(command, &place, pack.as_deref(), &options),
     };
     let mut indexed = indexed.map_err(|error| tell(error, output))?;
     lines.finish();
@@ -132,10 +133,10 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
         .warnings
         .iter()
         .for_each(|warning| output.warn(warning));
-    let layout = layout(command, &context)?;
+    let layout = layout(command, &place)?;
     if command.verify || command.verify_stat || command.verify_stat_only {
         let index = index.ok_or_else(|| Failure::fatal("--verify with no packfile name given"))?;
-        verify(command, &context, &indexed, &index, &options)?;
+        verify(command, &place, &indexed, &index, &options)?;
         if options.statistics {
             output.data(verify_pack::statistics(&indexed.objects, !command.verify_stat).as_bytes());
         }
@@ -150,40 +151,76 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
             indexed.added
         ));
     }
-    install(
-        command,
-        &context,
-        &mut indexed,
+    let notes = command.notes();
+    let files = IndexedFiles {
         pack,
+        is_received: command.stdin,
         index,
         layout,
-        &options,
-        output,
-    )?;
+        reverse: wants_reverse(command, &place)?,
+        notes: &notes,
+    };
+    let (threads, mut warn) = (options.execution.threads(), |warning| output.warn(warning));
+    let new_notes = place.install(&mut indexed, files, threads, &mut warn)?;
+    let is_kept = command.keep.is_some() && new_notes.first() == Some(&true);
+    let report = match (command.stdin, is_kept) {
+        (false, _) => format!("{}\n", indexed.checksum),
+        (true, true) => format!("keep\t{}\n", indexed.checksum),
+        (true, false) => format!("pack\t{}\n", indexed.checksum),
+    };
+    output.data(report.as_bytes());
+    output.data(&indexed.rest);
     let missing = indexed.missing_modules.iter().map(|id| format!("{id}\n"));
     output.data(missing.collect::<String>().as_bytes());
     let is_foreign = command.check_self_contained_and_connected && indexed.refers_outside;
     Ok(u8::from(is_foreign))
 }
 
+impl IndexPack {
+    fn notes(&self) -> Vec<Note<'_>> {
+        let mut notes = Vec::new();
+        for (extension, note) in [("keep", &self.keep), ("promisor", &self.promisor)] {
+            if let Some(message) = note {
+                notes.push((extension, message.as_deref()));
+            }
+        }
+        notes
+    }
+}
+
+/// Compares the index at `index`, and the reverse index beside it, with the pack.
+fn verify(
+    command: &IndexPack,
+    place: &IndexingPlace,
+    indexed: &IndexedPack,
+    index: &Path,
+    options: &IndexOptions<'_>,
+) -> Result<(), Failure> {
+    let layout = IndexedPack::layout_of(index, options.hash).map_err(|reason| {
+        let index = index.display();
+        Failure::fatal(format_args!(
+            "Cannot open existing pack idx file for '{index}': {reason}"
+        ))
+    })?;
+    let reverse = if wants_reverse(command, place)? {
+        Some(with_extension(index, "idx", "rev")?).filter(|path| hedgerow_fs::exists(path))
+    } else {
+        None
+    };
+    let threads = options.execution.threads().get();
+    let verified = indexed.verify(index, &layout, reverse.as_deref(), threads);
+    verified.map_err(Failure::fatal)
+}
+
 fn receive(
     command: &IndexPack,
-    context: &RepositoryContext,
+    place: &IndexingPlace,
     pack: Option<&Path>,
     options: &IndexOptions<'_>,
-) -> Result<IndexedPack, Error> {
-    let directory = match (pack.and_then(Path::parent), &context.repository) {
-        (Some(parent), _) => parent.to_owned(),
-        (None, Some(repository)) => {
-            let directory = repository.objects().directory().join("pack");
-            hedgerow_fs::create_directories(&directory)?;
-            directory
-        }
-        (None, None) => PathBuf::new(),
-    };
+) -> Result<IndexedPack, PackError> {
     let input = ReadFile::standard_input()?;
     let before = command.pack_header.as_deref().and_then(pack_header);
-    receive_pack(&input, &before.unwrap_or_default(), &directory, options)
+    place.receive(&input, &before.unwrap_or_default(), pack, options)
 }
 
 /// The bytes of the header that `text` (`VERSION,COUNT`) stands for.
@@ -199,8 +236,8 @@ fn pack_header(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Tells what was found wrong with objects; the rest is the failure.
-fn tell(error: Error, output: &Output) -> Failure {
-    if let Error::Checked {
+fn tell(error: PackError, output: &Output) -> Failure {
+    if let PackError::Checked {
         errors, warnings, ..
     } = &error
     {
@@ -208,4 +245,26 @@ fn tell(error: Error, output: &Output) -> Failure {
         errors.iter().for_each(|error| output.error(error));
     }
     Failure::fatal(error)
+}
+
+/// How far the two passes are. `title` is what git calls the first, in which a pack is received or
+/// read.
+fn phases(title: &str, is_received: bool, progress: &Progress) -> Vec<Phase> {
+    let received = progress.stage(Stage::Receiving);
+    let resolved = progress.stage(Stage::Resolving);
+    vec![
+        Phase {
+            title: title.to_owned().into(),
+            done: received.done(),
+            total: Some(received.total()),
+            bytes: is_received.then(|| received.bytes()),
+            is_over: received.done() >= received.total() && resolved.total() > 0,
+        },
+        Phase {
+            title: "Resolving deltas".into(),
+            done: resolved.done().min(resolved.total()),
+            total: Some(resolved.total()),
+            ..Phase::default()
+        },
+    ]
 }

@@ -4,17 +4,15 @@ use super::IndexPack;
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::packs::context::RepositoryContext;
+use crate::packs::pack_objects::asked_threads;
 use bstr::ByteSlice;
-use hedgerow::plumbing::pack::indexer::{IndexOptions, Severities};
+use hedgerow::pack::{IndexOptions, Severities};
+use hedgerow::plumbing::git::indexing::IndexingPlace;
 use hedgerow::plumbing::pack::{HashKind, IndexLayout};
 use hedgerow::Execution;
 
-/// zlib's fastest level.
-const BEST_SPEED: i32 = 1;
-
 /// Refuses options that do not go together.
-pub fn check_combination(command: &IndexPack, context: &RepositoryContext) -> Result<(), Failure> {
+pub fn check_combination(command: &IndexPack, place: &IndexingPlace) -> Result<(), Failure> {
     if command.pack.is_none() && !command.stdin {
         return Err(Failure::usage(
             "a pack or --stdin is missing; see 'hedgerow index-pack -h'",
@@ -24,7 +22,7 @@ pub fn check_combination(command: &IndexPack, context: &RepositoryContext) -> Re
         "the option '--fix-thin' requires '--stdin'"
     } else if command.promisor.is_some() && command.pack.is_some() {
         "--promisor cannot be used with a pack name"
-    } else if command.stdin && context.repository.is_none() {
+    } else if command.stdin && place.repository.is_none() {
         "--stdin requires a git repository"
     } else if command.stdin && command.object_format.is_some() {
         "options '--object-format' and '--stdin' cannot be used together"
@@ -34,9 +32,9 @@ pub fn check_combination(command: &IndexPack, context: &RepositoryContext) -> Re
     Err(Failure::fatal(reason))
 }
 
-pub fn hash(command: &IndexPack, context: &RepositoryContext) -> Result<HashKind, Failure> {
+pub fn hash(command: &IndexPack, place: &IndexingPlace) -> Result<HashKind, Failure> {
     match command.object_format.as_deref() {
-        None => Ok(context.hash()),
+        None => Ok(place.hash()),
         Some("sha1") => Ok(HashKind::Sha1),
         Some("sha256") => Ok(HashKind::Sha256),
         Some(other) => {
@@ -49,11 +47,9 @@ pub fn hash(command: &IndexPack, context: &RepositoryContext) -> Result<HashKind
 pub fn options<'s>(
     command: &IndexPack,
     global: &Global,
-    context: &'s RepositoryContext,
+    place: &'s IndexingPlace,
     hash: HashKind,
 ) -> Result<IndexOptions<'s>, Failure> {
-    let repository = context.repository.as_ref();
-    let store = repository.map(|repository| repository.objects());
     let asked = [&command.strict, &command.fsck_objects];
     let words: Vec<&str> = asked
         .into_iter()
@@ -65,8 +61,8 @@ pub fn options<'s>(
     let is_verified = command.verify || command.verify_stat || command.verify_stat_only;
     let links = command.strict.is_some() || command.check_self_contained_and_connected;
     Ok(IndexOptions {
-        execution: Execution::with_threads(context.threads(command.threads, global)?),
-        store: store.filter(|store| store.hash_kind() == hash),
+        execution: Execution::with_threads(place.threads(asked_threads(command.threads, global))?),
+        store: place.store(hash),
         fix_thin: command.fix_thin,
         rules: is_checked
             .then(|| Severities::parse(&words))
@@ -75,36 +71,14 @@ pub fn options<'s>(
         links,
         unique: links || is_verified,
         max_input_bytes: command.max_input_size.filter(|limit| *limit > 0),
-        compression: compression(context)?,
+        compression: place.compression()?,
         statistics: command.verify_stat || command.verify_stat_only,
         ..IndexOptions::new(hash)
     })
 }
 
-/// The zlib level of what is added to a thin pack: git's for loose objects.
-fn compression(context: &RepositoryContext) -> Result<i32, Failure> {
-    let mut level = context.integer("core.looseCompression")?;
-    if level.is_none() {
-        level = context.integer("core.compression")?;
-    }
-    match level.map(i32::try_from) {
-        None => Ok(BEST_SPEED),
-        Some(Ok(level @ -1..=9)) => Ok(level),
-        Some(_) => Err(Failure::fatal(format_args!(
-            "bad zlib compression level {}",
-            level.unwrap_or_default()
-        ))),
-    }
-}
-
-pub fn layout(command: &IndexPack, context: &RepositoryContext) -> Result<IndexLayout, Failure> {
-    let mut layout = IndexLayout::default();
-    if let Some(version) = context.integer("pack.indexVersion")? {
-        layout.version = u32::try_from(version)
-            .ok()
-            .filter(|version| *version <= 2)
-            .ok_or_else(|| Failure::fatal(format_args!("bad pack.indexVersion={version}")))?;
-    }
+pub fn layout(command: &IndexPack, place: &IndexingPlace) -> Result<IndexLayout, Failure> {
+    let mut layout = place.index_layout()?;
     let Some(text) = &command.index_version else {
         return Ok(layout);
     };
@@ -137,7 +111,7 @@ fn parse_index_version(text: &str) -> Option<(u32, Option<u32>)> {
 }
 
 /// Whether a reverse index is wanted.
-pub fn wants_reverse(command: &IndexPack, context: &RepositoryContext) -> Result<bool, Failure> {
+pub fn wants_reverse(command: &IndexPack, place: &IndexingPlace) -> Result<bool, Failure> {
     if command.rev_index || command.no_rev_index {
         return Ok(command.rev_index);
     }
@@ -146,5 +120,5 @@ pub fn wants_reverse(command: &IndexPack, context: &RepositoryContext) -> Result
     if hedgerow::plumbing::git::config::boolean(forbidden.as_bytes().as_bstr()) == Some(true) {
         return Ok(false);
     }
-    context.boolean("pack.writeReverseIndex", true)
+    Ok(place.writes_reverse_index()?)
 }

@@ -9,7 +9,7 @@ use crate::packs::pack_objects::jobs;
 use crate::packs::repack::repack;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
-use hedgerow::plumbing::maintain::maintenance::{choose, full, geometric, Choice, State, Task};
+use hedgerow::plumbing::maintain::maintenance::{choose, Choice, State, Task};
 use hedgerow::plumbing::maintain::repack::Request;
 use hedgerow::Repository;
 use hedgerow_fs::LockFile;
@@ -152,10 +152,7 @@ fn carry_out(
     global: &Global,
     output: &Output,
 ) -> Result<(), Failure> {
-    let request = match task {
-        Task::FullRepack => full(repository)?,
-        Task::GeometricRepack => geometric(repository)?,
-    };
+    let request = task.request(repository)?;
     let execution = execution::interruptible(global)?;
     let request = Request {
         execution: execution.with_jobs(jobs(None, global)),

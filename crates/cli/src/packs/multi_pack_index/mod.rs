@@ -1,23 +1,21 @@
 //! `hedgerow multi-pack-index`, as git-multi-pack-index(1).
 
-mod repack;
 mod write;
 
 use crate::environment;
 use crate::failure::{Failure, FATAL, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
+use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Lines, Phase, Showing};
 use clap::{Args, Subcommand};
-use hedgerow::plumbing::pack::{
-    expire_midx_packs, verify_midx, Error, MidxComplaint, MidxOptions, ObjectStore, StoreOptions,
-};
+use hedgerow::plumbing::maintain::midx_options;
+use hedgerow::plumbing::pack::{expire_midx_packs, verify_midx, Error, MidxComplaint};
 use hedgerow::Repository;
 use hedgerow::{Execution, Progress, Stage};
-use repack::Repack;
 use std::path::PathBuf;
 use std::sync::Arc;
-use write::Write;
+use write::{Repack, Write};
 
 /// Write or verify multi-pack-indexes
 #[derive(Debug, Args)]
@@ -52,16 +50,11 @@ struct Place<'c> {
 
 pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
     let repository = Repository::discover(&environment::of_git_unreplaced(global)?)?;
-    let objects = match &command.object_dir {
-        Some(directory) => {
-            let directory = environment::from_directory(global, directory);
-            hedgerow_fs::real_path(&directory).map_err(Failure::fatal)?
-        }
-        None => {
-            let directory = repository.objects().directory();
-            hedgerow_fs::real_path(directory).map_err(Failure::fatal)?
-        }
+    let directory = match &command.object_dir {
+        Some(directory) => environment::from_directory(global, directory),
+        None => repository.objects().directory().to_owned(),
     };
+    let objects = hedgerow_fs::real_path(&directory).map_err(Failure::fatal)?;
     let place = Place {
         repository: &repository,
         objects,
@@ -69,11 +62,12 @@ pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result
         output,
     };
     let mut warn = |warning| output.warn(warning);
-    let options = place.options()?;
+    let threads = Execution::default().with_jobs(global.jobs()).threads();
+    let options = midx_options(&repository, threads, &Watcher::new(global, output))?;
     let objects = &place.objects;
     match &command.action {
         Action::Write(command) => write::run(command, &place, options)?,
-        Action::Repack(command) => repack::run(command, &place, &options)?,
+        Action::Repack(command) => write::repack(command, &place, &options)?,
         Action::Verify => {
             let mut code = 0;
             let mut complain = |complaint| code = code.max(tell(complaint, output));
@@ -93,43 +87,6 @@ pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result
         }
     }
     Ok(0)
-}
-
-impl Place<'_> {
-    fn options(&self) -> Result<MidxOptions, Failure> {
-        let config = self.repository.config();
-        let version = config.integer("midx.version")?.unwrap_or(1);
-        if !matches!(version, 1 | 2) {
-            return Err(Failure::fatal(format!("unknown MIDX version: {version}")));
-        }
-        let fsync = self
-            .repository
-            .fsync(&mut |warning| self.output.warn(warning))?;
-        let execution = Execution::default().with_jobs(self.global.jobs());
-        Ok(MidxOptions {
-            hash: self.repository.hash_kind(),
-            version: version as u8,
-            preferred_pack: None,
-            packs: None,
-            for_bitmap: false,
-            sync: fsync.pack_metadata,
-            threads: execution.threads(),
-        })
-    }
-
-    /// The objects of another directory than that of the repository.
-    fn other_store(&self) -> Result<Option<ObjectStore>, Failure> {
-        let own = hedgerow_fs::real_path(self.repository.objects().directory());
-        if own.is_ok_and(|own| own == self.objects) {
-            return Ok(None);
-        }
-        let options = StoreOptions {
-            hash: self.repository.hash_kind(),
-            ..StoreOptions::default()
-        };
-        let store = ObjectStore::open(&self.objects, options).map_err(Failure::fatal)?;
-        Ok(Some(store))
-    }
 }
 
 /// Shows how far a check is.

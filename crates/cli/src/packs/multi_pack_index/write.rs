@@ -1,19 +1,22 @@
-//! `hedgerow multi-pack-index write`.
+//! `hedgerow multi-pack-index write`, and `repack`.
 
 use super::{failure, Place};
 use crate::environment;
+use crate::execution;
 use crate::failure::Failure;
-use crate::packs::bitmap::bitmap_request;
+use crate::packs::pack_objects::parse_bytes;
 use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
-use hedgerow::plumbing::maintain::{commit_with_bitmap, BitmapRequest};
-use hedgerow::plumbing::pack::{write_midx, MidxOptions};
+use hedgerow::plumbing::maintain::{
+    commit_with_bitmap, other_store, repack_small_packs, BitmapRequest, Error,
+};
+use hedgerow::plumbing::pack::{write_midx, MidxOptions, WrittenMidx};
 use std::io::BufRead;
 use std::path::PathBuf;
 
 /// What git calls the gathering of what the index is to list.
-pub const TITLE: &str = "Adding packfiles to multi-pack-index";
+const TITLE: &str = "Adding packfiles to multi-pack-index";
 
 #[derive(Debug, Args)]
 pub struct Write {
@@ -34,6 +37,13 @@ pub struct Write {
     pub refs_snapshot: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub struct Repack {
+    /// Take small packs, the oldest first, until together they have so many bytes; 0 means all
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = parse_bytes)]
+    pub batch_size: u64,
+}
+
 /// Writes it, and its bitmap before it has its name: nobody sees one without the other.
 pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(), Failure> {
     let options = MidxOptions {
@@ -42,10 +52,7 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
         for_bitmap: command.bitmap,
         ..options
     };
-    let mut warn = |warning| place.output.warn(warning);
-    let write = || write_midx(&place.objects, &options, &mut warn);
-    let written = during(Showing::delayed(place.global), TITLE, write).map_err(failure)?;
-    let Some(written) = written else {
+    let Some(written) = written(place, &options)? else {
         return Ok(());
     };
     if !command.bitmap {
@@ -57,13 +64,44 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let watcher = Watcher::new(global, output);
     let building = BitmapRequest {
         refs_snapshot: snapshot.as_deref(),
-        ..bitmap_request(global)?
+        execution: execution::interruptible(global)?,
     };
     let building = building.options(place.repository, &watcher)?;
-    let other = place.other_store()?;
+    let other = other_store(place.repository, &place.objects)?;
     let store = other.as_ref().unwrap_or(place.repository.objects());
     let done = commit_with_bitmap(written, store, building, options.sync, &watcher);
     Ok(done?)
+}
+
+/// Puts the objects of the chosen packs into a new one, which the multi-pack-index then lists.
+pub fn repack(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result<(), Failure> {
+    let execution = execution::interruptible(place.global)?;
+    let (batch, watcher) = (command.batch_size, Watcher::new(place.global, place.output));
+    let repacked = repack_small_packs(
+        place.repository,
+        &place.objects,
+        batch,
+        &execution,
+        &watcher,
+    );
+    let is_new = repacked.map_err(|error| match error {
+        Error::Object(error) => failure(error),
+        error => error.into(),
+    })?;
+    if !is_new {
+        return Ok(());
+    }
+    match written(place, options)? {
+        Some(written) => written.commit().map_err(failure),
+        None => Ok(()),
+    }
+}
+
+/// The multi-pack-index, unless it is there already, without its name.
+fn written(place: &Place<'_>, options: &MidxOptions) -> Result<Option<WrittenMidx>, Failure> {
+    let mut warn = |warning| place.output.warn(warning);
+    let write = || write_midx(&place.objects, options, &mut warn);
+    during(Showing::delayed(place.global), TITLE, write).map_err(failure)
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {

@@ -1,12 +1,8 @@
 //! `hedgerow pack-objects`: git-pack-objects(1).
 
-pub mod checks;
-mod enumerate;
-pub mod revisions;
-pub mod serve;
 mod settings;
 
-pub use settings::{jobs, parse_bytes, parse_count};
+pub use settings::{asked_threads, jobs, parse_bytes, parse_count};
 
 use super::pack_progress;
 use super::watcher::Watcher;
@@ -17,13 +13,13 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::progress::lines::Showing;
 use clap::Args;
-use enumerate::Enumerated;
-use hedgerow::plumbing::maintain::{file_options, may_have_bitmaps, size_limit, write_bitmaps};
+use hedgerow::plumbing::git::reachability::Roots;
+use hedgerow::plumbing::maintain::repack::WriteBitmaps;
+use hedgerow::plumbing::maintain::{write_packs, KeptPackOptions};
 use hedgerow::plumbing::pack::IndexLayout;
 use hedgerow::plumbing::reach::Filter;
 use hedgerow::plumbing::serve::{
-    read_object_list, stage_limited_packs, stage_pack, write_pack, Contents, Error, FileOptions,
-    PackOptions, PackWritten,
+    write_pack, Contents, Enumerated, Enumeration, Error, PackOptions, PackWritten,
 };
 use hedgerow::Repository;
 use hedgerow_fs::{StandardInput, StandardOutput};
@@ -172,28 +168,64 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
         _ => environment::of_git_unreplaced(global)?,
     };
     let repository = Repository::discover(&environment)?;
-    checks::check(command)?;
-    let options = options(command, execution, global, &repository)?;
+    check(command)?;
     let job = PackJob {
         command,
         global,
+        options: options(command, execution, global, &repository)?,
         repository: &repository,
-        options,
         output,
     };
-    if command.stdin_packs.is_some() {
-        let wanted = enumerate::of_packs(&job)?;
-        return job.pack_wanted(wanted);
-    }
-    if !command.wants_revisions() {
-        return job.pack_list();
-    }
-    if enumerate::needs_list(command)? {
-        let wanted = enumerate::of_revisions(&job)?;
-        job.pack_wanted(wanted)
+    let enumeration = command.enumeration(job.options.execution.threads().get())?;
+    let (input, warn) = (BufReader::new(StandardInput), |warning| {
+        output.warn(warning)
+    });
+    if let Some(mode) = &command.stdin_packs {
+        let follows = mode == "follow";
+        job.pack_wanted(enumeration.of_packs(&repository, input, follows, &warn)?)
+    } else if !command.wants_revisions() {
+        job.pack_list(&enumeration)
+    } else if enumeration.needs_list() {
+        let input = (command.revs || command.thin).then_some(input);
+        job.pack_wanted(enumeration.of_revisions(&repository, input, &warn)?)
     } else {
-        serve::run(&job)
+        let make = |contents: &Contents<'_>, count| job.pack(contents, count, &job.options, false);
+        enumeration.with_reachable(&repository, input, &job.options, &warn, make)
     }
+}
+
+/// Refuses options that do not go together, in git's words.
+fn check(command: &PackObjects) -> Result<(), Failure> {
+    if let Some(mode) = &command.stdin_packs {
+        if !matches!(mode.as_str(), "" | "follow") {
+            let words = format!("invalid value for 'stdin-packs': '{mode}'");
+            return Err(Failure::fatal(words));
+        }
+    }
+    if command.stdout && command.max_pack_size.is_some_and(|limit| limit > 0) {
+        let words = "--max-pack-size cannot be used to build a pack for transfer";
+        return Err(Failure::fatal(words));
+    }
+    if !command.stdout && command.thin {
+        let words = "--thin cannot be used to build an indexable pack";
+        return Err(Failure::fatal(words));
+    }
+    if command.stdin_packs.is_some() && !command.filter.is_empty() {
+        let words = "options '--stdin-packs' and '--filter' cannot be used together";
+        return Err(Failure::fatal(words));
+    }
+    let reaches = command.revs
+        || command.all
+        || command.reflog
+        || command.indexed_objects
+        || command.thin
+        || command.keep_unreachable
+        || command.pack_loose_unreachable;
+    if command.stdin_packs.is_some() && reaches {
+        let words = "cannot use internal rev list with --stdin-packs";
+        return Err(Failure::fatal(words));
+    }
+    Ok(())
 }
 
 impl PackObjects {
@@ -223,42 +255,61 @@ impl PackObjects {
         Ok(all)
     }
 
-    /// Whether bitmaps are to be written; `Some(false)`: if that is possible.
-    fn writes_bitmaps(&self) -> Option<bool> {
+    /// Whether bitmaps are to be written.
+    fn writes_bitmaps(&self) -> WriteBitmaps {
         let is_possible = self.all && !self.stdout && !self.no_write_bitmap_index;
         match (self.write_bitmap_index, self.write_bitmap_index_quiet) {
-            (true, _) if is_possible => Some(true),
-            (_, true) if is_possible => Some(false),
-            _ => None,
+            (true, _) if is_possible => WriteBitmaps::Asked,
+            (_, true) if is_possible => WriteBitmaps::IfPossible,
+            _ => WriteBitmaps::Never,
         }
+    }
+
+    /// Which objects are asked for. Filters are of revisions only.
+    fn enumeration(&self, threads: usize) -> Result<Enumeration, Failure> {
+        let is_walk = self.stdin_packs.is_none() && self.wants_revisions();
+        Ok(Enumeration {
+            is_sent: self.stdout,
+            roots: Roots {
+                references: self.all,
+                logs: self.reflog,
+                indexes: self.indexed_objects,
+            },
+            filter: if is_walk { self.filter()? } else { None },
+            include_tag: self.include_tag,
+            use_bitmaps: match (self.use_bitmap_index, self.no_use_bitmap_index) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            writes_bitmaps: self.writes_bitmaps() != WriteBitmaps::Never,
+            keep_unreachable: self.keep_unreachable,
+            pack_loose_unreachable: self.pack_loose_unreachable,
+            exclude_promised: self.exclude_promisor_objects,
+            unpacked: self.unpacked,
+            incremental: self.incremental,
+            local: self.local,
+            honor_pack_keep: self.honor_pack_keep,
+            keep_packs: self.keep_pack.clone(),
+            threads,
+        })
     }
 }
 
 /// A pack that is being made.
-pub struct PackJob<'m> {
-    pub command: &'m PackObjects,
-    pub global: &'m Global,
-    pub repository: &'m Repository,
-    pub options: PackOptions,
-    pub output: &'m Output,
+struct PackJob<'m> {
+    command: &'m PackObjects,
+    global: &'m Global,
+    repository: &'m Repository,
+    options: PackOptions,
+    output: &'m Output,
 }
 
 impl PackJob<'_> {
     /// Packs the objects that are listed on standard input.
-    fn pack_list(&self) -> Result<u8, Failure> {
-        let selection = enumerate::selection(self.command, self.repository);
-        let (store, window) = (self.repository.objects(), self.options.window);
-        let list = read_object_list(BufReader::new(StandardInput), store, &selection, window)?;
-        let contents = Contents {
-            wanted: list.wanted,
-            had: list.had,
-            ..Contents::default()
-        };
-        // As with git, edges in the list are bases with or without --thin.
-        let options = PackOptions {
-            thin: self.options.thin || !contents.had.is_empty(),
-            ..self.options.clone()
-        };
+    fn pack_list(&self, enumeration: &Enumeration) -> Result<u8, Failure> {
+        let (store, input) = (self.repository.objects(), BufReader::new(StandardInput));
+        let (contents, options) = enumeration.of_list(store, input, &self.options)?;
         let count = contents.wanted.len() as u64;
         self.pack(&contents, count, &options, false)
     }
@@ -275,7 +326,7 @@ impl PackJob<'_> {
 
     /// Writes the pack of `contents`, which are `count` objects. `is_closed`: all that they reach
     /// is among them.
-    pub fn pack(
+    fn pack(
         &self,
         contents: &Contents<'_>,
         count: u64,
@@ -315,57 +366,43 @@ impl PackJob<'_> {
         options: &PackOptions,
         is_closed: bool,
     ) -> Result<Vec<PackWritten>, Failure> {
-        let store = self.repository.objects();
         let Some(base) = &self.command.base_name else {
-            let sink = &mut StandardOutput;
+            let (store, sink) = (self.repository.objects(), &mut StandardOutput);
             return match write_pack(store, contents, options, false, sink) {
                 // Nobody wants the rest.
                 Err(Error::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Vec::new()),
                 written => Ok(vec![written?]),
             };
         };
-        let watcher = Watcher::new(self.global, self.output);
-        let files = FileOptions {
+        let kept = KeptPackOptions {
+            base: &environment::from_directory(self.global, base),
             index: self.command.index_version.clone().unwrap_or_default(),
-            ..file_options(self.repository, &watcher)?
+            max_pack_bytes: self.command.max_pack_size,
+            bitmaps: self.command.writes_bitmaps(),
+            is_closed,
         };
-        let base = environment::from_directory(self.global, base);
-        let limit = size_limit(self.repository, self.command.max_pack_size, &watcher)?;
-        let staged = match limit {
-            None => vec![stage_pack(store, contents, options, &files, &base)?],
-            Some(limit) => {
-                let wanted = contents.wanted.clone();
-                stage_limited_packs(store, wanted, limit, options, &files, &base)?
-            }
-        };
-        let is_loud = self.command.writes_bitmaps();
-        let bitmaps = is_loud.and_then(|is_loud| {
-            let possible = may_have_bitmaps(&staged, is_closed);
-            if let (Err(reason), true) = (&possible, is_loud) {
-                self.output.warn(reason);
-            }
-            possible
-                .is_ok()
-                .then(|| staged.first().map(|pack| pack.path(".pack")))?
-        });
-        let mut packs = Vec::new();
-        for pack in staged {
-            packs.push(pack.install()?);
-        }
-        if let Some(pack) = bitmaps {
-            write_bitmaps(self.repository, &pack, &options.execution, &watcher)?;
-        }
-        Ok(packs)
+        let watcher = Watcher::new(self.global, self.output);
+        Ok(write_packs(
+            self.repository,
+            contents,
+            options,
+            &kept,
+            &watcher,
+        )?)
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let mut failure = Failure::fatal(&error);
-        if let Error::Cancelled = error {
-            failure.severity = "error";
-            failure.exit_code = INTERRUPTED;
+        let words = error.to_string();
+        match error {
+            Error::Git(error) => error.into(),
+            Error::Cancelled => Failure {
+                severity: "error",
+                exit_code: INTERRUPTED,
+                ..Failure::fatal(words)
+            },
+            _ => Failure::fatal(words),
         }
-        failure
     }
 }

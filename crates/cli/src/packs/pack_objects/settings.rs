@@ -44,18 +44,23 @@ pub fn options(
 /// How many threads the command line asks for, by `--threads` or `-j`; 0 means as many as there are
 /// processors. [`Jobs::Auto`] is what the configuration says.
 pub fn jobs(asked: Option<usize>, global: &Global) -> Jobs {
-    let jobs = match global.jobs {
-        Some(Workers::Count(count)) => Some(count.get()),
-        _ => None,
-    };
-    match asked.or(jobs) {
+    match asked_threads(asked, global) {
         None => Jobs::Auto,
         Some(0) => Jobs::Fixed(Execution::default().threads()),
         Some(threads) => NonZeroUsize::new(threads).map_or(Jobs::Auto, Jobs::Fixed),
     }
 }
 
-/// A number of bytes, as git reads one.
+/// The number that `--threads` or `-j` gives.
+pub fn asked_threads(asked: Option<usize>, global: &Global) -> Option<usize> {
+    let jobs = match global.jobs {
+        Some(Workers::Count(count)) => Some(count.get()),
+        _ => None,
+    };
+    asked.or(jobs)
+}
+
+/// A number of bytes, with a unit of `k`, `m` or `g`.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     unsigned(text.as_bytes()).map_err(|_| "not a number of bytes".to_owned())
 }

@@ -1,7 +1,5 @@
 //! `hedgerow repack`: git-repack(1).
 
-mod dry_run;
-
 use crate::environment;
 use crate::execution;
 use crate::failure::Failure;
@@ -10,7 +8,9 @@ use crate::output::Output;
 use crate::packs::pack_objects::jobs;
 use crate::packs::watcher::Watcher;
 use clap::Args;
-use hedgerow::plumbing::maintain::repack::{carry_out, Plan, Request, Settings};
+use hedgerow::plumbing::maintain::repack::{
+    carry_out, count_loose, ExistingPack, NewRole, PackFate, Plan, Request, Settings,
+};
 use hedgerow::Repository;
 
 /// Repack objects
@@ -150,8 +150,65 @@ pub fn repack(
     let settings = Settings::resolve(request, repository, watcher)?;
     let plan = Plan::make(repository, &settings, watcher)?;
     if is_dry_run {
-        dry_run::tell(repository, &plan, &settings, watcher.output)
+        tell(repository, &plan, &settings, watcher.output)
     } else {
         Ok(carry_out(repository, plan, &settings, watcher)?)
     }
+}
+
+/// Says what a repack would do.
+fn tell(
+    repository: &Repository,
+    plan: &Plan,
+    settings: &Settings,
+    output: &Output,
+) -> Result<(), Failure> {
+    let store = repository.objects();
+    let mut lines = String::new();
+    for new in plan.packs.iter().filter(|new| !new.wanted.is_empty()) {
+        let bytes = new.disk_bytes(store);
+        let what = match new.role {
+            NewRole::Plain { .. } => "a pack",
+            NewRole::Promisor => "a pack of promised objects",
+            NewRole::Cruft(_) => "a pack of unreachable objects",
+        };
+        let count = new.wanted.len();
+        lines += &format!("would write {what}: {count} objects, about {bytes} bytes\n");
+    }
+    if lines.is_empty() {
+        lines += "would write no pack\n";
+    }
+    for pack in &plan.existing.packs {
+        if pack.is_local {
+            lines += &about(pack, plan, settings);
+        }
+    }
+    if !plan.loosened.is_empty() {
+        lines += &format!("would make {} objects loose\n", plan.loosened.len());
+    }
+    let loose = count_loose(store)?;
+    if settings.deletes {
+        let gone = plan.count_packed_loose(store)?;
+        lines +=
+            &format!("would delete {gone} of {loose} loose objects, which are in packs then\n");
+    } else {
+        lines += &format!("would leave {loose} loose objects\n");
+    }
+    if settings.midx {
+        lines += "would write a multi-pack-index\n";
+    }
+    output.data(lines.as_bytes());
+    Ok(())
+}
+
+fn about(pack: &ExistingPack, plan: &Plan, settings: &Settings) -> String {
+    let verb = match plan.fate(pack, settings) {
+        PackFate::RolledUp => "would roll up",
+        PackFate::Deleted => "would delete",
+        PackFate::MarkedToStay => "would leave (kept)",
+        PackFate::Needed => "would keep",
+        PackFate::Left => "would leave",
+    };
+    let (stem, objects, bytes) = (&pack.stem, pack.objects, pack.bytes());
+    format!("{verb} {stem}.pack: {objects} objects, {bytes} bytes\n")
 }

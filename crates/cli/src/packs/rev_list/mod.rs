@@ -1,20 +1,20 @@
 //! `hedgerow rev-list`: which commits and objects are reachable.
 
-mod by_bitmap;
 mod options;
 mod output;
-mod sets;
 
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
+use hedgerow::plumbing::git::object_query::{push_hex, OutputStream};
 use hedgerow::plumbing::git::reachability::{bitmaps, Sources};
-use hedgerow::plumbing::reach::Walk;
+use hedgerow::plumbing::reach::{count_objects, sum_disk_bytes, RequestedSet, Source, Walk};
 use hedgerow::Repository;
+use hedgerow_fs::{cpu, StandardOutput};
 use options::Options;
-use output::Printer;
+use output::{disk_usage, Printer};
 use std::ffi::OsString;
 
 /// List reachable commits, and with --objects all reachable objects
@@ -48,15 +48,16 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
     let told = repository.objects().warnings().len();
-    let bitmaps = if by_bitmap::can_answer(&options) {
+    let bitmaps = if options.allow_bitmaps() {
         bitmaps(&repository)
     } else {
         None
     };
     if let Some(bitmaps) = bitmaps {
-        by_bitmap::answer(source, &bitmaps, &options, output)?;
-    } else if sets::can_answer(&options) {
-        sets::answer(source, options, output)?;
+        let set = RequestedSet::find(source, &bitmaps, &options.request, cpu::available());
+        print_set(&set.map_err(failure)?, &options, output)?;
+    } else if options.want_number() {
+        print_number(source, options, output)?;
     } else {
         let walk = Walk::new(source, options.request.clone()).map_err(failure)?;
         let mut printer = Printer::new(source, &options);
@@ -69,6 +70,49 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         .skip(told)
         .for_each(|warning| output.warn(warning));
     Ok(0)
+}
+
+fn print_set(
+    set: &RequestedSet<'_, '_>,
+    options: &Options,
+    output: &Output,
+) -> Result<(), Failure> {
+    if let Some(for_people) = options.disk_usage {
+        let bytes = set.disk_bytes().map_err(failure)?;
+        output.data(disk_usage(bytes, for_people).as_bytes());
+    } else if options.count {
+        let count = set.count().map_err(failure)?;
+        output.data(format!("{count}\n").as_bytes());
+    } else {
+        let mut stream = OutputStream::new(StandardOutput);
+        let shown = set.for_each(|id| {
+            push_hex(stream.buffer(), id.as_slice());
+            stream.buffer().push(b'\n');
+            stream.step()
+        });
+        shown.map_err(failure)?;
+        // A closed pipe ends quietly.
+        let _ = stream.finish();
+    }
+    Ok(())
+}
+
+fn print_number(source: Source<'_>, options: Options, output: &Output) -> Result<(), Failure> {
+    let (is_quiet, count, threads) = (options.is_quiet, options.count, cpu::available());
+    let Some(for_people) = options.disk_usage else {
+        let found = count_objects(source, options.request, threads).map_err(failure)?;
+        if count {
+            let shown = if is_quiet { 0 } else { found };
+            output.data(format!("{shown}\n").as_bytes());
+        }
+        return Ok(());
+    };
+    let bytes = sum_disk_bytes(source, options.request, threads).map_err(failure)?;
+    if count {
+        output.data(b"0\n");
+    }
+    output.data(disk_usage(bytes, for_people).as_bytes());
+    Ok(())
 }
 
 fn failure(error: hedgerow::plumbing::reach::Error) -> Failure {

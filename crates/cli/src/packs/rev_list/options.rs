@@ -3,9 +3,8 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, ByteSlice};
-use hedgerow::plumbing::git::dates::date_seconds;
-use hedgerow::plumbing::git::reachability::RevisionArguments;
-use hedgerow::plumbing::reach::{Filter, Missing, Objects, Order, Request, Side, Source};
+use hedgerow::plumbing::git::reachability::{request_option, RevisionArguments};
+use hedgerow::plumbing::reach::{Missing, Objects, Request, Source};
 use hedgerow::Repository;
 use hedgerow_fs::StandardInput;
 use std::ffi::OsString;
@@ -22,7 +21,6 @@ pub struct Options {
     pub parents: bool,
     pub timestamp: bool,
     pub hides_names: bool,
-    pub print_omitted: bool,
     pub print_missing: bool,
     /// Whether what is known of missing objects is told, too.
     pub tells_of_missing: bool,
@@ -74,9 +72,9 @@ impl Options {
                 revisions.add_lines(BufReader::new(StandardInput))?;
             } else if revisions.option(word, &mut rest)?
                 || revisions.no_walk(word)
-                || self.flag(word)?
+                || self.print_option(word)?
             {
-            } else if !self.valued(word, &mut rest)? {
+            } else if !request_option(&mut self.request, word, &mut rest)? {
                 return Err(refused(word));
             } else if self.request.max_count != known_count {
                 revisions.no_walk = None;
@@ -89,7 +87,7 @@ impl Options {
     }
 
     /// Refuses what contradicts itself.
-    pub fn check(&mut self) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), Failure> {
         let has_objects = self.request.objects != Objects::None;
         if self.request.filter.is_some() && !has_objects {
             return Err(Failure::fatal("object filtering requires --objects"));
@@ -113,136 +111,58 @@ impl Options {
         if self.null && is_odd {
             return Err(Failure::fatal("-z option used with unsupported option"));
         }
-        self.request.keep_omitted = self.print_omitted;
         Ok(())
     }
 
-    fn flag(&mut self, word: &BStr) -> Result<bool, Failure> {
-        let request = &mut self.request;
+    /// Whether bitmaps are wanted and the answer is a set.
+    pub fn allow_bitmaps(&self) -> bool {
+        let is_shown_plainly = !self.left_right
+            && !self.parents
+            && !self.timestamp
+            && !self.request.keep_omitted
+            && !self.null;
+        let is_set = self.request.is_answered_by_bitmaps(self.count);
+        self.use_bitmap_index && is_shown_plainly && is_set
+    }
+
+    /// Whether the answer is a number of objects: no order need be kept.
+    pub fn want_number(&self) -> bool {
+        let is_number = self.count || self.disk_usage.is_some() || self.is_quiet;
+        is_number
+            && self.request.objects == Objects::All
+            && self.request.is_set()
+            && !self.left_right
+            && !self.request.keep_omitted
+    }
+
+    /// Notes how the answer is printed, if `word` is about that. Returns whether it is.
+    fn print_option(&mut self, word: &BStr) -> Result<bool, Failure> {
         match word.as_bytes() {
             b"--quiet" | b"-q" => self.is_quiet = true,
             b"--count" => self.count = true,
-            b"--objects" if request.objects == Objects::None => request.objects = Objects::All,
-            b"--objects" => {}
-            b"--objects-edge" => request.objects = Objects::WithEdges,
-            b"--topo-order" => request.order = Order::Topological,
-            b"--date-order" => request.order = Order::Date,
-            b"--reverse" => request.is_reversed = !request.is_reversed,
             b"--parents" => self.parents = true,
-            b"--first-parent" => request.first_parent = true,
-            b"--merges" => request.min_parents = 2,
-            b"--no-merges" => request.max_parents = Some(1),
-            b"--no-min-parents" => request.min_parents = 0,
-            b"--no-max-parents" => request.max_parents = None,
-            b"--boundary" => request.boundary = true,
             b"--left-right" => self.left_right = true,
-            b"--left-only" => self.side(Side::Left)?,
-            b"--right-only" => self.side(Side::Right)?,
             b"--timestamp" => self.timestamp = true,
-            b"--in-commit-order" => request.in_commit_order = true,
             b"--no-object-names" => self.hides_names = true,
             b"--object-names" => self.hides_names = false,
-            b"--filter-print-omitted" => self.print_omitted = true,
-            b"--filter-provided-objects" => request.filter_tips = true,
-            b"--no-filter" => request.filter = None,
-            b"--exclude-promisor-objects" => request.exclude_promised = true,
             b"--use-bitmap-index" => self.use_bitmap_index = true,
             b"--disk-usage" => self.disk_usage = self.disk_usage.or(Some(false)),
             b"--disk-usage=human" => self.disk_usage = Some(true),
-            b"--no-commit-header" | b"--commit-header" | b"--dense" | b"--sparse" => {}
+            b"--no-commit-header" | b"--commit-header" => {}
             b"-z" => self.null = true,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Options with a value, in the same word or the next. Returns whether it is one.
-    fn valued<'w>(
-        &mut self,
-        word: &'w BStr,
-        rest: &mut impl Iterator<Item = &'w &'w BStr>,
-    ) -> Result<bool, Failure> {
-        let (name, value) = match word.split_once_str("=") {
-            Some((name, value)) => (name, Some(value.as_bstr())),
-            None => (word.as_bytes(), None),
-        };
-        if let Some(spec) = word.strip_prefix(b"--filter=") {
-            let filter = Filter::parse(spec).map_err(Failure::fatal)?;
-            let before = self.request.filter.take();
-            self.request.filter = Some(match before {
-                Some(before) => before.and(filter),
-                None => filter,
-            });
-            return Ok(true);
-        }
-        if name == b"--missing" && value.is_some() {
-            return Ok(true);
-        }
-        if let Some(usage) = word.strip_prefix(b"--disk-usage=") {
-            let usage = usage.as_bstr();
-            return Err(Failure::fatal(format_args!(
-                "invalid value for '--disk-usage=<format>': '{usage}', the only allowed format is \
-                 'human'"
-            )));
-        }
-        if let Some(count) = word.strip_prefix(b"-n").or_else(|| word.strip_prefix(b"-")) {
-            if count.first().is_some_and(u8::is_ascii_digit) {
-                self.max_count(count.as_bstr())?;
-                return Ok(true);
+            word => {
+                if let Some(usage) = word.strip_prefix(b"--disk-usage=") {
+                    let usage = usage.as_bstr();
+                    return Err(Failure::fatal(format_args!(
+                        "invalid value for '--disk-usage=<format>': '{usage}', the only allowed \
+                         format is 'human'"
+                    )));
+                }
+                // What is to be done about missing objects is known.
+                return Ok(word.starts_with(b"--missing="));
             }
         }
-        let known: [&[u8]; 12] = [
-            b"-n",
-            b"--max-count",
-            b"--skip",
-            b"--since",
-            b"--after",
-            b"--max-age",
-            b"--until",
-            b"--before",
-            b"--min-age",
-            b"--min-parents",
-            b"--max-parents",
-            b"--progress",
-        ];
-        if !known.contains(&name) {
-            return Ok(false);
-        }
-        let shown = name.as_bstr();
-        let missing = || Failure::usage(format_args!("option '{shown}' requires a value"));
-        let value = value.or_else(|| rest.next().copied()).ok_or_else(missing)?;
-        self.limit(name, value)?;
         Ok(true)
-    }
-
-    fn limit(&mut self, name: &[u8], value: &BStr) -> Result<(), Failure> {
-        let request = &mut self.request;
-        match name {
-            b"-n" | b"--max-count" => return self.max_count(value),
-            b"--skip" => request.skip = u64::try_from(number(value)?).unwrap_or(0),
-            b"--since" | b"--after" => request.not_before = Some(date(value)?),
-            b"--until" | b"--before" => request.not_after = Some(date(value)?),
-            b"--max-age" => request.not_before = u64::try_from(number(value)?).ok(),
-            b"--min-age" => request.not_after = u64::try_from(number(value)?).ok(),
-            b"--min-parents" => request.min_parents = usize::try_from(number(value)?).unwrap_or(0),
-            b"--max-parents" => request.max_parents = usize::try_from(number(value)?).ok(),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn max_count(&mut self, value: &BStr) -> Result<(), Failure> {
-        self.request.max_count = u64::try_from(number(value)?).ok();
-        Ok(())
-    }
-
-    fn side(&mut self, side: Side) -> Result<(), Failure> {
-        if self.request.side.is_some_and(|other| other != side) {
-            let words = "options '--left-only' and '--right-only' cannot be used together";
-            return Err(Failure::fatal(words));
-        }
-        self.request.side = Some(side);
-        Ok(())
     }
 
     fn missing(&mut self, action: &BStr) {
@@ -257,21 +177,6 @@ impl Options {
         self.print_missing = self.request.missing == Missing::Collect;
         self.tells_of_missing = self.print_missing && action == "print-info";
     }
-}
-
-fn number(value: &BStr) -> Result<i64, Failure> {
-    let parsed = value.to_str().ok().and_then(|text| text.parse().ok());
-    parsed.ok_or_else(|| Failure::fatal(format_args!("'{value}': not an integer")))
-}
-
-fn date(value: &BStr) -> Result<u64, Failure> {
-    let seconds = if value.iter().all(u8::is_ascii_digit) && value.len() >= 9 {
-        number(value).ok()
-    } else {
-        date_seconds(value)
-    };
-    let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
-    seconds.ok_or_else(|| Failure::fatal(format_args!("'{value}': not a date")))
 }
 
 fn refused(word: &BStr) -> Failure {

@@ -3,16 +3,17 @@
 use super::options::Options;
 use crate::failure::Failure;
 use crate::humanised::humanised;
-use crate::packs::stream::{push_hex, push_number, Stream};
 use crate::quote::quoted_with_spaces;
+use hedgerow::plumbing::git::object_query::{push_hex, push_number, OutputStream};
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
 use hedgerow::plumbing::reach::{Found, MissingObject, Remainder, Source, Visitor, Walk};
+use hedgerow_fs::StandardOutput;
 use std::ops::ControlFlow;
 
 pub struct Printer<'o> {
     options: &'o Options,
     source: Source<'o>,
-    stream: Stream,
+    stream: OutputStream<'o>,
     left: u64,
     right: u64,
     disk_bytes: u64,
@@ -24,7 +25,7 @@ impl<'o> Printer<'o> {
         Printer {
             options,
             source,
-            stream: Stream::new(),
+            stream: OutputStream::new(StandardOutput),
             left: 0,
             right: 0,
             disk_bytes: 0,
@@ -105,16 +106,7 @@ impl<'o> Printer<'o> {
 
     /// Adds up what the object takes on disk.
     fn weigh(&mut self, id: &ObjectId) -> ControlFlow<()> {
-        if id.is_empty_tree() {
-            // Git knows it by heart: it takes nothing.
-            return ControlFlow::Continue(());
-        }
-        let store = self.source.store;
-        let size = store.locate(id).and_then(|location| {
-            let missing = || hedgerow::plumbing::pack::Error::Missing { id: *id };
-            store.size_on_disk(id, location.ok_or_else(missing)?)
-        });
-        match size {
+        match self.source.disk_bytes(id) {
             Ok(size) => {
                 self.disk_bytes += size;
                 ControlFlow::Continue(())

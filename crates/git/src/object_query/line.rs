@@ -1,23 +1,22 @@
-//! Finding out what a line about an object says, and printing the line and the content.
+//! The line about an object, and its content.
 
 use super::format::Facts;
-use super::Batch;
-use crate::packs::stream::Stream;
-use hedgerow::plumbing::pack::{oid, Location, ObjectKind, ObjectStore, Reader, Result};
+use super::{ObjectQuery, OutputStream};
+use hedgerow_pack::{oid, Location, ObjectKind, ObjectStore, Reader, Result};
 use std::ops::ControlFlow;
 
 /// From this size on, contents pass through in pieces, in bytes.
 const LARGE_BYTES: u64 = 1 << 20;
 const PIECE_BYTES: usize = 64 << 10;
 
-/// An object that is to be told about.
+/// An object that a line is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub id: &'a oid,
     pub location: Location,
     /// Bytes it takes, if they are known already.
     pub disk: Option<u64>,
-    /// Whether what is at the location is told, and nothing that is known by heart.
+    /// Whether the line is about what is at the location, even for an object known by heart.
     pub is_by_place: bool,
     pub rest: &'a [u8],
     pub mode: Option<u32>,
@@ -26,13 +25,13 @@ pub struct Subject<'a> {
 /// Appends the line about an object; `None` if the filter leaves it out. Returns its kind if that
 /// was asked for.
 pub fn write_line(
-    batch: &Batch,
+    query: &ObjectQuery,
     store: &ObjectStore,
     reader: &mut Reader<'_>,
     subject: Subject<'_>,
     buffer: &mut Vec<u8>,
 ) -> Result<Option<Option<ObjectKind>>> {
-    let needs = batch.format.needs;
+    let needs = query.format.needs;
     let Subject { id, location, .. } = subject;
     let mut facts = Facts {
         id: id.as_bytes(),
@@ -46,20 +45,20 @@ pub fn write_line(
     if id.is_empty_tree() && !subject.is_by_place {
         // Git knows it by heart, and so does not look where it is.
         facts.kind = Some(ObjectKind::Tree);
-        if batch.leaves_out(ObjectKind::Tree, 0) {
+        if query.leaves_out(ObjectKind::Tree, 0) {
             return Ok(None);
         }
-        batch.format.write(buffer, &facts);
-        buffer.push(batch.output_end);
+        query.format.write(buffer, &facts);
+        buffer.push(query.line_end);
         return Ok(Some(facts.kind));
     }
-    if batch.needs_kind() {
+    if query.needs_kind() {
         let header = reader.header(id, location)?;
         (facts.kind, facts.size) = (Some(header.kind), header.size);
-        if batch.leaves_out(header.kind, header.size) {
+        if query.leaves_out(header.kind, header.size) {
             return Ok(None);
         }
-    } else if batch.needs_size() {
+    } else if query.needs_size() {
         facts.size = reader.size_bytes(id, location)?;
     }
     if needs.disk {
@@ -71,23 +70,23 @@ pub fn write_line(
     if needs.base {
         facts.base = store.delta_base(id, location)?;
     }
-    batch.format.write(buffer, &facts);
-    buffer.push(batch.output_end);
+    query.format.write(buffer, &facts);
+    buffer.push(query.line_end);
     Ok(Some(facts.kind))
 }
 
 /// Writes the content of an object, and what ends it.
 pub fn write_content(
-    batch: &Batch,
+    query: &ObjectQuery,
     store: &ObjectStore,
     reader: &mut Reader<'_>,
     subject: Subject<'_>,
-    stream: &mut Stream,
+    output: &mut OutputStream<'_>,
 ) -> Result<ControlFlow<()>> {
     let Subject { id, location, .. } = subject;
     if id.is_empty_tree() {
-        stream.buffer().push(batch.output_end);
-        return Ok(stream.step());
+        output.buffer().push(query.line_end);
+        return Ok(output.step());
     }
     let large = if reader.is_streamable(id, location, LARGE_BYTES) {
         reader.open_stream(id, location)?
@@ -102,15 +101,15 @@ pub fn write_content(
                 break;
             }
             let piece = piece.get(..length).unwrap_or_default();
-            stream.buffer().extend_from_slice(piece);
-            if stream.step().is_break() {
+            output.buffer().extend_from_slice(piece);
+            if output.step().is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
     } else {
         let (_, content) = reader.read(id, location)?;
-        stream.buffer().extend_from_slice(content);
+        output.buffer().extend_from_slice(content);
     }
-    stream.buffer().push(batch.output_end);
-    Ok(stream.step())
+    output.buffer().push(query.line_end);
+    Ok(output.step())
 }

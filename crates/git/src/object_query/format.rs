@@ -1,19 +1,19 @@
 //! The format of a line about an object: git-cat-file(1) under "BATCH OUTPUT".
 
-use crate::failure::Failure;
-use crate::packs::stream::{push_hex, push_number};
-use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
+use super::output::{push_hex, push_number};
+use crate::{Error, Result};
+use hedgerow_pack::{ObjectId, ObjectKind};
 
-/// A compiled format.
+/// A compiled format of a line.
 #[derive(Clone, Debug)]
 pub struct Format {
     pieces: Vec<Piece>,
-    pub needs: Needs,
+    pub(super) needs: Needs,
 }
 
 /// What a format asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub(super) struct Needs {
     pub kind: bool,
     pub size: bool,
     pub disk: bool,
@@ -36,7 +36,7 @@ enum Piece {
 
 /// What is known of an object. What was not asked for is left out.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub(super) struct Facts<'a> {
     pub id: &'a [u8],
     pub kind: Option<ObjectKind>,
     pub size: u64,
@@ -49,7 +49,10 @@ pub struct Facts<'a> {
 
 impl Format {
     /// Compiles `text`; without one, the usual format.
-    pub fn parse(text: Option<&[u8]>) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// [`Error::Query`] if a placeholder is unknown or has no end.
+    pub fn parse(text: Option<&[u8]>) -> Result<Self> {
         let mut rest = text.unwrap_or(b"%(objectname) %(objecttype) %(objectsize)");
         let mut format = Format {
             pieces: Vec::new(),
@@ -75,11 +78,11 @@ impl Format {
     }
 
     /// Takes an atom off `rest`, which starts with its parenthesis.
-    fn atom<'t>(&mut self, rest: &'t [u8]) -> Result<&'t [u8], Failure> {
+    fn atom<'t>(&mut self, rest: &'t [u8]) -> Result<&'t [u8]> {
         let Some(end) = rest.iter().position(|byte| *byte == b')') else {
             let rest = String::from_utf8_lossy(rest);
-            let words = format!("bad cat-file format: element '{rest}' does not end in ')'");
-            return Err(Failure::fatal(words));
+            let reason = format!("bad cat-file format: element '{rest}' does not end in ')'");
+            return Err(Error::Query { reason });
         };
         let needs = &mut self.needs;
         let (piece, need) = match rest.get(1..end).unwrap_or_default() {
@@ -92,7 +95,8 @@ impl Format {
             b"objectmode" => (Piece::Mode, Some(&mut needs.mode)),
             _ => {
                 let atom = String::from_utf8_lossy(rest.get(..=end).unwrap_or_default());
-                return Err(Failure::fatal(format_args!("bad cat-file format: %{atom}")));
+                let reason = format!("bad cat-file format: %{atom}");
+                return Err(Error::Query { reason });
             }
         };
         if let Some(need) = need {
@@ -111,7 +115,7 @@ impl Format {
     }
 
     /// Appends what it makes of `facts`.
-    pub fn write(&self, buffer: &mut Vec<u8>, facts: &Facts<'_>) {
+    pub(super) fn write(&self, buffer: &mut Vec<u8>, facts: &Facts<'_>) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => buffer.extend_from_slice(text),
@@ -140,8 +144,8 @@ impl Format {
 mod tests {
     use super::*;
 
-    fn written(text: &str) -> Result<String, String> {
-        let format = Format::parse(Some(text.as_bytes())).map_err(|failure| failure.message)?;
+    fn written(text: &str) -> std::result::Result<String, String> {
+        let format = Format::parse(Some(text.as_bytes())).map_err(|error| error.to_string())?;
         let facts = Facts {
             id: &[0xab; 20],
             kind: Some(ObjectKind::Tree),

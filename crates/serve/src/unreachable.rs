@@ -1,17 +1,17 @@
-//! Unreachable objects.
+//! Objects that nothing needs to reach: those of the own directory, and what some objects reach one by
+//! one, as far as it is there.
 
-use crate::Observer;
-use crate::Result;
-use hedgerow_codec::Deflater;
-use hedgerow_fs::Timestamp;
+use crate::{objects_of_pack, own_loose_objects, Result, Selector, Wanted};
 use hedgerow_git::repository::Repository;
 use hedgerow_object::{CommitRef, TagRef, TreeEntries};
-use hedgerow_pack::{is_kept, write_loose, ObjectId, ObjectKind, ObjectStore, Reader};
-use hedgerow_serve::{objects_of_pack, own_loose_objects, Selector, Wanted};
+use hedgerow_pack::{is_kept, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::HashSet;
 
-/// Adds the objects of the packs of the own directory without a `.keep` file, except those that are
-/// left out.
+/// Adds the objects of the packs of the own directory that have no `.keep` file, except what
+/// `selector` leaves out.
+///
+/// # Errors
+/// If a pack cannot be used.
 pub fn add_packed(
     repository: &Repository,
     selector: &Selector<'_>,
@@ -31,15 +31,17 @@ pub fn add_packed(
     Ok(())
 }
 
-/// Adds the loose objects of the own directory.
+/// Adds the loose objects of the own directory. `warn` is told of those that cannot be read.
+///
+/// # Errors
+/// If a directory cannot be listed.
 pub fn add_loose(
     repository: &Repository,
     wanted: &mut Vec<Wanted>,
-    observer: &dyn Observer,
+    warn: &dyn Fn(String),
 ) -> Result<()> {
     let mut known = ids(wanted);
-    let mut warn = |warning: String| observer.warn(&warning);
-    for object in own_loose_objects(repository.objects(), &mut warn)? {
+    for object in own_loose_objects(repository.objects(), &mut |warning| warn(warning))? {
         if known.insert(object.id) {
             wanted.push(object);
         }
@@ -47,10 +49,10 @@ pub fn add_loose(
     Ok(())
 }
 
-/// The limits of a walk.
+/// Where [`follow`] does not go.
 #[derive(Default)]
-pub struct Limits {
-    /// Objects of these packs are not entered.
+pub struct FollowLimits {
+    /// What these packs have is not entered.
     pub ends: Vec<u32>,
     /// Of the commits in these packs only the parents are followed.
     pub passed: Vec<u32>,
@@ -61,9 +63,9 @@ pub struct Limits {
 pub fn follow(
     store: &ObjectStore,
     starts: Vec<Wanted>,
-    limits: &Limits,
+    limits: &FollowLimits,
     wanted: &mut Vec<Wanted>,
-) -> Result<()> {
+) {
     let mut known = ids(wanted);
     let mut met = ids(&starts);
     let mut reader = Reader::with_recent(store, 16 << 20);
@@ -84,7 +86,6 @@ pub fn follow(
             }
         }
     }
-    Ok(())
 }
 
 /// The existing objects that `starts` reach, without entering those in `known`.
@@ -160,55 +161,6 @@ fn links(reader: &mut Reader<'_>, object: &Wanted) -> Vec<(ObjectId, Option<Obje
         ObjectKind::Blob => {}
     }
     found
-}
-
-/// Selects the objects to make loose.
-pub struct Loosening<'l> {
-    /// The packs that will be deleted.
-    pub packs: &'l [u32],
-    /// The objects in the new packs.
-    pub packed: &'l HashSet<ObjectId>,
-    /// Objects that remain elsewhere are left out.
-    pub staying: Selector<'l>,
-    /// Objects of packs last changed before this time, in seconds since 1970, are not made loose,
-    pub expiry: Option<i64>,
-    /// except for those that a younger object reaches.
-    pub recent: HashSet<ObjectId>,
-}
-
-impl Loosening<'_> {
-    /// The objects to make loose, and the modification times of their packs.
-    pub fn objects(&self, store: &ObjectStore) -> Result<Vec<(Wanted, Timestamp)>> {
-        let mut met = HashSet::new();
-        let mut found = Vec::new();
-        for number in self.packs {
-            let path = store.pack_path(*number).unwrap_or("".as_ref());
-            let stat = hedgerow_fs::stat(path)?;
-            let mtime = stat.map_or_else(hedgerow_fs::file_time, |stat| stat.mtime);
-            let has_expired = self.expiry.is_some_and(|expiry| mtime.seconds <= expiry);
-            for object in objects_of_pack(store, *number)? {
-                let stays = self.packed.contains(&object.id)
-                    || has_expired && !self.recent.contains(&object.id)
-                    || self.staying.leaves_out(&object.id);
-                if !stays && met.insert(object.id) {
-                    found.push((object, mtime));
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Makes `objects` loose, with their ages.
-pub fn loosen(store: &ObjectStore, objects: &[(Wanted, Timestamp)], level: i32) -> Result<()> {
-    let mut reader = Reader::new(store);
-    let mut deflater = Deflater::new(level);
-    for (object, mtime) in objects {
-        let (kind, content) = reader.read(&object.id, object.location)?;
-        let directory = store.directory();
-        write_loose(directory, &object.id, kind, content, &mut deflater, *mtime)?;
-    }
-    Ok(())
 }
 
 fn ids(wanted: &[Wanted]) -> HashSet<ObjectId> {

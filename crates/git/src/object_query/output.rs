@@ -1,4 +1,5 @@
-use hedgerow_fs::StandardOutput;
+//! Where lines and contents go: a buffer, and the digits of ids and numbers.
+
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -19,22 +20,25 @@ const DIGITS: [[u8; 2]; 256] = {
     all
 };
 
-/// Standard output, for what is made of many small pieces. When the pipe is closed, nobody wants
-/// the rest; any other error is remembered there, and told at the end.
-pub struct Stream {
+/// Output that is made of many small pieces: they are gathered and written together. After the first
+/// error nothing more is written.
+pub struct OutputStream<'w> {
     buffer: Vec<u8>,
-    is_closed: bool,
+    sink: Box<dyn Write + 'w>,
+    error: Option<std::io::Error>,
 }
 
-impl Stream {
-    pub fn new() -> Self {
-        Stream {
+impl<'w> OutputStream<'w> {
+    /// A stream to `sink`.
+    pub fn new(sink: impl Write + 'w) -> Self {
+        OutputStream {
             buffer: Vec::with_capacity(BUFFER_BYTES),
-            is_closed: false,
+            sink: Box::new(sink),
+            error: None,
         }
     }
 
-    /// Where to append; [`Stream::step`] is to follow.
+    /// Where to append; [`OutputStream::step`] is to follow.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
@@ -50,19 +54,28 @@ impl Stream {
 
     /// Writes what has gathered. `Break`: there is no use in more.
     pub fn flush(&mut self) -> ControlFlow<()> {
-        if !self.is_closed {
-            self.is_closed = StandardOutput.write_all(&self.buffer).is_err();
+        if self.error.is_none() {
+            self.error = self.sink.write_all(&self.buffer).err();
         }
         self.buffer.clear();
-        if self.is_closed {
+        if self.error.is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// The first error of the sink.
+    pub fn finish(mut self) -> std::io::Result<()> {
+        let _ = self.flush();
+        self.error.map_or(Ok(()), Err)
+    }
 }
 
-/// Appends the digits of an id.
+/// Appends the hexadecimal digits of an id.
 pub fn push_hex(buffer: &mut Vec<u8>, id: &[u8]) {
     let mut digits = [[0; 2]; LONGEST_ID];
     for (digits, byte) in digits.iter_mut().zip(id) {
@@ -72,7 +85,7 @@ pub fn push_hex(buffer: &mut Vec<u8>, id: &[u8]) {
     buffer.extend_from_slice(digits.get(..2 * id.len()).unwrap_or(digits));
 }
 
-/// Appends a number.
+/// Appends a number in decimal digits.
 pub fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();

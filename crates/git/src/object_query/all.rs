@@ -1,21 +1,21 @@
-//! All objects there are.
+//! All objects that a repository has.
 
-use super::facts::{write_content, write_line, Subject};
-use super::Batch;
-use crate::failure::Failure;
-use crate::packs::stream::{push_hex, Stream};
-use hedgerow::plumbing::pack::{oid, Location, ObjectId, ObjectStore, Reader};
-use hedgerow::Repository;
+use super::line::{write_content, write_line, Subject};
+use super::output::push_hex;
+use super::{ObjectQuery, OutputStream};
+use crate::repository::Repository;
+use crate::{Error, Result};
 use hedgerow_fs::threads;
+use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Lines that one thread makes at a time.
+/// How many lines a thread makes at a time.
 const BLOCK: usize = 8 << 10;
-/// What a reader keeps for the contents that come next, in bytes.
+/// How much a reader caches for the contents that come next, in bytes.
 const RECENT_BYTES: usize = 96 << 20;
 
-/// One of all objects: where its id stands, and where it is.
+/// An object: where its id stands, and where it is.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     /// The start of its id, to compare by.
@@ -43,7 +43,18 @@ struct All<'s> {
     is_unordered: bool,
 }
 
-pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result<(), Failure> {
+/// Writes what `query` asks of each object of `repository` once: in order of ids, or, if
+/// `is_unordered`, in the order that is quickest. Lines without contents are made by several threads.
+///
+/// # Errors
+/// If an object cannot be read. [`Error::DamagedPack`] after everything else was written: the objects
+/// of that pack are missing.
+pub fn write_all_objects(
+    repository: &Repository,
+    query: &ObjectQuery,
+    is_unordered: bool,
+    output: &mut OutputStream<'_>,
+) -> Result<()> {
     let store = repository.objects();
     let mut all = All {
         store,
@@ -64,23 +75,22 @@ pub fn run(repository: &Repository, batch: &Batch, is_unordered: bool) -> Result
         });
         all.drop_doubles(&mut items)?;
     }
-    if batch.contents {
-        all.print_contents(batch, &items)?
+    if query.contents {
+        all.write_contents(query, &items, output)?
     } else {
-        all.print_lines(batch, &items)?
+        all.write_lines(query, &items, output)?
     }
-    // What could be listed was, but that is not all.
     match store.damaged_packs().into_iter().next() {
-        Some(damage) => Err(Failure::fatal(damage)),
+        Some(reason) => Err(Error::DamagedPack { reason }),
         None => Ok(()),
     }
 }
 
 impl All<'_> {
     /// All objects: loose ones, then packs in their order.
-    fn collect(&mut self) -> Result<Vec<Item>, Failure> {
+    fn collect(&mut self) -> Result<Vec<Item>> {
         for byte in 0..=u8::MAX {
-            let found = self.store.loose_objects(byte).map_err(Failure::fatal)?;
+            let found = self.store.loose_objects(byte)?;
             self.loose.extend(found);
         }
         let numbered = self.loose.iter().zip(0..);
@@ -110,8 +120,8 @@ impl All<'_> {
         Ok(items)
     }
 
-    /// What only packs have that have an index and cannot be used themselves.
-    fn collect_lost(&self, items: &mut Vec<Item>) -> Result<(), Failure> {
+    /// Adds the objects that only unusable packs with a readable index have.
+    fn collect_lost(&self, items: &mut Vec<Item>) -> Result<()> {
         for (pack, _, listed) in self.store.pack_files() {
             if self.store.pack_object_count(pack) > 0 {
                 continue;
@@ -141,15 +151,15 @@ impl All<'_> {
         }
     }
 
-    /// Leaves one of each in the sorted `items`: the one that is found by its id.
-    fn drop_doubles(&self, items: &mut Vec<Item>) -> Result<(), Failure> {
+    /// Drops duplicates from the sorted `items`: the copy that a look-up by id finds stays.
+    fn drop_doubles(&self, items: &mut Vec<Item>) -> Result<()> {
         let mut kept: Vec<Item> = Vec::with_capacity(items.len());
         for item in items.iter() {
             match kept.last_mut() {
                 Some(last) if last.start == item.start && self.id(last) == self.id(item) => {
                     let id = self.id(item).map(ToOwned::to_owned);
                     let found = id.and_then(|id| self.store.locate(&id).transpose());
-                    let found = found.transpose().map_err(Failure::fatal)?;
+                    let found = found.transpose()?;
                     if found.is_some() && found == self.location(item) {
                         *last = *item;
                     }
@@ -173,7 +183,7 @@ impl All<'_> {
         }
     }
 
-    /// What is to be told about; `None` if it is lost.
+    /// What the line is about; `None` if the object is lost.
     fn subject(&self, item: &Item) -> Option<Subject<'_>> {
         let disk = match item.place {
             Place::Packed { size, .. } => Some(size),
@@ -189,68 +199,76 @@ impl All<'_> {
         })
     }
 
-    fn lines(&self, batch: &Batch, items: &[Item]) -> hedgerow::plumbing::pack::Result<Vec<u8>> {
+    fn lines(&self, query: &ObjectQuery, items: &[Item]) -> Result<Vec<u8>> {
         let mut buffer = Vec::with_capacity(items.len() * 64);
         let mut reader = Reader::new(self.store);
         for item in items {
             match self.subject(item) {
                 Some(subject) => {
-                    write_line(batch, self.store, &mut reader, subject, &mut buffer)?;
+                    write_line(query, self.store, &mut reader, subject, &mut buffer)?;
                 }
-                None => self.write_lost(batch, item, &mut buffer),
+                None => self.write_lost(query, item, &mut buffer),
             }
         }
         Ok(buffer)
     }
 
-    fn write_lost(&self, batch: &Batch, item: &Item, buffer: &mut Vec<u8>) {
+    fn write_lost(&self, query: &ObjectQuery, item: &Item, buffer: &mut Vec<u8>) {
         if let Some(id) = self.id(item) {
             push_hex(buffer, id.as_bytes());
             buffer.extend_from_slice(b" missing");
-            buffer.push(batch.output_end);
+            buffer.push(query.line_end);
         }
     }
 
-    fn print_lines(&self, batch: &Batch, items: &[Item]) -> Result<(), Failure> {
+    fn write_lines(
+        &self,
+        query: &ObjectQuery,
+        items: &[Item],
+        output: &mut OutputStream<'_>,
+    ) -> Result<()> {
         let processors = hedgerow_fs::cpu::available();
-        let mut stream = Stream::new();
         for share in items.chunks(BLOCK * processors) {
             let blocks = share.chunks(BLOCK);
-            let blocks = threads::each("lines", blocks, |block| self.lines(batch, block));
+            let blocks = threads::each("lines", blocks, |block| self.lines(query, block));
             for block in blocks {
                 let block = block.expect("making lines does not panic");
-                stream.buffer().extend(block.map_err(Failure::fatal)?);
-                if stream.step().is_break() {
+                output.buffer().extend(block?);
+                if output.step().is_break() {
                     return Ok(());
                 }
             }
         }
-        let _ = stream.flush();
+        let _ = output.flush();
         Ok(())
     }
 
-    fn print_contents(&self, batch: &Batch, items: &[Item]) -> Result<(), Failure> {
-        let mut stream = Stream::new();
+    fn write_contents(
+        &self,
+        query: &ObjectQuery,
+        items: &[Item],
+        output: &mut OutputStream<'_>,
+    ) -> Result<()> {
         let mut reader = Reader::with_recent(self.store, RECENT_BYTES);
         for item in items {
             let Some(subject) = self.subject(item) else {
-                self.write_lost(batch, item, stream.buffer());
+                self.write_lost(query, item, output.buffer());
                 continue;
             };
-            let written = write_line(batch, self.store, &mut reader, subject, stream.buffer());
-            if written.map_err(Failure::fatal)?.is_none() {
+            let written = write_line(query, self.store, &mut reader, subject, output.buffer());
+            if written?.is_none() {
                 continue;
             }
-            let written = write_content(batch, self.store, &mut reader, subject, &mut stream);
-            let mut next = written.map_err(Failure::fatal)?;
-            if !batch.is_buffered && next.is_continue() {
-                next = stream.flush();
+            let written = write_content(query, self.store, &mut reader, subject, output);
+            let mut next = written?;
+            if !query.is_buffered && next.is_continue() {
+                next = output.flush();
             }
             if next == ControlFlow::Break(()) {
                 return Ok(());
             }
         }
-        let _ = stream.flush();
+        let _ = output.flush();
         Ok(())
     }
 }

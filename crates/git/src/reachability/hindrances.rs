@@ -1,0 +1,57 @@
+//! Why an answer by bitmaps is not faster.
+
+use super::is_grafted;
+use crate::repository::Repository;
+use hedgerow_pack::Bitmaps;
+use hedgerow_reach::Trace;
+
+/// From so many commits, trees or objects on, a better bitmap is worth its while.
+const MANY: u64 = 1000;
+
+/// What keeps an answer from being faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hindrance {
+    /// The repository is shallow or has grafts, about which bitmaps know nothing.
+    Grafted,
+    /// There is no bitmap that can be used.
+    NoBitmaps,
+    /// There is no lookup table: all entries are stepped over first.
+    NoLookupTable,
+    /// The tips are far from any commit with a bitmap.
+    FarFromBitmaps,
+    /// Many objects are outside the pack that has bitmaps.
+    OutsidePack,
+}
+
+impl Hindrance {
+    /// What kept the answer of which `trace` tells from being faster; `bitmaps` are those that it was
+    /// found with.
+    pub fn find(
+        repository: &Repository,
+        bitmaps: Option<&Bitmaps<'_>>,
+        trace: &Trace,
+    ) -> Vec<Hindrance> {
+        let Some(bitmaps) = bitmaps else {
+            return vec![if is_grafted(repository) {
+                Hindrance::Grafted
+            } else {
+                Hindrance::NoBitmaps
+            }];
+        };
+        let mut found = Vec::new();
+        if !bitmaps.has_lookup_table() && bitmaps.commit_count() > 0 {
+            found.push(Hindrance::NoLookupTable);
+        }
+        let sides = [&trace.wants, &trace.haves];
+        let walked: u64 = sides.iter().map(|used| used.commits_walked).sum();
+        let trees: u64 = sides.iter().map(|used| used.trees_read).sum();
+        if walked >= MANY || trees >= MANY {
+            found.push(Hindrance::FarFromBitmaps);
+        }
+        let outside = trace.wants.outside;
+        if outside >= MANY && outside * 10 > trace.objects {
+            found.push(Hindrance::OutsidePack);
+        }
+        found
+    }
+}

@@ -1,0 +1,197 @@
+//! What revisions reach: one by one for packs that stay, or as a set for those that are sent.
+
+use super::{Enumerated, Enumeration};
+use crate::{
+    add_loose, add_packed, reached, tags, walked, Contents, Error, PackOptions, PackReuse, Result,
+    Selected, Selector, Wanted,
+};
+use hedgerow_git::reachability::{bitmaps, exists, RevisionArguments, Sources};
+use hedgerow_git::repository::Repository;
+use hedgerow_pack::{oid, Bitmaps, ObjectKind};
+use hedgerow_reach::{Missing, Objects, Question, Request, Source, Tip};
+use std::collections::HashSet;
+use std::io::BufRead;
+
+impl Enumeration {
+    /// The objects that the roots and `revisions`, which are listed one a line, reach. `warn` is told
+    /// what git would warn of.
+    ///
+    /// # Errors
+    /// If a revision names nothing, or something that is reachable is missing or damaged.
+    pub fn of_revisions(
+        &self,
+        repository: &Repository,
+        revisions: Option<impl BufRead>,
+        warn: &dyn Fn(String),
+    ) -> Result<Enumerated> {
+        let sources = Sources::read(repository)?;
+        let source = sources.as_stored(repository);
+        let mut all: Vec<Tip> = self.roots.tips(repository, &sources, warn)?;
+        if let Some(revisions) = revisions {
+            let mut arguments = RevisionArguments::new(repository, source, true, warn);
+            arguments.add_lines(revisions)?;
+            all.extend(arguments.tips);
+        }
+        let request = Request {
+            filter: self.filter.clone(),
+            exclude_promised: self.exclude_promised,
+            only_unpacked: self.unpacked,
+            missing: Missing::Error,
+            tips: all,
+            ..Request::default()
+        };
+        let is_set = request.filter.is_none()
+            && !request.exclude_promised
+            && !request.only_unpacked
+            && !request.tips.iter().any(|tip| tip.is_uninteresting);
+        let mut wanted = match self.bitmaps_for_list(repository)? {
+            Some(bitmaps) if self.can_be_by_bitmaps(&request) => {
+                by_bitmaps(source, &bitmaps, request, self.threads)?
+            }
+            _ if is_set => reached(source, &request.tips, self.threads)?,
+            _ => walked(source, request)?,
+        };
+        if self.include_tag {
+            add_tags(repository, &mut wanted)?;
+        }
+        let store = repository.objects();
+        let selector = Selector::new(store, &self.selection(store, true));
+        if self.keep_unreachable {
+            add_packed(repository, &selector, &mut wanted)?;
+        }
+        if self.pack_loose_unreachable {
+            add_loose(repository, &mut wanted, warn)?;
+        }
+        let has_less = selector.retain(&mut wanted);
+        let is_closed = !has_less && self.filter.is_none() && !self.exclude_promised;
+        Ok(Enumerated { wanted, is_closed })
+    }
+
+    /// Calls `make` with the contents of a pack, and their count, of what is reachable from the
+    /// `revisions` that are listed one a line, as a set. With [`PackOptions::thin`], deltas may be
+    /// against what the receiver has.
+    ///
+    /// # Errors
+    /// As [`Enumeration::of_revisions`]; those of `make`.
+    pub fn with_reachable<T, E: From<Error>>(
+        &self,
+        repository: &Repository,
+        revisions: impl BufRead,
+        options: &PackOptions,
+        warn: &dyn Fn(String),
+        make: impl FnOnce(&Contents<'_>, u64) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let sources = Sources::read(repository).map_err(Error::Git)?;
+        let source = sources.without_replacements(repository);
+        let question = self.question(repository, source, revisions, warn)?;
+        let bitmaps = self.usable_bitmaps(repository)?;
+        let tags = if self.include_tag {
+            tags(repository)?
+        } else {
+            Vec::new()
+        };
+        let reuse = PackReuse::configured(repository)?;
+        let selected = Selected::find(source, bitmaps.as_ref(), &question, &tags, reuse)?;
+        let has = |id: &oid| selected.receiver_has(id);
+        // The receiver of what is filtered may lack what it has the commits of.
+        let had = if options.thin && self.filter.is_none() {
+            selected.bases(repository.objects(), &question.wants, options.window)
+        } else {
+            Vec::new()
+        };
+        let contents = selected.contents(options.thin.then_some(&has), had);
+        make(&contents, selected.count())
+    }
+
+    /// What `revisions` ask for; all references and `HEAD` come before them if they are roots.
+    fn question(
+        &self,
+        repository: &Repository,
+        source: Source<'_>,
+        revisions: impl BufRead,
+        warn: &dyn Fn(String),
+    ) -> Result<Question> {
+        let mut arguments = RevisionArguments::new(repository, source, true, warn);
+        if self.roots.references {
+            arguments.option("--all".into(), &mut std::iter::empty())?;
+        }
+        arguments.add_lines(revisions)?;
+        let question = Question {
+            filter: self.filter.clone(),
+            ..arguments.into_question(self.threads)
+        };
+        for have in &question.haves {
+            // A partial clone may know of what it has not.
+            if !exists(repository, have)? && repository.partial_clone_remote().is_none() {
+                let reason = format!("bad object {have}");
+                return Err(hedgerow_git::Error::Setup { reason }.into());
+            }
+        }
+        if question.is_set() {
+            Ok(question)
+        } else {
+            let reason = "pack-objects does not support filters by depth; git does".into();
+            Err(hedgerow_git::Error::NotBuilt { reason }.into())
+        }
+    }
+
+    /// The bitmaps of the repository, if they may be used.
+    fn usable_bitmaps<'r>(&self, repository: &'r Repository) -> Result<Option<Bitmaps<'r>>> {
+        let configured = repository.config().bool("pack.useBitmaps")?.unwrap_or(true);
+        if self.use_bitmaps.unwrap_or(configured) {
+            Ok(bitmaps(repository))
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The bitmaps that a list is made with. For a pack that stays, only if they are asked for: what
+    /// a walk finds is in a better order, and does not depend on them.
+    fn bitmaps_for_list<'r>(&self, repository: &'r Repository) -> Result<Option<Bitmaps<'r>>> {
+        if self.is_sent || self.use_bitmaps == Some(true) && !self.writes_bitmaps {
+            self.usable_bitmaps(repository)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn can_be_by_bitmaps(&self, request: &Request) -> bool {
+        let adds_unreachable = self.keep_unreachable || self.pack_loose_unreachable;
+        request.question(1).is_set()
+            && !request.exclude_promised
+            && !request.only_unpacked
+            && !adds_unreachable
+            && request.tips.iter().any(|tip| !tip.is_uninteresting)
+    }
+}
+
+/// What `request` asks for: those objects that the tips reach and its haves do not.
+fn by_bitmaps(
+    source: Source<'_>,
+    bitmaps: &Bitmaps<'_>,
+    request: Request,
+    threads: usize,
+) -> Result<Vec<Wanted>> {
+    let objects = Objects::All;
+    let question = Request { objects, ..request }.question(threads);
+    let reuse = PackReuse::None;
+    let selected = Selected::find(source, Some(bitmaps), &question, &[], reuse)?;
+    Ok(selected.contents(None, Vec::new()).wanted)
+}
+
+/// Adds the annotated tags of what is there.
+fn add_tags(repository: &Repository, wanted: &mut Vec<Wanted>) -> Result<()> {
+    let known: HashSet<_> = wanted.iter().map(|object| object.id).collect();
+    for tag in tags(repository)? {
+        if known.contains(&tag.target) && !known.contains(&tag.id) {
+            let location = repository.objects().locate(&tag.id)?;
+            wanted.extend(location.map(|location| Wanted {
+                id: tag.id,
+                location,
+                kind: ObjectKind::Tag,
+                name_hash: 0,
+            }));
+        }
+    }
+    Ok(())
+}

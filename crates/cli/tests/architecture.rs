@@ -73,7 +73,7 @@ const PACK_ROOMS: [&str; 16] = [
 const FILE_LINES: usize = 1000;
 
 /// The size of the command line, without tests.
-const CLI_LINES: usize = 15_000;
+const CLI_LINES: usize = 13_000;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -295,7 +295,7 @@ fn tests_share_and_isolate_through_one_crate() {
         if name.starts_with("crates/testkit/") {
             continue;
         }
-        let reads_configuration = name.starts_with("crates/git/src/repository/");
+        let reads_configuration = name.starts_with("crates/git/src/config/");
         for mark in &marks {
             let is_allowed = reads_configuration && mark.starts_with("\"GIT_CONFIG");
             assert!(
@@ -359,7 +359,9 @@ fn references_are_read_through_their_store() {
     let mut of_discovery = 0;
     let mut of_the_store = 0;
     for (name, text) in sources() {
-        if !name.contains("/src/") || name.contains("/tests/") {
+        let crate_name = name.split('/').nth(1).unwrap();
+        let is_shipped = name.contains("/src/") && !DEVELOPMENT.contains(&crate_name);
+        if !is_shipped || name.contains("/tests/") {
             continue;
         }
         let code = text.split("\nmod tests").next().unwrap();

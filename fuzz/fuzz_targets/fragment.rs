@@ -1,7 +1,7 @@
 //! Fragment tables of any bytes: tails are as long as their files say, and come from what is stored.
 #![no_main]
 
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Jobs, Execution};
 use hedgerow_squashfs::format::Reference;
 use hedgerow_squashfs::{verify, Body, Image};
 use libfuzzer_sys::fuzz_target;
@@ -29,9 +29,9 @@ fuzz_target!(|input: (u16, [Tail; 4], &[u8], &[u8])| {
     parts.fragments = Some((forged::raw(&table), table.len() as u32 / 16));
     parts.inodes = forged::raw(&tails.map(file).concat());
     let bytes = parts.build();
-    let options = Options {
+    let options = Execution {
         jobs: Jobs::Fixed(NonZeroUsize::MIN),
-        ..Options::default()
+        ..Execution::default()
     };
     let _ = verify(Box::new(bytes.clone()), 0, &options);
     let Ok(image) = Image::new(Box::new(bytes), 0) else {

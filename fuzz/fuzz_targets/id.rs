@@ -1,7 +1,7 @@
 //! Id tables of any bytes: there are as many owners as the superblock says, or no image.
 #![no_main]
 
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Jobs, Execution};
 use hedgerow_squashfs::{verify, Image};
 use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroUsize;
@@ -35,9 +35,9 @@ fuzz_target!(|input: (u16, u16, Vec<u16>, &[u8])| {
         count,
     };
     let bytes = parts.build();
-    let options = Options {
+    let options = Execution {
         jobs: Jobs::Fixed(NonZeroUsize::MIN),
-        ..Options::default()
+        ..Execution::default()
     };
     let _ = verify(Box::new(bytes.clone()), 0, &options);
     if let Ok(image) = Image::new(Box::new(bytes), 0) {

@@ -1,14 +1,14 @@
 //! A whole image from any bytes: opened, listed, read and verified.
 #![no_main]
 
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Jobs, Execution};
 use hedgerow_squashfs::{verify, Body, Image, ImageSource};
 use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 fuzz_target!(|bytes: &[u8]| {
-    let options = Options { jobs: Jobs::Fixed(NonZeroUsize::MIN), ..Options::default() };
+    let options = Execution { jobs: Jobs::Fixed(NonZeroUsize::MIN), ..Execution::default() };
     let report = verify(Box::new(bytes.to_vec()), 0, &options);
     let sound = report.is_ok_and(|report| report.findings.is_empty());
     let Ok(image) = Image::new(Box::new(bytes.to_vec()), 0) else {

@@ -1,7 +1,7 @@
 //! A superblock of any bytes before the tables of an image: opened and verified.
 #![no_main]
 
-use hedgerow_engine::{Jobs, Options};
+use hedgerow_engine::{Jobs, Execution};
 use hedgerow_squashfs::format::Superblock;
 use hedgerow_squashfs::{verify, Image};
 use libfuzzer_sys::fuzz_target;
@@ -34,6 +34,6 @@ fuzz_target!(|input: ([u64; 12], &[u8])| {
     bytes = superblock.to_bytes().to_vec();
     bytes.extend_from_slice(rest);
     let _ = Image::new(Box::new(bytes.clone()), 0).map(|image| image.info());
-    let options = Options { jobs: Jobs::Fixed(NonZeroUsize::MIN), ..Options::default() };
+    let options = Execution { jobs: Jobs::Fixed(NonZeroUsize::MIN), ..Execution::default() };
     let _ = verify(Box::new(bytes), 0, &options);
 });

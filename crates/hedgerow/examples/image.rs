@@ -8,9 +8,8 @@
     reason = "a program of its own prints, and reads its environment"
 )]
 
-use hedgerow::image::{create, verify, CreateOptions, Source};
+use hedgerow::image::{create, verify, CreateOptions, ReadFile, Source};
 use hedgerow::Execution;
-use hedgerow_fs::ReadFile;
 use std::error::Error;
 use std::path::Path;
 

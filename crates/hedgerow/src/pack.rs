@@ -82,6 +82,10 @@ pub fn verify(pack: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack, Pa
 
 /// How many of `objects` it takes how many deltas to build: the first number counts those that are
 /// whole.
+///
+/// ```
+/// assert!(hedgerow::pack::chain_lengths(&[]).is_empty());
+/// ```
 pub fn chain_lengths(objects: &[PackedObject]) -> Vec<u64> {
     let mut chains: Vec<u64> = Vec::new();
     for object in objects {

@@ -1,5 +1,22 @@
 //! The statistics of a [`Recorder`](crate::Recorder): a summary in words, a drawing, and reading
 //! them back from a file.
+//!
+//! ```no_run
+//! use hedgerow::statistics::{draw, summary};
+//! use hedgerow::{Execution, Recorder};
+//! use std::sync::Arc;
+//!
+//! let recorder = Arc::new(Recorder::default());
+//! let execution = Execution {
+//!     statistics: Some(Arc::clone(&recorder)),
+//!     ..Execution::default()
+//! };
+//! // ... a verb with `execution` in its options ...
+//! let statistics = recorder.snapshot();
+//! println!("{}", summary(&statistics));
+//! let svg: String = draw(&statistics);
+//! # let _ = (execution, svg);
+//! ```
 
 pub use hedgerow_engine::{Schema, Statistics, STATISTICS_SCHEMA};
 pub use hedgerow_stats::{draw, parse, read, summary, Error};

@@ -1,5 +1,27 @@
 //! The status of a working tree: of Git ([`status`]) and of Mercurial ([`mercurial::status`]). See
 //! `examples/status.rs`.
+//!
+//! ```no_run
+//! use hedgerow::status::{mercurial, ongoing, status, Options};
+//!
+//! # use hedgerow::{Environment, Repository};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = std::path::absolute(".")?;
+//! # let environment = Environment::from_vars(std::env::vars_os(), directory)?;
+//! # let repository = Repository::discover(&environment)?;
+//! let status = status(&repository, &Options::default())?;
+//! println!("{} changed, {} untracked", status.changes.len(), status.untracked.len());
+//! println!("under way: {:?}", ongoing::operation(&repository)?);
+//!
+//! // A working copy of Mercurial.
+//! let directory = std::path::absolute("copy")?;
+//! let environment = mercurial::Environment::from_vars(std::env::vars_os(), directory.clone());
+//! let copy = mercurial::Repository::open(&directory, &environment)?;
+//! let status = mercurial::status(&copy, &mercurial::Options::default())?;
+//! println!("{} modified", status.of(mercurial::State::Modified).len());
+//! # Ok(())
+//! # }
+//! ```
 
 pub use hedgerow_git::status::rename::Score;
 pub use hedgerow_git::status::{

@@ -1,5 +1,37 @@
 //! Lists directory trees as fast as the file system responds: in any order ([`walk`]) or in
 //! canonical order ([`walk_sorted`]). See `examples/walk.rs`.
+//!
+//! ```no_run
+//! use hedgerow::walk::{walk, walk_sorted, Entry, Omission, OpenDirectory, Receiver, WalkOptions};
+//! use std::convert::Infallible;
+//!
+//! /// Prints each path on the thread that finds it.
+//! struct Printer;
+//!
+//! impl Receiver for Printer {
+//!     type Worker = ();
+//!     type Error = Infallible;
+//!
+//!     fn worker(&self) {}
+//!
+//!     fn entry(&self, (): &mut (), entry: Entry<'_>) -> Result<(), Infallible> {
+//!         println!("{}", String::from_utf8_lossy(entry.path));
+//!         Ok(())
+//!     }
+//!
+//!     fn omitted(&self, (): &mut (), omission: Omission) -> Result<(), Infallible> {
+//!         eprintln!("cannot read {}", String::from_utf8_lossy(&omission.path));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (path, options) = ("tree".as_ref(), WalkOptions::default());
+//! walk(OpenDirectory::open(path)?, path, &Printer, &options)?;
+//! walk_sorted(OpenDirectory::open(path)?, path, &Printer, &options)?;
+//! # Ok(())
+//! # }
+//! ```
 
 pub use hedgerow_engine::Failure;
 pub use hedgerow_fs::OpenDirectory;

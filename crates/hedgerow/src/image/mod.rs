@@ -4,6 +4,46 @@
 //!
 //! The same source and options give the same bytes for any number of workers. Images are untrusted:
 //! all lengths are checked, and nothing is written outside of the target.
+//!
+//! ```no_run
+//! use hedgerow::image::{
+//!     create_with, diff, verify, Aspects, CreateOptions, Hooks, Image, Node, ReadFile, Recipe, Source,
+//! };
+//! use hedgerow::Execution;
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // An image whose entries all belong to root.
+//! let of_root = |node| Node { uid: 0, gid: 0, ..node };
+//! let hooks = Hooks {
+//!     change: &of_root,
+//!     warn: &|warning| eprintln!("warning: {warning}"),
+//! };
+//! let source = Source::directory("tree".as_ref());
+//! let options = CreateOptions::default();
+//! create_with(source, Recipe::default(), "new.sqfs".as_ref(), &options, hooks)?;
+//!
+//! let file = ReadFile::open("new.sqfs".as_ref())?;
+//! let report = verify(Box::new(file), 0, &Execution::default())?;
+//! println!("{} findings", report.findings.len());
+//!
+//! let open = |path: &str| Image::open(path.as_ref(), 0).map(Arc::new);
+//! let images = [&open("old.sqfs")?, &open("new.sqfs")?];
+//! let aspects = Aspects {
+//!     contents: true,
+//!     mode: true,
+//!     owner: true,
+//!     mtime: true,
+//!     xattrs: true,
+//!     links: true,
+//!     inodes: false,
+//! };
+//! diff(images, aspects, &Execution::default(), |path, _| {
+//!     println!("{} differs", String::from_utf8_lossy(path));
+//! })?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod contents;
 mod create;
@@ -22,10 +62,11 @@ pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 
 pub use hedgerow_codec::block::{Compressor, Settings};
 pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
+pub use hedgerow_fs::ReadFile;
 pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};
 pub use hedgerow_squashfs::{
     diff, nodes_of_image, verify, Aspects, Body, Coverage, CreateOptions, Created, Damage,
-    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable,
+    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable, ReadAt,
     Report, Reuse, Told, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
 };
 pub use hedgerow_tar::{

@@ -61,13 +61,13 @@ pub use recipe::{Recipe, RecipeFiles};
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 
 pub use hedgerow_codec::block::{Compressor, Settings};
-pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
 pub use hedgerow_fs::ReadFile;
+pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
 pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};
 pub use hedgerow_squashfs::{
     diff, nodes_of_image, verify, Aspects, Body, Coverage, CreateOptions, Created, Damage,
-    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable, ReadAt,
-    Report, Reuse, Told, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
+    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable,
+    ReadAt, Report, Reuse, Told, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
 };
 pub use hedgerow_tar::{
     Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,

@@ -36,3 +36,9 @@
 //! # Ok(())
 //! # }
 //! ```
+
+pub use hedgerow_git::checkout::{
+    checkout_paths, short, switch, Done, Failure, LocalChange, Named, Outcome, PathOptions,
+    PathOutcome, Reason, Rejects, Request, RequestOptions, RequestedPaths, SwitchOptions, Switched,
+    Target,
+};

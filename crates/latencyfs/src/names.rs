@@ -21,23 +21,23 @@ pub(crate) struct Place<'a> {
 }
 
 /// Result of a lookup.
-pub(crate) enum Found {
+pub(crate) enum ResolvedName {
     Node(FileAttr),
     /// Nothing; the client may cache that.
     Absence,
 }
 
 impl LatencyFs {
-    pub(crate) fn look_up(&self, call: &mut Call, at: Place) -> Answer<Found> {
+    pub(crate) fn look_up(&self, call: &mut Call, at: Place) -> Answer<ResolvedName> {
         call.charge(Op::Lookup);
         match self.find(&self.node(at.parent)?, at.name) {
             Err(Errno::ENOENT) if self.absences.ttl().is_some() => {
                 if self.absences.note(at.parent.0, at.name) {
                     call.refund(Op::Lookup);
                 }
-                Ok(Found::Absence)
+                Ok(ResolvedName::Absence)
             }
-            found => found.map(Found::Node),
+            found => found.map(ResolvedName::Node),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::attributes;
 use crate::control;
 use crate::filesystem::LatencyFs;
 use crate::inodes::Changes;
-use crate::names::{Found, Place};
+use crate::names::{Place, ResolvedName};
 use fuser::{
     FileHandle, FileType, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner,
     OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
@@ -46,8 +46,8 @@ impl Filesystem for LatencyFs {
             return reply.entry(&Duration::ZERO, &control::attributes(), NO_GENERATION);
         }
         match self.serve(|call| self.look_up(call, at)) {
-            Ok(Found::Node(found)) => self.answer_entry(Ok(found), reply),
-            Ok(Found::Absence) => {
+            Ok(ResolvedName::Node(found)) => self.answer_entry(Ok(found), reply),
+            Ok(ResolvedName::Absence) => {
                 // Node id 0 tells the kernel to cache the absence.
                 let nothing = attributes::of_nothing(0, FileType::RegularFile);
                 let ttl = self.settings.absence_ttl;

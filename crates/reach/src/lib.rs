@@ -35,4 +35,4 @@ pub use request::{Missing, NoWalk, Objects, Order, Request, Side, Tip};
 pub use set::{walk_set, Seen, SeenIds};
 pub use source::Source;
 pub use sums::{count_objects, sum_disk_bytes, RequestedSet};
-pub use walk::{Found, Walk};
+pub use walk::{Walk, WalkedCommit};

@@ -7,8 +7,8 @@
 
 use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId, ObjectKind, ObjectStore, StoreOptions};
 use hedgerow_reach::{
-    merge_bases, reachable, walk_set, Filter, Found, IdMap, Objects, Order, Question, Request,
-    Seen, SeenIds, Source, Tip, Visitor, Walk,
+    merge_bases, reachable, walk_set, Filter, IdMap, Objects, Order, Question, Request, Seen,
+    SeenIds, Source, Tip, Visitor, Walk, WalkedCommit,
 };
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
 use hedgerow_testkit::{run, Program, Random};
@@ -141,7 +141,7 @@ impl Visitor for Lines {
         ControlFlow::Continue(())
     }
 
-    fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()> {
+    fn commit(&mut self, walk: &Walk<'_>, found: WalkedCommit) -> ControlFlow<()> {
         let mark = if found.is_boundary { "-" } else { "" };
         let id = walk.commits().id(found.commit);
         self.0.push(format!("{mark}{id}"));

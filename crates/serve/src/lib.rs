@@ -32,7 +32,7 @@ mod verbatim;
 mod write;
 
 pub use cache::{
-    Available, CacheOptions, Found, NewResponse, ResponseCache, ResponseKey, StoredResponse,
+    Available, CacheLookup, CacheOptions, NewResponse, ResponseCache, ResponseKey, StoredResponse,
 };
 pub use configured::compression_level;
 pub use contents::{name_hash, Contents, Verbatim, Wanted};

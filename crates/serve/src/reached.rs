@@ -4,7 +4,7 @@
 use crate::{Error, Result, Wanted};
 use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
 use hedgerow_reach::{
-    walk_set, Found, NameHash, Objects, Request, Seen, SeenIds, Source, Tip, Visitor, Walk,
+    walk_set, NameHash, Objects, Request, Seen, SeenIds, Source, Tip, Visitor, Walk, WalkedCommit,
 };
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -195,7 +195,7 @@ impl Visitor for Collector<'_> {
         ControlFlow::Continue(())
     }
 
-    fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()> {
+    fn commit(&mut self, walk: &Walk<'_>, found: WalkedCommit) -> ControlFlow<()> {
         let id = walk.commits().id(found.commit);
         self.add(&id, ObjectKind::Commit, 0)
     }

@@ -1,6 +1,6 @@
 //! Compares two images.
 
-use crate::reader::{Entries, Found, InFile};
+use crate::reader::{Entries, ImageEntry, InFile};
 use crate::{Body, Error, File, Image};
 use hedgerow_engine::{run_ordered, CancelToken, Execution, Failure, Window};
 use hedgerow_tree::{canonical_order, NodeKind, Omission, Xattr};
@@ -130,9 +130,9 @@ pub fn diff(
 
 /// Entries of both images with the same path, or an entry that only one image has.
 enum Pair {
-    Only(usize, Found),
+    Only(usize, ImageEntry),
     /// The first names of the files are given if they are compared and differ.
-    Both(Box<(Found, Found)>, Option<(Vec<u8>, Vec<u8>)>),
+    Both(Box<(ImageEntry, ImageEntry)>, Option<(Vec<u8>, Vec<u8>)>),
     Unreadable(usize, Omission),
 }
 
@@ -144,13 +144,13 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn take(&mut self, side: usize) -> Option<Result<Found, Pair>> {
+    fn take(&mut self, side: usize) -> Option<Result<ImageEntry, Pair>> {
         let taken = self.sides.get_mut(side)?.next()?;
         Some(taken.map_err(|omission| Pair::Unreadable(side, omission)))
     }
 
     /// The first name of the file that an entry is a hard link to.
-    fn first_name(&mut self, side: usize, found: &Found) -> Vec<u8> {
+    fn first_name(&mut self, side: usize, found: &ImageEntry) -> Vec<u8> {
         let is_linked = found.inode.nlink > 1 && found.inode.kind != NodeKind::Directory;
         match self.names.get_mut(side).filter(|_| is_linked) {
             Some(names) => {
@@ -223,7 +223,7 @@ fn compare_entries(
     images: [&Arc<Image>; 2],
     aspects: Aspects,
     cancel: &CancelToken,
-    (first, second): (&Found, &Found),
+    (first, second): (&ImageEntry, &ImageEntry),
     told: &mut Vec<Told>,
 ) {
     let mut differ = |difference| told.push(Told::Different(difference));
@@ -268,7 +268,7 @@ fn compare_entries(
     }
     if aspects.xattrs {
         let xattrs =
-            |side: usize, found: &Found| xattrs(images[side], found).map_err(|e| (side, e));
+            |side: usize, found: &ImageEntry| xattrs(images[side], found).map_err(|e| (side, e));
         let both = xattrs(0, first).and_then(|first| Ok((first, xattrs(1, second)?)));
         match both {
             Ok((first, second)) if first == second => {}
@@ -278,7 +278,7 @@ fn compare_entries(
     }
 }
 
-fn xattrs(image: &Image, found: &Found) -> Result<Vec<Xattr>, Error> {
+fn xattrs(image: &Image, found: &ImageEntry) -> Result<Vec<Xattr>, Error> {
     let Some(index) = found.inode.xattrs else {
         return Ok(Vec::new());
     };

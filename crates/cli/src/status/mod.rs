@@ -27,7 +27,7 @@ use branch::Branch;
 use document::Document;
 use hedgerow::repository::Mode;
 use hedgerow::repository::Repository;
-use hedgerow::status::{status, Change, Remark, Status as Found};
+use hedgerow::status::{status, Change, Remark, Status as FoundStatus};
 use long::{long, LongOptions};
 use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
@@ -86,7 +86,7 @@ fn is_of_submodule(change: &Change) -> bool {
 /// The status in the requested format.
 fn text(
     repository: &Repository,
-    found: &Found,
+    found: &FoundStatus,
     settings: &Settings,
     output: &Output,
 ) -> Result<Vec<u8>, hedgerow::repository::Error> {

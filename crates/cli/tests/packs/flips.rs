@@ -173,7 +173,7 @@ impl hedgerow::plumbing::reach::Visitor for Count {
     fn commit(
         &mut self,
         _: &hedgerow::plumbing::reach::Walk<'_>,
-        _: hedgerow::plumbing::reach::Found,
+        _: hedgerow::plumbing::reach::WalkedCommit,
     ) -> std::ops::ControlFlow<()> {
         self.0 += 1;
         std::ops::ControlFlow::Continue(())

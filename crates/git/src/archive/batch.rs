@@ -3,7 +3,7 @@
 use super::content::{InCommit, Shared};
 use super::rules::RuleMaker;
 use super::source::Source;
-use super::walk::{Change, Found, Walk};
+use super::walk::{ArchiveEntry, Change, Walk};
 use super::ArchiveOptions;
 use crate::repository::{Objects, Repository};
 use crate::Result;
@@ -93,9 +93,9 @@ impl<'r> Batcher<'r> {
     }
 
     /// The object to read for each entry, after replacement, and its location.
-    fn locate(&self, found: &[Found]) -> Result<Vec<(ObjectId, Option<Location>)>> {
+    fn locate(&self, found: &[ArchiveEntry]) -> Result<Vec<(ObjectId, Option<Location>)>> {
         let objects = self.objects;
-        let has_blob = |found: &&Found| !found.kind.is_directory();
+        let has_blob = |found: &&ArchiveEntry| !found.kind.is_directory();
         let ids = found.iter().filter(has_blob);
         let ids: Vec<ObjectId> = ids
             .map(|found| objects.replacement(&found.id))
@@ -114,7 +114,7 @@ impl<'r> Batcher<'r> {
 
     fn node(
         &mut self,
-        found: Found,
+        found: ArchiveEntry,
         id: ObjectId,
         location: Option<Location>,
         bases: &Arc<SharedBases>,

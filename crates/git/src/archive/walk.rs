@@ -18,7 +18,7 @@ use std::sync::Arc;
 const ATTRIBUTES_LIMIT_BYTES: u64 = 4 << 30;
 
 /// An entry that is part of the archive.
-pub(super) struct Found {
+pub(super) struct ArchiveEntry {
     pub path: BString,
     pub kind: EntryKind,
     pub id: ObjectId,
@@ -112,7 +112,7 @@ impl<'r> Walk<'r> {
 
     /// Finds entries until there are `count` of them or no more; parent directories of the last one
     /// may exceed that.
-    pub fn find(&mut self, count: usize) -> Result<Vec<Found>> {
+    pub fn find(&mut self, count: usize) -> Result<Vec<ArchiveEntry>> {
         let mut found = Vec::with_capacity(count);
         while found.len() < count {
             let Some(level) = self.levels.last_mut() else {
@@ -141,7 +141,7 @@ impl<'r> Walk<'r> {
                 tell_directories(&mut self.levels, &self.path, &mut found);
             }
             if !export.ignore {
-                found.push(Found {
+                found.push(ArchiveEntry {
                     path: path.to_owned(),
                     kind: listed.kind,
                     id: listed.id,
@@ -294,7 +294,7 @@ fn change(rules: Arc<Rules>, path: &bstr::BStr, subst: bool) -> Option<Change> {
 }
 
 /// Adds the directories on the way to `path` that have no entry yet.
-fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<Found>) {
+fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<ArchiveEntry>) {
     let untold = levels
         .iter()
         .rev()
@@ -315,7 +315,7 @@ fn tell_directories(levels: &mut [Level], path: &[u8], found: &mut Vec<Found>) {
     for (level, end) in levels.iter_mut().skip(first).zip(ends) {
         level.is_told = true;
         let path = &path[..end.saturating_sub(1)];
-        found.push(Found {
+        found.push(ArchiveEntry {
             path: path.into(),
             kind: EntryKind::Directory,
             id: level.id,

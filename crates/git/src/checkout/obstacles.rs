@@ -5,7 +5,7 @@ use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Rules, Transition, Write};
 use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
-use crate::worktree::survey::{survey, Found};
+use crate::worktree::survey::{survey, PathState};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;
@@ -148,11 +148,11 @@ impl Inquiry<'_> {
         count: usize,
         path: &(dyn Fn(usize) -> &'p BStr + Sync),
     ) -> Result<Vec<Place>> {
-        let judge = |_: usize, found: Found<'_>| match found {
-            Found::Absent | Found::Unknown => Place::Free as u8,
-            Found::Blocked => Place::Blocked as u8,
-            Found::Present(stat) if stat.kind == FileKind::Directory => Place::Directory as u8,
-            Found::Present(_) => Place::File as u8,
+        let judge = |_: usize, found: PathState<'_>| match found {
+            PathState::Absent | PathState::Unknown => Place::Free as u8,
+            PathState::Blocked => Place::Blocked as u8,
+            PathState::Present(stat) if stat.kind == FileKind::Directory => Place::Directory as u8,
+            PathState::Present(_) => Place::File as u8,
         };
         let (bytes, _) = survey(
             self.root,

@@ -182,17 +182,17 @@ impl Config {
         values::interpolate(text, self.home.as_deref(), Path::new(INSTALL_PREFIX))
     }
 
-    fn lookup(&self, key: &str) -> Option<Found> {
+    fn lookup(&self, key: &str) -> Option<SettingFound> {
         let mut origin = String::new();
         let value = self.file.string_implicit_filter(key, |meta| {
             origin = origin_words(meta);
             true
         })?;
-        Some(Found { value, origin })
+        Some(SettingFound { value, origin })
     }
 }
 
-struct Found {
+struct SettingFound {
     value: Option<BString>,
     origin: String,
 }

@@ -33,7 +33,7 @@ pub(crate) struct Layout {
 }
 
 /// What a walk up from the current directory ends with.
-enum Found {
+enum Discovered {
     /// A directory with a `.git`, and the Git directory that it is or names.
     Top { top: PathBuf, git_dir: PathBuf },
     /// A Git directory itself.
@@ -48,8 +48,8 @@ pub(crate) fn discover(environment: &Environment) -> Result<Layout> {
         return layout(&cwd, git_dir, None, true, environment);
     }
     match search(&cwd, environment)? {
-        Found::Top { top, git_dir } => layout(&cwd, git_dir, Some(top), false, environment),
-        Found::Bare { git_dir } => layout(&cwd, git_dir, None, false, environment),
+        Discovered::Top { top, git_dir } => layout(&cwd, git_dir, Some(top), false, environment),
+        Discovered::Bare { git_dir } => layout(&cwd, git_dir, None, false, environment),
     }
 }
 
@@ -66,7 +66,7 @@ fn named_git_dir(cwd: &Path, named: &Path, environment: &Environment) -> Result<
     Ok(hedgerow_fs::real_path(&path)?)
 }
 
-fn search(cwd: &Path, environment: &Environment) -> Result<Found> {
+fn search(cwd: &Path, environment: &Environment) -> Result<Discovered> {
     let ceilings: Vec<PathBuf> = environment
         .ceiling_directories
         .iter()
@@ -97,7 +97,7 @@ fn look_in(
     directory: &Path,
     environment: &Environment,
     protected: &mut Protected<'_>,
-) -> Result<Option<Found>> {
+) -> Result<Option<Discovered>> {
     let dot_git = directory.join(".git");
     let target = git_dir::read_git_file(&dot_git, environment)?;
     let has_file = target.is_some();
@@ -111,7 +111,7 @@ fn look_in(
         };
         ownership::check(&owned, environment, protected)?;
         let top = directory.to_owned();
-        return Ok(Some(Found::Top { top, git_dir }));
+        return Ok(Some(Discovered::Top { top, git_dir }));
     }
     if git_dir::is_git_dir(directory, environment) {
         check_bare_allowed(directory, protected)?;
@@ -122,7 +122,7 @@ fn look_in(
         };
         ownership::check(&owned, environment, protected)?;
         let git_dir = directory.to_owned();
-        return Ok(Some(Found::Bare { git_dir }));
+        return Ok(Some(Discovered::Bare { git_dir }));
     }
     Ok(None)
 }

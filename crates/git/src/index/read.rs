@@ -4,7 +4,7 @@ use super::checksum;
 use super::cursor::{Cursor, Parsed, Problem};
 use super::decode::{self, object_id, Rows};
 use super::entry::{Mode, Stage};
-use super::extensions::{self, Found};
+use super::extensions::{self, ParsedExtensions};
 use super::{Index, Version};
 use crate::{Error, Result};
 use gix_hash::{Kind, ObjectId};
@@ -104,7 +104,7 @@ fn named(problem: Problem, path: &Path) -> Error {
 struct File<'a> {
     version: Version,
     rows: Rows,
-    found: Found<'a>,
+    found: ParsedExtensions<'a>,
     checksum: Option<ObjectId>,
 }
 

@@ -5,7 +5,7 @@ use super::model::Sparse;
 use crate::index::{Entry, Index};
 use crate::repository::Repository;
 use crate::worktree::present::is_there;
-use crate::worktree::survey::{survey, Found};
+use crate::worktree::survey::{survey, PathState};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use hedgerow_fs::FileKind;
@@ -54,10 +54,10 @@ fn form(worktree: &Worktree<'_>, old: &OldIndex) -> Result<Form> {
 /// Whether any of these is a directory or leads to one.
 fn any_directory(worktree: &Worktree<'_>, paths: &[&[u8]]) -> Result<bool> {
     let top = worktree.repository.require_work_tree()?;
-    let judge = |at: usize, found: Found<'_>| match found {
-        Found::Present(stat) if stat.kind == FileKind::Directory => 1,
-        Found::Present(_) | Found::Blocked => u8::from(is_there(top, paths[at], b"/")),
-        Found::Absent | Found::Unknown => 0,
+    let judge = |at: usize, found: PathState<'_>| match found {
+        PathState::Present(stat) if stat.kind == FileKind::Directory => 1,
+        PathState::Present(_) | PathState::Blocked => u8::from(is_there(top, paths[at], b"/")),
+        PathState::Absent | PathState::Unknown => 0,
     };
     let path = |at: usize| paths[at];
     let (verdicts, _) = survey(&worktree.root, paths.len(), path, judge, &worktree.engine())?;

@@ -38,7 +38,7 @@ pub(super) fn unstaged(
         let state = scanned.states[row as usize];
         while modes.next_if(|(at, _)| *at < row).is_some() {}
         let mode = modes.peek().filter(|(at, _)| *at == row);
-        let found = Found {
+        let found = ScannedState {
             state,
             mode: mode.map(|(_, mode)| *mode),
         };
@@ -95,13 +95,13 @@ pub(super) fn compared_rows(index: &Index) -> impl Iterator<Item = (u32, u32)> +
 }
 
 /// What the scan found at a path.
-struct Found {
+struct ScannedState {
     state: State,
     /// `st_mode`, unless the file is clean.
     mode: Option<u32>,
 }
 
-impl Found {
+impl ScannedState {
     /// The mode that git would record for it in place of `entry`.
     fn recorded(
         &self,

@@ -76,7 +76,7 @@ impl Folder {
 
 /// An untracked or ignored path that was found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct UntrackedPath {
     /// The path; a nested repository has a slash at its end.
     pub path: BString,
     pub ignored: bool,
@@ -119,7 +119,7 @@ impl Wish {
 /// A directory that holds only ignored files is one line, unless only paths that match a pattern
 /// themselves are listed.
 pub(super) fn lines(
-    found: Vec<Found>,
+    found: Vec<UntrackedPath>,
     folders: &[Arc<Folder>],
     wish: Wish,
     is_tracked: impl Fn(&[u8]) -> bool,

@@ -1,7 +1,7 @@
 //! The `.gitattributes` files that apply to some paths: those of the working tree, of the index, or
 //! of the one tree that the configuration names.
 
-use super::survey::{survey, Found};
+use super::survey::{survey, PathState};
 use super::unanswered::is_unanswered;
 use super::Worktree;
 use crate::convert::MAX_FILE_BYTES;
@@ -154,9 +154,9 @@ impl Worktree<'_> {
             .map(|directory| (file_in(directory), directory))
             .collect();
         places.sort_unstable();
-        let is_there = |_: usize, found: Found<'_>| match found {
-            Found::Absent | Found::Blocked => 0,
-            Found::Present(_) | Found::Unknown => 1,
+        let is_there = |_: usize, found: PathState<'_>| match found {
+            PathState::Absent | PathState::Blocked => 0,
+            PathState::Present(_) | PathState::Unknown => 1,
         };
         let path = |at: usize| places[at].0.as_slice();
         let (there, _) = survey(&self.root, places.len(), path, is_there, &self.engine())?;

@@ -1,6 +1,6 @@
 //! Files that exist although the sparse checkout excludes them.
 
-use super::survey::{survey, Found};
+use super::survey::{survey, PathState};
 use super::{OldIndex, Worktree};
 use crate::index::{Entry, Index, Stage};
 use crate::Result;
@@ -36,10 +36,10 @@ impl Worktree<'_> {
             .collect();
         let path = |at: usize| index.path(&entries[rows[at]]).as_ref();
         let top = self.repository.require_work_tree()?;
-        let judge = |at: usize, found: Found<'_>| match found {
-            Found::Present(_) => 1,
-            Found::Blocked => u8::from(is_there(top, path(at), b"")),
-            Found::Absent | Found::Unknown => 0,
+        let judge = |at: usize, found: PathState<'_>| match found {
+            PathState::Present(_) => 1,
+            PathState::Blocked => u8::from(is_there(top, path(at), b"")),
+            PathState::Absent | PathState::Unknown => 0,
         };
         let (verdicts, _) = survey(&self.root, rows.len(), path, judge, &self.engine())?;
         let pairs = rows.iter().zip(verdicts);

@@ -1,6 +1,6 @@
 //! The state of files of the working tree relative to their index entries.
 
-use super::survey::{survey, Found};
+use super::survey::{survey, PathState};
 use crate::index::{Entry, EntryStat, Index, Mode, StatRules};
 use crate::Result;
 use hedgerow_engine::Options;
@@ -104,11 +104,11 @@ pub(crate) fn states_of(
     if index.is_unmerged() {
         firsts.dedup_by_key(|row| path_of(*row));
     }
-    let judge = |at: usize, found: Found<'_>| match found {
-        Found::Absent => State::Absent as u8,
-        Found::Blocked => State::Blocked as u8,
-        Found::Unknown => State::Unknown as u8,
-        Found::Present(stat) => state(&entries[firsts[at]], stat, rules) as u8,
+    let judge = |at: usize, found: PathState<'_>| match found {
+        PathState::Absent => State::Absent as u8,
+        PathState::Blocked => State::Blocked as u8,
+        PathState::Unknown => State::Unknown as u8,
+        PathState::Present(stat) => state(&entries[firsts[at]], stat, rules) as u8,
     };
     let path = |at: usize| path_of(firsts[at]).as_ref();
     let (verdicts, _) = survey(root, firsts.len(), path, judge, options)?;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// State of a path of the working tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Found<'a> {
+pub(crate) enum PathState<'a> {
     /// Nothing.
     Absent,
     /// Nothing, because an ancestor is not a directory.
@@ -39,7 +39,7 @@ pub(crate) fn survey<'a>(
     root: &Dir,
     count: usize,
     path: impl Fn(usize) -> &'a [u8] + Sync,
-    judge: impl Fn(usize, Found<'_>) -> u8 + Sync,
+    judge: impl Fn(usize, PathState<'_>) -> u8 + Sync,
     options: &Options,
 ) -> Result<(Vec<u8>, Report)> {
     let layout = Layout::new(count, &path);
@@ -71,7 +71,7 @@ struct Survey<'s, P, J> {
 impl<'a, P, J> Survey<'_, P, J>
 where
     P: Fn(usize) -> &'a [u8] + Sync,
-    J: Fn(usize, Found<'_>) -> u8 + Sync,
+    J: Fn(usize, PathState<'_>) -> u8 + Sync,
 {
     fn work(&self, task: Task, scope: &Scope<'_, Task>) -> Result<()> {
         match task {
@@ -124,20 +124,20 @@ where
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
             let outcome = scope.operation(|| directory.stat(name));
             match outcome {
-                Ok(stat) => self.note(*row, Found::Present(&stat)),
+                Ok(stat) => self.note(*row, PathState::Present(&stat)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.note(*row, Found::Absent);
+                    self.note(*row, PathState::Absent);
                 }
                 Err(error) if is_unanswered(&error.source) => {
                     return Err(error.into());
                 }
-                Err(_) => self.note(*row, Found::Unknown),
+                Err(_) => self.note(*row, PathState::Unknown),
             }
         }
         Ok(())
     }
 
-    fn judge_below(&self, number: u32, found: Found<'_>) {
+    fn judge_below(&self, number: u32, found: PathState<'_>) {
         let mut pending = vec![number];
         while let Some(number) = pending.pop() {
             self.layout
@@ -148,7 +148,7 @@ where
         }
     }
 
-    fn note(&self, row: u32, found: Found<'_>) {
+    fn note(&self, row: u32, found: PathState<'_>) {
         let verdict = (self.judge)(row as usize, found);
         self.verdicts[row as usize].store(verdict, Ordering::Relaxed);
     }
@@ -162,12 +162,12 @@ where
     }
 }
 
-fn not_opened(error: hedgerow_fs::Error) -> Result<Found<'static>> {
+fn not_opened(error: hedgerow_fs::Error) -> Result<PathState<'static>> {
     Ok(match error.kind() {
-        io::ErrorKind::NotFound => Found::Absent,
-        io::ErrorKind::NotADirectory => Found::Blocked,
-        _ if is_unfollowed_link(&error.source) => Found::Blocked,
+        io::ErrorKind::NotFound => PathState::Absent,
+        io::ErrorKind::NotADirectory => PathState::Blocked,
+        _ if is_unfollowed_link(&error.source) => PathState::Blocked,
         _ if is_unanswered(&error.source) => return Err(error.into()),
-        _ => Found::Unknown,
+        _ => PathState::Unknown,
     })
 }

@@ -18,7 +18,7 @@ use judge::Verdict;
 use select::{is_at_or_below, Selection};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use visit::{Found, Visit};
+use visit::{UnknownPaths, Visit};
 
 /// Compares the working copy of `repository` with its first parent.
 ///
@@ -154,7 +154,7 @@ impl Judged<'_> {
         self.nested.iter().any(in_it)
     }
 
-    fn untracked(&self, mut found: Found, status: &mut Status) {
+    fn untracked(&self, mut found: UnknownPaths, status: &mut Status) {
         for (state, mut paths) in [
             (State::Unknown, std::mem::take(&mut found.unknown)),
             (State::Ignored, std::mem::take(&mut found.ignored)),

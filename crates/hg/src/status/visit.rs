@@ -28,12 +28,12 @@ pub(super) struct Visit<'v> {
     pub now: Timestamp,
     /// A [`Verdict`] for every entry of the dirstate.
     verdicts: Vec<AtomicU8>,
-    found: Mutex<Found>,
+    found: Mutex<UnknownPaths>,
 }
 
 /// Paths that are not in the dirstate.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct UnknownPaths {
     pub unknown: Vec<BString>,
     pub ignored: Vec<BString>,
     /// Directories that are repositories of their own: their content is ignored.
@@ -84,7 +84,7 @@ impl<'v> Visit<'v> {
     }
 
     /// The verdicts and the other paths found, after the pass.
-    pub fn end(self) -> (Vec<Verdict>, Found) {
+    pub fn end(self) -> (Vec<Verdict>, UnknownPaths) {
         let verdict = |number: AtomicU8| Verdict::from_number(number.into_inner());
         let verdicts = self.verdicts.into_iter().map(verdict).collect();
         let found = self.found.into_inner();
@@ -101,7 +101,7 @@ impl<'v> Visit<'v> {
         data.is_ignored && !self.wants_ignored
     }
 
-    fn note(&self, note: impl FnOnce(&mut Found)) {
+    fn note(&self, note: impl FnOnce(&mut UnknownPaths)) {
         note(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -167,7 +167,12 @@ impl<'v> Visit<'v> {
     }
 
     /// Handles a file or link that is not tracked.
-    fn untracked(&self, data: &Directory, path: &[u8], found: &mut Found) -> Result<(), Error> {
+    fn untracked(
+        &self,
+        data: &Directory,
+        path: &[u8],
+        found: &mut UnknownPaths,
+    ) -> Result<(), Error> {
         if !self.wants_untracked() || !self.selection.has(path) {
             return Ok(());
         }
@@ -213,7 +218,7 @@ impl Visitor for Visit<'_> {
         let data = &place.data;
         let is_root = place.path().is_empty();
         let shared = if is_root { 0 } else { place.path().len() + 1 };
-        let mut found = Found::default();
+        let mut found = UnknownPaths::default();
         for (number, listed) in (0..).zip(listing.entries()) {
             let name = listing.name(listed);
             path.clear();

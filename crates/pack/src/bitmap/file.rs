@@ -184,7 +184,7 @@ impl BitmapFile {
         }
         let entry_count = u32_at(data, 8).ok_or("truncated header")?;
         let first = HEADER_BYTES + hash.len_in_bytes();
-        let sections = Found::peel(data, flags, entry_count, objects, hash)?;
+        let sections = OptionalSections::peel(data, flags, entry_count, objects, hash)?;
         let (kinds, entries) = kinds_at(data, first, sections.end)?;
         Ok(BitmapFile {
             entry_count,
@@ -342,14 +342,14 @@ fn count_ones(words: &[u64]) -> u64 {
 }
 
 /// The optional sections, located from the end of the file.
-struct Found {
+struct OptionalSections {
     end: usize,
     name_hashes: Option<usize>,
     lookup_table: Option<usize>,
     pseudo_merges: Option<PseudoMerges>,
 }
 
-impl Found {
+impl OptionalSections {
     fn peel(
         data: &[u8],
         flags: u16,
@@ -357,7 +357,7 @@ impl Found {
         objects: u32,
         hash: Kind,
     ) -> Result<Self, &'static str> {
-        let mut sections = Found {
+        let mut sections = OptionalSections {
             end: data
                 .len()
                 .checked_sub(hash.len_in_bytes())

@@ -22,7 +22,7 @@ pub(super) struct Bucket {
 
 /// The object at `position` of the source with that rank.
 #[derive(Clone, Copy)]
-struct Found {
+struct RankedObject {
     /// The bytes of the id after the first one.
     key: u64,
     rank: u32,
@@ -55,7 +55,7 @@ fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, S
             }
             if !source.skips(position) {
                 let key = u64_at(id, 1).expect("an id has more than eight bytes");
-                found.push(Found {
+                found.push(RankedObject {
                     key,
                     rank,
                     position,
@@ -63,8 +63,8 @@ fn bucket(sources: &[Source<'_>], byte: u8, numbers: &[u32]) -> Result<Bucket, S
             }
         }
     }
-    let source = |found: &Found| &sources[found.rank as usize];
-    let id = |found: &Found| source(found).id(found.position);
+    let source = |found: &RankedObject| &sources[found.rank as usize];
+    let id = |found: &RankedObject| source(found).id(found.position);
     found.sort_by(|a, b| {
         let by_key = a.key.cmp(&b.key);
         by_key.then_with(|| id(a).cmp(&id(b)).then(a.rank.cmp(&b.rank)))

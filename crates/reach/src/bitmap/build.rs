@@ -1,4 +1,4 @@
-use super::contributions::{contributions, Found};
+use super::contributions::{contributions, Contribution};
 use super::forecast::Forecast;
 use super::history::{History, Scope};
 use super::previous::Previous;
@@ -153,7 +153,7 @@ struct Material<'o> {
     /// The known bitmaps of commits, by commit number.
     made: HashMap<u32, CommitBitmap>,
     /// What each walked commit adds.
-    found: Vec<Vec<Found>>,
+    found: Vec<Vec<Contribution>>,
 }
 
 impl<'o> Material<'o> {

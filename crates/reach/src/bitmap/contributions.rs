@@ -20,7 +20,7 @@ const RECENT_BYTES: usize = 48 << 20;
 const MAX_DEPTH: usize = 2048;
 
 /// The bit of an object and the hash of its path.
-pub(crate) type Found = (u32, u32);
+pub(crate) type Contribution = (u32, u32);
 
 /// What the commits with the numbers `wanted` add, in their order.
 pub(crate) fn contributions(
@@ -28,7 +28,7 @@ pub(crate) fn contributions(
     order: &BitOrder<'_>,
     history: &History,
     wanted: &[u32],
-) -> Result<Vec<Vec<Found>>> {
+) -> Result<Vec<Vec<Contribution>>> {
     workers.progress.expect(wanted.len() as u64);
     let batches: Vec<&[u32]> = wanted.chunks(BATCH).collect();
     let work = |reader: &mut Reader<'_>, batch: &[u32]| {
@@ -57,11 +57,11 @@ struct Differ<'r, 's, 'o> {
     /// of paths can be exponential. It does not matter which tree a tree was compared with: what
     /// the comparison leaves out, the commit's parent has.
     entered: HashSet<u32>,
-    found: Vec<Found>,
+    found: Vec<Contribution>,
 }
 
 impl Differ<'_, '_, '_> {
-    fn commit(&mut self, history: &History, number: u32) -> Result<Vec<Found>> {
+    fn commit(&mut self, history: &History, number: u32) -> Result<Vec<Contribution>> {
         let tree = |number: u32| history.commits.get(number as usize);
         let Some(commit) = tree(number) else {
             return Ok(Vec::new());
@@ -115,7 +115,7 @@ impl Differ<'_, '_, '_> {
         tree: u32,
         new: &[u8],
         old: &[u8],
-        mut found: impl FnMut(u32, Option<u32>, &TreeEntry<'_>) -> Found,
+        mut found: impl FnMut(u32, Option<u32>, &TreeEntry<'_>) -> Contribution,
     ) -> Result<()> {
         let (id, _) = object(self.order, tree)?;
         let mut olds = TreeEntries::new(old, id.kind());

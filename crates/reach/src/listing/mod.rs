@@ -7,7 +7,7 @@ use crate::commits::{flag, State};
 use crate::filter::{FilterState, Situation, Verdict};
 use crate::marks::{mark, MissingObject};
 use crate::request::{Missing, Objects};
-use crate::walk::{Found, Pending, Walk};
+use crate::walk::{Pending, Walk, WalkedCommit};
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
@@ -18,7 +18,7 @@ pub trait Visitor {
     /// An uninteresting commit next to wanted ones.
     fn edge(&mut self, id: &ObjectId) -> ControlFlow<()>;
     /// A commit.
-    fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()>;
+    fn commit(&mut self, walk: &Walk<'_>, found: WalkedCommit) -> ControlFlow<()>;
     /// Any other object. `name` is its path, or its name in the tag that refers to it.
     fn object(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> ControlFlow<()>;
 }
@@ -107,7 +107,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         self.pending()
     }
 
-    fn commit(&mut self, found: Found) -> Result<(), Stop> {
+    fn commit(&mut self, found: WalkedCommit) -> Result<(), Stop> {
         let node = self.walk.commits.node(found.commit);
         let (id, tree, state, flags) = (node.id, node.tree, node.state, node.flags);
         let verdict = self.judge(Situation::Commit, &id, flags & flag::REACHED != 0);

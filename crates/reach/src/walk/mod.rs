@@ -62,7 +62,7 @@ enum Mode {
 
 /// A commit that a walk returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct WalkedCommit {
     /// Which one.
     pub commit: CommitIndex,
     /// Whether it is a boundary commit.
@@ -120,7 +120,7 @@ impl<'s> Walk<'s> {
     }
 
     /// The next commit; `None` at the end.
-    pub fn next_commit(&mut self) -> Result<Option<Found>> {
+    pub fn next_commit(&mut self) -> Result<Option<WalkedCommit>> {
         if self.request.is_reversed && self.ready.is_none() {
             let mut all = VecDeque::new();
             while let Some(commit) = self.next_in_order()? {
@@ -132,7 +132,7 @@ impl<'s> Walk<'s> {
             Some(ready) => ready.pop_front(),
             None => self.next_in_order()?,
         };
-        Ok(next.map(|commit| Found {
+        Ok(next.map(|commit| WalkedCommit {
             commit,
             is_boundary: self.commits.has(commit, flag::BOUNDARY),
             is_left: self.commits.has(commit, flag::LEFT),

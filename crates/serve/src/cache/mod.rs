@@ -67,7 +67,7 @@ pub struct ResponseKey([u8; 32]);
 
 /// The result of a lookup.
 #[derive(Debug)]
-pub enum Found {
+pub enum CacheLookup {
     /// A response that is complete, or that another process is making.
     Stored(StoredResponse),
     /// None: the caller has to make it.
@@ -109,10 +109,10 @@ impl ResponseCache {
     ///
     /// # Errors
     /// If the file cannot be created, or the sources cannot be listed.
-    pub fn look(&self, key: &ResponseKey) -> Result<Found> {
+    pub fn look(&self, key: &ResponseKey) -> Result<CacheLookup> {
         let sources = Sources::list(&self.options)?;
         if let Some(stored) = self.find_made_from(key, &sources) {
-            return Ok(Found::Stored(stored));
+            return Ok(CacheLookup::Stored(stored));
         }
         let (whole, partial) = (self.name(key, WHOLE), self.name(key, PARTIAL));
         let identity = self.identity(key);
@@ -122,17 +122,17 @@ impl ResponseCache {
                 Ok(Claim::Follower(file)) => {
                     let max_wait = Duration::from_secs(self.options.max_wait_seconds);
                     let stored = StoredResponse::of_another(file, &identity, max_wait);
-                    return Ok(Found::Stored(stored));
+                    return Ok(CacheLookup::Stored(stored));
                 }
                 Ok(Claim::Writer(file)) => {
                     // Its maker may have finished in the meantime.
                     if let Some(stored) = self.find_made_from(key, &sources) {
-                        return Ok(Found::Stored(stored));
+                        return Ok(CacheLookup::Stored(stored));
                     }
                     self.remove_abandoned();
                     let partial = Some((self.directory.clone(), partial));
                     let new = NewResponse::new(file, partial, identity, sources, max_bytes);
-                    return Ok(Found::Missing(new));
+                    return Ok(CacheLookup::Missing(new));
                 }
                 // Without locks, each process makes its own response.
                 Err(_) => {}
@@ -140,7 +140,7 @@ impl ResponseCache {
         }
         let file = OutputFile::create_private(&self.directory, &whole)?;
         let new = NewResponse::new(file, None, identity, sources, max_bytes);
-        Ok(Found::Missing(new))
+        Ok(CacheLookup::Missing(new))
     }
 
     /// The response to the request with `key`, if there is one that is complete, not expired, and

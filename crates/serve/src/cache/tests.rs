@@ -43,15 +43,15 @@ fn key(name: &str) -> ResponseKey {
 
 fn begin(cache: &ResponseCache, name: &str) -> NewResponse {
     match cache.look(&key(name)).unwrap() {
-        Found::Missing(response) => response,
-        Found::Stored(stored) => panic!("there is one: {stored:?}"),
+        CacheLookup::Missing(response) => response,
+        CacheLookup::Stored(stored) => panic!("there is one: {stored:?}"),
     }
 }
 
 fn follow(cache: &ResponseCache, name: &str) -> StoredResponse {
     match cache.look(&key(name)).unwrap() {
-        Found::Stored(stored) => stored,
-        Found::Missing(_) => panic!("there is none"),
+        CacheLookup::Stored(stored) => stored,
+        CacheLookup::Missing(_) => panic!("there is none"),
     }
 }
 

@@ -17,7 +17,7 @@ const SHARED_BASE_BYTES: usize = 96 << 20;
 
 /// A new delta.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct NewDelta {
     /// The object.
     entry: u32,
     base: u32,
@@ -72,7 +72,7 @@ pub(crate) fn search(
             let part = candidates.get(part);
             search.run(part.expect("the parts are of the candidates"))
         },
-        |_, part: Vec<Found>| {
+        |_, part: Vec<NewDelta>| {
             found.extend(part);
             Ok(())
         },

@@ -1,6 +1,6 @@
 //! The sliding window: each object is tried against the previous ones.
 
-use super::Found;
+use super::NewDelta;
 use crate::plan::{Plan, Stored};
 use crate::{Error, PackOptions, Result};
 use hedgerow_codec::Deflater;
@@ -69,7 +69,7 @@ impl<'p, 's> Search<'p, 's> {
     }
 
     /// Searches deltas for the objects of one part, with a window of its own.
-    pub fn run(&mut self, part: &[u32]) -> Result<Vec<Found>> {
+    pub fn run(&mut self, part: &[u32]) -> Result<Vec<NewDelta>> {
         self.slots.clear();
         self.held_bytes = 0;
         let mut found = Vec::new();
@@ -105,7 +105,7 @@ impl<'p, 's> Search<'p, 's> {
     }
 
     /// Tries the object `number` against the whole window, and adds it to the window.
-    fn try_all(&mut self, number: u32) -> Result<Option<Found>> {
+    fn try_all(&mut self, number: u32) -> Result<Option<NewDelta>> {
         let mut target = Slot::new(number);
         let height = self
             .plan
@@ -232,7 +232,7 @@ impl<'p, 's> Search<'p, 's> {
     }
 
     /// Records the best delta of `target`, which is against the slot `at`.
-    fn keep(&mut self, target: &Slot, at: usize) -> Option<Found> {
+    fn keep(&mut self, target: &Slot, at: usize) -> Option<NewDelta> {
         let base = self.slots.get(at)?.number;
         let compressed = self.deflater.zlib(&self.best);
         let limit = self.options.delta_cache_bytes;
@@ -242,7 +242,7 @@ impl<'p, 's> Search<'p, 's> {
         if !has_room {
             self.cached.fetch_sub(bytes, Ordering::Relaxed);
         }
-        Some(Found {
+        Some(NewDelta {
             entry: target.number,
             base,
             depth: target.depth,

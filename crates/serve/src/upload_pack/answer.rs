@@ -4,7 +4,7 @@ use super::log::{Entry, Server};
 use super::receiver::Receiver;
 use super::request::Request;
 use super::sink::{lock, Sink};
-use super::{Found, ResponseOutput, ResponseStore};
+use super::{ResponseLookup, ResponseOutput, ResponseStore};
 use crate::{
     write_pack, CacheOptions, PackOptions, PackReuse, PackWritten, ResponseCache, Selected,
 };
@@ -104,7 +104,7 @@ fn from_store(
     let key = request.key();
     for _ in 0..MAKERS {
         match store.look(&key) {
-            Ok(Found::Stored(stored)) => {
+            Ok(ResponseLookup::Stored(stored)) => {
                 entry.followed |= !stored.was_whole();
                 let mut receiver = lock(receiver);
                 let followed = receiver.follow(&*stored);
@@ -114,7 +114,7 @@ fn from_store(
                 }
                 receiver.restart(stored);
             }
-            Ok(Found::Missing(response)) => {
+            Ok(ResponseLookup::Missing(response)) => {
                 return std::thread::scope(|scope| {
                     let sink = Sink::kept(receiver, response, scope);
                     make(request, repository, sink, entry)

@@ -86,16 +86,16 @@ struct Line<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pack: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    wants_by: Option<Found>,
+    wants_by: Option<BitmapFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    haves_by: Option<Found>,
+    haves_by: Option<BitmapFigures>,
     milliseconds: u128,
     exit_code: u8,
 }
 
 /// How one side of the question was answered.
 #[derive(Debug, Serialize)]
-struct Found {
+struct BitmapFigures {
     bitmaps: usize,
     /// The first commits whose bitmaps were used.
     commits: Vec<String>,
@@ -172,8 +172,8 @@ impl Entry {
     }
 }
 
-fn found(used: &BitmapUse) -> Found {
-    Found {
+fn found(used: &BitmapUse) -> BitmapFigures {
+    BitmapFigures {
         bitmaps: used.bitmaps.len(),
         commits: used
             .bitmaps

@@ -11,4 +11,4 @@ mod store;
 pub use answer::{answer_command, Answered, NotAnswered};
 pub use log::{Entry, Server};
 pub use receiver::ResponseOutput;
-pub use store::{Found, NewResponse, ResponseStore, StoredResponse};
+pub use store::{NewResponse, ResponseLookup, ResponseStore, StoredResponse};

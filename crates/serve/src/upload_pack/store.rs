@@ -12,11 +12,11 @@ pub trait ResponseStore: Sync {
     ///
     /// # Errors
     /// If it can be neither found nor stored: the request is answered without the store.
-    fn look(&self, key: &ResponseKey) -> Result<Found>;
+    fn look(&self, key: &ResponseKey) -> Result<ResponseLookup>;
 }
 
 /// The result of a lookup.
-pub enum Found {
+pub enum ResponseLookup {
     /// A response that is complete, or that another process is making.
     Stored(Box<dyn StoredResponse>),
     /// None: the caller has to make it.
@@ -81,13 +81,15 @@ pub trait NewResponse: Send {
 }
 
 impl ResponseStore for ResponseCache {
-    fn look(&self, key: &ResponseKey) -> Result<Found> {
+    fn look(&self, key: &ResponseKey) -> Result<ResponseLookup> {
         Ok(match ResponseCache::look(self, key)? {
-            cache::Found::Stored(stored) => Found::Stored(Box::new(stored)),
-            cache::Found::Missing(response) => Found::Missing(Box::new(NewInDirectory {
-                response,
-                cache: self.clone(),
-            })),
+            cache::CacheLookup::Stored(stored) => ResponseLookup::Stored(Box::new(stored)),
+            cache::CacheLookup::Missing(response) => {
+                ResponseLookup::Missing(Box::new(NewInDirectory {
+                    response,
+                    cache: self.clone(),
+                }))
+            }
         })
     }
 }

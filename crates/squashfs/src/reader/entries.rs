@@ -18,7 +18,7 @@ pub(crate) struct Entries {
 }
 
 /// An entry of an image.
-pub(crate) struct Found {
+pub(crate) struct ImageEntry {
     pub path: Vec<u8>,
     pub inode: Inode,
     pub metadata: Metadata,
@@ -44,13 +44,13 @@ impl Entries {
 }
 
 impl Iterator for Entries {
-    type Item = std::result::Result<Found, Omission>;
+    type Item = std::result::Result<ImageEntry, Omission>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let image = &self.image;
         if let Some(inode) = self.root.take() {
             return Some(match image.metadata(&inode) {
-                Ok(metadata) => Ok(Found {
+                Ok(metadata) => Ok(ImageEntry {
                     path: Vec::new(),
                     inode,
                     metadata,
@@ -68,7 +68,7 @@ impl Iterator for Entries {
             }
             let mut found = None;
             let mut visit = |entry: TreeEntry<'_>| {
-                found = entry.entry.metadata.map(|metadata| Found {
+                found = entry.entry.metadata.map(|metadata| ImageEntry {
                     path: entry.entry.path.to_vec(),
                     inode: entry.inode.clone(),
                     metadata: *metadata,

@@ -20,7 +20,7 @@ mod xattr;
 
 pub use data::{Piece, Pieces};
 pub use directory::{DirectoryEntry, Listing};
-pub(crate) use entries::{Entries, Found};
+pub(crate) use entries::{Entries, ImageEntry};
 pub use image::Image;
 pub use info::Info;
 pub use inode::{Body, Directory, File, FragmentTail, Inode};

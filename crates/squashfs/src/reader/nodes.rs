@@ -1,6 +1,6 @@
 //! An image as a source of nodes.
 
-use super::entries::{Entries, Found};
+use super::entries::{Entries, ImageEntry};
 use super::selection::Selection;
 use super::{Body, File, Image, Piece};
 use crate::{Error, Result};
@@ -41,8 +41,8 @@ impl Iterator for ImageNodes {
     }
 }
 
-fn node(image: &Arc<Image>, found: Found) -> Node {
-    let Found {
+fn node(image: &Arc<Image>, found: ImageEntry) -> Node {
+    let ImageEntry {
         path,
         inode,
         metadata,

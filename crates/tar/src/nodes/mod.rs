@@ -134,7 +134,7 @@ fn read_options(options: &NodeOptions) -> ReadOptions {
 }
 
 /// The result of reading an archive.
-struct Found {
+struct ReadMembers {
     members: IndexBuilder,
     acls: u64,
     warnings: Vec<Warning>,
@@ -147,7 +147,7 @@ fn read_members<R: Read>(
     file: &ReadFile,
     options: &NodeOptions,
     mut place: impl FnMut(&mut Archive<R>) -> Result<u64, SpoolError>,
-) -> Result<Found, NodeError> {
+) -> Result<ReadMembers, NodeError> {
     let failed = |error| unless_cancelled(options, SourceError::archive(file.path(), error));
     let mut members = IndexBuilder::new(&options.defaults, options.index_bytes);
     let mut acls = 0;
@@ -186,7 +186,7 @@ fn read_members<R: Read>(
     if warnings == [Warning::NoEndMark(0)] {
         return Err(SourceError::Empty(file.path().to_owned()).into());
     }
-    Ok(Found {
+    Ok(ReadMembers {
         members,
         acls,
         warnings,
@@ -211,7 +211,11 @@ fn unless_cancelled(options: &NodeOptions, error: SourceError) -> NodeError {
     }
 }
 
-fn nodes(found: Found, file: ReadFile, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
+fn nodes(
+    found: ReadMembers,
+    file: ReadFile,
+    options: &NodeOptions,
+) -> Result<ArchiveNodes, NodeError> {
     let index = found.members.finish(&options.defaults)?;
     let mut skipped = Vec::new();
     let mut warnings = Vec::new();

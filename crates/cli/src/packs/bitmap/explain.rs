@@ -36,8 +36,8 @@ struct Document {
     /// The name and version of this schema.
     schema: &'static str,
     bitmaps: Option<About>,
-    wants: Found,
-    haves: Found,
+    wants: UsedBitmaps,
+    haves: UsedBitmaps,
     objects: u64,
     milliseconds: u128,
     hints: Vec<String>,
@@ -56,7 +56,7 @@ struct About {
 }
 
 #[derive(Debug, Serialize)]
-struct Found {
+struct UsedBitmaps {
     tips: u64,
     included: u64,
     bitmaps: Vec<String>,
@@ -118,8 +118,8 @@ fn about(bitmaps: &Bitmaps<'_>) -> About {
     }
 }
 
-fn found(used: &BitmapUse) -> Found {
-    Found {
+fn found(used: &BitmapUse) -> UsedBitmaps {
+    UsedBitmaps {
         tips: used.tips,
         included: used.included,
         bitmaps: used.bitmaps.iter().map(ToString::to_string).collect(),

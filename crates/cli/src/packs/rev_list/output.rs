@@ -6,7 +6,7 @@ use crate::humanised::humanised;
 use crate::quote::quoted_with_spaces;
 use hedgerow::plumbing::git::object_query::{push_hex, push_number, OutputStream};
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
-use hedgerow::plumbing::reach::{Found, MissingObject, Remainder, Source, Visitor, Walk};
+use hedgerow::plumbing::reach::{MissingObject, Remainder, Source, Visitor, Walk, WalkedCommit};
 use hedgerow_fs::StandardOutput;
 use std::ops::ControlFlow;
 
@@ -128,7 +128,7 @@ impl Visitor for Printer<'_> {
         self.stream.step()
     }
 
-    fn commit(&mut self, walk: &Walk<'_>, found: Found) -> ControlFlow<()> {
+    fn commit(&mut self, walk: &Walk<'_>, found: WalkedCommit) -> ControlFlow<()> {
         let id = walk.commits().id(found.commit);
         if self.options.disk_usage.is_some() {
             return self.weigh(&id);

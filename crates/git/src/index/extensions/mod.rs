@@ -26,7 +26,7 @@ pub(super) struct Extensions {
 
 /// The extensions of a file; two of them concern the entries and are applied when those are
 /// complete.
-pub(super) struct Found<'a> {
+pub(super) struct ParsedExtensions<'a> {
     pub(super) kept: Extensions,
     pub(super) link: Option<split::Link<'a>>,
     pub(super) fsmonitor: Option<fsmonitor::Fsmonitor<'a>>,
@@ -36,8 +36,8 @@ pub(super) struct Found<'a> {
 ///
 /// Fails if their sizes do not add up, or if there is an unknown required extension (one whose name
 /// starts with anything but a capital letter).
-pub(super) fn read(bytes: &[u8], hash: Kind) -> Parsed<Found<'_>> {
-    let mut found = Found {
+pub(super) fn read(bytes: &[u8], hash: Kind) -> Parsed<ParsedExtensions<'_>> {
+    let mut found = ParsedExtensions {
         kept: Extensions::default(),
         link: None,
         fsmonitor: None,

@@ -92,7 +92,7 @@ impl<'p> Search<'p> {
 
     /// The matches, without borrows of the pairs. If several paths derive from a deleted path, the
     /// last one is the rename and the others are copies.
-    pub fn into_found(mut self) -> Found {
+    pub fn into_found(mut self) -> SearchResult {
         let renamed = self.sources.iter().filter(|source| source.used > 0);
         let renamed = renamed.map(|source| source.pair).collect();
         let mut made = Vec::new();
@@ -109,19 +109,19 @@ impl<'p> Search<'p> {
             let origin = Origin { kind, score };
             made.push((destination.pair, source.pair, origin));
         }
-        Found { made, renamed }
+        SearchResult { made, renamed }
     }
 }
 
 /// The result of a search, by the positions of pairs.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// Added pairs, their source pairs, and the relation.
     made: Vec<(usize, usize, Origin)>,
     /// All pairs whose old side was used, ascending.
     renamed: Vec<usize>,
 }
 
-impl Found {
+impl SearchResult {
     /// Applies the result to the pairs.
     pub fn apply(self, pairs: &mut Vec<Filepair>) {
         for (made, source, origin) in self.made {

@@ -10,7 +10,7 @@ use super::exclusion::{Level, Rules};
 use super::remarks::Warning;
 pub(super) use folded::FoldedPaths;
 
-use super::untracked::{Folder, Found, Wish};
+use super::untracked::{Folder, UntrackedPath, Wish};
 use crate::discover::OtherRepositories;
 use crate::index::{Index, Stage};
 use crate::repository::Objects;
@@ -50,7 +50,7 @@ pub(super) struct Scanned {
     pub states: Vec<State>,
     /// `st_mode` of the files not known to be clean, ascending by row.
     pub modes: Vec<(u32, u32)>,
-    pub found: Vec<Found>,
+    pub found: Vec<UntrackedPath>,
     pub folders: Vec<Arc<Folder>>,
     /// Directories with a `.gitattributes` in the working tree, without a trailing slash.
     pub attributes: Vec<BString>,

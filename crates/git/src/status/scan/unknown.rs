@@ -4,7 +4,7 @@
 use super::{Directory, Listed, Scan, Worker, GIT_DIR};
 use crate::index::Mode;
 use crate::status::leading::missing;
-use crate::status::untracked::{Folder, Found};
+use crate::status::untracked::{Folder, UntrackedPath};
 use crate::worktree::pathspecs::Reach;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{FileKind, Listing};
@@ -201,7 +201,7 @@ impl Scan<'_> {
                 return;
             }
         }
-        worker.found.found.push(Found {
+        worker.found.found.push(UntrackedPath {
             path,
             ignored,
             folder,

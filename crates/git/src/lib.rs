@@ -16,6 +16,7 @@ pub mod config;
 pub mod convert;
 pub mod dates;
 mod discover;
+pub mod display;
 mod error;
 pub mod ignore;
 pub mod index;

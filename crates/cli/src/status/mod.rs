@@ -9,7 +9,6 @@ mod configuration;
 mod document;
 mod letters;
 mod long;
-mod paths;
 mod porcelain;
 mod settings;
 mod short;
@@ -25,11 +24,11 @@ use crate::output::Output;
 use crate::statistics;
 use branch::Branch;
 use document::Document;
+use hedgerow::display::PathStyle;
 use hedgerow::repository::Mode;
 use hedgerow::repository::Repository;
 use hedgerow::status::{status, Change, Remark, Status as Found};
 use long::{long, LongOptions};
-use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
 use settings::{Form, Settings};
 use short::{short, ShortOptions};
@@ -95,7 +94,7 @@ fn text(
     } else {
         None
     };
-    let shown = Shown {
+    let shown = PathStyle {
         prefix: &settings.prefix,
         high: repository.settings().quote_path,
     };

@@ -2,7 +2,7 @@
 
 use super::branch::Branch;
 use super::letters::letters;
-use super::paths::Shown;
+use hedgerow::display::PathStyle;
 use hedgerow::repository::Mode;
 use hedgerow::status::{Change, Conflict, Status, Version};
 use hedgerow::ObjectId;
@@ -10,7 +10,7 @@ use hedgerow::ObjectId;
 /// Options of porcelain version 2.
 #[derive(Debug)]
 pub struct PorcelainOptions<'a> {
-    pub shown: Shown<'a>,
+    pub shown: PathStyle<'a>,
     /// `-z`: entries end with NUL, and paths are relative to the root and unquoted.
     pub null: bool,
     /// The number of stash entries, if it is to be shown.

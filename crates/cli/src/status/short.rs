@@ -3,13 +3,13 @@
 use super::branch::Branch;
 use super::colors::{paint, Colors};
 use super::letters::{letters, letters_of_short};
-use super::paths::Shown;
+use hedgerow::display::PathStyle;
 use hedgerow::status::{Change, Status};
 
 /// Options of the short format.
 #[derive(Debug)]
 pub struct ShortOptions<'a> {
-    pub shown: Shown<'a>,
+    pub shown: PathStyle<'a>,
     /// `-z`: entries end with NUL, and paths are relative to the root and unquoted.
     pub null: bool,
     /// Whether to write porcelain version 1, whose letters never change.

@@ -2,17 +2,12 @@
 
 mod arguments;
 mod branch;
-mod color_words;
-mod colors;
-mod columns;
-mod configuration;
 mod document;
 mod letters;
 mod long;
 mod porcelain;
 mod settings;
 mod short;
-mod when;
 
 pub use arguments::Status;
 

@@ -1,9 +1,10 @@
 //! The short format and porcelain version 1: git-status(1) under "Short Format".
 
 use super::branch::Branch;
-use super::colors::{paint, Colors};
 use super::letters::{letters, letters_of_short};
+use hedgerow::display::paint;
 use hedgerow::display::PathStyle;
+use hedgerow::status::Colors;
 use hedgerow::status::{Change, Status};
 
 /// Options of the short format.

@@ -4,6 +4,8 @@
 //! caller.
 
 mod collect;
+mod colors;
+mod configuration;
 mod exclusion;
 mod leading;
 mod model;
@@ -21,6 +23,8 @@ mod submodules_by_git;
 mod unstaged;
 mod untracked;
 
+pub use colors::Colors;
+pub use configuration::{ignored_in_submodules, untracked_mode, Configuration};
 pub use model::{
     Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Remark, Rename, Sparse, Status,
     SubmoduleState, UntrackedFiles, Version,

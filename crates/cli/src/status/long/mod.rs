@@ -1,22 +1,19 @@
 //! The long format, for people: what `git status` prints, word for word.
 
-mod lines;
 mod options;
 mod progress;
 mod sections;
-mod table;
-mod width;
 
 pub use options::LongOptions;
 
 use super::branch::Branch;
 use crate::tracking;
 use bstr::{BString, ByteSlice};
+use hedgerow::display::ColoredLines;
 use hedgerow::repository::Repository;
 use hedgerow::repository::Result;
 use hedgerow::status::ongoing::{operation, Operation, Rebase};
 use hedgerow::status::{Sparse, Status, UntrackedFiles};
-use lines::Lines;
 
 /// The status of `repository`. `warn` receives warnings about invalid settings.
 pub fn long(
@@ -28,7 +25,7 @@ pub fn long(
     let branch = Branch::read(repository, options.ahead_behind)?;
     let operation = operation(repository)?;
     let mut text = Long {
-        lines: Lines::new(options.comment.unwrap_or_default()),
+        lines: ColoredLines::new(options.comment.unwrap_or_default()),
         status,
         options,
         is_initial: branch.id.is_none(),
@@ -61,7 +58,7 @@ fn onto(rebase: &Rebase) -> BString {
 
 /// State shared by all parts of the text.
 struct Long<'a> {
-    lines: Lines<'a>,
+    lines: ColoredLines<'a>,
     status: &'a Status,
     options: &'a LongOptions<'a>,
     operation: &'a Operation,

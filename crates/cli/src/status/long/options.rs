@@ -1,11 +1,11 @@
 //! Options of the long format.
 
-use super::table::Table;
 use crate::environment;
-use crate::status::colors::Colors;
 use crate::status::settings::Settings;
 use bstr::BStr;
 use hedgerow::display::PathStyle;
+use hedgerow::display::Table;
+use hedgerow::status::Colors;
 use hedgerow::status::{IgnoredFiles, UntrackedFiles};
 
 /// Options of the long format.

@@ -1,9 +1,9 @@
 //! The lists of paths.
 
-use super::table::Table;
 use super::Long;
-use crate::status::colors::{Colors, RESET};
 use bstr::BString;
+use hedgerow::display::{Table, RESET};
+use hedgerow::status::Colors;
 use hedgerow::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
 
 /// The width of the label before a changed path, and before one in conflict.

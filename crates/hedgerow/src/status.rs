@@ -4,8 +4,8 @@
 pub use hedgerow_git::status::rename::Score;
 pub use hedgerow_git::status::{
     ignored_in_submodules, status, untracked_mode, Change, ChangeKind, Colors, Configuration,
-    Conflict, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename, RenameWish, Sparse, Status,
-    SubmoduleState, UntrackedFiles, Version,
+    Conflict, ConflictKind, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename, RenameWish,
+    Sparse, Status, SubmoduleState, UntrackedFiles, Version,
 };
 
 /// The operation in progress in a repository, as shown by `git status`: a merge, a rebase, a

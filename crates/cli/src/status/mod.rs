@@ -1,9 +1,7 @@
 //! `hedgerow status`: chooses the format, runs the status, and prints it.
 
 mod arguments;
-mod branch;
 mod document;
-mod letters;
 mod long;
 mod porcelain;
 mod settings;
@@ -17,11 +15,9 @@ use crate::failure::{Failure, PARTIAL};
 use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
-use branch::Branch;
 use document::Document;
 use hedgerow::display::PathStyle;
-use hedgerow::repository::Mode;
-use hedgerow::repository::Repository;
+use hedgerow::repository::{CurrentBranch, Mode, Repository};
 use hedgerow::status::{status, Change, Remark, Status as Found};
 use long::{long, LongOptions};
 use porcelain::{porcelain, PorcelainOptions};
@@ -58,7 +54,7 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         output.warn("the commits of submodules (status.submoduleSummary) are not shown");
     }
     let text = if global.json {
-        let branch = Branch::read(&repository, settings.ahead_behind)?;
+        let branch = CurrentBranch::read(&repository, settings.ahead_behind)?;
         Document::new(&found, &branch).to_json().into_bytes()
     } else {
         text(&repository, &found, &settings, output)?
@@ -85,7 +81,7 @@ fn text(
     output: &Output,
 ) -> Result<Vec<u8>, hedgerow::repository::Error> {
     let branch = if settings.branch {
-        Some(Branch::read(repository, settings.ahead_behind)?)
+        Some(CurrentBranch::read(repository, settings.ahead_behind)?)
     } else {
         None
     };

@@ -6,12 +6,10 @@ mod sections;
 
 pub use options::LongOptions;
 
-use super::branch::Branch;
 use crate::tracking;
 use bstr::{BString, ByteSlice};
 use hedgerow::display::ColoredLines;
-use hedgerow::repository::Repository;
-use hedgerow::repository::Result;
+use hedgerow::repository::{CurrentBranch, Repository, Result};
 use hedgerow::status::ongoing::{operation, Operation, Rebase};
 use hedgerow::status::{Sparse, Status, UntrackedFiles};
 
@@ -22,7 +20,7 @@ pub fn long(
     options: &LongOptions<'_>,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<u8>> {
-    let branch = Branch::read(repository, options.ahead_behind)?;
+    let branch = CurrentBranch::read(repository, options.ahead_behind)?;
     let operation = operation(repository)?;
     let mut text = Long {
         lines: ColoredLines::new(options.comment.unwrap_or_default()),
@@ -72,7 +70,7 @@ impl Long<'_> {
     fn branch(
         &mut self,
         repository: &Repository,
-        branch: &Branch,
+        branch: &CurrentBranch,
         warn: &mut dyn FnMut(String),
     ) -> Result<()> {
         let colors = &self.options.colors;
